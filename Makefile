@@ -1,0 +1,29 @@
+# Everything here works on a machine with Python >= 3.11, pip and make.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: test check format install clean
+
+test: install  ## run every test, with branch coverage
+	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term
+
+check: install  ## format, lint, types, layers
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: install  ## rewrite the code in the project's format
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+install: $(VENV)/installed
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV)

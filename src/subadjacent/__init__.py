@@ -1,0 +1,1 @@
+"""Anomaly detection in multivariate time series by sub-adjacent reconstruction."""

@@ -1,0 +1,91 @@
+"""Rows in time order, as everything passes them around; labels have a type of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.errors import InputError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainSeries:
+    """Rows of one entity without labels: all that fitting and scoring may see.
+
+    Parameters
+    ----------
+    values
+        Numbers, shape (time, channels).
+    channels
+        One name a column; ``channel_0``, ``channel_1``, … when left out.
+    entity
+        What the rows were measured on; None when there is only one.
+    index
+        One label a row (times, as a rule); row numbers when left out.
+    starts
+        First row of every unbroken stretch. No window reaches across one.
+    interval
+        Seconds from one row to the next, where the clock is known.
+    """
+
+    values: NDArray[Any]
+    channels: tuple[str, ...] = ()
+    entity: str | None = None
+    index: NDArray[Any] | None = None
+    starts: tuple[int, ...] = (0,)
+    interval: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.values.ndim != 2:
+            raise InputError(
+                f"series must be 2-d, (time, channels); got shape {self.values.shape}"
+            )
+        rows, columns = self.values.shape
+        if not self.channels:
+            names = tuple(f"channel_{number}" for number in range(columns))
+            object.__setattr__(self, "channels", names)
+        if len(self.channels) != columns:
+            raise InputError(
+                f"channels must name each of the {columns} columns; got {len(self.channels)} names"
+            )
+        if self.index is not None and len(self.index) != rows:
+            raise InputError(
+                f"index must have one label for each of the {rows} rows; got {len(self.index)}"
+            )
+        if self.starts[:1] != (0,) or any(a >= b for a, b in pairwise((*self.starts, rows + 1))):
+            raise InputError(
+                f"starts must begin with 0 and increase, within {rows} rows; got {self.starts}"
+            )
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def stretches(self) -> tuple[tuple[int, int], ...]:
+        """Half-open row bounds of every unbroken stretch."""
+        return tuple(pairwise((*self.starts, len(self))))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TestSeries:
+    """Rows with a label each, for evaluation; detectors take ``rows`` alone."""
+
+    __test__: ClassVar[bool] = False  # the name is not meant for pytest
+
+    rows: TrainSeries
+    labels: NDArray[np.integer[Any]]
+
+    def __post_init__(self) -> None:
+        if self.labels.shape != (len(self.rows),):
+            raise InputError(
+                f"labels must have shape ({len(self.rows)},), one a row; got {self.labels.shape}"
+            )
+        if not np.isin(self.labels, (0, 1)).all():
+            raise InputError(f"labels must be 0 or 1; got {np.unique(self.labels)[:5]}")
+
+    def __len__(self) -> int:
+        return len(self.rows)
