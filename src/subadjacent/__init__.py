@@ -1,1 +1,76 @@
 """Anomaly detection in multivariate time series by sub-adjacent reconstruction."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from subadjacent.data.plant import multivariate
+    from subadjacent.data.series import TestSeries, TrainSeries
+    from subadjacent.data.synthetic import neurips_ts
+    from subadjacent.detectors.base import BaseDetector
+    from subadjacent.detectors.registry import load
+    from subadjacent.detectors.subadjacent import SubAdjacentDetector
+    from subadjacent.errors import DataNotFound, InputError, ModelFileError, SubadjacentError
+    from subadjacent.scoring.alarms import Alarm, Cause
+    from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue, Fixed, Quantile
+    from subadjacent.training.loop import Epoch, Progress
+
+__version__ = "0.1.0"
+
+# public name → the module it lives in; loaded on first use, so that importing the package
+# is quick and does not import torch
+_HOMES = {
+    "Alarm": "scoring.alarms",
+    "AlarmBudget": "scoring.threshold",
+    "BaseDetector": "detectors.base",
+    "Cause": "scoring.alarms",
+    "DataNotFound": "errors",
+    "Epoch": "training.loop",
+    "ExtremeValue": "scoring.threshold",
+    "Fixed": "scoring.threshold",
+    "InputError": "errors",
+    "ModelFileError": "errors",
+    "Progress": "training.loop",
+    "Quantile": "scoring.threshold",
+    "SubAdjacentDetector": "detectors.subadjacent",
+    "SubadjacentError": "errors",
+    "TestSeries": "data.series",
+    "TrainSeries": "data.series",
+    "load": "detectors.registry",
+    "multivariate": "data.plant",
+    "neurips_ts": "data.synthetic",
+}
+
+__all__ = [
+    "Alarm",
+    "AlarmBudget",
+    "BaseDetector",
+    "Cause",
+    "DataNotFound",
+    "Epoch",
+    "ExtremeValue",
+    "Fixed",
+    "InputError",
+    "ModelFileError",
+    "Progress",
+    "Quantile",
+    "SubAdjacentDetector",
+    "SubadjacentError",
+    "TestSeries",
+    "TrainSeries",
+    "load",
+    "multivariate",
+    "neurips_ts",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

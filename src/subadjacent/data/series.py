@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -35,15 +36,13 @@ class TrainSeries:
     values: NDArray[Any]
     channels: tuple[str, ...] = ()
     entity: str | None = None
-    index: NDArray[Any] | None = None
+    index: Sequence[Any] | None = None
     starts: tuple[int, ...] = (0,)
     interval: float | None = None
 
     def __post_init__(self) -> None:
         if self.values.ndim != 2:
-            raise InputError(
-                f"series must be 2-d, (time, channels); got shape {self.values.shape}"
-            )
+            raise InputError(f"series must be 2-d, (time, channels); got shape {self.values.shape}")
         rows, columns = self.values.shape
         if not self.channels:
             names = tuple(f"channel_{number}" for number in range(columns))
@@ -63,6 +62,10 @@ class TrainSeries:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def label(self, row: int) -> Any:
+        """The index label of a row, or its number."""
+        return row if self.index is None else self.index[row]
 
     @property
     def stretches(self) -> tuple[tuple[int, int], ...]:

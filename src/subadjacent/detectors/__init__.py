@@ -1,1 +1,1 @@
-"""."""
+"""Detectors: one interface over everything below."""

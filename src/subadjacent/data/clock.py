@@ -1,0 +1,213 @@
+"""Clocks: how long a text such as "1h30m" is, and how regularly rows come."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from numbers import Real
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.errors import InputError, require_whole
+
+JITTER = 0.05
+"""A row may come this share of the interval early or late and still be on time."""
+
+IRREGULAR = 0.01
+"""A clock with more than this share of its differences off, and at least two, is refused."""
+
+MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
+
+SECONDS: dict[str, float] = {
+    **dict.fromkeys(("ms", "millisecond", "milliseconds"), 0.001),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), MINUTE),
+    **dict.fromkeys(("h", "hr", "hour", "hours"), HOUR),
+    **dict.fromkeys(("d", "day", "days"), DAY),
+    **dict.fromkeys(("w", "week", "weeks"), 7 * DAY),
+    **dict.fromkeys(("month", "months"), 30 * DAY),
+    **dict.fromkeys(("y", "year", "years"), 365 * DAY),
+}
+
+# pandas reads these as months, everyone else as minutes and milliseconds
+AMBIGUOUS = frozenset({"M", "MS"})
+
+PIECE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*")
+
+
+def duration(value: str | float | timedelta | np.timedelta64, *, name: str = "duration") -> float:
+    """Seconds in a text such as "90s", "1h30m", "2 hours" or "week", or a number of seconds.
+
+    A unit alone means one of it. A month has 30 days and a year 365. Case does not matter,
+    except that "M" and "MS" are refused: they may mean months.
+    """
+    try:
+        seconds = _seconds(value)
+    except (TypeError, ValueError, OverflowError):
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise InputError(
+            f"{name} must be a time longer than none, such as '90s', '5min', '1h30m', '2 days' "
+            f"or '1week', or a number of seconds; got {value!r}"
+        )
+    return seconds
+
+
+def _seconds(value: object) -> float:
+    if isinstance(value, str):
+        return _seconds_in_text(value.strip())
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, np.timedelta64):
+        # numpy counts it among the integers: float() would forget its unit
+        return float(value / np.timedelta64(1, "s"))
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return float(value)
+    raise TypeError(value)
+
+
+def _seconds_in_text(text: str) -> float:
+    text = f"1{text}" if text.isalpha() else text
+    pieces = PIECE.findall(text)
+    if PIECE.sub("", text) or not all(
+        unit.lower() in SECONDS and unit not in AMBIGUOUS for _, unit in pieces
+    ):
+        raise ValueError(text)
+    return sum(float(number) * SECONDS[unit.lower()] for number, unit in pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """How rows follow one another.
+
+    Parameters
+    ----------
+    interval
+        From one row to the next: the median difference. None for fewer than two rows.
+    starts
+        First row of every unbroken stretch; begins with 0.
+    unit
+        "seconds" for dates; "own" for plain numbers, whose unit nobody has told us.
+    """
+
+    interval: float | None
+    starts: tuple[int, ...] = (0,)
+    unit: Literal["seconds", "own"] = "seconds"
+
+    @property
+    def seconds(self) -> float | None:
+        """The interval where it is known to be in seconds."""
+        return self.interval if self.unit == "seconds" else None
+
+
+def read_clock(times: NDArray[Any], *, fill_limit: int, name: str) -> Clock:
+    """Interval and unbroken stretches of rows at the given times.
+
+    A difference is on time when it is within ``JITTER`` of the interval from one interval, or
+    from a few: a gap of at most ``fill_limit`` missing rows is bridged. After a longer gap, of
+    whatever length, a new stretch starts. What is left is off: too early, or between two ticks.
+    A few such rows stay where they are; more than ``IRREGULAR`` of them are refused.
+
+    The median is the lower one of an even number of differences: gaps only ever lengthen them.
+
+    Parameters
+    ----------
+    times
+        One a row, datetime64 or numbers.
+    fill_limit
+        Missing rows that may be bridged in one gap.
+    name
+        What messages call the rows.
+
+    Raises
+    ------
+    InputError
+        When a time is missing, comes twice or goes back, or when the clock is irregular.
+    """
+    require_whole("fill_limit", fill_limit, least=0)
+    _check_times(times, name)
+    dates = times.dtype.kind == "M"
+    unit: Literal["seconds", "own"] = "seconds" if dates else "own"
+    if len(times) < 2:
+        return Clock(None, unit=unit)
+    steps = _differences(times)
+    middle = (len(steps) - 1) // 2
+    interval = float(np.partition(steps, middle)[middle])
+
+    slack = JITTER * interval
+    broken = steps > (fill_limit + 1) * interval + slack
+    unbroken = steps[~broken]
+    ticks = np.maximum(np.rint(unbroken / interval), 1)
+    off = int(np.count_nonzero(np.abs(unbroken - ticks * interval) > slack))
+    if off >= 2 and off > IRREGULAR * len(steps):
+        _refuse_irregular(steps, interval, off, name, dates)
+    return Clock(interval, (0, *(np.flatnonzero(broken) + 1).tolist()), unit)
+
+
+def _check_times(times: NDArray[Any], name: str) -> None:
+    """Refuse times that are not dates or numbers, that are missing, or that do not increase."""
+    if times.ndim != 1 or times.dtype.kind not in "Miuf":
+        raise InputError(
+            f"times of {name} must be dates (datetime64) or numbers, one a row; "
+            f"got {times.dtype} of shape {times.shape}"
+        )
+    unknown = np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)
+    if unknown.any():
+        row = int(unknown.argmax())
+        raise InputError(
+            f"times of {name} must be known in every row; row {row} has {times[row]}: drop it first"
+        )
+    backward = times[1:] <= times[:-1]
+    if backward.any():
+        row = int(backward.argmax()) + 1
+        before, here = times[row - 1], times[row]
+        way_out = "drop duplicates" if here == before else "sort the rows by time"
+        raise InputError(
+            f"times of {name} must increase from row to row; row {row} has {here} "
+            f"after {before}: {way_out} first"
+        )
+
+
+def _differences(times: NDArray[Any]) -> NDArray[np.float64]:
+    """Differences of increasing times: seconds for dates, else the numbers' own unit."""
+    if times.dtype.kind == "M":
+        if np.datetime_data(times.dtype)[0] in ("Y", "M"):
+            # months and years have no length of their own
+            times = times.astype("datetime64[D]")
+        steps = np.diff(times) / np.timedelta64(1, "s")
+    elif times.dtype.kind == "f":
+        steps = np.diff(times.astype(np.float64))
+    else:
+        # modulo 2**64 the difference of two increasing integers is exact, whatever their type
+        steps = np.diff(times.astype(np.uint64)).astype(np.float64)
+    return np.asarray(steps, dtype=np.float64)
+
+
+def _refuse_irregular(
+    steps: NDArray[np.float64], interval: float, off: int, name: str, dates: bool
+) -> NoReturn:
+    found = (
+        f"the differences have median {interval:g}, smallest {steps.min():g} and largest "
+        f"{steps.max():g}{' seconds' if dates else ''}, and {off} of {len(steps)} are off"
+    )
+    if dates:
+        every = _frame_duration(interval)
+        way_out = (
+            f'resample first, in pandas frame.resample("{every}").mean(), '
+            f'in polars frame.group_by_dynamic(time, every="{every}").agg(pl.all().mean())'
+        )
+    else:
+        way_out = f"resample first to one row every {interval:g}, with numpy.interp for instance"
+    raise InputError(f"times of {name} must tick regularly; {found}: {way_out}")
+
+
+def _frame_duration(seconds: float) -> str:
+    """Whole seconds, milliseconds or microseconds, as both pandas and polars read them."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{round(seconds / size)}{unit}"
+    return f"{max(1, round(seconds / 1e-6))}us"

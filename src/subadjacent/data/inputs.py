@@ -1,0 +1,107 @@
+"""Whatever holds the data (arrays, frames, lists or dicts of them) → series, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array
+
+from subadjacent.data.cleaning import clean
+from subadjacent.data.frames import Arrays, Columns, Table, is_frame, read_frame
+from subadjacent.data.series import TestSeries, TrainSeries
+from subadjacent.errors import InputError
+
+
+def read(X: Any, *, fill_limit: int = 10, name: str = "X") -> Table:
+    """Find the series in ``X``.
+
+    Parameters
+    ----------
+    X
+        An array (time, channels); a pandas, polars or Arrow frame; a pandas or polars series
+        (one channel); a list of any of these, or a dict of them by entity. A frame may hold
+        a time column and a column of entities (``item_id`` or ``unique_id``).
+    fill_limit
+        Longest gap, in rows, that is filled.
+    name
+        What to call the input in error messages.
+
+    Raises
+    ------
+    InputError
+        For anything else; the message says what came and where.
+    """
+    if isinstance(X, TestSeries):
+        raise InputError(f"{name} must not hold labels; got a TestSeries: pass its rows")
+    if isinstance(X, TrainSeries):
+        values = clean(X.values, X.channels, fill_limit, name)
+        return Table((replace(X, values=values),), values, _only_array)
+    if isinstance(X, Mapping):
+        tables = {
+            str(key): read(part, fill_limit=fill_limit, name=f"{name}[{key!r}]")
+            for key, part in X.items()
+        }
+        return _entities(tables, name, lambda parts: dict(zip(X, parts, strict=True)))
+    if isinstance(X, list | tuple) and X and all(_is_table(part) for part in X):
+        tables = {
+            str(number): read(part, fill_limit=fill_limit, name=f"{name}[{number}]")
+            for number, part in enumerate(X)
+        }
+        return replace(_entities(tables, name, list), by_position=True)
+    if is_frame(X):
+        return read_frame(X, fill_limit=fill_limit, name=name)
+    return _read_array(X, fill_limit, name)
+
+
+def _entities(tables: dict[str, Table], name: str, gather: Callable[[list[Any]], Any]) -> Table:
+    if not tables:
+        raise InputError(f"{name} must hold at least one series; got none")
+    first = next(iter(tables.values()))
+    expected = first.series[0].channels
+    series: list[TrainSeries] = []
+    for entity, table in tables.items():
+        if len(table.series) != 1:
+            raise InputError(f"{name}[{entity!r}] must be one series; got {len(table.series)}")
+        one = table.series[0]
+        if one.channels != expected:
+            raise InputError(
+                f"{name} must have the same channels in every series; "
+                f"got {_some(expected)} in the first and {_some(one.channels)} in {entity!r}"
+            )
+        series.append(replace(one, entity=entity))
+
+    def restore(found: Arrays, columns: Columns) -> Any:
+        parts = zip(tables.values(), found, strict=True)
+        return gather([table.restore([part], columns) for table, part in parts])
+
+    return Table(tuple(series), first.header, restore)
+
+
+def _read_array(X: Any, fill_limit: int, name: str) -> Table:
+    try:
+        values = check_array(X, dtype="numeric", ensure_all_finite=False, input_name=name)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    channels = tuple(f"channel_{number}" for number in range(values.shape[1]))
+    series = TrainSeries(clean(values, channels, fill_limit, name))
+    return Table((series,), values, _only_array)
+
+
+def _only_array(found: Arrays, _columns: Columns) -> NDArray[Any]:
+    return found[0]
+
+
+def _is_table(part: Any) -> bool:
+    """Whether an element of a list is a series of its own, rather than a row of numbers."""
+    if isinstance(part, np.ndarray):
+        return part.ndim == 2
+    return isinstance(part, TrainSeries) or is_frame(part)
+
+
+def _some(names: tuple[str, ...], most: int = 6) -> str:
+    shown = ", ".join(names[:most])
+    return f"{len(names)} ({shown}{', …' if len(names) > most else ''})"

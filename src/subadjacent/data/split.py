@@ -1,0 +1,31 @@
+"""Hold back the end of the training data, to validate on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from subadjacent.data.series import TrainSeries
+from subadjacent.errors import InputError
+
+
+def validation_starts(
+    series: Sequence[TrainSeries], window: int, fraction: float = 0.2
+) -> list[int]:
+    """First held-back row of every series; its length where nothing is held back.
+
+    What is held back is the end, so that validation comes after training in time, and at
+    least a window long. A series too short to give a window to each side only trains.
+    """
+    if not 0 < fraction < 1:
+        raise InputError(f"validation_fraction must lie between 0 and 1; got {fraction}")
+    starts = []
+    for one in series:
+        held = max(window, round(fraction * len(one)))
+        starts.append(len(one) - held if len(one) - held >= window else len(one))
+    if all(start == len(one) for start, one in zip(starts, series, strict=True)):
+        longest = max(len(one) for one in series)
+        raise InputError(
+            f"fit needs a series of at least 2 windows, to learn from and to validate on: "
+            f"{2 * window} rows with window={window}; the longest has n_samples = {longest}"
+        )
+    return starts

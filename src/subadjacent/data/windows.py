@@ -1,0 +1,144 @@
+"""Cut series into windows, and lay what was found in windows back onto rows.
+
+All rows lie in memory once, scaled; a window is a place in them, and only the windows of one
+batch are ever gathered. No window reaches across a series' end or a break in its clock.
+
+Shapes: T rows in all, C channels, B windows, N points in a window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from subadjacent.data.scaling import EntityScalers
+from subadjacent.data.series import TrainSeries
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Windows:
+    """Windows of ``length`` rows over shared ``values``."""
+
+    values: Tensor  # (T, C)
+    starts: Tensor  # (number of windows,)
+    length: int
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def take(self, which: Tensor) -> Tensor:
+        """Gather some windows, (B, N, C)."""
+        return self.values[self.rows(which)]
+
+    def rows(self, which: Tensor) -> Tensor:
+        """The rows that some windows stand on, (B, N)."""
+        steps = torch.arange(self.length, device=self.starts.device)
+        return self.starts[which, None] + steps
+
+    def batches(self, size: int, generator: torch.Generator | None = None) -> Iterator[Tensor]:
+        """Numbers of the windows of each batch; shuffled when a generator is given."""
+        if generator is None:
+            order = torch.arange(len(self))
+        else:
+            order = torch.randperm(len(self), generator=generator)
+        yield from torch.split(order.to(self.starts.device), size)
+
+    def to(self, device: torch.device) -> Windows:
+        """The same windows with their rows on ``device``."""
+        return Windows(self.values.to(device), self.starts.to(device), self.length)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """An unbroken run of rows of one series, and where it lies in the stack."""
+
+    series: int
+    first: int  # row of the series it begins with
+    rows: int
+    at: int  # row of the stack it begins with
+    padded: int  # rows it takes up there
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stack:
+    """All rows of some series, scaled, below each other."""
+
+    values: Tensor  # (T, C)
+    stretches: tuple[Stretch, ...]
+    window: int
+
+    def windows_within(self, bounds: Sequence[tuple[int, int]], stride: int) -> Windows:
+        """Every ``stride``-th window inside the given half-open row bounds of each series.
+
+        Stretches shorter than a window have none.
+        """
+        places = []
+        for one in self.stretches:
+            start, stop = bounds[one.series]
+            start, stop = max(start - one.first, 0), min(stop - one.first, one.rows)
+            places.append(one.at + np.arange(start, stop - self.window + 1, stride))
+        return self._windows(places)
+
+    def scoring_windows(self, stride: int) -> tuple[Windows, Tensor]:
+        """Windows that together cover every row, and the first point that counts in each.
+
+        They stand on a grid that begins at the stretch's first row, so that what comes later
+        never moves them. One more window, aligned to the end, covers what the grid leaves
+        over; in it only the rows that no other window covers count.
+        """
+        places, fresh = [], []
+        for one in self.stretches:
+            grid = np.arange(one.at, one.at + one.padded - self.window + 1, stride)
+            left_over = one.at + one.padded - (grid[-1] + self.window)
+            ends = [grid[-1] + left_over] if left_over else []
+            places.append(np.append(grid, ends).astype(np.int64))
+            fresh.append(np.append(np.zeros(len(grid)), [self.window - left_over] * len(ends)))
+        first = torch.from_numpy(np.concatenate(fresh).astype(np.int64))
+        return self._windows(places), first
+
+    def unstack(self, found: NDArray[Any]) -> list[NDArray[Any]]:
+        """Cut an array with one entry a stacked row into one array a series."""
+        parts: dict[int, list[NDArray[Any]]] = {}
+        for one in self.stretches:
+            parts.setdefault(one.series, []).append(found[one.at : one.at + one.rows])
+        return [part[0] if len(part) == 1 else np.concatenate(part) for part in parts.values()]
+
+    def restack(self, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """Lay one array a series, with an entry a row, onto the stack; zeros on the padding."""
+        found = np.zeros((len(self.values), *parts[0].shape[1:]), dtype=parts[0].dtype)
+        for one in self.stretches:
+            rows = parts[one.series][one.first : one.first + one.rows]
+            found[one.at : one.at + one.rows] = rows
+        return found
+
+    def _windows(self, places: list[NDArray[np.int64]]) -> Windows:
+        return Windows(self.values, torch.from_numpy(np.concatenate(places)), self.window)
+
+
+def stack(series: Sequence[TrainSeries], scalers: EntityScalers, window: int) -> Stack:
+    """Scale every series and lay them below each other.
+
+    A stretch shorter than a window is continued by its mirror image, so that it can be scored.
+    """
+    stretches, at = [], 0
+    for number, one in enumerate(series):
+        for start, stop in one.stretches:
+            padded = max(stop - start, window)
+            stretches.append(Stretch(number, start, stop - start, at, padded))
+            at += padded
+    values = np.empty((at, series[0].values.shape[1]), dtype=np.float32)
+    for place in stretches:
+        source = series[place.series]
+        rows = source.values[place.first : place.first + place.rows]
+        target = values[place.at : place.at + place.padded]
+        scalers.of(source.entity).apply(rows, out=target[: place.rows])
+        if missing := place.padded - place.rows:
+            mirrored = np.pad(target[: place.rows], ((0, missing), (0, 0)), mode="symmetric")
+            target[place.rows :] = mirrored[place.rows :]
+    return Stack(torch.from_numpy(values), tuple(stretches), window)

@@ -1,0 +1,279 @@
+"""The one interface of every detector: scikit-learn's contract, the anomaly world's words."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from subadjacent.data.frames import Table
+from subadjacent.data.inputs import read
+from subadjacent.data.series import TrainSeries
+from subadjacent.detectors.persist import (
+    Saved,
+    Tensors,
+    decode_parameters,
+    encode_parameters,
+    load_folder,
+    save_folder,
+)
+from subadjacent.errors import InputError, ModelFileError
+from subadjacent.scoring.alarms import Alarm, Explanation, describe, join, rows_of
+from subadjacent.scoring.threshold import (
+    choose_threshold,
+    fit_threshold,
+    threshold_from_dict,
+)
+from subadjacent.training.loop import Watch, ignore
+
+# how steep predict_proba is: a typical row gets 1 %, a row at the threshold 50 %
+STEEPNESS = float(np.log(99))
+
+
+class TrainingScores(NamedTuple):
+    """Scores of the training rows, one array a series, and of those not learned from."""
+
+    rows: list[NDArray[Any]]
+    held_out: NDArray[Any]
+
+
+class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
+    """A detector of anomalous rows in time series.
+
+    Subclasses write ``_fit``, ``_score`` and ``_explain``, and have the parameters
+    ``contamination`` and ``fill_limit``; input, thresholds and alarms are handled here, once.
+
+    Attributes
+    ----------
+    decision_scores_ : ndarray
+        Scores of the training rows, series after series.
+    threshold_ : float
+        Rows that score above it are anomalous. It may be changed after fitting.
+    labels_ : ndarray
+        1 for the training rows above the threshold, else 0.
+    typical_score_ : float
+        The median score of training rows that were held out.
+    entities_ : tuple of str
+        The entities seen in fitting; empty when there was one series without a name.
+    channels_ : tuple of str
+        The channels' names, in order.
+    """
+
+    contamination: Any
+    fill_limit: int
+
+    @abstractmethod
+    def _fit(self, series: Sequence[TrainSeries], watch: Watch) -> TrainingScores:
+        """Learn from the series, and score them."""
+
+    @abstractmethod
+    def _score(self, series: Sequence[TrainSeries]) -> list[NDArray[Any]]:
+        """One array of scores a series, high = abnormal."""
+
+    @abstractmethod
+    def _explain(
+        self, series: Sequence[TrainSeries], wanted: Sequence[NDArray[np.bool_]]
+    ) -> list[Explanation]:
+        """What each channel did, at the wanted rows of each series."""
+
+    @abstractmethod
+    def _state(self) -> tuple[Tensors, dict[str, Any]]:
+        """What was learned: arrays, and all else as JSON holds it."""
+
+    @abstractmethod
+    def _restore(self, tensors: Tensors, learned: dict[str, Any]) -> None:
+        """The inverse of ``_state``."""
+
+    def _to_device(self, device: str) -> None:
+        """Move what was learned to a device, where that makes sense."""
+
+    def fit(self, X: Any, y: Any = None, *, watch: Watch = ignore) -> Self:  # noqa: ARG002
+        """Learn what is normal.
+
+        Parameters
+        ----------
+        X
+            (time, channels): an array, a pandas, polars or Arrow frame, or a list or dict of
+            these, one an entity.
+        y
+            Ignored, here for scikit-learn's sake: no label ever reaches a detector.
+        watch
+            Called with a ``Progress`` after every training step.
+        """
+        # checked before anything is learned, for a mistake here must not cost a training
+        choose_threshold(self.contamination, interval=1.0)
+        table = self._read(X, reset=True)
+        names = [one.entity for one in table.series if one.entity is not None]
+        self.entities_ = tuple(names)
+        self.channels_ = table.series[0].channels
+        self._entities_by_position = table.by_position
+        scores = self._fit(table.series, watch)
+        self.decision_scores_ = np.concatenate(scores.rows)
+        self.typical_score_ = float(np.median(scores.held_out))
+        threshold = choose_threshold(self.contamination, interval=table.series[0].interval)
+        self.threshold_, self.threshold_rule_ = fit_threshold(threshold, scores.held_out)
+        self.labels_ = (self.decision_scores_ > self.threshold_).astype(int)
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        """One score a row, high = abnormal, in the shape of the input."""
+        check_is_fitted(self)
+        table = self._read(X)
+        return table.restore(self._score(table.series), None)
+
+    def normalized_score(self, X: Any) -> Any:
+        """Scores on a scale that is the same for every model: 1.0 is the threshold.
+
+        0.0 is the median of training rows that were held out.
+        """
+        check_is_fitted(self)
+        table = self._read(X)
+        return table.restore([self._normalize(one) for one in self._score(table.series)], None)
+
+    def predict(self, X: Any) -> Any:
+        """1 for every anomalous row, else 0."""
+        check_is_fitted(self)
+        table = self._read(X)
+        above = [(one > self.threshold_).astype(int) for one in self._score(table.series)]
+        return table.restore(above, None)
+
+    def predict_proba(self, X: Any) -> Any:
+        """How sure to be that a row is normal (first column) or anomalous (second).
+
+        A logistic curve over the normalised score: 50 % at the threshold, 1 % at a typical
+        row. It orders and compares; it is not a frequency.
+        """
+        check_is_fitted(self)
+        table = self._read(X)
+        anomalous = [
+            expit(STEEPNESS * (self._normalize(one) - 1)) for one in self._score(table.series)
+        ]
+        pairs = [np.column_stack([1 - one, one]) for one in anomalous]
+        return table.restore(pairs, ("normal", "anomalous"))
+
+    def fit_predict(self, X: Any, y: Any = None) -> Any:
+        """Fit, and say which of the training rows are anomalous."""
+        return self.fit(X, y).predict(X)
+
+    def explain(self, X: Any) -> Any:
+        """How unusual each channel is at each row, (time, channels), in the input's shape.
+
+        A value is the channel's squared error divided by what is usual for that channel.
+        """
+        check_is_fitted(self)
+        table = self._read(X)
+        everything = [np.ones(len(one), dtype=bool) for one in table.series]
+        found = self._explain(table.series, everything)
+        return table.restore([one.scores for one in found], self.channels_)
+
+    def alarms(self, X: Any, *, gap: int = 10, shortest: int = 1, channels: int = 5) -> list[Alarm]:
+        """Anomalous rows joined into events, in time order within each entity.
+
+        Parameters
+        ----------
+        X
+            As for ``fit``.
+        gap
+            Join events with at most so many rows between them.
+        shortest
+            Leave out events of fewer rows.
+        channels
+            Name so many channels as causes.
+        """
+        check_is_fitted(self)
+        table = self._read(X)
+        scores = self._score(table.series)
+        events = [join(one > self.threshold_, gap, shortest) for one in scores]
+        wanted = [rows_of(part, len(one)) for part, one in zip(events, scores, strict=True)]
+        explained = self._explain(table.series, wanted)
+        return [
+            alarm
+            for each in zip(table.series, scores, events, explained, strict=True)
+            for alarm in describe(*each, normalize=self._normalize, channels=channels)
+        ]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted detector to a folder: JSON and safetensors, no pickle.
+
+        Scores of the training rows are not kept.
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        facts = {
+            "channels": list(self.channels_),
+            "named_channels": names is not None,
+            "entities": list(self.entities_),
+            "entities_by_position": self._entities_by_position,
+            "threshold": self.threshold_,
+            "threshold_rule": self.threshold_rule_.to_dict(),
+            "typical_score": self.typical_score_,
+        }
+        tensors, learned = self._state()
+        parameters = encode_parameters(self.get_params(deep=False), self.threshold_)
+        saved = Saved(type(self).__name__, parameters, facts | {"learned": learned}, tensors)
+        save_folder(Path(path), saved)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, device: str = "auto") -> Self:
+        """Read a detector from a folder that ``save`` wrote, onto any device."""
+        saved = load_folder(Path(path))
+        if saved.kind != cls.__name__:
+            raise ModelFileError(
+                f"{path} holds a {saved.kind}, not a {cls.__name__}; subadjacent.load reads any"
+            )
+        try:
+            detector = cls(**decode_parameters(saved.parameters))
+            facts = saved.facts
+            detector.channels_ = tuple(map(str, facts["channels"]))
+            detector.n_features_in_ = len(detector.channels_)
+            if facts["named_channels"]:
+                detector.feature_names_in_ = np.array(detector.channels_, dtype=object)
+            detector.entities_ = tuple(map(str, facts["entities"]))
+            detector._entities_by_position = bool(facts["entities_by_position"])
+            detector.threshold_ = float(facts["threshold"])
+            detector.threshold_rule_ = threshold_from_dict(facts["threshold_rule"])
+            detector.typical_score_ = float(facts["typical_score"])
+            detector._restore(saved.tensors, facts["learned"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ModelFileError(
+                f"{path} is damaged: {type(error).__name__} while reading it ({error})"
+            ) from error
+        detector._to_device(device)
+        return detector
+
+    def _normalize(self, scores: NDArray[Any]) -> NDArray[Any]:
+        # a threshold below the typical score leaves no scale to speak of; keep the order
+        span = max(self.threshold_ - self.typical_score_, 1e-12)
+        return np.asarray((scores - self.typical_score_) / span)
+
+    def _read(self, X: Any, *, reset: bool = False) -> Table:
+        table = read(X, fill_limit=self.fill_limit)
+        try:
+            validate_data(self, table.header, reset=reset, skip_check_array=True)
+        except ValueError as error:
+            raise InputError(str(error)) from error
+        if not reset and table.by_position and self.entities_:
+            self._check_positions(table)
+        return table
+
+    def _check_positions(self, table: Table) -> None:
+        if not self._entities_by_position or len(table.series) != len(self.entities_):
+            raise InputError(
+                f"X must name its entities, for they cannot be matched by position: fit saw "
+                f"{len(self.entities_)} entities, X has {len(table.series)}; "
+                f"pass a dict of name → series"
+            )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

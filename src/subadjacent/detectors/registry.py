@@ -1,0 +1,23 @@
+"""Every detector by name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.persist import load_folder
+from subadjacent.detectors.subadjacent import SubAdjacentDetector
+from subadjacent.errors import ModelFileError
+
+DETECTORS: dict[str, type[BaseDetector]] = {
+    "SubAdjacentDetector": SubAdjacentDetector,
+}
+
+
+def load(path: str | os.PathLike[str]) -> BaseDetector:
+    """Load whatever detector a model folder holds."""
+    kind = load_folder(Path(path)).kind
+    if kind not in DETECTORS:
+        raise ModelFileError(f"{path} holds a {kind!r}; this version knows {', '.join(DETECTORS)}")
+    return DETECTORS[kind].load(path)

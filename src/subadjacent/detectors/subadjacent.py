@@ -1,0 +1,370 @@
+"""The Sub-Adjacent Transformer as a detector: network, training and scoring, wired together."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from subadjacent.core.band import Band
+from subadjacent.data.clock import duration
+from subadjacent.data.scaling import EntityScalers, Scaler, fit_scalers
+from subadjacent.data.series import TrainSeries
+from subadjacent.data.split import validation_starts
+from subadjacent.data.windows import Stack, Windows, stack
+from subadjacent.detectors.base import BaseDetector, TrainingScores
+from subadjacent.detectors.persist import Tensors, numbers
+from subadjacent.errors import InputError, require_number, require_whole
+from subadjacent.model.config import ModelConfig
+from subadjacent.model.transformer import SubAdjacentTransformer
+from subadjacent.scoring.alarms import Explanation
+from subadjacent.scoring.dynamic import check_form, dynamic
+from subadjacent.scoring.point import PointConfig, channel_errors, expected_values, score_points
+from subadjacent.scoring.smoothing import smooth
+from subadjacent.training.config import TrainingConfig
+from subadjacent.training.device import autocast, resolve_device
+from subadjacent.training.fit import fit_network
+from subadjacent.training.loop import Epoch, Watch
+
+log = logging.getLogger(__name__)
+
+Auto = Literal["auto"]
+
+# learning rate of each size; the paper's for the paper's
+LEARNING_RATES = {"small": 1e-3, "paper": 1e-4}
+# windows in an epoch that "auto" aims at: enough to learn from, few enough for a laptop
+WINDOWS_AN_EPOCH = 10_000
+# steps in an epoch that "auto" aims at, with batches of 8 to 128 windows
+STEPS_AN_EPOCH = 32
+LONGEST_WINDOW, SHORTEST_WINDOW = 100, 4
+# added to a channel's usual squared error: one that never moved in training is not explained
+# by its first ripple
+ERROR_FLOOR = 1e-3
+
+
+class SubAdjacentDetector(BaseDetector):
+    """Finds rows that cannot be reconstructed from points near, but not next to, them.
+
+    A small Transformer learns to reconstruct windows of normal data while its attention is
+    pulled onto a band of *sub-adjacent* points. Anomalies resemble their immediate
+    neighbours at most, so they reconstruct badly and score high.
+
+    Parameters
+    ----------
+    window : int or "auto"
+        Points in a window. "auto": 100, or a quarter of the rows when there are under 400.
+    near, far : int or "auto"
+        The band: points at a distance of ``near`` to ``far`` are sub-adjacent. "auto": a
+        fifth and three tenths of the window (20 and 30 of 100).
+    size : {"small", "paper"}
+        The network's dimensions.
+    attention : str
+        "softmax" (the paper's), "softmax-column", "power", "relu", "elu" or "vanilla".
+    attention_weight : float
+        λ: how strongly attention is pulled into the band.
+    epochs, patience : int
+        Train at most ``epochs`` passes; stop after ``patience`` without improvement on the
+        held-back end of the training data.
+    batch_size, learning_rate : number or "auto"
+        "auto" follows the number of windows, and the size.
+    decay : float
+        Factor on the learning rate after every epoch.
+    stride : int or "auto"
+        Rows from one training window to the next. "auto" aims at 10,000 windows an epoch.
+    validation_fraction : float
+        Share of the training rows, at the end, held back for stopping and calibration.
+    budget : str or float, optional
+        Longest time to train ("2m", "1h30m" or seconds); the best weights so far are kept.
+    temperature : float
+        T of Eq. 6, with which a low contribution raises a score; 0 scores by error alone.
+    block : int, optional
+        Rows that share the softmax of Eq. 6; the window when left out.
+    scoring_stride : int, optional
+        Rows from one scored window to the next; the window when left out. A smaller one
+        averages overlapping windows: slower and steadier.
+    smoothing : int
+        Average each score with those before it, so many in all.
+    dynamic : {"trailing", "released", "printed", "none"}
+        Form of the dynamic Gaussian score, Eq. 7.
+    memory : int
+        Scores that the trailing form compares with.
+    clip : float
+        Standardised values beyond this are cut.
+    contamination : "auto", float, str or threshold object
+        Where to set the threshold, without labels. "auto": by extreme-value theory. A float:
+        the share of rows expected above it. "1/week": a budget of false alarms. Or any
+        object with ``fit(scores)`` and ``predict(scores)``.
+    fill_limit : int
+        Longest gap, in rows, that is filled with the value before it.
+    checkpoint : path, optional
+        File to keep the training's state in; a run that finds it there goes on from it.
+    precision : {"auto", "float32", "bfloat16"}
+        Of training. "auto" takes bfloat16 on GPUs that have it.
+    device : str
+        "auto", "cpu", "cuda" or "mps".
+    random_state : int, RandomState or None
+        Decides the initial weights and the order of training.
+
+    Attributes
+    ----------
+    network_ : SubAdjacentTransformer
+    window_, band_ : what ``window``, ``near`` and ``far`` came to
+    history_ : list of Epoch
+    usual_error_ : ndarray
+        Each channel's mean squared error on held-out rows, in standardised units.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from subadjacent import SubAdjacentDetector
+    >>> time = np.arange(2000)
+    >>> normal = np.column_stack([np.sin(time / 8), np.cos(time / 8)])
+    >>> broken = normal[:500].copy()
+    >>> broken[300:310, 1] = 1.0
+    >>> detector = SubAdjacentDetector(epochs=2).fit(normal)
+    >>> alarm = detector.alarms(broken)[0]
+    >>> alarm.causes[0].channel
+    'channel_1'
+    """
+
+    def __init__(
+        self,
+        *,
+        window: int | Auto = "auto",
+        near: int | Auto = "auto",
+        far: int | Auto = "auto",
+        size: str = "small",
+        attention: str = "softmax",
+        attention_weight: float = 10.0,
+        epochs: int = 10,
+        patience: int = 3,
+        batch_size: int | Auto = "auto",
+        learning_rate: float | Auto = "auto",
+        decay: float = 1.0,
+        stride: int | Auto = "auto",
+        validation_fraction: float = 0.2,
+        budget: str | float | None = None,
+        temperature: float = 50.0,
+        block: int | None = None,
+        scoring_stride: int | None = None,
+        smoothing: int = 1,
+        dynamic: str = "trailing",
+        memory: int = 1000,
+        clip: float = 10.0,
+        contamination: Any = "auto",
+        fill_limit: int = 10,
+        checkpoint: str | os.PathLike[str] | None = None,
+        precision: str = "auto",
+        device: str = "auto",
+        random_state: Any = 0,
+    ) -> None:
+        self.window = window
+        self.near = near
+        self.far = far
+        self.size = size
+        self.attention = attention
+        self.attention_weight = attention_weight
+        self.epochs = epochs
+        self.patience = patience
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.decay = decay
+        self.stride = stride
+        self.validation_fraction = validation_fraction
+        self.budget = budget
+        self.temperature = temperature
+        self.block = block
+        self.scoring_stride = scoring_stride
+        self.smoothing = smoothing
+        self.dynamic = dynamic
+        self.memory = memory
+        self.clip = clip
+        self.contamination = contamination
+        self.fill_limit = fill_limit
+        self.checkpoint = checkpoint
+        self.precision = precision
+        self.device = device
+        self.random_state = random_state
+
+    def _fit(self, series: Sequence[TrainSeries], watch: Watch) -> TrainingScores:
+        self._check_parameters()
+        self.window_, self.band_ = self._window_and_band(max(len(one) for one in series))
+        cuts = validation_starts(series, self.window_, self.validation_fraction)
+        self.scalers_ = fit_scalers(series, self.clip)
+        stacked = stack(series, self.scalers_, self.window_)
+        windows, validation = self._windows(stacked, series, cuts)
+
+        device = resolve_device(self.device)
+        self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
+        config = ModelConfig.sized(
+            self.size, len(series[0].channels), attention=self.attention, band=self.band_
+        )
+        self.network_ = SubAdjacentTransformer.seeded(config, self.seed_).to(device)
+        self.history_ = fit_network(
+            self.network_,
+            windows.to(device),
+            validation.to(device),
+            self._training_config(len(windows)),
+            autocast(device, self.precision),
+            checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
+            watch=watch,
+        )
+        return self._calibrate(stacked, validation, cuts)
+
+    def _calibrate(
+        self, stacked: Stack, validation: Windows, cuts: Sequence[int]
+    ) -> TrainingScores:
+        """Learn from the rows held back what scores and errors are usual."""
+        self.usual_error_ = channel_errors(self.network_, validation, self._points().batch_size)
+        points = self._point_scores(stacked)
+        held_back = np.concatenate([one[cut:] for one, cut in zip(points, cuts, strict=True)])
+        # evenly spaced, so that the warm-up stands for all of them
+        spaced = np.linspace(0, len(held_back) - 1, min(self.memory, len(held_back)))
+        self.warmup_ = held_back[spaced.round().astype(int)]
+        scores = [dynamic(one, self.warmup_, self.dynamic) for one in points]
+        held_out = np.concatenate([one[cut:] for one, cut in zip(scores, cuts, strict=True)])
+        return TrainingScores(scores, held_out)
+
+    def _score(self, series: Sequence[TrainSeries]) -> list[NDArray[Any]]:
+        points = self._point_scores(self._stack(series))
+        return [dynamic(one, self.warmup_, self.dynamic) for one in points]
+
+    def _explain(
+        self, series: Sequence[TrainSeries], wanted: Sequence[NDArray[np.bool_]]
+    ) -> list[Explanation]:
+        stacked = self._stack(series)
+        rows = stacked.restack(wanted)
+        expected = expected_values(self.network_, stacked, self._points(), rows)
+        squared = (stacked.values.numpy()[rows] - expected) ** 2
+        unusual = squared / (self.usual_error_ + ERROR_FLOOR)
+        ends = np.cumsum([int(one.sum()) for one in wanted])[:-1]
+        return [
+            Explanation(scores, self.scalers_.of(one.entity).invert(values))
+            for one, scores, values in zip(
+                series, np.split(unusual, ends), np.split(expected, ends), strict=True
+            )
+        ]
+
+    def _state(self) -> tuple[Tensors, dict[str, Any]]:
+        scalers: dict[str | None, Scaler] = {None: self.scalers_.pooled}
+        scalers.update(self.scalers_.by_entity)
+        learned = {
+            "network": asdict(self.network_.config),
+            "window": self.window_,
+            "seed": self.seed_,
+            "clip": self.clip,
+            "scalers": [
+                {
+                    "entity": entity,
+                    "center": numbers(one.center),
+                    "deviation": numbers(one.deviation),
+                }
+                for entity, one in scalers.items()
+            ],
+            "warmup": numbers(self.warmup_),
+            "usual_error": numbers(self.usual_error_),
+            "history": [asdict(epoch) for epoch in self.history_],
+        }
+        return self.network_.state_dict(), learned
+
+    def _restore(self, tensors: Tensors, learned: dict[str, Any]) -> None:
+        network = dict(learned["network"])
+        self.band_ = Band(**network.pop("band"))
+        config = ModelConfig(**network, band=self.band_)
+        self.network_ = SubAdjacentTransformer.seeded(config, 0)
+        self.network_.load_state_dict(tensors)
+        self.network_.eval()
+        self.window_ = int(learned["window"])
+        self.seed_ = int(learned["seed"])
+        scalers = {
+            one["entity"]: Scaler(
+                np.array(one["center"], dtype=float),
+                np.array(one["deviation"], dtype=float),
+                float(learned["clip"]),
+            )
+            for one in learned["scalers"]
+        }
+        self.scalers_ = EntityScalers(scalers.pop(None), scalers)
+        self.warmup_ = np.array(learned["warmup"], dtype=float)
+        self.usual_error_ = np.array(learned["usual_error"], dtype=float)
+        self.history_ = [Epoch(**epoch) for epoch in learned["history"]]
+
+    def _to_device(self, device: str) -> None:
+        self.network_.to(resolve_device(device))
+
+    def _stack(self, series: Sequence[TrainSeries]) -> Stack:
+        named = {one.entity for one in series if one.entity is not None}
+        unknown = named.difference(self.entities_)
+        if unknown and self.entities_:
+            log.warning("entities not seen in fitting are scaled by all: %s", sorted(unknown))
+        return stack(series, self.scalers_, self.window_)
+
+    def _point_scores(self, stacked: Stack) -> list[NDArray[np.float64]]:
+        found = score_points(self.network_, stacked, self._points())
+        return [smooth(one, self.smoothing) for one in stacked.unstack(found.score)]
+
+    def _windows(
+        self, stacked: Stack, series: Sequence[TrainSeries], cuts: Sequence[int]
+    ) -> tuple[Windows, Windows]:
+        """Training windows before the cuts, validation windows after them."""
+        sparse = min(max(sum(cuts) // WINDOWS_AN_EPOCH, 1), self.window_)
+        stride = sparse if isinstance(self.stride, str) else self.stride
+        windows = stacked.windows_within([(0, cut) for cut in cuts], stride)
+        ends = [len(one) for one in series]
+        held = list(zip(cuts, ends, strict=True))
+        validation = stacked.windows_within(held, max(self.window_ // 2, 1))
+        for name, found in (("learn from", windows), ("validate on", validation)):
+            if not len(found):
+                raise InputError(
+                    f"X must have unbroken stretches of at least window={self.window_} rows to "
+                    f"{name}; its clock has too many gaps"
+                )
+        return windows, validation
+
+    def _check_parameters(self) -> None:
+        """Refuse bad values before any work; each config refuses its own as well."""
+        for name, least in (("window", 2), ("near", 0), ("far", 0), ("stride", 1)):
+            if (value := getattr(self, name)) != "auto":
+                require_whole(name, value, least)
+        for name in ("batch_size", "learning_rate"):
+            if isinstance(value := getattr(self, name), str) and value != "auto":
+                raise InputError(f"{name} must be a number or 'auto'; got {value!r}")
+        require_whole("memory", self.memory, least=2)
+        require_whole("smoothing", self.smoothing, least=1)
+        require_number("clip", self.clip, above=0)
+        check_form(self.dynamic)
+        self._points()
+
+    def _window_and_band(self, rows: int) -> tuple[int, Band]:
+        fitting = min(max(rows // 4, SHORTEST_WINDOW), LONGEST_WINDOW)
+        window = fitting if isinstance(self.window, str) else self.window
+        near = max(window // 5, 1) if isinstance(self.near, str) else self.near
+        far = max(3 * window // 10, near) if isinstance(self.far, str) else self.far
+        band = Band(near, far)
+        band.check(window)
+        return window, band
+
+    def _training_config(self, windows: int) -> TrainingConfig:
+        batch, rate = self.batch_size, self.learning_rate
+        return TrainingConfig(
+            epochs=self.epochs,
+            batch_size=(
+                min(max(windows // STEPS_AN_EPOCH, 8), 128) if isinstance(batch, str) else batch
+            ),
+            learning_rate=LEARNING_RATES[self.size] if isinstance(rate, str) else rate,
+            decay=self.decay,
+            attention_weight=self.attention_weight,
+            patience=self.patience,
+            budget=None if self.budget is None else duration(self.budget, name="budget"),
+            seed=self.seed_,
+        )
+
+    def _points(self) -> PointConfig:
+        return PointConfig(self.temperature, self.block, self.scoring_stride)

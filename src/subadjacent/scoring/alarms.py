@@ -1,0 +1,142 @@
+"""Rows above the threshold, joined into events that say when, how bad, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.series import TrainSeries
+from subadjacent.errors import require_whole
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A channel's part in an alarm, at the row where it was worst.
+
+    ``score`` is its squared error in units of its usual one, the mean over the alarm.
+    """
+
+    channel: str
+    score: float
+    at: Any
+    expected: float
+    seen: float
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """One event: rows above the threshold, close enough to belong together.
+
+    ``start``, ``end`` (both included) and ``peak`` are labels of the input's index, or row
+    numbers where it has none; ``first`` and ``last`` are always row numbers. ``severity`` is
+    the highest normalised score: 1.0 is the threshold.
+    """
+
+    start: Any
+    end: Any
+    peak: Any
+    severity: float
+    score: float
+    duration: int
+    causes: tuple[Cause, ...]
+    first: int
+    last: int
+    entity: str | None = None
+
+
+class Explanation(NamedTuple):
+    """What each channel did at some rows of one series, (rows, channels).
+
+    ``scores`` are squared errors in units of what is usual for the channel; ``expected`` is
+    in the data's own units.
+    """
+
+    scores: NDArray[Any]
+    expected: NDArray[Any]
+
+
+def join(above: NDArray[np.bool_], gap: int = 0, shortest: int = 1) -> list[tuple[int, int]]:
+    """Half-open row bounds of the events in ``above``.
+
+    Runs with at most ``gap`` rows between them are one event; events that then span fewer
+    than ``shortest`` rows are dropped.
+    """
+    require_whole("gap", gap, least=0)
+    require_whole("shortest", shortest, least=1)
+    runs = np.flatnonzero(np.diff(above, prepend=False, append=False)).reshape(-1, 2)
+    joined: list[tuple[int, int]] = []
+    for start, stop in runs.tolist():
+        if joined and start - joined[-1][1] <= gap:
+            joined[-1] = (joined[-1][0], stop)
+        else:
+            joined.append((start, stop))
+    return [(start, stop) for start, stop in joined if stop - start >= shortest]
+
+
+def rows_of(events: Sequence[tuple[int, int]], n: int) -> NDArray[np.bool_]:
+    """Which of ``n`` rows belong to an event."""
+    rows = np.zeros(n, dtype=bool)
+    for start, stop in events:
+        rows[start:stop] = True
+    return rows
+
+
+def describe(
+    series: TrainSeries,
+    scores: NDArray[Any],
+    events: Sequence[tuple[int, int]],
+    explained: Explanation,
+    *,
+    normalize: Callable[[NDArray[Any]], NDArray[Any]],
+    channels: int,
+) -> list[Alarm]:
+    """An alarm for each event of one series; ``explained`` has the events' rows, in order."""
+    alarms, at = [], 0
+    for start, stop in events:
+        rows = slice(at, at := at + stop - start)
+        peak = start + int(np.argmax(scores[start:stop]))
+        alarms.append(
+            Alarm(
+                start=series.label(start),
+                end=series.label(stop - 1),
+                peak=series.label(peak),
+                severity=float(normalize(scores[peak])),
+                score=float(scores[peak]),
+                duration=stop - start,
+                causes=_causes(
+                    series, start, stop, explained.scores[rows], explained.expected[rows], channels
+                ),
+                first=start,
+                last=stop - 1,
+                entity=series.entity,
+            )
+        )
+    return alarms
+
+
+def _causes(
+    series: TrainSeries,
+    start: int,
+    stop: int,
+    scores: NDArray[Any],
+    expected: NDArray[Any],
+    most: int,
+) -> tuple[Cause, ...]:
+    """The ``most`` channels that explain the event best."""
+    means = scores.mean(axis=0)
+    worst = scores.argmax(axis=0)
+    seen = series.values[start:stop]
+    return tuple(
+        Cause(
+            channel=series.channels[column],
+            score=float(means[column]),
+            at=series.label(start + int(worst[column])),
+            expected=float(expected[worst[column], column]),
+            seen=float(seen[worst[column], column]),
+        )
+        for column in np.argsort(-means, kind="stable")[:most].tolist()
+    )

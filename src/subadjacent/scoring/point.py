@@ -1,0 +1,180 @@
+"""A score for every point: reconstruction error, weighted by the contribution (Eq. 6).
+
+Shapes: B windows, N points in a window, C channels, T stacked rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from subadjacent.data.windows import Stack, Windows
+from subadjacent.errors import InputError, require_number, require_whole
+from subadjacent.model.transformer import SubAdjacentTransformer
+
+
+@dataclass(frozen=True, slots=True)
+class PointConfig:
+    """How windows become one score a point.
+
+    Parameters
+    ----------
+    temperature
+        T of Eq. 6: how sharply a low contribution raises a score. 0 leaves the plain error.
+    block
+        Points that share one softmax; None for the window itself.
+    stride
+        Rows from one scored window to the next; None for the window's length. Where windows
+        overlap, a point's score is the mean over them.
+    batch_size
+        Windows scored at a time.
+    """
+
+    temperature: float = 50.0
+    block: int | None = None
+    stride: int | None = None
+    batch_size: int = 256
+
+    def __post_init__(self) -> None:
+        require_number("temperature", self.temperature, least=0)
+        require_whole("batch_size", self.batch_size, least=1)
+        for name in ("block", "stride"):
+            if (rows := getattr(self, name)) is not None:
+                require_whole(name, rows, least=1)
+
+    def stride_within(self, window: int) -> int:
+        """The stride for windows of some length."""
+        if self.stride is not None and self.stride > window:
+            raise InputError(
+                f"stride must be at most the window, or rows go unscored; "
+                f"got stride={self.stride}, window={window}"
+            )
+        return self.stride or window
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PointScores:
+    """What the network found at each stacked row."""
+
+    error: NDArray[np.float32]
+    contribution: NDArray[np.float32]
+    score: NDArray[np.float32]
+
+
+def score_points(model: SubAdjacentTransformer, stack: Stack, config: PointConfig) -> PointScores:
+    """Score every row of ``stack``."""
+    windows, fresh = stack.scoring_windows(config.stride_within(stack.window))
+    found = _Stitch(len(stack.values), 3)
+    for rows, values, reconstructed, contribution in _reconstruct(model, windows, fresh, config):
+        error = (reconstructed - values).square().mean(dim=-1)  # (B, N)
+        score = weighted(error, contribution, config.temperature)
+        found.add(rows, torch.stack([error, contribution, score], dim=-1))
+    means = found.means()
+    if config.block is not None:
+        means[:, 2] = _blockwise(stack, means[:, 0], means[:, 1], config.block, config.temperature)
+    return PointScores(error=means[:, 0], contribution=means[:, 1], score=means[:, 2])
+
+
+def expected_values(
+    model: SubAdjacentTransformer, stack: Stack, config: PointConfig, wanted: NDArray[np.bool_]
+) -> NDArray[np.float32]:
+    """The reconstruction of the wanted stacked rows, (wanted rows, C), in scaled units.
+
+    Only windows that cover a wanted row are run, and only wanted rows are kept.
+    """
+    windows, fresh = stack.scoring_windows(config.stride_within(stack.window))
+    before = np.concatenate([[0], np.cumsum(wanted)])
+    starts = windows.starts.numpy()
+    needed = torch.from_numpy(before[starts + windows.length] > before[starts])
+    windows, fresh = replace(windows, starts=windows.starts[needed]), fresh[needed]
+    # where a row goes among the wanted ones; -1, for nothing, also serves rows numbered -1
+    places = torch.from_numpy(np.append(np.where(wanted, before[:-1], -1), -1))
+    found = _Stitch(int(before[-1]), stack.values.shape[1])
+    for rows, _, reconstructed, _ in _reconstruct(model, windows, fresh, config):
+        found.add(places[rows], reconstructed)
+    return found.means()
+
+
+@torch.inference_mode()
+def channel_errors(
+    model: SubAdjacentTransformer, windows: Windows, batch_size: int
+) -> NDArray[np.float64]:
+    """Mean squared error of each channel over all windows: what is usual for it."""
+    model.eval()
+    device = next(model.parameters()).device
+    total = torch.zeros(windows.values.shape[1], dtype=torch.float64)
+    for which in windows.batches(batch_size):
+        values = windows.take(which).to(device)
+        total += (model(values).values - values).square().mean(dim=1).sum(dim=0).double().cpu()
+    return (total / len(windows)).numpy()
+
+
+def weighted(error: Tensor, contribution: Tensor, temperature: float) -> Tensor:
+    """Eq. 6 over the last dimension: error times ``softmax(-T·contribution)``.
+
+    The weights are multiplied by the block's length: their mean is 1, so that scores of
+    different blocks compare.
+    """
+    weights = torch.softmax(-temperature * contribution, dim=-1) * contribution.shape[-1]
+    return error * weights
+
+
+def _blockwise(
+    stack: Stack,
+    error: NDArray[np.float32],
+    contribution: NDArray[np.float32],
+    block: int,
+    temperature: float,
+) -> NDArray[np.float32]:
+    """Eq. 6 over blocks of consecutive rows of the stack, without its padding.
+
+    Blocks run on from one series into the next, as in the protocol the paper was made with.
+    """
+    real = np.concatenate([np.arange(one.at, one.at + one.rows) for one in stack.stretches])
+    score = np.zeros_like(error)
+    for start in range(0, len(real), block):
+        rows = real[start : start + block]
+        weighed = weighted(
+            torch.from_numpy(error[rows]), torch.from_numpy(contribution[rows]), temperature
+        )
+        score[rows] = weighed.numpy()
+    return score
+
+
+@torch.inference_mode()
+def _reconstruct(
+    model: SubAdjacentTransformer, windows: Windows, fresh: Tensor, config: PointConfig
+) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
+    """Run the network; rows that do not count in a window come out as -1."""
+    model.eval()
+    device = next(model.parameters()).device
+    steps = torch.arange(windows.length)
+    for which in windows.batches(config.batch_size):
+        values = windows.take(which).to(device)
+        reconstructed, contribution = model(values)
+        rows = windows.rows(which).masked_fill(steps < fresh[which, None], -1)
+        yield rows, values, reconstructed, contribution
+
+
+class _Stitch:
+    """Adds up what windows say of rows, and gives the mean where they overlap."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        # one row more, at the end, takes what does not count
+        self.total = torch.zeros(rows + 1, columns)
+        self.count = torch.zeros(rows + 1)
+
+    def add(self, rows: Tensor, found: Tensor) -> None:
+        """Add (B, N, columns) at rows (B, N); -1 counts for nothing."""
+        flat = rows.flatten() % len(self.count)
+        self.total.index_add_(0, flat, found.flatten(0, 1).float().cpu())
+        self.count.index_add_(0, flat, torch.ones(len(flat)))
+
+    def means(self) -> NDArray[np.float32]:
+        """Mean of what was added, (rows, columns)."""
+        return (self.total / self.count.clamp(min=1)[:, None])[:-1].numpy()

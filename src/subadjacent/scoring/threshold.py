@@ -1,0 +1,297 @@
+"""Thresholds without labels: what score is an alarm, judged from normal scores alone."""
+
+from __future__ import annotations
+
+import copy
+import logging
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+from numbers import Real
+from typing import Any, Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from subadjacent.data.clock import duration
+from subadjacent.errors import InputError, require_number, require_whole
+from subadjacent.scoring.extremes import Tail, check_scores, fit_tail, require_fraction
+
+log = logging.getLogger(__name__)
+
+# highest first: the further out the peaks, the better a tail suits them
+LEVELS = (0.98, 0.95, 0.9)
+
+BUDGET = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(?:/|per)\s*(.+)")
+
+
+@runtime_checkable
+class Threshold(Protocol):
+    """Anything that learns from scores which of them are anomalous.
+
+    Where it has a ``threshold_`` after ``fit``, scores above that are anomalous; ours all do.
+    """
+
+    def fit(self, scores: NDArray[np.float64], /) -> Any:
+        """Learn from the scores of normal rows, in time order."""
+
+    def predict(self, scores: NDArray[np.float64], /) -> Any:
+        """1 for every anomalous score, else 0."""
+
+
+class BaseThreshold(ABC):
+    """A threshold's settings; ``fit`` adds ``threshold_``, and touches nothing else.
+
+    Two thresholds are equal when their settings are.
+    """
+
+    threshold_: float
+
+    @abstractmethod
+    def _choose(self, scores: NDArray[np.float64]) -> float:
+        """Threshold for these scores."""
+
+    def fit(self, scores: ArrayLike) -> Self:
+        """Choose ``threshold_`` from the scores of normal rows, in time order."""
+        # settings are frozen; what is learned from data is not a setting
+        object.__setattr__(self, "threshold_", float(self._choose(check_scores(scores))))
+        return self
+
+    def predict(self, scores: ArrayLike) -> NDArray[np.int64]:
+        """1 for every score above ``threshold_``, else 0."""
+        if not hasattr(self, "threshold_"):
+            raise NotFittedError(f"{self} has no threshold_ yet; call fit first")
+        return (check_scores(scores) > self.threshold_).astype(np.int64)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Kind, settings and fitted threshold (None before ``fit``) as plain JSON types."""
+        kind = next(name for name, one in KINDS.items() if type(self) is one)
+        settings = asdict(self)  # type: ignore[call-overload]  # every child is a dataclass
+        plain = {
+            name: value.item() if isinstance(value, np.generic) else value
+            for name, value in settings.items()
+        }
+        return {"kind": kind, "settings": plain, "threshold_": getattr(self, "threshold_", None)}
+
+
+@dataclass(frozen=True)
+class ExtremeValue(BaseThreshold):
+    """The score that a normal row exceeds with chance ``risk``, by extreme-value theory.
+
+    Parameters
+    ----------
+    risk
+        Chance of a false alarm per row; it may be rarer than one in all rows seen.
+    level
+        The tail is fitted to scores above this quantile. See ``fit_tail``.
+    """
+
+    risk: float = 1e-4
+    level: float = 0.98
+
+    def __post_init__(self) -> None:
+        require_fraction("level", self.level)
+        require_number("risk", self.risk, above=0)
+        if self.risk >= 1 - self.level:
+            raise InputError(
+                f"risk must be below {1 - self.level:.6g}, the share of rows above "
+                f"level={self.level}; got {self.risk!r}"
+            )
+
+    def _choose(self, scores: NDArray[np.float64]) -> float:
+        return fit_tail(scores, self.level).level(self.risk)
+
+
+@dataclass(frozen=True)
+class Quantile(BaseThreshold):
+    """The ``q`` quantile: a share ``1 - q`` of the rows fitted on is above it."""
+
+    q: float = 0.99
+
+    def __post_init__(self) -> None:
+        require_fraction("q", self.q)
+
+    def _choose(self, scores: NDArray[np.float64]) -> float:
+        return float(np.quantile(scores, self.q))
+
+
+@dataclass(frozen=True)
+class Fixed(BaseThreshold):
+    """A threshold that was decided elsewhere."""
+
+    value: float
+
+    def __post_init__(self) -> None:
+        require_number("value", self.value)
+
+    def _choose(self, scores: NDArray[np.float64]) -> float:  # noqa: ARG002
+        return self.value
+
+
+@dataclass(frozen=True)
+class AlarmBudget(BaseThreshold):
+    """About so many false alarms in so much time.
+
+    An alarm is a cluster of rows above the threshold, so a long excursion counts once. The
+    tail of the clusters' peaks says where the threshold lies, also for a time longer than the
+    rows fitted on cover; that is logged when it is longer by far.
+
+    Parameters
+    ----------
+    alarms
+        Tolerated in ``per``.
+    per
+        A duration such as "1week", or seconds.
+    interval
+        From row to row: a duration or seconds. It must be known when ``fit`` is called.
+    run
+        Rows above the threshold closer than so many rows are one alarm. The default joins what
+        ``alarms`` of a detector joins: rows with at most 10 others between them.
+    """
+
+    alarms: float = 1
+    per: str | float | timedelta = "1week"
+    interval: str | float | timedelta | None = None
+    run: int = 12
+
+    def __post_init__(self) -> None:
+        require_number("alarms", self.alarms, above=0)
+        require_whole("run", self.run, least=1)
+        seconds = duration(self.per, name="per")
+        if not isinstance(self.per, str):
+            object.__setattr__(self, "per", seconds)
+        if self.interval is not None:
+            object.__setattr__(self, "interval", duration(self.interval, name="interval"))
+
+    def with_interval(self, seconds: float) -> Self:
+        """A copy, not fitted, for rows that come every so many seconds."""
+        return replace(self, interval=seconds)
+
+    def _choose(self, scores: NDArray[np.float64]) -> float:
+        if self.interval is None:
+            raise InputError(
+                "interval must be known to turn alarms per time into a threshold; got None: "
+                "fit on rows with dates, or pass interval='60s' for a row a minute"
+            )
+        risk = self.alarms * duration(self.interval) / duration(self.per)
+        if risk * self.run >= 1:
+            raise InputError(
+                f"alarms must be rarer than one every run={self.run} rows; got {self.alarms:g} "
+                f"in {self.per!r}, one every {1 / risk:.3g} rows"
+            )
+        threshold = self._tail(scores, risk).level(risk)
+        if risk * len(scores) < 0.1:
+            log.warning(
+                "%g alarms in %r are one every %.3g rows, and %d rows were fitted on: the "
+                "threshold %.6g is extrapolated far beyond them; fit on more rows to be sure",
+                *(self.alarms, self.per, 1 / risk, len(scores), threshold),
+            )
+        return threshold
+
+    def _tail(self, scores: NDArray[np.float64], risk: float) -> Tail:
+        """Tail above the highest level that shows clusters more often than the risk."""
+        best = fit_tail(scores, LEVELS[0], self.run)
+        for level in LEVELS[1:]:
+            if best.rate >= 2 * risk:
+                break
+            # there may be fewer clusters above a lower level: they grow together
+            best = max(best, fit_tail(scores, level, self.run), key=lambda tail: tail.rate)
+        return best
+
+
+KINDS: dict[str, type[BaseThreshold]] = {
+    "extreme_value": ExtremeValue,
+    "quantile": Quantile,
+    "fixed": Fixed,
+    "alarm_budget": AlarmBudget,
+}
+
+
+def threshold_from_dict(saved: Mapping[str, Any]) -> BaseThreshold:
+    """The threshold that ``to_dict`` wrote."""
+    kind = saved.get("kind")
+    if kind not in KINDS:
+        raise InputError(f"kind of threshold must be one of {', '.join(KINDS)}; got {kind!r}")
+    try:
+        threshold = KINDS[kind](**saved.get("settings", {}))
+    except TypeError as error:
+        raise InputError(f"settings must be those of a {kind} threshold; {error}") from error
+    fitted = saved.get("threshold_")
+    if fitted is not None:
+        require_number("threshold_", fitted)
+        object.__setattr__(threshold, "threshold_", float(fitted))
+    return threshold
+
+
+def choose_threshold(contamination: Any, interval: float | None = None) -> Threshold:
+    """The threshold that a detector's ``contamination`` stands for.
+
+    Parameters
+    ----------
+    contamination
+        "auto", a share of the rows, alarms per time such as "1/week", or a threshold object.
+    interval
+        Seconds between rows, where known; only alarms per time need it.
+    """
+    if isinstance(contamination, AlarmBudget) and contamination.interval is None and interval:
+        return contamination.with_interval(interval)
+    if isinstance(contamination, Threshold) and not isinstance(contamination, type):
+        return contamination
+    if isinstance(contamination, Real) and 0 < float(contamination) <= 0.5:
+        return Quantile(1 - float(contamination))
+    if isinstance(contamination, str):
+        if contamination == "auto":
+            return ExtremeValue()
+        budget = BUDGET.fullmatch(contamination)
+        # a time that is none is refused below, in the words of this argument
+        with suppress(InputError):
+            if budget:
+                return AlarmBudget(float(budget[1]), budget[2], interval)
+    raise InputError(
+        "contamination must be 'auto', a share above 0 and up to 0.5, alarms per time such as "
+        "'1/week' or '2/day', or an object with fit(scores) and predict(scores); "
+        f"got {contamination!r}"
+    )
+
+
+def fit_threshold(threshold: Threshold, scores: ArrayLike) -> tuple[float, BaseThreshold]:
+    """Fit a copy; return the score above which rows are anomalous, and what says so.
+
+    The second is the fitted copy, or a ``Fixed`` where the object is not ours: it can be saved
+    by ``to_dict``. An object without a ``threshold_`` is asked to label the scores, and the
+    highest that it calls normal is taken.
+    """
+    values = check_scores(scores)
+    # clone forgets what a scikit-learn object was fitted on before
+    fitted = clone(threshold) if hasattr(threshold, "get_params") else copy.deepcopy(threshold)
+    fitted.fit(values)
+    if hasattr(fitted, "threshold_"):
+        require_number(f"threshold_ of {threshold!r}", fitted.threshold_)
+        cut = float(fitted.threshold_)
+    else:
+        cut = _cut_between(values, np.asarray(fitted.predict(values)), threshold)
+    return cut, fitted if isinstance(fitted, BaseThreshold) else Fixed(cut).fit(values)
+
+
+def _cut_between(scores: NDArray[np.float64], labels: NDArray[Any], threshold: Threshold) -> float:
+    """Highest score labelled 0, once it is sure that all above are labelled 1."""
+    if labels.shape != scores.shape or not np.isin(labels, (0, 1)).all():
+        raise InputError(
+            f"predict of {threshold!r} must give 0 or 1 for each of {len(scores)} scores; "
+            f"got shape {labels.shape} with {np.unique(labels)[:5]}"
+        )
+    normal = scores[labels == 0]
+    if not len(normal):
+        return float(np.nextafter(scores.min(), -np.inf))
+    cut = float(normal.max())
+    if (scores[labels == 1] <= cut).any():
+        raise InputError(
+            f"{threshold!r} must cut the scores at one value; it calls {cut:g} normal and "
+            f"{scores[labels == 1].min():g} anomalous"
+        )
+    return cut

@@ -1,0 +1,50 @@
+"""The training's settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from subadjacent.errors import require_number, require_whole
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingConfig:
+    """How the network is trained.
+
+    Parameters
+    ----------
+    epochs
+        At most so many passes over the training windows.
+    batch_size
+        Windows in a step.
+    learning_rate
+        Adam's, in the first epoch.
+    decay
+        Factor on the learning rate after every epoch.
+    attention_weight
+        λ of Eq. 5: how much the contribution weighs against the error.
+    patience
+        Stop after so many epochs without a better validation error.
+    budget
+        Stop after so many seconds of training, with the best weights so far.
+    seed
+        Decides the initial weights and the order of the windows.
+    """
+
+    epochs: int = 10
+    batch_size: int = 128
+    learning_rate: float = 1e-4
+    decay: float = 1.0
+    attention_weight: float = 10.0
+    patience: int = 3
+    budget: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch_size", "patience"):
+            require_whole(name, getattr(self, name), least=1)
+        require_number("learning_rate", self.learning_rate, above=0)
+        require_number("decay", self.decay, above=0)
+        require_number("attention_weight", self.attention_weight, least=0)
+        if self.budget is not None:
+            require_number("budget", self.budget, above=0)

@@ -1,0 +1,100 @@
+"""Train a network to its best weights: the loop with stopping, budget and checkpoint."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+
+from subadjacent.data.windows import Windows
+from subadjacent.errors import SubadjacentError
+from subadjacent.model.transformer import SubAdjacentTransformer
+from subadjacent.training.checkpoint import (
+    TrainingState,
+    fingerprint,
+    load_checkpoint,
+    save_checkpoint,
+)
+from subadjacent.training.config import TrainingConfig
+from subadjacent.training.loop import Epoch, Watch, ignore, train
+from subadjacent.training.stopping import EarlyStopping
+
+log = logging.getLogger(__name__)
+
+
+def fit_network(
+    model: SubAdjacentTransformer,
+    windows: Windows,
+    validation: Windows,
+    config: TrainingConfig,
+    autocast: torch.autocast,
+    *,
+    checkpoint: Path | None = None,
+    watch: Watch = ignore,
+    clock: Callable[[], float] = time.monotonic,
+) -> list[Epoch]:
+    """Train ``model`` in place, leave it with its best weights, and return the epochs.
+
+    With ``checkpoint``, the state is written there after every epoch, and a run that finds
+    such a file goes on from it; the result is that of an unbroken run.
+    """
+    optimizer = torch.optim.Adam(model.parameters(), lr=config.learning_rate, fused=True)
+    state = TrainingState(EarlyStopping(config.patience))
+    made_for = ""
+    if checkpoint is not None:
+        # a different budget only stops sooner or later: it may change between two runs
+        settings = asdict(config) | {"model": asdict(model.config), "budget": None}
+        settings |= {"windows": len(windows), "validation": len(validation)}
+        made_for = fingerprint(windows.values, settings)
+        if checkpoint.exists():
+            state = load_checkpoint(checkpoint, model, optimizer, made_for)
+            log.info("going on from %s, after epoch %d", checkpoint, len(state.history))
+
+    left = math.inf if config.budget is None else config.budget - state.elapsed
+    deadline = clock() + left
+    remaining = train(
+        model,
+        windows,
+        validation,
+        config,
+        optimizer,
+        autocast,
+        first=len(state.history) + 1,
+        deadline=deadline,
+        watch=watch,
+        clock=clock,
+    )
+    while not state.finished and (not state.history or clock() < deadline):
+        epoch = next(remaining, None)
+        if epoch is None:
+            break
+        _log(epoch)
+        state.history.append(epoch)
+        if state.stopping.update(epoch.validation_error):
+            state.best = {name: value.clone() for name, value in model.state_dict().items()}
+        if checkpoint is not None:
+            save_checkpoint(checkpoint, model, optimizer, state, made_for)
+    if not state.best:
+        raise SubadjacentError(
+            f"training diverged: no epoch gave a finite validation error with "
+            f"learning_rate={config.learning_rate}; try a smaller one"
+        )
+    model.load_state_dict(state.best)
+    model.eval()
+    return state.history
+
+
+def _log(epoch: Epoch) -> None:
+    log.info(
+        "epoch %d: train loss %.5f, validation error %.5f, contribution %.3f, %.1f s",
+        epoch.number,
+        epoch.train_loss,
+        epoch.validation_error,
+        epoch.contribution,
+        epoch.seconds,
+    )

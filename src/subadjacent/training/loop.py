@@ -1,0 +1,117 @@
+"""The training loop: it yields epochs; it prints, saves and stops nothing."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from subadjacent.core.loss import loss
+from subadjacent.data.windows import Windows
+from subadjacent.model.transformer import SubAdjacentTransformer
+from subadjacent.training.config import TrainingConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """What one pass over the training windows came to."""
+
+    number: int
+    train_loss: float
+    validation_error: float
+    contribution: float
+    seconds: float
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where training stands; ``finished`` is set at the end of an epoch."""
+
+    epoch: int
+    epochs: int
+    step: int
+    steps: int
+    finished: Epoch | None = None
+
+
+Watch = Callable[[Progress], None]
+
+
+def ignore(_progress: Progress) -> None:
+    """Watch nothing."""
+
+
+def train(
+    model: SubAdjacentTransformer,
+    windows: Windows,
+    validation: Windows,
+    config: TrainingConfig,
+    optimizer: torch.optim.Optimizer,
+    autocast: torch.autocast,
+    *,
+    first: int = 1,
+    deadline: float = math.inf,
+    watch: Watch = ignore,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[Epoch]:
+    """Train epoch by epoch, from number ``first`` on.
+
+    The order of the windows depends on the seed and the epoch's number alone, so that an
+    epoch goes the same way whether or not the ones before it ran in this process. When
+    ``clock`` passes ``deadline`` the epoch in progress ends early (after one step at least).
+    """
+    steps = math.ceil(len(windows) / config.batch_size)
+    for number in range(first, config.epochs + 1):
+        started, complete, step = clock(), True, 0
+        for group in optimizer.param_groups:
+            group["lr"] = config.learning_rate * config.decay ** (number - 1)
+        model.train()
+        # totals stay on the device: reading them every step would make the device wait
+        losses = torch.zeros((), device=windows.values.device)
+        contributions = torch.zeros_like(losses)
+        batches = windows.batches(config.batch_size, _shuffle(config.seed, number))
+        for step, which in enumerate(batches, start=1):
+            batch = windows.take(which)
+            with autocast:
+                values, contribution = model(batch)
+                objective = loss(batch, values, contribution, config.attention_weight)
+            optimizer.zero_grad(set_to_none=True)
+            torch.autograd.backward(objective)
+            optimizer.step()
+            losses += objective.detach()
+            contributions += contribution.detach().mean()
+            watch(Progress(number, config.epochs, step, steps))
+            if clock() >= deadline:
+                complete = step == steps
+                break
+        epoch = Epoch(
+            number=number,
+            train_loss=losses.item() / step,
+            validation_error=validation_error(model, validation, config.batch_size),
+            contribution=contributions.item() / step,
+            seconds=clock() - started,
+            complete=complete,
+        )
+        watch(Progress(number, config.epochs, step, steps, finished=epoch))
+        yield epoch
+
+
+@torch.inference_mode()
+def validation_error(model: SubAdjacentTransformer, windows: Windows, batch_size: int) -> float:
+    """Mean squared reconstruction error over all windows, in full precision."""
+    model.eval()
+    total = torch.zeros((), device=windows.values.device)
+    for which in windows.batches(batch_size):
+        batch = windows.take(which)
+        total += (model(batch).values - batch).square().mean(dim=(1, 2)).sum()
+    return total.item() / len(windows)
+
+
+def _shuffle(seed: int, epoch: int) -> torch.Generator:
+    mixed = np.random.SeedSequence([seed, epoch]).generate_state(1, dtype=np.uint64)[0]
+    return torch.Generator().manual_seed(int(mixed >> np.uint64(1)))

@@ -1,0 +1,28 @@
+"""When to stop training."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class EarlyStopping:
+    """Remembers the best validation error, and for how long there was none better."""
+
+    patience: int
+    best: float = math.inf
+    waited: int = 0
+
+    def update(self, validation_error: float) -> bool:
+        """Take note of an epoch; true when it is the best so far."""
+        if validation_error < self.best:
+            self.best, self.waited = validation_error, 0
+            return True
+        self.waited += 1
+        return False
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether patience has run out."""
+        return self.waited >= self.patience

@@ -1,0 +1,255 @@
+"""Attention: two forms of one meaning, against a loop that forms each row."""
+
+from __future__ import annotations
+
+import math
+import resource
+from typing import Any
+
+import pytest
+import torch
+from oracle import attention_oracle, vanilla_oracle
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from subadjacent.core import (
+    Band,
+    attention_matrix,
+    linear_attention,
+    vanilla_attention,
+    vanilla_matrix,
+)
+from subadjacent.core.attention import DENSE_UP_TO, SMALLEST_MASS, normalize_queries
+from subadjacent.errors import InputError
+
+CASES = [
+    (1, Band(0, 0)),
+    (2, Band(1, 1)),
+    (3, Band(0, 1)),
+    (7, Band(2, 3)),
+    (8, Band(4, 9)),
+    (13, Band(1, 3, circular=False)),
+    (50, Band(20, 30)),
+]
+BOTH = pytest.mark.parametrize("dense", [True, False], ids=["dense", "sliding"])
+
+
+def drawn(*shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
+    """Numbers between 0 and 1, as mapped queries and keys are."""
+    return torch.rand(*shape, generator=torch.Generator().manual_seed(0), dtype=dtype)
+
+
+class LargestTensor(TorchDispatchMode):
+    """Watches every operation, forward and backward, for the largest tensor it makes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numel = 0
+
+    def __torch_dispatch__(
+        self, operation: Any, _types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        made = operation(*args, **(kwargs or {}))
+        sizes = [leaf.numel() for leaf in tree_leaves(made) if isinstance(leaf, Tensor)]
+        self.numel = max(self.numel, *sizes, 0)
+        return made
+
+
+def attend_and_differentiate(n: int, features: int, dense: bool | None) -> None:
+    q, k, v = (x.requires_grad_() for x in drawn(3, n, features, dtype=torch.float32))
+    values, contribution = linear_attention(q, k, v, Band(20, 30), dense=dense)
+    (values.sum() + contribution.square().sum()).backward()
+
+
+def largest_tensor(n: int, dense: bool | None) -> int:
+    with LargestTensor() as largest:
+        attend_and_differentiate(n, 4, dense)
+    return largest.numel
+
+
+@BOTH
+def test_linear_attention_weighs_values_by_rows_that_sum_to_one(dense: bool) -> None:
+    # rows (1, 3) and (2, 2) before normalisation, (1/4, 3/4) and (1/2, 1/2) after
+    q = torch.tensor([[1.0, 0.0], [0.0, 2.0]])
+    k = torch.tensor([[1.0, 1.0], [3.0, 1.0]])
+    v = torch.tensor([[4.0], [8.0]])
+    values, contribution = linear_attention(q, k, v, Band(1, 1), dense=dense)
+    assert values.tolist() == [[7.0], [6.0]]
+    # the other point's query gives 1/2 to point 0, and 3/4 to point 1
+    assert contribution.tolist() == [0.5, 0.75]
+
+
+def test_the_attention_matrix_is_indexed_query_first() -> None:
+    q = torch.tensor([[1.0, 0.0], [0.0, 2.0]])
+    k = torch.tensor([[1.0, 1.0], [3.0, 1.0]])
+    assert attention_matrix(q, k).tolist() == [[0.25, 0.75], [0.5, 0.5]]
+
+
+def test_queries_are_divided_by_the_mass_of_their_row() -> None:
+    q = torch.tensor([[1.0, 0.0], [0.0, 2.0]])
+    k = torch.tensor([[1.0, 1.0], [3.0, 1.0]])
+    assert normalize_queries(q, k).tolist() == [[0.25, 0.0], [0.0, 0.5]]
+
+
+def test_vanilla_attention_is_a_softmax_of_scaled_products() -> None:
+    # four features halve the products: 2·log 3 becomes log 3, rows (3/4, 1/4) and (1/2, 1/2)
+    q = torch.tensor([[2 * math.log(3), 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
+    k = torch.tensor([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
+    v = torch.tensor([[4.0], [8.0]])
+    torch.testing.assert_close(vanilla_matrix(q, k), torch.tensor([[0.75, 0.25], [0.5, 0.5]]))
+    values, contribution = vanilla_attention(q, k, v, Band(1, 1))
+    torch.testing.assert_close(values, torch.tensor([[5.0], [6.0]]))
+    torch.testing.assert_close(contribution, torch.tensor([0.5, 0.25]))
+
+
+@pytest.mark.parametrize(("n", "band"), CASES, ids=str)
+@BOTH
+def test_linear_attention_is_the_row_by_row_definition(dense: bool, n: int, band: Band) -> None:
+    inputs = [x.requires_grad_() for x in drawn(3, n, 4)]
+    ours = linear_attention(*inputs, band, dense=dense)
+    theirs = attention_oracle(*inputs, band)
+    torch.testing.assert_close(ours, theirs)
+    torch.testing.assert_close(gradients(ours, inputs), gradients(theirs, inputs))
+
+
+@pytest.mark.parametrize(("n", "band"), CASES, ids=str)
+def test_vanilla_attention_is_the_row_by_row_definition(n: int, band: Band) -> None:
+    inputs = [x.requires_grad_() for x in drawn(3, n, 4)]
+    ours = vanilla_attention(*inputs, band)
+    theirs = vanilla_oracle(*inputs, band)
+    torch.testing.assert_close(ours, theirs)
+    torch.testing.assert_close(gradients(ours, inputs), gradients(theirs, inputs))
+
+
+def gradients(attended: tuple[Tensor, Tensor], inputs: list[Tensor]) -> tuple[Tensor, ...]:
+    """Of a sum that weighs every number of the answer differently."""
+    total = sum((x * torch.arange(1, x.numel() + 1).view_as(x)).sum() for x in attended)
+    return torch.autograd.grad(total, inputs)
+
+
+@pytest.mark.parametrize("n", [100, 300])
+def test_both_forms_give_the_same_numbers(n: int) -> None:
+    inputs = [x.requires_grad_() for x in drawn(3, 2, 3, n, 8)]  # (2 windows, 3 heads) each
+    dense = linear_attention(*inputs, Band(), dense=True)
+    sliding = linear_attention(*inputs, Band(), dense=False)
+    torch.testing.assert_close(dense, sliding)
+    torch.testing.assert_close(gradients(dense, inputs), gradients(sliding, inputs))
+
+
+@pytest.mark.parametrize("matrix", [attention_matrix, vanilla_matrix])
+def test_rows_of_the_matrix_sum_to_one(matrix) -> None:
+    q, k = drawn(2, 3, 40, 8)
+    rows = matrix(q, k).sum(dim=-1)
+    torch.testing.assert_close(rows, torch.ones_like(rows))
+
+
+@BOTH
+def test_constant_values_are_left_as_they_are(dense: bool) -> None:
+    q, k = drawn(2, 60, 8)
+    v = torch.full((60, 8), 3.0, dtype=torch.float64)
+    torch.testing.assert_close(linear_attention(q, k, v, Band(), dense=dense).values, v)
+
+
+@BOTH
+def test_mean_contribution_is_the_share_of_attention_that_falls_in_the_band(dense: bool) -> None:
+    q, k, v = drawn(3, 40, 8)
+    band = Band(3, 7)
+    matrix = attention_matrix(q, k)
+    share = matrix[band.mask(40)].sum() / matrix.sum()
+    torch.testing.assert_close(
+        linear_attention(q, k, v, band, dense=dense).contribution.mean(), share
+    )
+
+
+@BOTH
+def test_the_size_of_a_query_does_not_matter(dense: bool) -> None:
+    q, k, v = drawn(3, 40, 8)
+    sizes = torch.logspace(-6, 6, 40, dtype=torch.float64)[:, None]
+    torch.testing.assert_close(
+        linear_attention(q * sizes, k, v, Band(3, 7), dense=dense),
+        linear_attention(q, k, v, Band(3, 7), dense=dense),
+    )
+
+
+@BOTH
+def test_queries_without_mass_give_zeros(dense: bool) -> None:
+    q, k, v = drawn(3, 6, 4)
+    k[:, 0] = 0
+    q[2] = torch.tensor([5.0, 0.0, 0.0, 0.0])  # looks only where no key has anything
+    q[3] = 0
+    values, _ = linear_attention(q, k, v, Band(1, 2), dense=dense)
+    assert values[2:4].tolist() == [[0.0] * 4] * 2
+    # so neither contributes: the mean is the others' share
+    contribution = linear_attention(q, k, v, Band(0, 3), dense=dense).contribution
+    assert contribution.mean().item() == pytest.approx(4 / 6)
+
+
+@pytest.mark.parametrize("mass", [0.0, 1e-30, 0.1 * SMALLEST_MASS, 10 * SMALLEST_MASS])
+@BOTH
+def test_queries_with_hardly_any_mass_give_finite_gradients(dense: bool, mass: float) -> None:
+    q, k, v = drawn(3, 6, 4, dtype=torch.float32)
+    q[2] = mass / k.sum() / 4
+    inputs = [x.requires_grad_() for x in (q, k, v)]
+    attended = linear_attention(*inputs, Band(1, 2), dense=dense)
+    assert all(x.isfinite().all() for x in gradients(attended, inputs))
+
+
+@BOTH
+def test_a_window_without_a_sub_adjacent_point_is_refused(dense: bool) -> None:
+    with pytest.raises(InputError, match="in a window of 39 the largest distance is 19"):
+        linear_attention(*drawn(3, 39, 2), Band(20, 30), dense=dense)
+
+
+def test_the_matrix_is_formed_for_short_windows_only() -> None:
+    assert largest_tensor(DENSE_UP_TO, dense=None) == DENSE_UP_TO**2
+    assert largest_tensor(DENSE_UP_TO + 1, dense=None) < (DENSE_UP_TO + 1) ** 2 / 10
+
+
+def test_the_choice_of_form_can_be_overruled() -> None:
+    assert largest_tensor(DENSE_UP_TO, dense=False) < DENSE_UP_TO**2 / 10
+    assert largest_tensor(DENSE_UP_TO + 1, dense=True) == (DENSE_UP_TO + 1) ** 2
+
+
+@pytest.mark.parametrize("n", [1_000, 2_000])
+def test_the_largest_tensor_of_the_sliding_form_grows_no_faster_than_the_window(n: int) -> None:
+    assert n * 4 <= largest_tensor(2 * n, dense=False) <= 2 * largest_tensor(n, dense=False)
+
+
+def test_a_long_window_needs_no_memory_for_a_matrix() -> None:
+    n = 20_000  # a matrix would take 1.6 gigabytes
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    attend_and_differentiate(n, 16, dense=False)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before  # in kilobytes
+    assert grown < 200_000
+
+
+@pytest.mark.parametrize("half", [torch.bfloat16, torch.float16], ids=str)
+@BOTH
+def test_half_precision_inputs_give_values_of_their_own_kind(
+    dense: bool, half: torch.dtype
+) -> None:
+    q, k, v = drawn(3, 60, 8, dtype=torch.float32)
+    exact = linear_attention(q, k, v, Band(), dense=dense)
+    rough = linear_attention(q.to(half), k.to(half), v.to(half), Band(), dense=dense)
+    assert rough.values.dtype == half
+    assert rough.contribution.dtype == torch.float32
+    torch.testing.assert_close(rough.values.float(), exact.values, rtol=0.02, atol=0)
+    torch.testing.assert_close(rough.contribution, exact.contribution, rtol=0.02, atol=0)
+
+
+@pytest.mark.parametrize("attend", ["dense", "sliding", "vanilla"])
+def test_autocast_stays_near_single_precision(attend: str) -> None:
+    inputs = [x.requires_grad_() for x in drawn(3, 60, 8, dtype=torch.float32)]
+
+    def run() -> tuple[Tensor, Tensor]:
+        if attend == "vanilla":
+            return vanilla_attention(*inputs, Band())
+        return linear_attention(*inputs, Band(), dense=attend == "dense")
+
+    exact = run()
+    with torch.autocast("cpu", torch.bfloat16):
+        rough = run()
+    for ours, theirs in zip(rough, exact, strict=True):
+        torch.testing.assert_close(ours.float(), theirs, rtol=0.02, atol=0)
+    assert all(x.isfinite().all() for x in gradients(rough, inputs))

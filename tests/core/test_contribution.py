@@ -1,0 +1,177 @@
+"""The contribution: two quick forms against the definition, values and gradients."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import pytest
+import torch
+from oracle import contribution_oracle
+from torch import Tensor
+
+from subadjacent.core import Band, contribution, dense_contribution
+from subadjacent.core.contribution import sliding_sum
+from subadjacent.errors import InputError
+
+SHORT = [1, 2, 3, 8, 9, 13]
+ENDS = [(0, 0), (0, 2), (1, 1), (1, 3), (2, 4), (0, 99), (3, 99)]
+LONG = [(50, 20, 30), (100, 0, 4), (100, 20, 30), (100, 45, 60), (300, 20, 30), (300, 140, 170)]
+
+
+def cases() -> list[tuple[int, Band]]:
+    """Every window length with every band that holds a point of it."""
+    sizes = [(n, near, far) for n in SHORT for near, far in ENDS] + LONG
+    return [
+        (n, Band(near, far, circular))
+        for n, near, far in sizes
+        for circular in (True, False)
+        if near <= (n // 2 if circular else n - 1)
+    ]
+
+
+class Answer(NamedTuple):
+    """The contribution, and the gradients of a weighted sum of it."""
+
+    values: Tensor
+    q_gradient: Tensor
+    k_gradient: Tensor
+
+
+def inputs(n: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries, keys and the weights of the sum; single precision holds them exactly."""
+    generator = torch.Generator().manual_seed(n)
+    q, k = torch.rand(2, n, 4, generator=generator)
+    return q.double(), k.double(), torch.rand(n, generator=generator).double()
+
+
+def sliding(q: Tensor, k: Tensor, band: Band) -> Tensor:
+    return contribution(q, k, band)
+
+
+def dense(q: Tensor, k: Tensor, band: Band) -> Tensor:
+    return dense_contribution(q @ k.mT, band)
+
+
+def answer(form, n: int, band: Band, dtype: torch.dtype) -> Answer:
+    q, k, weights = (x.to(dtype) for x in inputs(n))
+    values = form(q.requires_grad_(), k.requires_grad_(), band)
+    return Answer(values.detach(), *torch.autograd.grad(values @ weights, (q, k)))
+
+
+@cache
+def definition(n: int, band: Band) -> Answer:
+    return answer(contribution_oracle, n, band, torch.float64)
+
+
+def tolerance(n: int, dtype: torch.dtype) -> float:
+    """Differences of running sums lose digits as the sums grow."""
+    return (20 + n / 2) * torch.finfo(dtype).eps
+
+
+def test_contribution_sums_both_ring_neighbors() -> None:
+    q = torch.tensor([[1.0], [2.0], [4.0], [8.0]])
+    ones = torch.ones(4, 1)
+    assert contribution(q, ones, Band(1, 1)).tolist() == [10.0, 5.0, 10.0, 5.0]
+
+
+def test_contribution_along_a_line_leaves_less_to_the_ends() -> None:
+    q = torch.tensor([[1.0], [2.0], [4.0], [8.0]])
+    ones = torch.ones(4, 1)
+    assert contribution(q, ones, Band(1, 1, circular=False)).tolist() == [2.0, 5.0, 10.0, 4.0]
+
+
+def test_contribution_multiplies_the_point_s_own_key() -> None:
+    # two features: the other point's query (1, 2) or (3, 4) with the point's key
+    q = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    k = torch.tensor([[10.0, 0.0], [0.0, 100.0]])
+    assert contribution(q, k, Band(1, 1)).tolist() == [30.0, 200.0]
+
+
+def test_dense_contribution_sums_columns_not_rows() -> None:
+    # queries 0 and 2 are one step from point 1, and so on around the ring
+    attention = torch.tensor([[0.0, 1.0, 2.0], [10.0, 0.0, 20.0], [100.0, 200.0, 0.0]])
+    assert dense_contribution(attention, Band(1, 1)).tolist() == [110.0, 201.0, 22.0]
+
+
+def test_near_zero_counts_the_point_itself_once() -> None:
+    q = torch.tensor([[1.0], [2.0], [4.0], [8.0]])
+    ones = torch.ones(4, 1)
+    assert contribution(q, ones, Band(0, 0)).tolist() == [1.0, 2.0, 4.0, 8.0]
+    assert contribution(q, ones, Band(0, 1)).tolist() == [11.0, 7.0, 14.0, 13.0]
+
+
+def test_each_point_counts_once_where_the_band_meets_itself() -> None:
+    ones = torch.ones(50, 1)
+    assert contribution(ones, ones, Band(20, 30)).tolist() == [11.0] * 50
+
+
+@pytest.mark.parametrize(
+    ("reach", "circular", "expected"),
+    [
+        (-1, True, [0.0, 0.0, 0.0, 0.0]),
+        (0, True, [1.0, 2.0, 4.0, 8.0]),
+        (1, True, [11.0, 7.0, 14.0, 13.0]),
+        (2, True, [15.0, 15.0, 15.0, 15.0]),
+        (1, False, [3.0, 7.0, 14.0, 12.0]),
+        (2, False, [7.0, 15.0, 15.0, 14.0]),
+        (99, False, [15.0, 15.0, 15.0, 15.0]),
+    ],
+)
+def test_sliding_sum_adds_the_rows_within_reach(
+    reach: int, circular: bool, expected: list[float]
+) -> None:
+    x = torch.tensor([[1.0], [2.0], [4.0], [8.0]])
+    assert sliding_sum(x, reach, circular=circular).flatten().tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+@pytest.mark.parametrize(("n", "band"), cases(), ids=str)
+@pytest.mark.parametrize("form", [sliding, dense])
+def test_values_and_gradients_are_those_of_the_definition(
+    form, n: int, band: Band, dtype: torch.dtype
+) -> None:
+    expected = definition(n, band)
+    for name, ours, theirs in zip(
+        Answer._fields, answer(form, n, band, dtype), expected, strict=True
+    ):
+        within = tolerance(n, dtype) * theirs.abs().max().item()
+        torch.testing.assert_close(
+            ours.double(), theirs, rtol=0, atol=within, msg=lambda text, name=name: f"{name}: {text}"
+        )
+
+
+@pytest.mark.parametrize("circular", [True, False])
+def test_single_precision_follows_double_precision_over_a_long_window(circular: bool) -> None:
+    n, band = 5_000, Band(20, 30, circular)
+    exact = answer(sliding, n, band, torch.float64)
+    rounded = answer(sliding, n, band, torch.float32)
+    for ours, theirs in zip(rounded, exact, strict=True):
+        torch.testing.assert_close(
+            ours.double(), theirs, rtol=0, atol=1e-4 * theirs.abs().max().item()
+        )
+
+
+@pytest.mark.parametrize("form", [sliding, dense])
+def test_windows_and_heads_do_not_mix(form) -> None:
+    generator = torch.Generator().manual_seed(0)
+    q, k = torch.rand(2, 2, 3, 9, 4, generator=generator)  # (2 windows, 3 heads, 9, 4) each
+    together = form(q, k, Band(1, 3))
+    apart = [[form(q[b, h], k[b, h], Band(1, 3)) for h in range(3)] for b in range(2)]
+    torch.testing.assert_close(together, torch.stack([torch.stack(row) for row in apart]))
+
+
+@pytest.mark.parametrize("form", [sliding, dense])
+def test_half_precision_is_summed_in_single_precision(form) -> None:
+    # bfloat16 cannot count beyond 256
+    ones = torch.ones(600, 1, dtype=torch.bfloat16)
+    total = form(ones, ones, Band(1, 300))
+    assert total.dtype == torch.float32
+    assert total.tolist() == [599.0] * 600
+
+
+@pytest.mark.parametrize("form", [sliding, dense])
+@pytest.mark.parametrize("circular", [True, False])
+def test_a_window_without_a_sub_adjacent_point_is_refused(form, circular: bool) -> None:
+    with pytest.raises(InputError, match="in a window of 3 the largest distance is"):
+        form(torch.ones(3, 1), torch.ones(3, 1), Band(3, 4, circular))

@@ -1,0 +1,266 @@
+"""Durations as people type them, and clocks as data comes with them."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subadjacent.data.clock import Clock, duration, read_clock
+from subadjacent.errors import InputError
+
+NOON = np.datetime64("2024-03-01T12:00:00")
+
+
+def at(*seconds: float) -> np.ndarray:
+    """Dates so many seconds after noon."""
+    return NOON + (np.array(seconds) * 1000).astype("timedelta64[ms]")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("90s", 90),
+        ("2m", 120),
+        ("1h30m", 5400),
+        ("1h 30 min", 5400),
+        ("1d", 86400),
+        ("1week", 604800),
+        ("500ms", 0.5),
+        ("1min", 60),
+        ("2 hours", 7200),
+        (" 1.5 hours ", 5400),
+        ("3 days", 259200),
+        ("1w", 604800),
+        ("2 months", 60 * 86400),
+        ("1y", 365 * 86400),
+        ("10 sec", 10),
+        ("1D", 86400),
+        ("week", 604800),
+        ("min", 60),
+        (90, 90),
+        (0.25, 0.25),
+        (np.int64(4), 4),
+        (np.float32(0.5), 0.5),
+        (timedelta(minutes=2), 120),
+        (np.timedelta64(2, "h"), 7200),
+        (pd.Timedelta("15min"), 900),
+    ],
+)
+def test_a_duration_is_so_many_seconds(text: Any, seconds: float) -> None:
+    found = duration(text)
+    assert found == seconds
+    assert type(found) is float
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        *["", "5", "s5", "-5s", "0s", "1 fortnight", "1h-3m", "1h,3m", "h30m", "1e3s"],
+        *["1M", "1MS", "9" * 400 + "s"],
+        *[0, -1, float("nan"), float("inf"), 10**400, True, None, [], 1 + 2j],
+        *[timedelta(0), np.timedelta64("NaT"), np.timedelta64(1, "M"), np.bool_(True)],
+    ],
+)
+def test_what_is_no_duration_is_refused_by_name(bad: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        duration(bad, name="interval")
+    assert str(caught.value) == (
+        "interval must be a time longer than none, such as '90s', '5min', '1h30m', '2 days' "
+        f"or '1week', or a number of seconds; got {bad!r}"
+    )
+
+
+@given(st.integers(0, 400), st.integers(0, 23), st.integers(0, 59), st.integers(0, 59))
+def test_pieces_of_a_duration_add_up(days: int, hours: int, minutes: int, seconds: int) -> None:
+    whole = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+    if whole:
+        assert duration(f"{days}d{hours}h{minutes}m{seconds}s") == whole.total_seconds()
+
+
+def test_a_long_gap_starts_a_new_stretch_and_a_short_one_does_not() -> None:
+    # one row is missing after 120, four after 240
+    times = at(0, 60, 120, 240, 540, 600)
+    assert read_clock(times, fill_limit=1, name="X") == Clock(60.0, (0, 4))
+    assert read_clock(times, fill_limit=4, name="X") == Clock(60.0, (0,))
+    assert read_clock(times, fill_limit=0, name="X") == Clock(60.0, (0, 3, 4))
+
+
+def test_a_gap_beyond_the_limit_may_have_any_length() -> None:
+    assert read_clock(at(0, 60, 120, 1000, 1060), fill_limit=2, name="X") == Clock(60.0, (0, 3))
+
+
+def test_plain_numbers_keep_their_own_unit() -> None:
+    clock = read_clock(np.array([0.5, 0.75, 1.0, 3.0, 3.25]), fill_limit=2, name="X")
+    assert clock == Clock(0.25, (0, 3), unit="own")
+    assert clock.seconds is None
+
+
+def test_dates_are_in_seconds_whatever_their_unit() -> None:
+    for unit in ("D", "h", "m", "s", "ms", "us", "ns"):
+        times = np.arange("2024-03-01", "2024-03-05", dtype="datetime64[D]")
+        clock = read_clock(times.astype(f"datetime64[{unit}]"), fill_limit=0, name="X")
+        assert clock == Clock(86400.0, (0,))
+        assert clock.seconds == 86400.0
+
+
+def test_whole_months_are_measured_in_days() -> None:
+    months = np.array(["2023-07", "2023-08", "2023-09"], dtype="datetime64[M]")
+    assert read_clock(months, fill_limit=0, name="X").interval == 31 * 86400
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_fewer_than_two_rows_have_no_interval(rows: int) -> None:
+    assert read_clock(at(*range(rows)), fill_limit=5, name="X") == Clock(None, (0,))
+
+
+def test_two_rows_have_the_interval_between_them() -> None:
+    assert read_clock(at(0, 17), fill_limit=5, name="X") == Clock(17.0, (0,))
+
+
+def test_the_lower_median_is_the_interval_so_that_a_gap_is_a_gap() -> None:
+    assert read_clock(at(0, 1, 101), fill_limit=5, name="X") == Clock(1.0, (0, 2))
+
+
+def test_jitter_of_a_twentieth_is_fine_also_across_a_gap() -> None:
+    times = at(0, 60, 120, 183, 240, 300, 423, 480, 540)
+    assert read_clock(times, fill_limit=1, name="X") == Clock(60.0, (0,))
+
+
+def test_one_row_in_a_hundred_may_be_off() -> None:
+    seconds = np.arange(0, 6060, 60.0)
+    seconds[50] += 20  # two differences of a hundred: one too long, one too short
+    with pytest.raises(InputError, match="2 of 100 are off"):
+        read_clock(at(*seconds), fill_limit=5, name="X")
+    longer = np.append(seconds, np.arange(6060, 18000, 60.0))
+    assert read_clock(at(*longer), fill_limit=5, name="X") == Clock(60.0, (0,))
+
+
+def test_integers_of_every_type_are_subtracted_exactly() -> None:
+    extremes = np.array([-128, 127], dtype=np.int8)
+    assert read_clock(extremes, fill_limit=0, name="X").interval == 255
+    late = np.array([0, 1, 2], dtype=np.int64) + 2**62
+    assert read_clock(late, fill_limit=0, name="X").interval == 1
+    unsigned = np.array([3, 5, 7], dtype=np.uint64)
+    assert read_clock(unsigned, fill_limit=0, name="X").interval == 2
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        (
+            np.array([3, 5, 5], dtype=np.uint8),
+            "times of X must increase from row to row; row 2 has 5 after 5: drop duplicates first",
+        ),
+        (
+            np.array([3, 5, 4], dtype=np.uint8),
+            (
+                "times of X must increase from row to row; row 2 has 4 after 5: "
+                "sort the rows by time first"
+            ),
+        ),
+        (
+            np.array(["2024-03-01", "2024-02-01", "2024-02-01"], dtype="datetime64[D]"),
+            (
+                "times of X must increase from row to row; row 1 has 2024-02-01 after 2024-03-01: "
+                "sort the rows by time first"
+            ),
+        ),
+        (
+            np.array(["2024-03-01", "NaT"], dtype="datetime64[D]"),
+            "times of X must be known in every row; row 1 has NaT: drop it first",
+        ),
+        (
+            np.array([np.nan, 1.0]),
+            "times of X must be known in every row; row 0 has nan: drop it first",
+        ),
+        (
+            np.array(["noon"]),
+            "times of X must be dates (datetime64) or numbers, one a row; got <U4 of shape (1,)",
+        ),
+        (
+            np.zeros((2, 2)),
+            (
+                "times of X must be dates (datetime64) or numbers, one a row; "
+                "got float64 of shape (2, 2)"
+            ),
+        ),
+        (
+            np.array([0, 10, 13, 20, 34.25]),
+            (
+                "times of X must tick regularly; the differences have median 7, smallest 3 and "
+                "largest 14.25, and 2 of 4 are off: "
+                "resample first to one row every 7, with numpy.interp for instance"
+            ),
+        ),
+        (
+            at(0, 60, 120, 150, 210, 301),
+            (
+                "times of X must tick regularly; the differences have median 60, smallest 30 and "
+                "largest 91 seconds, and 2 of 5 are off: "
+                'resample first, in pandas frame.resample("60s").mean(), '
+                'in polars frame.group_by_dynamic(time, every="60s").agg(pl.all().mean())'
+            ),
+        ),
+    ],
+)
+def test_a_bad_clock_is_described_with_a_way_out(times: np.ndarray, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_clock(times, fill_limit=5, name="X")
+    assert str(caught.value) == message
+
+
+def test_a_negative_fill_limit_is_refused() -> None:
+    with pytest.raises(InputError, match="fill_limit must be a whole number of at least 0"):
+        read_clock(at(0, 1), fill_limit=-1, name="X")
+
+
+@pytest.mark.parametrize("scale", [1e-6, 2e-6, 1e-3, 0.25, 1.0, 600.0])
+def test_the_advice_in_the_message_works(scale: float) -> None:
+    rng = np.random.default_rng(0)
+    nanoseconds = np.cumsum(rng.uniform(0.5, 1.5, size=50) * scale * 1e9).astype(np.int64)
+    times = nanoseconds.astype("datetime64[ns]")
+    with pytest.raises(InputError) as caught:
+        read_clock(times, fill_limit=5, name="X")
+    every = str(caught.value).split('resample("')[1].split('"')[0]
+    frame = pd.DataFrame({"a": rng.normal(size=50)}, index=pd.DatetimeIndex(times))
+    again = frame.resample(every).mean().index.to_numpy()
+    assert read_clock(again, fill_limit=5, name="X").starts == (0,)
+    polar = pl.DataFrame({"t": times, "a": frame["a"].to_numpy()})
+    polar = polar.group_by_dynamic("t", every=every).agg(pl.all().mean())
+    # polars leaves empty bins out: they are gaps, which may be bridged
+    assert read_clock(polar["t"].to_numpy(), fill_limit=5, name="X").starts == (0,)
+
+
+@given(
+    missing=st.lists(st.integers(0, 9), min_size=3, max_size=60),
+    fill_limit=st.integers(0, 9),
+    interval=st.sampled_from([0.001, 1.0, 60.0, 1e6]),
+    jitter=st.integers(0, 2**32 - 1),
+)
+def test_stretches_are_cut_where_too_many_rows_are_missing(
+    missing: list[int], fill_limit: int, interval: float, jitter: int
+) -> None:
+    # enough rows on time for the median to be the interval
+    counts = np.array([0] * (len(missing) + 1) + missing)
+    ticks = np.concatenate([[0], np.cumsum(counts + 1)]).astype(float)
+    ticks += np.random.default_rng(jitter).uniform(-0.002, 0.002, size=len(ticks))
+    clock = read_clock(ticks * interval, fill_limit=fill_limit, name="X")
+    expected = [0, *(row + 1 for row, gap in enumerate(counts.tolist()) if gap > fill_limit)]
+    assert clock.starts == tuple(expected)
+    assert clock.interval == pytest.approx(interval, rel=0.01)
+
+
+def test_a_million_rows_are_read_in_a_moment() -> None:
+    # it takes 0.05 s; a Python loop would take ten times the limit
+    times = NOON + np.arange(1_000_000) * np.timedelta64(60, "s")
+    begun = time.perf_counter()
+    read_clock(times, fill_limit=5, name="X")
+    assert time.perf_counter() - begun < 2

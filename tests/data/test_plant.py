@@ -1,0 +1,152 @@
+"""The made-up plant: what it says it changed is what it changed."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subadjacent.data.plant import Event, Plant, multivariate
+from subadjacent.data.synthetic import KIND_CODES, KINDS
+from subadjacent.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def plant() -> Plant:
+    return multivariate(n=5_000, channels=6, seed=0)
+
+
+def test_events_spell_out_kind_and_labels_row_by_row() -> None:
+    rows = np.zeros((6, 2))
+    events = (Event(1, 3, "trend", (0,)), Event(4, 5, "global", (0, 1)))
+    plant = Plant(train=rows, test=rows, base=rows, events=events)
+    assert plant.kind.tolist() == [0, 3, 3, 0, 4, 0]
+    assert plant.labels.tolist() == [0, 1, 1, 0, 1, 0]
+
+
+def test_the_tightest_plant_has_one_normal_row_before_between_and_after() -> None:
+    # two points and three gaps: five rows hold them in one way only
+    plant = multivariate(n=5, channels=1, seed=0, kinds=("global", "contextual"))
+    assert plant.labels.tolist() == [0, 1, 0, 1, 0]
+
+
+def test_both_parts_have_the_asked_shape(plant: Plant) -> None:
+    assert plant.train.shape == plant.test.shape == plant.base.shape == (5_000, 6)
+    assert plant.labels.shape == plant.kind.shape == (5_000,)
+    assert plant.labels.dtype == plant.kind.dtype == np.uint8
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_event_changes_its_channels_on_every_row_and_nothing_else(seed: int) -> None:
+    plant = multivariate(n=2_000, channels=5, seed=seed)
+    expected = np.zeros(plant.test.shape, bool)
+    for event in plant.events:
+        expected[event.start : event.stop, list(event.channels)] = True
+    np.testing.assert_array_equal(plant.test != plant.base, expected)
+
+
+def test_events_are_in_time_order_and_never_touch(plant: Plant) -> None:
+    assert all(before.stop < after.start for before, after in pairwise(plant.events))
+
+
+def test_an_event_touches_some_but_at_most_half_of_the_channels(plant: Plant) -> None:
+    sizes = {len(event.channels) for event in plant.events}
+    assert sizes <= {1, 2, 3}
+    assert len(sizes) > 1
+
+
+def test_by_default_a_few_per_cent_are_anomalous_and_each_kind_is_as_frequent(
+    plant: Plant,
+) -> None:
+    assert 0.02 < plant.labels.mean() < 0.04
+    names = [event.kind for event in plant.events]
+    assert {names.count(name) for name in KINDS} == {3}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_kind_alone_lasts_as_long_as_the_radius_says(name: str) -> None:
+    plant = multivariate(n=1_000, channels=3, seed=2, kinds=(name,), radius=8)
+    assert {event.kind for event in plant.events} == {name}
+    assert set(plant.kind.tolist()) == {0, KIND_CODES[name]}
+    least, most = (1, 1) if name in ("global", "contextual") else (8, 16)
+    assert all(least <= event.stop - event.start <= most for event in plant.events)
+
+
+def test_global_points_leave_the_channels_range_and_contextual_points_do_not(
+    plant: Plant,
+) -> None:
+    for event in plant.events:
+        for channel in event.channels:
+            value, clean = plant.test[event.start, channel], plant.base[:, channel]
+            inside = clean.min() <= value <= clean.max()
+            if event.kind == "global":
+                assert not inside
+            if event.kind == "contextual":
+                assert inside
+
+
+def test_channels_follow_one_shared_load(plant: Plant) -> None:
+    strength = np.abs(np.corrcoef(plant.train.T))
+    assert strength.min() > 0.2
+    assert strength[~np.eye(6, dtype=bool)].max() < 0.9
+
+
+def test_the_training_part_runs_on_into_the_test_part(plant: Plant) -> None:
+    clean = np.concatenate([plant.train, plant.base])
+    steps = np.abs(np.diff(clean, axis=0))
+    assert (steps[len(plant.train) - 1] <= steps.max(axis=0)).all()
+    np.testing.assert_allclose(plant.train.std(axis=0), plant.base.std(axis=0), rtol=0.2)
+
+
+def test_same_seed_same_plant() -> None:
+    first, second = (multivariate(n=300, channels=3, seed=4) for _ in range(2))
+    np.testing.assert_array_equal(first.train, second.train)
+    np.testing.assert_array_equal(first.test, second.test)
+    assert first.events == second.events
+    assert not np.array_equal(first.train, multivariate(n=300, channels=3, seed=5).train)
+
+
+def test_other_anomalies_leave_the_clean_rows_as_they_are() -> None:
+    many, none = (multivariate(n=300, channels=2, seed=4, kinds=kinds) for kinds in (KINDS, ()))
+    np.testing.assert_array_equal(many.train, none.train)
+    np.testing.assert_array_equal(many.base, none.base)
+
+
+@pytest.mark.parametrize("options", [{"kinds": ()}, {"ratio": 0}])
+def test_no_kinds_or_no_ratio_gives_a_clean_test_part(options: dict[str, Any]) -> None:
+    plant = multivariate(n=300, channels=3, seed=4, **options)
+    assert plant.events == ()
+    np.testing.assert_array_equal(plant.test, plant.base)
+
+
+@pytest.mark.parametrize("kinds", [KINDS, ("global",), ("trend",), ("seasonal", "contextual")])
+@pytest.mark.parametrize("radius", [1, 2, 5])
+def test_the_highest_ratio_fits_whatever_the_size(kinds: tuple[str, ...], radius: int) -> None:
+    for n in range(40, 200, 7):
+        plant = multivariate(n, 1, seed=n, kinds=kinds, ratio=0.25, radius=radius)
+        assert all(before.stop < after.start for before, after in pairwise(plant.events))
+        assert plant.events[-1].stop < n
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n": 67}, r"n must be .* at least 68 \(one event of each kind, with gaps\); got 67"),
+        ({"n": 0, "kinds": ()}, r"n must be .* at least 1 .*got 0"),
+        ({"channels": 0}, r"channels must be .* at least 1; got 0"),
+        ({"channels": 2.5}, r"channels must be a whole number.*got 2\.5"),
+        ({"seed": -1}, r"seed must be .* at least 0; got -1"),
+        ({"radius": 0}, r"radius must be .* at least 1; got 0"),
+        ({"ratio": 0.3}, r"ratio must be between 0 and 0\.25; got 0\.3"),
+        ({"ratio": float("nan")}, r"ratio must be between 0 and 0\.25; got nan"),
+        ({"kinds": ("spike",)}, r"kinds must be .*'shapelet'.*'contextual'.*got \['spike'"),
+        ({"kinds": "trend"}, r"kinds must be a sequence of names.*got 'trend'"),
+    ],
+)
+def test_bad_arguments_are_named_with_the_rule_and_what_came(
+    options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        multivariate(**options)
