@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from oracle import in_band
 
+from oracle import in_band
 from subadjacent.core import Band
 from subadjacent.errors import InputError
 
@@ -82,9 +82,7 @@ def test_the_shortest_window_that_holds_a_point_is_accepted(band: Band, shortest
         (Band(1, 2, circular=False), 1, 0),
     ],
 )
-def test_a_band_without_a_point_is_refused_with_the_facts(
-    band: Band, n: int, longest: int
-) -> None:
+def test_a_band_without_a_point_is_refused_with_the_facts(band: Band, n: int, longest: int) -> None:
     message = (
         f"band must hold a point: in a window of {n} the largest distance is {longest}; "
         f"got near={band.near}, far={band.far}"

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import pytest
 import torch
-from oracle import contribution_oracle
 from torch import Tensor
 
+from oracle import contribution_oracle
 from subadjacent.core import Band, contribution, dense_contribution
 from subadjacent.core.contribution import sliding_sum
 from subadjacent.errors import InputError
@@ -137,7 +137,11 @@ def test_values_and_gradients_are_those_of_the_definition(
     ):
         within = tolerance(n, dtype) * theirs.abs().max().item()
         torch.testing.assert_close(
-            ours.double(), theirs, rtol=0, atol=within, msg=lambda text, name=name: f"{name}: {text}"
+            ours.double(),
+            theirs,
+            rtol=0,
+            atol=within,
+            msg=lambda text, name=name: f"{name}: {text}",
         )
 
 

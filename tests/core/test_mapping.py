@@ -6,9 +6,9 @@ import math
 
 import pytest
 import torch
-from oracle import MAPPING_ORACLES
 from torch import Tensor
 
+from oracle import MAPPING_ORACLES
 from subadjacent.core import MAPPINGS, Band, linear_attention
 
 ONE = torch.ones(())
@@ -132,18 +132,11 @@ def test_power_keeps_the_norm_of_the_positive_part(scale: float) -> None:
     torch.testing.assert_close(mapped.norm(dim=-1), x.relu().norm(dim=-1), rtol=1e-5, atol=0)
 
 
-def test_power_does_not_overflow_in_half_precision() -> None:
-    # 100 cubed is more than float16 can hold
-    x = torch.full((1, 4), 100.0, dtype=torch.float16)
-    mapped, _ = MAPPINGS["power"](x, x, ONE)
-    torch.testing.assert_close(mapped, x)
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 def test_elu_keeps_its_digits_far_below_zero(dtype: torch.dtype) -> None:
     x = torch.tensor([[-4.0, -8.0, -24.0]], dtype=dtype)
     mapped, _ = MAPPINGS["elu"](x, x, ONE)
-    torch.testing.assert_close(mapped, x.exp())
+    torch.testing.assert_close(mapped, x.exp(), rtol=torch.finfo(dtype).eps, atol=0)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -36,12 +36,14 @@ def linear_attention(
     avoided when it is long; ``dense`` forces one or the other. The numbers are the same.
     """
     n = q.shape[-2]
-    q = normalize_queries(q, k)
     if dense if dense is not None else n <= DENSE_UP_TO:
-        attention = q @ k.mT  # (…, N, N)
-        return Attended(attention @ v.to(attention.dtype), dense_contribution(attention, band))
+        attention = attention_matrix(q, k)  # (…, N, N)
+        values = attention @ v.to(attention.dtype)
+        return Attended(values.to(v.dtype), dense_contribution(attention, band))
+    q = normalize_queries(q, k)
+    k = k.to(q.dtype)
     summary = k.mT @ v.to(k.dtype)  # (…, E, E)
-    return Attended(q @ summary, contribution(q, k, band))
+    return Attended((q @ summary).to(v.dtype), contribution(q, k, band))
 
 
 def normalize_queries(q: Tensor, k: Tensor) -> Tensor:

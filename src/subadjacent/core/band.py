@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from subadjacent.errors import InputError
+from subadjacent.errors import InputError, require_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,10 @@ class Band:
     circular: bool = True
 
     def __post_init__(self) -> None:
-        if not 0 <= self.near <= self.far:
-            raise InputError(f"band needs 0 <= near <= far; got near={self.near}, far={self.far}")
+        require_whole("near", self.near, least=0)
+        require_whole("far", self.far, least=0)
+        if self.near > self.far:
+            raise InputError(f"band needs near <= far; got near={self.near}, far={self.far}")
 
     def check(self, n: int) -> None:
         """Refuse a window of ``n`` points in which no point has a sub-adjacent one."""

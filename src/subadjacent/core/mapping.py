@@ -16,7 +16,6 @@ Mapping = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 
 # what the paper sets negative values to, so that the softmax leaves next to nothing of them
 SUPPRESSED = -100.0
-SMALLEST_NORM = 1e-12
 
 
 def softmax_features(q: Tensor, k: Tensor, temperature: Tensor) -> tuple[Tensor, Tensor]:
@@ -39,10 +38,10 @@ def power(q: Tensor, k: Tensor, _temperature: Tensor) -> tuple[Tensor, Tensor]:
 
     def sharpen(x: Tensor) -> Tensor:
         positive = torch.relu(x)
-        cubed = positive**3
         norm: Tensor = torch.linalg.vector_norm(positive, dim=-1, keepdim=True)
-        cubed_norm: Tensor = torch.linalg.vector_norm(cubed, dim=-1, keepdim=True)
-        return cubed * (norm / cubed_norm.clamp(min=SMALLEST_NORM))
+        # cubed at length 1: the cube of a short row would vanish
+        cubed = functional.normalize(positive, dim=-1) ** 3
+        return norm * functional.normalize(cubed, dim=-1)
 
     return sharpen(q), sharpen(k)
 
@@ -54,7 +53,12 @@ def relu(q: Tensor, k: Tensor, _temperature: Tensor) -> tuple[Tensor, Tensor]:
 
 def elu(q: Tensor, k: Tensor, _temperature: Tensor) -> tuple[Tensor, Tensor]:
     """ELU + 1: positive everywhere, linear above zero."""
-    return functional.elu(q) + 1, functional.elu(k) + 1
+
+    def lift(x: Tensor) -> Tensor:
+        # not elu(x) + 1, which rounds to nothing far below zero
+        return torch.relu(x) + x.clamp(max=0).exp()
+
+    return lift(q), lift(k)
 
 
 MAPPINGS: dict[str, Mapping] = {

@@ -30,9 +30,9 @@ def clean(
     if not np.issubdtype(values.dtype, np.floating):
         return values
     suspects = np.zeros(values.shape[1], dtype=bool)
+    largest = min(LARGEST, float(np.finfo(values.dtype).max))
     for rows in chunks(len(values)):
-        with np.errstate(invalid="ignore"):
-            suspects |= ~(np.abs(values[rows]) <= LARGEST).all(axis=0)
+        suspects |= ~(np.abs(values[rows]) <= largest).all(axis=0)
     if not suspects.any():
         return values
     filled = values.copy()
@@ -51,12 +51,12 @@ def _fill(values: NDArray[Any], channel: str, fill_limit: int, where: str) -> ND
             f"{where} must be finite, or missing for at most fill_limit={fill_limit} rows in a "
             f"row; column {channel!r} is {values[row]} from row {row} for {stop - row} rows"
         )
-    last_seen = np.maximum.accumulate(np.where(missing, -1, np.arange(len(values))))
-    filled = values[np.where(last_seen < 0, np.argmin(missing), last_seen)]
-    if (too_large := np.abs(filled) > LARGEST).any():
+    # in float64, where the limit is a number and not infinite
+    if (too_large := ~missing & (np.abs(values.astype(np.float64)) > LARGEST)).any():
         row = int(np.argmax(too_large))
         raise InputError(
             f"{where} must not exceed {LARGEST:g} in magnitude; "
             f"column {channel!r} is {values[row]} at row {row}"
         )
-    return filled
+    last_seen = np.maximum.accumulate(np.where(missing, -1, np.arange(len(values))))
+    return values[np.where(last_seen < 0, np.argmin(missing), last_seen)]

@@ -50,7 +50,10 @@ def is_frame(X: Any) -> bool:
         return False
     import narwhals as nw
 
-    wrapped = nw.from_native(X, pass_through=True, allow_series=True)
+    try:
+        wrapped = nw.from_native(X, pass_through=True, allow_series=True)
+    except nw.exceptions.DuplicateError:
+        return True
     return isinstance(wrapped, nw.DataFrame | nw.LazyFrame | nw.Series)
 
 
@@ -61,25 +64,21 @@ def read_frame(X: Any, *, fill_limit: int, name: str) -> Table:
     ``ds``; else the index of a pandas frame, where it holds dates) and the entity (``item_id``
     or ``unique_id``). Rows of an entity are taken in the order in which they stand.
     """
-    import narwhals as nw
-
-    wrapped = nw.from_native(X, allow_series=True)
-    if isinstance(wrapped, nw.LazyFrame):
-        raise InputError(f"{name} must be a frame in memory; got a lazy frame: collect it first")
-    frame = wrapped.to_frame() if isinstance(wrapped, nw.Series) else wrapped
+    frame = _in_memory(X, name)
     entity_column = next((one for one in ENTITY_COLUMNS if one in frame.columns), None)
     time_column = _time_column(frame, name)
     channels = [one for one in frame.columns if one not in (entity_column, time_column)]
     _check_columns(frame, channels, name)
-    data = frame.select(channels)
+    # by place: names may be numbers, which narwhals does not select by
+    data = frame[:, [frame.columns.index(one) for one in channels]]
     values = _values(data)
-    index = X.index if frame.implementation.is_pandas_like() else None
+    index = frame.to_native().index if frame.implementation.is_pandas_like() else None
+    _check_index(index, name)
     times, labels = _index_times(index), index
-    if time_column:
-        times = frame[time_column]
-        labels = times.to_native()
+    if time_column is not None:
+        times = labels = frame.get_column(time_column)
 
-    groups = _groups(frame[entity_column]) if entity_column else {None: slice(None)}
+    groups = {None: slice(None)} if entity_column is None else _groups(frame[entity_column])
     series = []
     for entity, rows in groups.items():
         where = name if entity is None else f"{name}[{entity!r}]"
@@ -95,13 +94,13 @@ def read_frame(X: Any, *, fill_limit: int, name: str) -> Table:
                 entity=entity,
                 index=None if labels is None else _pick(labels, rows),
                 starts=(0,) if clock is None else clock.starts,
-                interval=None if clock is None else clock.interval,
+                interval=None if clock is None else clock.seconds,
             )
         )
 
     def restore(found: Arrays, columns: Columns) -> Any:
         whole = found[0]
-        if entity_column:
+        if entity_column is not None:
             whole = np.empty((len(values), *whole.shape[1:]), dtype=whole.dtype)
             for rows, part in zip(groups.values(), found, strict=True):
                 whole[rows] = part
@@ -110,13 +109,25 @@ def read_frame(X: Any, *, fill_limit: int, name: str) -> Table:
     return Table(tuple(series), data.to_native(), restore)
 
 
+def _in_memory(X: Any, name: str) -> nw.DataFrame[Any]:
+    import narwhals as nw
+
+    try:
+        wrapped = nw.from_native(X, allow_series=True)
+    except nw.exceptions.DuplicateError as error:
+        raise InputError(f"{name} must not have two columns of one name: {error}") from error
+    if isinstance(wrapped, nw.LazyFrame):
+        raise InputError(f"{name} must be a frame in memory; got a lazy frame: collect it first")
+    return wrapped.to_frame() if isinstance(wrapped, nw.Series) else wrapped
+
+
 def _time_column(frame: nw.DataFrame[Any], name: str) -> str | None:
     dated = [one for one, dtype in frame.schema.items() if dtype.is_temporal()]
     named = [one for one in TIME_COLUMNS if one in frame.columns]
     found = list(dict.fromkeys(named + dated))
     if len(found) > 1:
         raise InputError(
-            f"{name} must have one time column; got {', '.join(found)}: drop all but one"
+            f"{name} must have one time column; got {', '.join(map(str, found))}: drop all but one"
         )
     if found and not (frame.schema[found[0]].is_temporal() or frame.schema[found[0]].is_numeric()):
         raise InputError(
@@ -124,6 +135,15 @@ def _time_column(frame: nw.DataFrame[Any], name: str) -> str | None:
             f"{frame.schema[found[0]]}: parse it (pandas: to_datetime, polars: str.to_datetime)"
         )
     return found[0] if found else None
+
+
+def _check_index(index: Any, name: str) -> None:
+    if getattr(index, "nlevels", 1) > 1:
+        levels = ", ".join(map(str, index.names))
+        raise InputError(
+            f"{name} must have one level of index; got {index.nlevels} ({levels}): "
+            f"turn them into columns with reset_index()"
+        )
 
 
 def _index_times(index: Any) -> nw.Series[Any] | None:
@@ -143,7 +163,9 @@ def _as_numbers(times: nw.Series[Any]) -> NDArray[Any]:
         times = times.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
     if times.dtype == nw.Date:
         times = times.cast(nw.Datetime("ms"))
-    return np.asarray(times.to_numpy())
+    numbers = np.asarray(times.to_numpy())
+    # time since some start ticks like dates do
+    return np.datetime64(0, "s") + numbers if numbers.dtype.kind == "m" else numbers
 
 
 def _check_columns(frame: nw.DataFrame[Any], channels: list[str], name: str) -> None:
@@ -184,10 +206,14 @@ def _groups(entities: nw.Series[Any]) -> dict[str | None, Any]:
     if entities.is_null().any():
         row = int(np.argmax(entities.is_null().to_numpy()))
         raise InputError(f"{entities.name} must name an entity in every row; row {row} is empty")
-    names, first, which = np.unique(
-        np.asarray(entities.to_numpy()).astype(str), return_index=True, return_inverse=True
+    names, first, which, counts = np.unique(
+        np.asarray(entities.to_numpy()).astype(str),
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
     )
-    return {str(names[n]): np.flatnonzero(which == n) for n in np.argsort(first)}
+    rows = np.split(np.argsort(which, kind="stable"), np.cumsum(counts)[:-1])
+    return {str(names[n]): rows[n] for n in np.argsort(first)}
 
 
 def _pick(labels: Any, rows: Any) -> Any:

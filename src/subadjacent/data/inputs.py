@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
 from subadjacent.data.cleaning import clean
 from subadjacent.data.frames import Arrays, Columns, Table, is_frame, read_frame
 from subadjacent.data.series import TestSeries, TrainSeries
-from subadjacent.errors import InputError
+from subadjacent.errors import InputError, require_whole
 
 
 def read(X: Any, *, fill_limit: int = 10, name: str = "X") -> Table:
@@ -35,17 +36,22 @@ def read(X: Any, *, fill_limit: int = 10, name: str = "X") -> Table:
     InputError
         For anything else; the message says what came and where.
     """
+    require_whole("fill_limit", fill_limit, least=0)
     if isinstance(X, TestSeries):
         raise InputError(f"{name} must not hold labels; got a TestSeries: pass its rows")
     if isinstance(X, TrainSeries):
-        values = clean(X.values, X.channels, fill_limit, name)
+        values = clean(_numbers(X.values, name), X.channels, fill_limit, name)
         return Table((replace(X, values=values),), values, _only_array)
-    if isinstance(X, Mapping):
+    # one of scipy's sparse formats is a dict as well; scikit-learn has a message for them all
+    if isinstance(X, Mapping) and not issparse(X):
+        keys = list(X)
         tables = {
             str(key): read(part, fill_limit=fill_limit, name=f"{name}[{key!r}]")
             for key, part in X.items()
         }
-        return _entities(tables, name, lambda parts: dict(zip(X, parts, strict=True)))
+        if len(tables) != len(keys):
+            raise InputError(f"{name} must have keys that differ as text; got {keys}")
+        return _entities(tables, name, lambda parts: dict(zip(keys, parts, strict=True)))
     if isinstance(X, list | tuple) and X and all(_is_table(part) for part in X):
         tables = {
             str(number): read(part, fill_limit=fill_limit, name=f"{name}[{number}]")
@@ -82,13 +88,23 @@ def _entities(tables: dict[str, Table], name: str, gather: Callable[[list[Any]],
 
 
 def _read_array(X: Any, fill_limit: int, name: str) -> Table:
+    series = TrainSeries(_numbers(X, name))
+    values = clean(series.values, series.channels, fill_limit, name)
+    return Table((replace(series, values=values),), values, _only_array)
+
+
+def _numbers(X: Any, name: str) -> NDArray[Any]:
+    """``X`` as scikit-learn takes it: 2-d, numbers, at least one row and one column."""
+    if isinstance(X, np.ma.MaskedArray):
+        # scikit-learn would bring what is masked to light
+        X = X.astype(np.result_type(X, np.float32)).filled(np.nan)
     try:
         values = check_array(X, dtype="numeric", ensure_all_finite=False, input_name=name)
     except ValueError as error:
         raise InputError(str(error)) from error
-    channels = tuple(f"channel_{number}" for number in range(values.shape[1]))
-    series = TrainSeries(clean(values, channels, fill_limit, name))
-    return Table((series,), values, _only_array)
+    if values.dtype.kind in "mM":
+        raise InputError(f"{name} must hold numbers; got {values.dtype}: leave times out")
+    return np.asarray(values)
 
 
 def _only_array(found: Arrays, _columns: Columns) -> NDArray[Any]:
@@ -99,7 +115,7 @@ def _is_table(part: Any) -> bool:
     """Whether an element of a list is a series of its own, rather than a row of numbers."""
     if isinstance(part, np.ndarray):
         return part.ndim == 2
-    return isinstance(part, TrainSeries) or is_frame(part)
+    return isinstance(part, TrainSeries | TestSeries) or is_frame(part)
 
 
 def _some(names: tuple[str, ...], most: int = 6) -> str:

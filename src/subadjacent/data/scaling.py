@@ -21,8 +21,9 @@ CONSTANT = 1e-6
 class Scaler:
     """Centre and deviation of every channel; values beyond ``clip`` deviations are cut.
 
-    A constant channel keeps its unit (deviation 1): dividing by a deviation of nearly zero
-    would turn its first small move into an error that drowns every other channel.
+    A constant channel keeps its unit (deviation 1, or its own where that is larger): dividing
+    by a deviation of nearly zero would turn its first small move into an error that drowns
+    every other channel.
     """
 
     center: NDArray[np.float64]
@@ -97,7 +98,7 @@ def _moments(parts: Iterable[NDArray[Any]]) -> _Moments:
 def _scaler(moments: _Moments, clip: float) -> Scaler:
     deviation = np.sqrt(moments.variance)
     varies = deviation > CONSTANT * moments.largest
-    return Scaler(moments.mean, np.where(varies, deviation, 1.0), clip)
+    return Scaler(moments.mean, np.where(varies, deviation, np.maximum(deviation, 1.0)), clip)
 
 
 def chunks(n: int, size: int = CHUNK) -> Iterator[slice]:

@@ -55,7 +55,10 @@ class TrainSeries:
             raise InputError(
                 f"index must have one label for each of the {rows} rows; got {len(self.index)}"
             )
-        if self.starts[:1] != (0,) or any(a >= b for a, b in pairwise((*self.starts, rows + 1))):
+        # a series without rows has one stretch without rows; no other stretch may be empty
+        if self.starts[:1] != (0,) or any(
+            a >= b for a, b in pairwise((*self.starts, max(rows, 1)))
+        ):
             raise InputError(
                 f"starts must begin with 0 and increase, within {rows} rows; got {self.starts}"
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from subadjacent.data.series import TrainSeries
-from subadjacent.errors import InputError
+from subadjacent.errors import InputError, require_number
 
 
 def validation_starts(
@@ -14,14 +14,16 @@ def validation_starts(
     """First held-back row of every series; its length where nothing is held back.
 
     What is held back is the end, so that validation comes after training in time, and at
-    least a window long. A series too short to give a window to each side only trains.
+    least a window long, as is what stays. A series too short for both only trains.
     """
-    if not 0 < fraction < 1:
-        raise InputError(f"validation_fraction must lie between 0 and 1; got {fraction}")
+    require_number("validation_fraction", fraction, above=0)
+    if fraction >= 1:
+        raise InputError(f"validation_fraction must be below 1; got {fraction!r}")
     starts = []
     for one in series:
-        held = max(window, round(fraction * len(one)))
-        starts.append(len(one) - held if len(one) - held >= window else len(one))
+        wanted = len(one) - round(fraction * len(one))
+        start = max(min(wanted, len(one) - window), window)
+        starts.append(start if start + window <= len(one) else len(one))
     if all(start == len(one) for start, one in zip(starts, series, strict=True)):
         longest = max(len(one) for one in series)
         raise InputError(

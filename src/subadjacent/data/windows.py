@@ -47,7 +47,8 @@ class Windows:
             order = torch.arange(len(self))
         else:
             order = torch.randperm(len(self), generator=generator)
-        yield from torch.split(order.to(self.starts.device), size)
+        for start in range(0, len(self), size):
+            yield order[start : start + size].to(self.starts.device)
 
     def to(self, device: torch.device) -> Windows:
         """The same windows with their rows on ``device``."""

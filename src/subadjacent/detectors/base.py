@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -29,11 +30,14 @@ from subadjacent.detectors.persist import (
 from subadjacent.errors import InputError, ModelFileError
 from subadjacent.scoring.alarms import Alarm, Explanation, describe, join, rows_of
 from subadjacent.scoring.threshold import (
+    AlarmBudget,
     choose_threshold,
     fit_threshold,
     threshold_from_dict,
 )
 from subadjacent.training.loop import Watch, ignore
+
+log = logging.getLogger(__name__)
 
 # how steep predict_proba is: a typical row gets 1 %, a row at the threshold 50 %
 STEEPNESS = float(np.log(99))
@@ -109,9 +113,11 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         watch
             Called with a ``Progress`` after every training step.
         """
-        # checked before anything is learned, for a mistake here must not cost a training
-        choose_threshold(self.contamination, interval=1.0)
         table = self._read(X, reset=True)
+        # before anything is learned: a mistake here must not cost a training
+        threshold = choose_threshold(self.contamination, table.series[0].interval)
+        if isinstance(threshold, AlarmBudget):
+            log.debug("tolerating %g false alarms a row", threshold.risk)
         names = [one.entity for one in table.series if one.entity is not None]
         self.entities_ = tuple(names)
         self.channels_ = table.series[0].channels
@@ -119,7 +125,6 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         scores = self._fit(table.series, watch)
         self.decision_scores_ = np.concatenate(scores.rows)
         self.typical_score_ = float(np.median(scores.held_out))
-        threshold = choose_threshold(self.contamination, interval=table.series[0].interval)
         self.threshold_, self.threshold_rule_ = fit_threshold(threshold, scores.held_out)
         self.labels_ = (self.decision_scores_ > self.threshold_).astype(int)
         return self
@@ -243,7 +248,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             detector.threshold_rule_ = threshold_from_dict(facts["threshold_rule"])
             detector.typical_score_ = float(facts["typical_score"])
             detector._restore(saved.tensors, facts["learned"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
             raise ModelFileError(
                 f"{path} is damaged: {type(error).__name__} while reading it ({error})"
             ) from error

@@ -40,7 +40,7 @@ Auto = Literal["auto"]
 # learning rate of each size; the paper's for the paper's
 LEARNING_RATES = {"small": 1e-3, "paper": 1e-4}
 # windows in an epoch that "auto" aims at: enough to learn from, few enough for a laptop
-WINDOWS_AN_EPOCH = 10_000
+WINDOWS_AN_EPOCH = 4_000
 # steps in an epoch that "auto" aims at, with batches of 8 to 128 windows
 STEPS_AN_EPOCH = 32
 LONGEST_WINDOW, SHORTEST_WINDOW = 100, 4
@@ -77,13 +77,14 @@ class SubAdjacentDetector(BaseDetector):
     decay : float
         Factor on the learning rate after every epoch.
     stride : int or "auto"
-        Rows from one training window to the next. "auto" aims at 10,000 windows an epoch.
+        Rows from one training window to the next. "auto" aims at 4,000 windows an epoch.
     validation_fraction : float
         Share of the training rows, at the end, held back for stopping and calibration.
     budget : str or float, optional
         Longest time to train ("2m", "1h30m" or seconds); the best weights so far are kept.
     temperature : float
-        T of Eq. 6, with which a low contribution raises a score; 0 scores by error alone.
+        T of Eq. 6, with which a low contribution raises a score. The paper's is 50; the
+        default, 0, scores by the error alone: see ``docs/decisions.md``.
     block : int, optional
         Rows that share the softmax of Eq. 6; the window when left out.
     scoring_stride : int, optional
@@ -91,8 +92,8 @@ class SubAdjacentDetector(BaseDetector):
         averages overlapping windows: slower and steadier.
     smoothing : int
         Average each score with those before it, so many in all.
-    dynamic : {"trailing", "released", "printed", "none"}
-        Form of the dynamic Gaussian score, Eq. 7.
+    dynamic : {"none", "trailing", "released", "printed"}
+        Form of the dynamic Gaussian score, Eq. 7. The paper's is "released".
     memory : int
         Scores that the trailing form compares with.
     clip : float
@@ -151,11 +152,11 @@ class SubAdjacentDetector(BaseDetector):
         stride: int | Auto = "auto",
         validation_fraction: float = 0.2,
         budget: str | float | None = None,
-        temperature: float = 50.0,
+        temperature: float = 0.0,
         block: int | None = None,
         scoring_stride: int | None = None,
-        smoothing: int = 1,
-        dynamic: str = "trailing",
+        smoothing: int = 20,
+        dynamic: str = "none",
         memory: int = 1000,
         clip: float = 10.0,
         contamination: Any = "auto",
@@ -259,7 +260,7 @@ class SubAdjacentDetector(BaseDetector):
             "network": asdict(self.network_.config),
             "window": self.window_,
             "seed": self.seed_,
-            "clip": self.clip,
+            "clip": float(self.clip),
             "scalers": [
                 {
                     "entity": entity,
@@ -347,7 +348,8 @@ class SubAdjacentDetector(BaseDetector):
         window = fitting if isinstance(self.window, str) else self.window
         near = max(window // 5, 1) if isinstance(self.near, str) else self.near
         far = max(3 * window // 10, near) if isinstance(self.far, str) else self.far
-        band = Band(near, far)
+        # NumPy's integers are welcome, but JSON does not know them
+        window, band = int(window), Band(int(near), int(far))
         band.check(window)
         return window, band
 

@@ -39,13 +39,13 @@ class Embedding(nn.Module):
         three = torch.cat([windows.roll(1, dims=1), windows, windows.roll(-1, dims=1)], dim=-1)
         tokens: Tensor = self.tokens(three)
         _, n, width = tokens.shape
-        return tokens + positions(n, width).to(tokens)
+        return tokens + positions(n, width, tokens.device).to(tokens.dtype)
 
 
-def positions(n: int, width: int) -> Tensor:
+def positions(n: int, width: int, device: torch.device | None = None) -> Tensor:
     """Fixed sinusoidal positions, (n, width): sine in even columns, cosine in odd ones."""
-    rates = torch.exp(torch.arange(0, width, 2) * (-math.log(10_000.0) / width))
-    angles = torch.arange(n)[:, None] * rates
+    rates = torch.exp(torch.arange(0, width, 2, device=device) * (-math.log(10_000.0) / width))
+    angles = torch.arange(n, device=device)[:, None] * rates
     return torch.stack([angles.sin(), angles.cos()], dim=-1).reshape(n, width)
 
 

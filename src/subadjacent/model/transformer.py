@@ -34,9 +34,10 @@ class SubAdjacentTransformer(nn.Module):
 
     @classmethod
     def seeded(cls, config: ModelConfig, seed: int) -> SubAdjacentTransformer:
-        """Build with weights that depend on ``seed`` alone; the global generator is untouched."""
+        """Build with weights that depend on ``seed`` alone; the global generators are untouched."""
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+            # not torch.manual_seed, which reseeds every GPU as well
+            torch.default_generator.manual_seed(seed)
             return cls(config)
 
     def forward(self, windows: Tensor) -> Reconstruction:

@@ -172,7 +172,9 @@ class AlarmBudget(BaseThreshold):
         """A copy, not fitted, for rows that come every so many seconds."""
         return replace(self, interval=seconds)
 
-    def _choose(self, scores: NDArray[np.float64]) -> float:
+    @property
+    def risk(self) -> float:
+        """Tolerated alarms per row; an InputError says what is missing to know it."""
         if self.interval is None:
             raise InputError(
                 "interval must be known to turn alarms per time into a threshold; got None: "
@@ -184,6 +186,10 @@ class AlarmBudget(BaseThreshold):
                 f"alarms must be rarer than one every run={self.run} rows; got {self.alarms:g} "
                 f"in {self.per!r}, one every {1 / risk:.3g} rows"
             )
+        return risk
+
+    def _choose(self, scores: NDArray[np.float64]) -> float:
+        risk = self.risk
         threshold = self._tail(scores, risk).level(risk)
         if risk * len(scores) < 0.1:
             log.warning(

@@ -1,0 +1,91 @@
+"""Importing is quick, silent and without side effects; layers are held by import-linter."""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import subadjacent
+
+SOURCE = Path(subadjacent.__file__).parent
+MODULES = [name for _, name, _ in pkgutil.walk_packages([str(SOURCE)], prefix="subadjacent.")]
+
+
+def python(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_importing_every_module_prints_nothing_seeds_nothing_and_starts_no_gpu() -> None:
+    imports = "; ".join(f"import {name}" for name in MODULES)
+    code = f"""
+import random, sys
+import numpy, torch
+before = random.getstate(), numpy.random.get_state()[1].tolist(), torch.get_rng_state()
+threads = torch.get_num_threads()
+{imports}
+assert random.getstate() == before[0]
+assert numpy.random.get_state()[1].tolist() == before[1]
+assert torch.equal(torch.get_rng_state(), before[2])
+assert torch.get_num_threads() == threads
+assert not torch.cuda.is_initialized()
+"""
+    assert python(code) == ""
+
+
+def test_importing_the_package_does_not_import_torch() -> None:
+    assert python("import subadjacent, sys; print('torch' in sys.modules)").strip() == "False"
+
+
+def test_the_bare_library_needs_no_frames_and_no_files() -> None:
+    """The folders that run on a GPU image import torch, NumPy, SciPy and scikit-learn only."""
+    folders = ("core", "model", "training", "scoring", "detectors")
+    imports = "; ".join(f"import {name}" for name in MODULES if name.split(".")[1] in folders)
+    code = f"""
+import sys
+import sklearn.utils.validation, sklearn.base, scipy.special, scipy.stats, torch
+before = set(sys.modules)
+{imports}
+found = {{name.split('.')[0] for name in set(sys.modules) - before}}
+print(found & {{'narwhals', 'pandas', 'polars', 'pyarrow', 'safetensors'}} or 'none')
+"""
+    assert python(code).strip() == "none"
+
+
+@pytest.mark.parametrize("name", subadjacent.__all__)
+def test_every_public_name_is_there(name: str) -> None:
+    assert getattr(subadjacent, name).__name__ == name
+    assert name in dir(subadjacent)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Transformer'"):
+        subadjacent.Transformer  # noqa: B018
+
+
+def test_no_module_but_the_device_one_names_a_gpu() -> None:
+    named = [
+        str(file.relative_to(SOURCE))
+        for file in SOURCE.rglob("*.py")
+        # docstrings may list the choices; code may not pick one
+        if re.search(r"\.cuda\(|torch\.cuda|== \"cuda\"", file.read_text())
+    ]
+    assert named == ["training/device.py"]
+
+
+def test_modules_stay_readable() -> None:
+    long = {
+        str(file.relative_to(SOURCE)): lines
+        for file in SOURCE.rglob("*.py")
+        if (lines := len(file.read_text().splitlines())) > 400
+    }
+    assert long == {}

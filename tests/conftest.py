@@ -1,0 +1,26 @@
+"""What many tests share: a small plant and a detector fitted on it once."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from subadjacent import SubAdjacentDetector, multivariate
+from subadjacent.data.plant import Plant
+
+# two workers run at a time on two cores; more threads than that only get in each other's way
+torch.set_num_threads(1)
+
+# small enough to fit in a second, large enough to learn something
+SMALL = {"window": 20, "epochs": 2, "stride": 4, "smoothing": 3}
+
+
+@pytest.fixture(scope="session")
+def plant() -> Plant:
+    return multivariate(n=1_000, channels=4, seed=3)
+
+
+@pytest.fixture(scope="session")
+def detector(plant: Plant) -> SubAdjacentDetector:
+    """Fitted; tests must not change it."""
+    return SubAdjacentDetector(**SMALL).fit(plant.train)

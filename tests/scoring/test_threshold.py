@@ -1,0 +1,458 @@
+"""Thresholds: by hand, on known noise, on awkward scores, saved and loaded, and refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+import logging
+import pickle
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.signal import lfilter
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from subadjacent.errors import InputError
+from subadjacent.scoring.extremes import cluster_peaks
+from subadjacent.scoring.threshold import (
+    KINDS,
+    AlarmBudget,
+    BaseThreshold,
+    ExtremeValue,
+    Fixed,
+    Quantile,
+    Threshold,
+    choose_threshold,
+    fit_threshold,
+    threshold_from_dict,
+)
+
+EACH = [
+    ExtremeValue(),
+    ExtremeValue(risk=1e-6, level=0.9),
+    Quantile(),
+    Quantile(0.5),
+    Fixed(3.5),
+    AlarmBudget(interval=60),
+    AlarmBudget(2, "1day", "5min", run=3),
+]
+
+each = pytest.mark.parametrize("threshold", EACH, ids=str)
+
+
+def noise(seed: int, n: int, memory: float = 0.9) -> np.ndarray:
+    """Absolute values of noise in which each row remembers the one before."""
+    steps = np.random.default_rng(seed).normal(size=n)
+    return np.abs(lfilter([1], [1, -memory], steps))
+
+
+def test_a_quantile_cuts_by_hand() -> None:
+    threshold = Quantile(0.75).fit([1, 2, 3, 4, 5])
+    assert threshold.threshold_ == 4
+    assert threshold.predict([3, 4, 4.1, 9]).tolist() == [0, 0, 1, 1]
+
+
+def test_an_extreme_value_cuts_by_hand() -> None:
+    # over the 0.9 quantile of 0, 1, …, 10, which is 9, there is one score of eleven, by 1:
+    # 9 + 1 * log((1 / 11) / risk)
+    threshold = ExtremeValue(risk=1 / (11 * np.e**3), level=0.9).fit(np.arange(11))
+    assert threshold.threshold_ == pytest.approx(12)
+
+
+def test_a_fixed_threshold_does_not_look() -> None:
+    assert Fixed(2).fit([100.0]).threshold_ == 2
+
+
+def test_an_alarm_budget_cuts_by_hand() -> None:
+    # ten clusters that rise by 3 in 2000 rows of a second; asked for 10 / e**2 in 2000 seconds
+    scores = np.tile(np.concatenate([np.zeros(198), [1, 3]]), 10)
+    threshold = AlarmBudget(10 / np.e**2, per=2000, interval=1).fit(scores)
+    assert threshold.threshold_ == pytest.approx(3 * 2)
+
+
+def test_a_long_excursion_is_one_alarm() -> None:
+    short, long = np.zeros(10_000), np.zeros(10_000)
+    for start in range(500, 10_000, 1000):
+        short[start] = long[start : start + 10] = 3
+    budget = AlarmBudget(1, "1h", interval="1s")
+    assert budget.fit(short).threshold_ == budget.fit(long).threshold_
+
+
+@pytest.mark.parametrize("name", ["exponential", "uniform", "student"])
+def test_an_extreme_value_keeps_its_risk_on_fresh_rows(name: str) -> None:
+    rng = np.random.default_rng(3)
+    draw: dict[str, Callable[[int], np.ndarray]] = {
+        "exponential": lambda n: rng.exponential(size=n),
+        "uniform": lambda n: rng.uniform(size=n),
+        "student": lambda n: rng.standard_t(3, size=n),
+    }
+    threshold = ExtremeValue(risk=1e-4).fit(draw[name](50_000))
+    assert 0.5e-4 < threshold.predict(draw[name](1_000_000)).mean() < 2e-4
+
+
+@pytest.mark.parametrize("memory", [0.0, 0.9])
+@pytest.mark.parametrize("per", ["1h", "3h", "1day", "1week"])
+def test_an_alarm_budget_is_kept_on_fresh_rows(per: str, memory: float) -> None:
+    budget = AlarmBudget(1, per, interval="1min").fit(noise(0, 50_000, memory))
+    fresh = noise(1, 1_000_000, memory)
+    rows = {"1h": 60, "3h": 180, "1day": 1440, "1week": 10080}[per]
+    alarms = len(cluster_peaks(fresh, budget.threshold_, budget.run))
+    assert 0.5 < alarms / (len(fresh) / rows) < 2
+
+
+def test_a_rarity_far_beyond_the_rows_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    scores = noise(0, 1000)
+    with caplog.at_level(logging.WARNING):
+        AlarmBudget(1, "1day", interval="1min").fit(scores)
+        assert caplog.messages == []
+        fitted = AlarmBudget(1, "1week", interval="1min").fit(scores)
+    assert caplog.messages == [
+        (
+            "1 alarms in '1week' are one every 1.01e+04 rows, and 1000 rows were fitted on: the "
+            f"threshold {fitted.threshold_:.6g} is extrapolated far beyond them; "
+            "fit on more rows to be sure"
+        )
+    ]
+
+
+@each
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [1.0],
+        [1.0, 2.0],
+        [5.0] * 200,
+        [0.0] * 199 + [1.0],
+        [0.0, 1.0] * 200,
+        [1e200, -1e200, 3.0] * 100,
+        [1e-300, 2e-300] * 100,
+        [-3.0, -2.0, -1.0],
+    ],
+    ids=str,
+)
+def test_awkward_scores_get_a_finite_threshold(threshold: Any, scores: list[float]) -> None:
+    cut, fitted = fit_threshold(threshold, scores)
+    assert np.isfinite(cut)
+    assert fitted.threshold_ == cut
+    assert type(cut) is float
+
+
+def test_constant_scores_are_no_alarms() -> None:
+    for threshold in (ExtremeValue(), Quantile(), AlarmBudget(interval=60)):
+        assert not threshold.fit([5.0] * 200).predict([5.0] * 200).any()
+
+
+SCORES = st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), min_size=1, max_size=60)
+
+
+@given(SCORES, SCORES)
+def test_predict_says_what_is_above_the_threshold(scores: list[float], new: list[float]) -> None:
+    for threshold in (ExtremeValue(), Quantile(0.7), Fixed(1.0), AlarmBudget(interval=60)):
+        labels = threshold.fit(scores).predict(new)
+        assert labels.tolist() == [int(score > threshold.threshold_) for score in new]
+
+
+@given(SCORES, st.floats(0.01, 1000))
+def test_the_threshold_scales_with_the_scores(scores: list[float], scale: float) -> None:
+    values = np.array(scores)
+    for threshold in (ExtremeValue(), Quantile(0.7), AlarmBudget(1, "1day", interval=60)):
+        plain = threshold.fit(values).threshold_
+        near = 1e-6 * (1 + np.abs(values).max()) * scale
+        assert threshold.fit(values * scale).threshold_ == pytest.approx(plain * scale, abs=near)
+
+
+@given(SCORES, st.floats(1e-9, 0.019), st.floats(1e-9, 0.019))
+def test_a_rarer_alarm_has_a_higher_threshold(scores: list[float], one: float, two: float) -> None:
+    low, high = sorted((one, two))
+    assert ExtremeValue(low).fit(scores).threshold_ >= ExtremeValue(high).fit(scores).threshold_
+    assert Quantile(1 - low).fit(scores).threshold_ >= Quantile(1 - high).fit(scores).threshold_
+
+
+@each
+@pytest.mark.parametrize("fit", [True, False])
+def test_a_saved_threshold_comes_back(threshold: Any, fit: bool) -> None:
+    before = copy.deepcopy(threshold)
+    if fit:
+        before.fit(noise(0, 2000))
+    after = threshold_from_dict(json.loads(json.dumps(before.to_dict())))
+    assert after == before
+    assert vars(after) == vars(before)
+
+
+def test_settings_that_json_does_not_know_are_made_plain() -> None:
+    budget = AlarmBudget(np.int64(2), timedelta(hours=1), np.timedelta64(1, "s"), np.int64(4))
+    assert json.loads(json.dumps(budget.to_dict())) == {
+        "kind": "alarm_budget",
+        "settings": {"alarms": 2, "per": 3600.0, "interval": 1.0, "run": 4},
+        "threshold_": None,
+    }
+
+
+def test_every_kind_is_saved_under_its_name() -> None:
+    assert {threshold.to_dict()["kind"] for threshold in EACH} == set(KINDS)
+
+
+@pytest.mark.parametrize(
+    ("saved", "message"),
+    [
+        (
+            {"kind": "magic"},
+            (
+                "kind of threshold must be one of extreme_value, quantile, fixed, alarm_budget; "
+                "got 'magic'"
+            ),
+        ),
+        (
+            {},
+            (
+                "kind of threshold must be one of extreme_value, quantile, fixed, alarm_budget; "
+                "got None"
+            ),
+        ),
+        (
+            {"kind": "quantile", "settings": {"p": 1}},
+            (
+                "settings must be those of a quantile threshold; "
+                "Quantile.__init__() got an unexpected keyword argument 'p'"
+            ),
+        ),
+        ({"kind": "quantile", "settings": {"q": 2}}, "q must be at most 1; got 2"),
+        (
+            {"kind": "quantile", "threshold_": "high"},
+            "threshold_ must be a finite number; got 'high'",
+        ),
+    ],
+)
+def test_a_damaged_save_is_refused(saved: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        threshold_from_dict(saved)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Quantile(1.5), "q must be at most 1; got 1.5"),
+        (lambda: Quantile("high"), "q must be a finite number of at least 0; got 'high'"),
+        (lambda: ExtremeValue(0), "risk must be a finite number above 0; got 0"),
+        (
+            lambda: ExtremeValue(0.05),
+            "risk must be below 0.02, the share of rows above level=0.98; got 0.05",
+        ),
+        (lambda: ExtremeValue(level=-1), "level must be a finite number of at least 0; got -1"),
+        (lambda: Fixed(np.nan), "value must be a finite number; got nan"),
+        (lambda: AlarmBudget(0), "alarms must be a finite number above 0; got 0"),
+        (lambda: AlarmBudget(run=0), "run must be a whole number of at least 1; got 0"),
+        (
+            lambda: AlarmBudget(per="soon"),
+            (
+                "per must be a time longer than none, such as '90s', '5min', '1h30m', '2 days' or "
+                "'1week', or a number of seconds; got 'soon'"
+            ),
+        ),
+        (
+            lambda: AlarmBudget(interval=-1),
+            (
+                "interval must be a time longer than none, such as '90s', '5min', '1h30m', "
+                "'2 days' or '1week', or a number of seconds; got -1"
+            ),
+        ),
+        (
+            lambda: AlarmBudget().fit([1.0]),
+            (
+                "interval must be known to turn alarms per time into a threshold; got None: "
+                "fit on rows with dates, or pass interval='60s' for a row a minute"
+            ),
+        ),
+        (
+            lambda: AlarmBudget(1, "5min", interval="1min").fit([1.0]),
+            "alarms must be rarer than one every run=12 rows; got 1 in '5min', one every 5 rows",
+        ),
+        (lambda: Quantile().fit([]), "scores must be 1-d, at least one; got shape (0,)"),
+        (
+            lambda: Quantile().fit([1.0]).predict([np.nan]),
+            "scores must be finite; got nan in row 0",
+        ),
+        (lambda: fit_threshold(Quantile(), [np.inf]), "scores must be finite; got inf in row 0"),
+    ],
+)
+def test_what_breaks_a_rule_is_refused(build: Callable[[], Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        build()
+    assert str(caught.value) == message
+
+
+def test_predict_before_fit_is_refused() -> None:
+    with pytest.raises(NotFittedError, match=r"Quantile\(q=0.9\) has no threshold_ yet"):
+        Quantile(0.9).predict([1.0])
+
+
+def test_settings_are_frozen_and_copies_keep_what_was_fitted() -> None:
+    threshold = Quantile(0.5).fit([1.0, 2.0, 3.0])
+    with pytest.raises(AttributeError):
+        threshold.q = 0.9  # type: ignore[misc]
+    for other in (copy.deepcopy(threshold), pickle.loads(pickle.dumps(threshold))):
+        assert other.threshold_ == 2
+
+
+def test_an_interval_is_added_to_a_copy() -> None:
+    budget = AlarmBudget(3, "1day")
+    assert budget.with_interval(60) == AlarmBudget(3, "1day", interval=60)
+    assert budget.interval is None
+
+
+@pytest.mark.parametrize(
+    ("contamination", "threshold"),
+    [
+        ("auto", ExtremeValue()),
+        (0.25, Quantile(0.75)),
+        (np.float32(0.25), Quantile(0.75)),
+        (0.5, Quantile(0.5)),
+        ("1/week", AlarmBudget(1, "1week", interval=60)),
+        ("2/day", AlarmBudget(2, "1day", interval=60)),
+        ("0.5 / 12h", AlarmBudget(0.5, "12h", interval=60)),
+        ("3 per month", AlarmBudget(3, "30d", interval=60)),
+        (AlarmBudget(2), AlarmBudget(2, interval=60)),
+        (AlarmBudget(2, interval=5), AlarmBudget(2, interval=5)),
+        (Fixed(3), Fixed(3)),
+    ],
+)
+def test_contamination_stands_for_a_threshold(contamination: Any, threshold: Any) -> None:
+    chosen = choose_threshold(contamination, interval=60.0)
+    scores = noise(0, 2000)
+    assert type(chosen) is type(threshold)
+    assert fit_threshold(chosen, scores)[0] == fit_threshold(threshold, scores)[0]
+
+
+def test_an_alarm_budget_without_a_clock_is_chosen_and_refused_in_fit() -> None:
+    chosen = choose_threshold("1/week", interval=None)
+    with pytest.raises(InputError, match="interval must be known"):
+        fit_threshold(chosen, [1.0])
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        *[0, 0.0, 0.6, 1, -0.1, float("nan"), True, False, None],
+        *["often", "1/fortnight", "0/week", "/week", "1/", "-1/day", "", [0.1], Quantile],
+    ],
+)
+def test_any_other_contamination_is_refused(bad: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        choose_threshold(bad, interval=60.0)
+    assert str(caught.value) == (
+        "contamination must be 'auto', a share above 0 and up to 0.5, alarms per time such as "
+        "'1/week' or '2/day', or an object with fit(scores) and predict(scores); "
+        f"got {bad!r}"
+    )
+
+
+class Labels(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Someone else's threshold: a rule that labels scores, and nothing to read a cut from."""
+
+    def __init__(self, rule: Callable[[np.ndarray], Any]) -> None:
+        self.rule = rule
+
+    def __repr__(self) -> str:
+        return "Labels()"
+
+    def fit(self, scores: np.ndarray) -> Labels:
+        self.mean_ = scores.mean()
+        return self
+
+    def predict(self, scores: np.ndarray) -> Any:
+        return self.rule(scores)
+
+
+class Middle:
+    """Someone else's threshold without parameters; it says where it cuts."""
+
+    threshold_: Any
+
+    def fit(self, scores: np.ndarray) -> None:
+        self.threshold_ = np.float32(scores.mean())
+
+    def predict(self, scores: np.ndarray) -> np.ndarray:
+        return scores > self.threshold_
+
+
+def test_anything_with_fit_and_predict_is_a_threshold() -> None:
+    for one in (Labels(np.isnan), Middle(), *EACH):
+        assert isinstance(one, Threshold)
+        assert choose_threshold(one) is one
+
+
+def test_a_foreign_threshold_is_asked_where_it_cuts() -> None:
+    cut, fitted = fit_threshold(Middle(), [1.0, 2.0, 6.0])
+    assert cut == 3
+    assert fitted.to_dict() == {"kind": "fixed", "settings": {"value": 3.0}, "threshold_": 3.0}
+
+
+def test_a_foreign_threshold_without_a_cut_is_judged_by_its_labels() -> None:
+    cut, fitted = fit_threshold(Labels(lambda scores: scores >= 4), [5.0, 1.0, 3.0, 4.0, 3.0])
+    assert cut == 3
+    assert isinstance(fitted, Fixed)
+
+
+def test_labels_that_are_all_alike_put_the_cut_outside() -> None:
+    scores = [2.0, 1.0, 3.0]
+    assert fit_threshold(Labels(np.zeros_like), scores)[0] == 3
+    cut, _ = fit_threshold(Labels(np.ones_like), scores)
+    assert cut == np.nextafter(1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (
+            lambda scores: np.abs(scores) > 2,
+            "Labels() must cut the scores at one value; it calls 1 normal and -3 anomalous",
+        ),
+        (
+            lambda scores: np.sign(scores),
+            (
+                "predict of Labels() must give 0 or 1 for each of 3 scores; "
+                "got shape (3,) with [-1.  1.]"
+            ),
+        ),
+        (
+            lambda scores: scores[:2] > 0,
+            (
+                "predict of Labels() must give 0 or 1 for each of 3 scores; "
+                "got shape (2,) with [False  True]"
+            ),
+        ),
+    ],
+)
+def test_labels_that_are_no_cut_are_refused(rule: Callable[[Any], Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        fit_threshold(Labels(rule), [-3.0, 1.0, 5.0])
+    assert str(caught.value) == message
+
+
+def test_a_foreign_cut_that_is_no_number_is_refused() -> None:
+    class Lost(Middle):
+        def fit(self, scores: np.ndarray) -> None:  # noqa: ARG002
+            self.threshold_ = None
+
+        def __repr__(self) -> str:
+            return "Lost()"
+
+    with pytest.raises(InputError) as caught:
+        fit_threshold(Lost(), [1.0])
+    assert str(caught.value) == "threshold_ of Lost() must be a finite number; got None"
+
+
+@pytest.mark.parametrize("threshold", [*EACH, Labels(np.zeros_like), Middle()], ids=str)
+def test_the_callers_object_is_not_touched(threshold: Any) -> None:
+    before = copy.deepcopy(vars(threshold))
+    _, fitted = fit_threshold(threshold, noise(0, 2000))
+    assert vars(threshold) == before
+    assert isinstance(fitted, BaseThreshold)
+    assert fitted is not threshold

@@ -1,0 +1,211 @@
+"""Training to the best weights, under a budget, across interruptions."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from subadjacent.errors import ModelFileError, SubadjacentError
+from subadjacent.model.transformer import SubAdjacentTransformer
+from subadjacent.training.checkpoint import fingerprint
+from subadjacent.training.config import TrainingConfig
+from subadjacent.training.device import autocast
+from subadjacent.training.fit import fit_network
+from subadjacent.training.loop import Epoch, Progress, validation_error
+from tiny import CPU, network, weights, windows
+
+CONFIG = TrainingConfig(epochs=4, batch_size=16, learning_rate=3e-3)
+VALIDATION = windows(60, stride=6, seed=1)
+
+
+def fit(
+    model: SubAdjacentTransformer, config: TrainingConfig = CONFIG, **others: Any
+) -> list[Epoch]:
+    return fit_network(model, windows(), VALIDATION, config, autocast(CPU), **others)
+
+
+class StopHere(Exception):  # noqa: N818 — a signal, not an error
+    pass
+
+
+def interrupt_in_epoch(number: int) -> Any:
+    def watch(progress: Progress) -> None:
+        if progress.epoch == number and progress.step == 2:
+            raise StopHere
+
+    return watch
+
+
+def test_the_best_weights_are_kept_and_not_the_last() -> None:
+    model = network()
+    # a rate that soon overshoots
+    history = fit(model, TrainingConfig(epochs=4, batch_size=16, learning_rate=0.2, patience=12))
+    errors = [epoch.validation_error for epoch in history]
+    assert errors[-1] > min(errors)
+    assert validation_error(model, VALIDATION, 16) == pytest.approx(min(errors))
+    assert not model.training
+
+
+def test_training_stops_when_patience_runs_out() -> None:
+    history = fit(
+        network(), TrainingConfig(epochs=50, batch_size=16, learning_rate=0.2, patience=2)
+    )
+    errors = [epoch.validation_error for epoch in history]
+    assert len(errors) < 50
+    assert np.argmin(errors) == len(errors) - 3
+
+
+def test_a_budget_ends_training_with_the_best_weights_so_far() -> None:
+    model = network()
+    started = time.monotonic()
+    history = fit(model, TrainingConfig(epochs=100_000, batch_size=16, patience=100_000, budget=1))
+    assert 1 <= time.monotonic() - started < 3
+    best = min(epoch.validation_error for epoch in history)
+    assert validation_error(model, VALIDATION, 16) == pytest.approx(best)
+
+
+def test_a_budget_too_short_for_one_epoch_still_gives_weights() -> None:
+    history = fit(network(), TrainingConfig(epochs=3, batch_size=8, budget=1e-9))
+    assert len(history) == 1
+    assert not history[0].complete
+
+
+def test_diverging_training_says_so() -> None:
+    with pytest.raises(SubadjacentError, match=r"training diverged.*learning_rate=1e\+30"):
+        fit(network(), TrainingConfig(epochs=1, learning_rate=1e30))
+
+
+def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+    unbroken, broken, resumed = network(), network(), network()
+    history = fit(unbroken)
+    with pytest.raises(StopHere):
+        fit(broken, checkpoint=tmp_path / "state", watch=interrupt_in_epoch(3))
+    again = fit(resumed, checkpoint=tmp_path / "state")
+    np.testing.assert_array_equal(weights(resumed), weights(unbroken))
+    assert [e.validation_error for e in again] == [e.validation_error for e in history]
+
+
+def test_a_finished_checkpoint_gives_its_weights_without_training(tmp_path: Path) -> None:
+    first, second = network(), network()
+    fit(first, checkpoint=tmp_path / "state")
+    steps: list[Progress] = []
+    fit(second, checkpoint=tmp_path / "state", watch=steps.append)
+    np.testing.assert_array_equal(weights(first), weights(second))
+    assert not steps
+
+
+def test_a_killed_process_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+    """A real process, killed by SIGKILL as soon as its first checkpoint is there."""
+    script = textwrap.dedent(
+        """
+        import sys, time
+        import torch
+        sys.path[:0] = [sys.argv[1], sys.argv[1] + "/training"]
+        from test_fit import CONFIG, Path, fit, network, save_file
+        torch.set_num_threads(1)
+        model = network()
+        slow = lambda progress: time.sleep(float(sys.argv[4]))
+        fit(model, checkpoint=Path(sys.argv[2]), watch=slow)
+        save_file(model.state_dict(), sys.argv[3])
+        """
+    )
+    checkpoint, result = tmp_path / "state", tmp_path / "result.safetensors"
+
+    def start(pause: str) -> subprocess.Popen[bytes]:
+        folder = str(Path(__file__).parents[1])
+        return subprocess.Popen(
+            [sys.executable, "-c", script, folder, str(checkpoint), str(result), pause]
+        )
+
+    process = start(pause="0.1")
+    deadline = time.monotonic() + 60
+    while not checkpoint.exists():
+        assert process.poll() is None, "the process ended before its first checkpoint"
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    assert not result.exists()
+
+    assert start(pause="0").wait(timeout=60) == 0
+    unbroken = network()
+    fit(unbroken)
+    for name, value in load_file(result).items():
+        torch.testing.assert_close(value, unbroken.state_dict()[name], rtol=0, atol=0)
+
+
+def test_a_checkpoint_made_with_other_settings_or_data_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    fit(network(), checkpoint=path)
+    with pytest.raises(ModelFileError, match="made with other settings or other data"):
+        fit(network(), TrainingConfig(epochs=4, learning_rate=1e-3), checkpoint=path)
+    other_data = windows(seed=9)
+    with pytest.raises(ModelFileError, match="made with other settings or other data"):
+        fit_network(network(), other_data, VALIDATION, CONFIG, autocast(CPU), checkpoint=path)
+
+
+def test_a_longer_budget_may_go_on_from_a_shorter_one(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    with pytest.raises(StopHere):
+        fit(
+            network(),
+            TrainingConfig(epochs=4, batch_size=16, learning_rate=3e-3, budget=100),
+            checkpoint=path,
+            watch=interrupt_in_epoch(2),
+        )
+    assert len(fit(network(), checkpoint=path)) == 4
+
+
+def test_a_truncated_checkpoint_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    fit(network(), checkpoint=path)
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(ModelFileError, match="is not a readable checkpoint"):
+        fit(network(), checkpoint=path)
+
+
+def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    save_file({"x": torch.zeros(1)}, path)
+    with pytest.raises(ModelFileError, match="is not a readable checkpoint"):
+        fit(network(), checkpoint=path)
+
+
+def test_a_checkpoint_of_another_schema_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "state"
+    with monkeypatch.context() as patch:
+        patch.setattr("subadjacent.training.checkpoint.SCHEMA", 99)
+        fit(network(), checkpoint=path)
+    with pytest.raises(ModelFileError, match="has checkpoint schema 99; expected 1"):
+        fit(network(), checkpoint=path)
+
+
+def test_nothing_half_written_is_left_beside_a_checkpoint(tmp_path: Path) -> None:
+    fit(network(), checkpoint=tmp_path / "folder" / "state")
+    assert [file.name for file in (tmp_path / "folder").iterdir()] == ["state"]
+
+
+def test_a_fingerprint_changes_with_one_value_and_with_one_setting() -> None:
+    values = torch.zeros(10, 2)
+    changed = values.clone()
+    changed[7, 1] = 1e-6
+    prints = {
+        fingerprint(values, {"epochs": 1}),
+        fingerprint(changed, {"epochs": 1}),
+        fingerprint(values, {"epochs": 2}),
+        fingerprint(values.reshape(2, 10), {"epochs": 1}),
+    }
+    assert len(prints) == 4

@@ -1,0 +1,111 @@
+"""The loop yields epochs, and does nothing else."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from subadjacent.data.windows import Windows
+from subadjacent.model.transformer import SubAdjacentTransformer
+from subadjacent.training.config import TrainingConfig
+from subadjacent.training.device import autocast
+from subadjacent.training.loop import Epoch, Progress, train, validation_error
+from tiny import CPU, WINDOW, network, weights, windows
+
+
+def run(model: SubAdjacentTransformer, config: TrainingConfig, **others: Any) -> list[Epoch]:
+    optimizer = torch.optim.Adam(model.parameters())
+    validation = windows(60, stride=6, seed=1)
+    return list(train(model, windows(), validation, config, optimizer, autocast(CPU), **others))
+
+
+def test_validation_error_is_the_mean_square_over_all_points() -> None:
+    model = network()
+    with torch.no_grad():
+        model.reconstruct.weight.zero_()
+        model.reconstruct.bias.copy_(torch.tensor([1.0, 3.0]))
+    two = Windows(torch.zeros(24, 2), torch.tensor([0, 12]), WINDOW)
+    # every point is rebuilt as (1, 3): squares 1 and 9, mean 5
+    assert validation_error(model, two, batch_size=1) == pytest.approx(5.0)
+
+
+def test_error_falls_and_contribution_rises() -> None:
+    history = run(network(), TrainingConfig(epochs=8, batch_size=16, learning_rate=3e-3))
+    assert history[-1].validation_error < 0.5 * history[0].validation_error
+    assert history[-1].contribution > history[0].contribution
+    assert [epoch.number for epoch in history] == list(range(1, 9))
+
+
+def test_same_seed_gives_the_same_weights_and_another_seed_others() -> None:
+    outcomes = []
+    for seed in (1, 1, 2):
+        model = network()
+        run(model, TrainingConfig(epochs=2, batch_size=16, seed=seed))
+        outcomes.append(weights(model))
+    np.testing.assert_array_equal(outcomes[0], outcomes[1])
+    assert not np.array_equal(outcomes[0], outcomes[2])
+
+
+def test_an_epoch_depends_on_its_number_and_not_on_the_process_that_ran_the_one_before() -> None:
+    whole, parts = network(), network()
+    config = TrainingConfig(epochs=2, batch_size=16)
+    run(whole, config)
+    optimizer = torch.optim.Adam(parts.parameters())
+    validation = windows(60, stride=6, seed=1)
+    for first in (1, 2):
+        one = train(parts, windows(), validation, config, optimizer, autocast(CPU), first=first)
+        next(one)
+    np.testing.assert_array_equal(weights(whole), weights(parts))
+
+
+def test_learning_rate_decays_after_every_epoch() -> None:
+    model = network()
+    optimizer = torch.optim.Adam(model.parameters())
+    config = TrainingConfig(epochs=3, learning_rate=0.08, decay=0.5)
+    epochs = train(model, windows(), windows(), config, optimizer, autocast(CPU))
+    rates = [optimizer.param_groups[0]["lr"] for _ in epochs]
+    assert rates == [0.08, 0.04, 0.02]
+
+
+def test_every_step_and_every_epoch_can_be_watched() -> None:
+    seen: list[Progress] = []
+    history = run(network(), TrainingConfig(epochs=2, batch_size=40), watch=seen.append)
+    # 89 windows make 3 steps, then the epoch's own report
+    assert [(p.epoch, p.step, p.steps) for p in seen] == [
+        (1, 1, 3), (1, 2, 3), (1, 3, 3), (1, 3, 3),
+        (2, 1, 3), (2, 2, 3), (2, 3, 3), (2, 3, 3),
+    ]  # fmt: skip
+    assert [p.finished for p in seen if p.finished] == history
+
+
+def test_a_passed_deadline_ends_the_epoch_after_one_step() -> None:
+    ticks = itertools.count()
+    epochs = run(
+        network(),
+        TrainingConfig(epochs=1, batch_size=10),
+        deadline=0.0,
+        clock=lambda: float(next(ticks)),
+    )
+    assert len(epochs) == 1
+    assert not epochs[0].complete
+    assert math.isfinite(epochs[0].validation_error)
+
+
+def test_the_loop_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    run(network(), TrainingConfig(epochs=1))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_training_in_bfloat16_learns_too() -> None:
+    model = network()
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+    config = TrainingConfig(epochs=6, batch_size=16, learning_rate=3e-3)
+    mixed = autocast(CPU, "bfloat16")
+    epochs = list(train(model, windows(), windows(60, 6, 1), config, optimizer, mixed))
+    assert epochs[-1].validation_error < 0.6 * epochs[0].validation_error
+    assert all(one.dtype == torch.float32 for one in model.parameters())
