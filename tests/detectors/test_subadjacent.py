@@ -324,7 +324,7 @@ def test_fewer_rows_than_two_windows_are_refused() -> None:
         ({"smoothing": 0}, "smoothing must be a whole number of at least 1"),
         ({"memory": 1}, "memory must be a whole number of at least 2"),
         ({"clip": 0}, "clip must be a finite number above 0"),
-        ({"validation_fraction": 1.0}, "validation_fraction must lie between 0 and 1; got 1.0"),
+        ({"validation_fraction": 1.0}, "validation_fraction must be below 1; got 1.0"),
         ({"budget": "soon"}, "budget must be"),
         ({"precision": "half"}, "precision must be one of"),
         ({"device": "gpu"}, "device must be"),

@@ -97,7 +97,7 @@ def _numbers(X: Any, name: str) -> NDArray[Any]:
     """``X`` as scikit-learn takes it: 2-d, numbers, at least one row and one column."""
     if isinstance(X, np.ma.MaskedArray):
         # scikit-learn would bring what is masked to light
-        X = X.astype(np.result_type(X, np.float32)).filled(np.nan)
+        X = np.ma.filled(X.astype(np.result_type(X, np.float32)), np.nan)
     try:
         values = check_array(X, dtype="numeric", ensure_all_finite=False, input_name=name)
     except ValueError as error:

@@ -41,6 +41,8 @@ Auto = Literal["auto"]
 LEARNING_RATES = {"small": 1e-3, "paper": 1e-4}
 # windows in an epoch that "auto" aims at: enough to learn from, few enough for a laptop
 WINDOWS_AN_EPOCH = 4_000
+# windows validated on after every epoch, at most
+VALIDATION_WINDOWS = 1_000
 # steps in an epoch that "auto" aims at, with batches of 8 to 128 windows
 STEPS_AN_EPOCH = 32
 LONGEST_WINDOW, SHORTEST_WINDOW = 100, 4
@@ -318,9 +320,11 @@ class SubAdjacentDetector(BaseDetector):
         sparse = min(max(sum(cuts) // WINDOWS_AN_EPOCH, 1), self.window_)
         stride = sparse if isinstance(self.stride, str) else self.stride
         windows = stacked.windows_within([(0, cut) for cut in cuts], stride)
-        ends = [len(one) for one in series]
-        held = list(zip(cuts, ends, strict=True))
-        validation = stacked.windows_within(held, max(self.window_ // 2, 1))
+        held = [(cut, len(one)) for one, cut in zip(series, cuts, strict=True)]
+        rows = sum(stop - start for start, stop in held)
+        validation = stacked.windows_within(
+            held, max(self.window_ // 2, rows // VALIDATION_WINDOWS, 1)
+        )
         for name, found in (("learn from", windows), ("validate on", validation)):
             if not len(found):
                 raise InputError(

@@ -95,6 +95,7 @@ def describe(
     channels: int,
 ) -> list[Alarm]:
     """An alarm for each event of one series; ``explained`` has the events' rows, in order."""
+    require_whole("channels", channels, least=0)
     alarms, at = [], 0
     for start, stop in events:
         rows = slice(at, at := at + stop - start)

@@ -19,6 +19,7 @@ AHEAD = 10
 # a deviation below this share of the warm-up's is taken as this share: after a quiet stretch
 # any ripple would otherwise be infinitely surprising
 SMALLEST_SHARE = 0.1
+# a deviation below this, or this share of the mean, is rounding
 TINY = 1e-12
 
 
@@ -51,7 +52,8 @@ def released(scores: Scores, _warmup: Scores) -> Scores:
     ahead = trailing_sum(scores[::-1], AHEAD + 1)[::-1] - scores
     left = np.minimum(np.arange(len(scores))[::-1], AHEAD)
     mean = np.where(left > 0, ahead / np.maximum(left, 1), scores)
-    return tail_surprise((scores - mean) / max(float(scores.std()), TINY))
+    deviation = np.maximum(scores.std(), _rounding(mean))
+    return tail_surprise((scores - mean) / deviation)
 
 
 def unchanged(scores: Scores, _warmup: Scores) -> Scores:
@@ -85,8 +87,13 @@ def _before(scores: Scores, warmup: Scores) -> tuple[Scores, Scores]:
     known = np.concatenate([warmup, scores])[:-1]
     # from the warm-up's mean, squares are as small as they get without looking ahead
     centred = known - warmup.mean()
-    mean = trailing_sum(centred, length)[length - 1 :] / length
+    shift = trailing_sum(centred, length)[length - 1 :] / length
     square = trailing_sum(centred**2, length)[length - 1 :] / length
-    smallest = max(SMALLEST_SHARE * float(warmup.std()), TINY)
-    deviation = np.sqrt(np.maximum(square - mean**2, smallest**2))
-    return mean + warmup.mean(), deviation
+    mean = warmup.mean() + shift
+    smallest = np.maximum(SMALLEST_SHARE * warmup.std(), _rounding(mean))
+    deviation = np.sqrt(np.maximum(square - shift**2, smallest**2))
+    return mean, deviation
+
+
+def _rounding(mean: Scores) -> Scores:
+    return TINY * np.maximum(np.abs(mean), 1)

@@ -27,6 +27,7 @@ def trailing_sum(values: NDArray[np.float64], length: int) -> NDArray[np.float64
     the whole series would carry the rounding of one huge value to all rows after it.
     """
     n = len(values)
+    length = max(min(length, n), 1)
     blocks = np.pad(values, (0, -n % length)).reshape(-1, length)
     up_to = np.cumsum(blocks, axis=1)
     # what is left of the block before, after its first i + 1 values have moved out

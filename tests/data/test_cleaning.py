@@ -1,0 +1,158 @@
+"""Gaps: filled by hand, against a loop, never from later rows; refused by row and column."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subadjacent.data import scaling
+from subadjacent.data.cleaning import clean
+from subadjacent.errors import InputError
+
+NAN, INF = math.nan, math.inf
+
+
+def column(*values: float, dtype: Any = float) -> np.ndarray:
+    return np.array(values, dtype=dtype)[:, None]
+
+
+def fill_oracle(values: list[float]) -> list[float]:
+    """The last value seen, or the first there is."""
+    last = next(value for value in values if math.isfinite(value))
+    filled = []
+    for value in values:
+        last = value if math.isfinite(value) else last
+        filled.append(last)
+    return filled
+
+
+def longest_gap(values: list[float]) -> int:
+    longest = length = 0
+    for value in values:
+        length = 0 if math.isfinite(value) else length + 1
+        longest = max(longest, length)
+    return longest
+
+
+def test_a_gap_takes_the_value_before_it() -> None:
+    values = np.array([[1.0, 10.0], [NAN, 20.0], [INF, -INF], [4.0, 40.0], [NAN, 50.0]])
+    assert clean(values, ("a", "b"), fill_limit=2).tolist() == [
+        [1.0, 10.0],
+        [1.0, 20.0],
+        [1.0, 20.0],
+        [4.0, 40.0],
+        [4.0, 50.0],
+    ]
+
+
+def test_a_gap_at_the_very_start_takes_the_first_value() -> None:
+    filled = clean(column(NAN, -INF, 3, NAN, 5), ("a",), fill_limit=2)
+    assert filled[:, 0].tolist() == [3, 3, 3, 3, 5]
+
+
+@given(
+    st.lists(st.sampled_from([1.0, 2.0, -3.5, NAN, INF, -INF]), min_size=1, max_size=30),
+    st.integers(0, 5),
+)
+def test_every_gap_is_filled_as_by_hand_or_refused(values: list[float], limit: int) -> None:
+    gap = longest_gap(values)
+    if gap > limit or gap == len(values):
+        with pytest.raises(InputError, match=f"fill_limit={limit} rows in a row"):
+            clean(column(*values), ("a",), limit)
+    else:
+        assert clean(column(*values), ("a",), limit)[:, 0].tolist() == fill_oracle(values)
+
+
+@given(st.lists(st.sampled_from([1.0, 2.0, NAN]), min_size=1, max_size=20), st.integers(0, 20))
+def test_a_filled_row_depends_on_nothing_later(values: list[float], cut: int) -> None:
+    known = [0.0, *values]
+    whole = clean(column(*known), ("a",), fill_limit=100)
+    part = clean(column(*known[: cut + 1]), ("a",), fill_limit=100)
+    assert part.tolist() == whole[: cut + 1].tolist()
+
+
+def test_a_gap_may_have_exactly_the_limit() -> None:
+    values = column(1, NAN, NAN, NAN, 5)
+    assert clean(values, ("a",), fill_limit=3)[:, 0].tolist() == [1, 1, 1, 1, 5]
+    with pytest.raises(InputError):
+        clean(values, ("a",), fill_limit=2)
+
+
+def test_a_longer_gap_is_named_by_row_column_and_length() -> None:
+    values = np.ones((9, 2))
+    values[1, 1] = NAN  # short enough
+    values[4:7, 1] = INF
+    with pytest.raises(InputError) as caught:
+        clean(values, ("a", "flow"), fill_limit=2, where="X['pump']")
+    assert str(caught.value) == (
+        "X['pump'] must be finite, or missing for at most fill_limit=2 rows in a row; "
+        "column 'flow' is inf from row 4 for 3 rows"
+    )
+
+
+def test_a_column_without_any_value_is_refused_whatever_the_limit() -> None:
+    with pytest.raises(InputError, match="column 'a' is nan from row 0 for 3 rows"):
+        clean(column(NAN, NAN, NAN), ("a",), fill_limit=10)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_values_that_cannot_be_squared_are_refused(sign: float) -> None:
+    assert clean(column(1, sign * 1e100), ("a",), 1).tolist() == [[1], [sign * 1e100]]
+    with pytest.raises(InputError) as caught:
+        clean(column(1, 2, sign * 1.1e100), ("flow",), fill_limit=1)
+    assert str(caught.value) == (
+        f"X must not exceed 1e+100 in magnitude; column 'flow' is {sign * 1.1e100} at row 2"
+    )
+
+
+def test_a_value_beyond_the_limit_is_named_where_it_stands_not_where_it_would_fill() -> None:
+    with pytest.raises(InputError, match=r"column 'a' is 1e\+200 at row 1"):
+        clean(column(NAN, 1e200, 3), ("a",), fill_limit=1)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble])
+def test_floats_of_every_size_keep_their_type(dtype: Any) -> None:
+    largest = min(float(np.finfo(dtype).max), 1e100)
+    filled = clean(column(largest, NAN, -1, INF, dtype=dtype), ("a",), fill_limit=1)
+    assert filled.dtype == dtype
+    assert filled[:, 0].tolist() == [dtype(largest), dtype(largest), -1, -1]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint64, bool])
+def test_whole_numbers_are_not_even_looked_at(dtype: Any) -> None:
+    values = column(0, 1, dtype=dtype)
+    assert clean(values, ("a",), fill_limit=0) is values
+
+
+def test_clean_values_are_not_copied() -> None:
+    values = np.ones((5, 2))
+    assert clean(values, ("a", "b"), fill_limit=0) is values
+
+
+def test_the_input_is_never_changed() -> None:
+    values = np.array([[1.0, NAN], [NAN, 2.0]])
+    values.flags.writeable = False
+    before = values.copy()
+    clean(values, ("a", "b"), fill_limit=1)
+    np.testing.assert_array_equal(values, before)
+
+
+def test_a_gap_is_found_in_any_chunk_of_a_long_series() -> None:
+    n = 2 * scaling.CHUNK + 3
+    values = np.ones((n, 2), dtype=np.float32)
+    values[-1, 1] = NAN
+    # across the border of two chunks
+    values[scaling.CHUNK - 1 : scaling.CHUNK + 1, 0] = NAN
+    assert (clean(values, ("a", "b"), fill_limit=2) == 1).all()
+    with pytest.raises(InputError, match=f"column 'a' is nan from row {scaling.CHUNK - 1} for 2"):
+        clean(values, ("a", "b"), fill_limit=1)
+
+
+def test_no_rows_are_clean() -> None:
+    values = np.empty((0, 2))
+    assert clean(values, ("a", "b"), fill_limit=0) is values

@@ -1,0 +1,127 @@
+"""Series: stretches, names and labels of rows, and what they refuse."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subadjacent.data.inputs import read
+from subadjacent.data.series import TestSeries, TrainSeries
+from subadjacent.errors import InputError
+
+
+def rows(n: int, channels: int = 2) -> np.ndarray:
+    return np.arange(n * channels, dtype=float).reshape(n, channels)
+
+
+def test_stretches_run_from_start_to_start() -> None:
+    series = TrainSeries(rows(7), starts=(0, 3, 4))
+    assert series.stretches == ((0, 3), (3, 4), (4, 7))
+    assert len(series) == 7
+
+
+@given(st.integers(1, 30).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(1, n - 1)))))
+def test_stretches_cover_every_row_once_in_order(drawn: tuple[int, set[int]]) -> None:
+    n, breaks = drawn
+    series = TrainSeries(rows(n), starts=(0, *sorted(breaks)))
+    covered = [row for start, stop in series.stretches for row in range(start, stop)]
+    assert covered == list(range(n))
+    assert all(start < stop for start, stop in series.stretches)
+
+
+def test_a_series_is_one_stretch_unless_told_otherwise() -> None:
+    assert TrainSeries(rows(4)).stretches == ((0, 4),)
+
+
+def test_no_rows_are_one_empty_stretch() -> None:
+    assert TrainSeries(rows(0)).stretches == ((0, 0),)
+
+
+def test_channels_are_numbered_when_they_have_no_names() -> None:
+    assert TrainSeries(rows(2, 3)).channels == ("channel_0", "channel_1", "channel_2")
+    assert TrainSeries(rows(2), channels=("a", "b")).channels == ("a", "b")
+
+
+def test_a_row_is_labelled_by_the_index_or_by_its_number() -> None:
+    assert TrainSeries(rows(3)).label(2) == 2
+    assert TrainSeries(rows(3), index=["x", "y", "z"]).label(2) == "z"
+    dates = pd.date_range("2024-03-01", periods=3, freq="h")
+    assert TrainSeries(rows(3), index=dates).label(1) == pd.Timestamp("2024-03-01 01:00")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"values": np.zeros(3)}, "series must be 2-d, (time, channels); got shape (3,)"),
+        (
+            {"values": np.zeros((3, 2, 1))},
+            "series must be 2-d, (time, channels); got shape (3, 2, 1)",
+        ),
+        ({"channels": ("a",)}, "channels must name each of the 2 columns; got 1 names"),
+        ({"channels": ("a", "b", "c")}, "channels must name each of the 2 columns; got 3 names"),
+        ({"index": [1, 2]}, "index must have one label for each of the 3 rows; got 2"),
+        ({"starts": ()}, "starts must begin with 0 and increase, within 3 rows; got ()"),
+        ({"starts": (1,)}, "starts must begin with 0 and increase, within 3 rows; got (1,)"),
+        (
+            {"starts": (0, 2, 2)},
+            "starts must begin with 0 and increase, within 3 rows; got (0, 2, 2)",
+        ),
+        (
+            {"starts": (0, 2, 1)},
+            "starts must begin with 0 and increase, within 3 rows; got (0, 2, 1)",
+        ),
+        ({"starts": (0, 3)}, "starts must begin with 0 and increase, within 3 rows; got (0, 3)"),
+        ({"starts": (0, 9)}, "starts must begin with 0 and increase, within 3 rows; got (0, 9)"),
+    ],
+)
+def test_what_does_not_fit_the_rows_is_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        TrainSeries(**{"values": rows(3), **arguments})
+    assert str(caught.value) == message
+
+
+def test_training_rows_have_no_place_for_labels() -> None:
+    assert "labels" not in {field.name for field in dataclasses.fields(TrainSeries)}
+    with pytest.raises(TypeError):
+        TrainSeries(rows(3), labels=np.zeros(3))  # type: ignore[call-arg]
+    with pytest.raises((AttributeError, TypeError)):
+        TrainSeries(rows(3)).labels = np.zeros(3)  # type: ignore[attr-defined]
+
+
+def test_labels_belong_to_rows() -> None:
+    series = TestSeries(TrainSeries(rows(3)), np.array([0, 1, 1]))
+    assert len(series) == 3
+    assert series.labels.tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (np.array([0, 1]), "labels must have shape (3,), one a row; got (2,)"),
+        (np.zeros((3, 1), dtype=int), "labels must have shape (3,), one a row; got (3, 1)"),
+        (np.array([0, -1, 1]), "labels must be 0 or 1; got [-1  0  1]"),
+        (np.array([0, np.nan, 1]), "labels must be 0 or 1; got [ 0.  1. nan]"),
+    ],
+)
+def test_labels_that_do_not_fit_are_refused(labels: np.ndarray, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        TestSeries(TrainSeries(rows(3)), labels)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("wrap", "name"),
+    [(lambda x: x, "X"), (lambda x: [x], "X[0]"), (lambda x: {"a": x}, "X['a']")],
+    ids=["alone", "list", "dict"],
+)
+def test_labelled_rows_are_not_read(wrap: Any, name: str) -> None:
+    labelled = TestSeries(TrainSeries(rows(3)), np.array([0, 1, 0]))
+    with pytest.raises(InputError) as caught:
+        read(wrap(labelled))
+    assert str(caught.value) == f"{name} must not hold labels; got a TestSeries: pass its rows"

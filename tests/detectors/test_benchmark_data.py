@@ -1,0 +1,45 @@
+"""The real sets: every row of every entity gets a finite score."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from subadjacent import SubAdjacentDetector
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["msl", "smap", "smd19"])
+def test_detector_fits_and_scores_every_entity(name: str) -> None:
+    file = DATA / f"{name}.npz"
+    if not file.exists():
+        pytest.skip(f"benchmark data is not there: {file}")
+    with np.load(file) as data:
+        entities = data["entities"].tolist()
+        train, test = (
+            dict(
+                zip(
+                    entities,
+                    np.split(
+                        np.ascontiguousarray(data[part]), np.cumsum(data[f"{part}_lengths"])[:-1]
+                    ),
+                    strict=True,
+                )
+            )
+            for part in ("train", "test")
+        )
+    detector = SubAdjacentDetector(epochs=1).fit(train)
+    assert np.isfinite(detector.decision_scores_).all()
+    assert len(detector.decision_scores_) == sum(map(len, train.values()))
+    scores = detector.decision_function(test)
+    assert {entity: len(one) for entity, one in scores.items()} == {
+        entity: len(one) for entity, one in test.items()
+    }
+    assert all(np.isfinite(one).all() for one in scores.values())
+    alarms = detector.alarms(test)
+    assert alarms
+    assert {alarm.entity for alarm in alarms} <= set(entities)

@@ -1,0 +1,94 @@
+"""The package's errors, and the two rules nearly every argument has."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subadjacent.errors import (
+    DataNotFound,
+    InputError,
+    ModelFileError,
+    SubadjacentError,
+    require_number,
+    require_whole,
+)
+
+
+@pytest.mark.parametrize(
+    ("ours", "builtin"),
+    [(InputError, ValueError), (DataNotFound, FileNotFoundError), (ModelFileError, RuntimeError)],
+)
+def test_an_error_can_be_caught_as_ours_or_as_the_built_in(
+    ours: type[Exception], builtin: type[Exception]
+) -> None:
+    assert issubclass(ours, SubadjacentError)
+    assert issubclass(ours, builtin)
+    assert str(ours("why")) == "why"
+
+
+@pytest.mark.parametrize("value", [3, 4, 10**30, np.int8(3), np.uint64(2**63)])
+def test_whole_numbers_of_any_type_pass(value: Any) -> None:
+    require_whole("window", value, least=3)
+
+
+@pytest.mark.parametrize(
+    "value", [2, -3, 3.0, np.float64(3), "3", None, True, np.bool_(True), math.nan, [3], 3 + 0j]
+)
+def test_anything_but_a_whole_number_of_at_least_the_bound_is_refused(value: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        require_whole("window", value, least=3)
+    assert str(caught.value) == f"window must be a whole number of at least 3; got {value!r}"
+
+
+def test_true_is_no_whole_number_even_where_one_is_allowed() -> None:
+    with pytest.raises(InputError, match="got True"):
+        require_whole("window", True, least=0)
+
+
+def test_the_reason_for_a_bound_is_told() -> None:
+    with pytest.raises(InputError) as caught:
+        require_whole("far", 1, least=2, why="the band would be empty")
+    assert str(caught.value) == (
+        "far must be a whole number of at least 2 (the band would be empty); got 1"
+    )
+
+
+@pytest.mark.parametrize("value", [0.5, 1, np.float32(0.25), np.int64(7), Fraction(1, 3), 1e308])
+def test_real_numbers_of_any_type_pass(value: Any) -> None:
+    require_number("clip", value, above=0)
+
+
+def test_one_bound_is_open_and_the_other_closed() -> None:
+    require_number("clip", 0, least=0)
+    with pytest.raises(InputError):
+        require_number("clip", 0, above=0)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [math.nan, math.inf, -math.inf, "1", None, True, np.bool_(True), 1 + 0j, [1], Decimal(1)],
+)
+def test_what_is_no_finite_number_is_refused(value: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        require_number("clip", value)
+    assert str(caught.value) == f"clip must be a finite number; got {value!r}"
+
+
+@pytest.mark.parametrize(
+    ("bounds", "rule"),
+    [
+        ({"above": 0}, "a finite number above 0"),
+        ({"least": 0.5}, "a finite number of at least 0.5"),
+        ({"above": -2, "least": -1}, "a finite number above -2 and of at least -1"),
+    ],
+)
+def test_the_message_names_the_bounds_that_there_are(bounds: dict[str, float], rule: str) -> None:
+    with pytest.raises(InputError) as caught:
+        require_number("clip", -7, **bounds)
+    assert str(caught.value) == f"clip must be {rule}; got -7"
