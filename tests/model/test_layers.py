@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import pytest
 import torch
@@ -13,6 +14,13 @@ from subadjacent.errors import InputError
 from subadjacent.model import ModelConfig
 from subadjacent.model.config import ATTENTIONS
 from subadjacent.model.layers import Embedding, EncoderLayer, SubAdjacentAttention, positions
+
+
+@pytest.fixture(autouse=True)
+def _same_weights_every_time() -> Iterator[None]:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        yield
 
 
 def drawn(*shape: int) -> Tensor:

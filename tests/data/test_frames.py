@@ -1,0 +1,406 @@
+"""Frames of pandas, polars and Arrow: read alike, and results come back in their own shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subadjacent.data.frames import Table, is_frame
+from subadjacent.data.inputs import read
+from subadjacent.errors import InputError
+
+
+@dataclass(frozen=True)
+class Library:
+    """How one library builds a frame, and what it gives back."""
+
+    frame: Callable[[dict[str, Any]], Any]
+    vector: type
+    table: type
+    listed: Callable[[Any], list[Any]]
+
+    def __str__(self) -> str:
+        return self.frame.__module__.split(".")[0]
+
+
+LIBRARIES = [
+    Library(pd.DataFrame, pd.Series, pd.DataFrame, lambda vector: vector.tolist()),
+    Library(pl.DataFrame, pl.Series, pl.DataFrame, lambda vector: vector.to_list()),
+    Library(pa.table, pa.ChunkedArray, pa.Table, lambda vector: vector.to_pylist()),
+]
+each = pytest.mark.parametrize("library", LIBRARIES, ids=["pandas", "polars", "arrow"])
+
+NOON = datetime(2024, 3, 1, 12)
+
+
+def minutes(*numbers: float) -> list[datetime]:
+    """Times so many minutes after noon."""
+    return [NOON + timedelta(minutes=number) for number in numbers]
+
+
+def refusal(X: Any, **options: Any) -> str:
+    with pytest.raises(InputError) as caught:
+        read(X, **options)
+    return str(caught.value)
+
+
+def check_way_back(library: Library, table: Table) -> None:
+    """Numbers of rows, as a vector and as a table, in the library's own types."""
+    numbers = [np.arange(len(one)) + 100 * n for n, one in enumerate(table.series)]
+    vector = table.restore(numbers, None)
+    assert isinstance(vector, library.vector)
+    pairs = [np.column_stack([one, -one]).astype(float) for one in numbers]
+    both = table.restore(pairs, ("up", "down"))
+    assert isinstance(both, library.table)
+    assert library.listed(both["up"]) == library.listed(vector)
+    assert library.listed(both["down"]) == [-one for one in library.listed(vector)]
+
+
+@each
+def test_a_frame_by_hand(library: Library) -> None:
+    frame = library.frame({"a": [1, 2, 3], "t": minutes(0, 1, 2), "b": [True, False, True]})
+    table = read(frame)
+    (series,) = table.series
+    assert series.values.tolist() == [[1, 1], [2, 0], [3, 1]]
+    assert series.channels == ("a", "b")
+    assert series.entity is None
+    assert series.interval == 60
+    assert series.starts == (0,)
+    assert [series.label(row) for row in range(3)] == minutes(0, 1, 2)
+    assert library.listed(table.restore([np.array([7, 8, 9])], None)) == [7, 8, 9]
+    assert list(nw.from_native(table.header).columns) == ["a", "b"]
+    check_way_back(library, table)
+
+
+@each
+def test_a_frame_without_times_is_one_unbroken_stretch(library: Library) -> None:
+    (series,) = read(library.frame({"a": [1.5, 2.5], "b": [3, 4]})).series
+    assert series.values.tolist() == [[1.5, 3], [2.5, 4]]
+    assert series.stretches == ((0, 2),)
+    assert series.interval is None
+    assert series.label(1) == 1
+
+
+@each
+def test_a_long_gap_in_time_breaks_the_series(library: Library) -> None:
+    frame = library.frame({"t": minutes(0, 1, 2, 10, 11, 13), "a": range(6)})
+    assert read(frame, fill_limit=3).series[0].stretches == ((0, 3), (3, 6))
+    assert read(frame, fill_limit=7).series[0].stretches == ((0, 6),)
+
+
+@each
+def test_a_clock_that_ticks_wrongly_is_refused(library: Library) -> None:
+    def told(*numbers: float) -> str:
+        return refusal(library.frame({"t": minutes(*numbers), "a": range(len(numbers))}))
+
+    assert "times of X must increase from row to row; row 2 has" in told(0, 1, 1)
+    assert told(0, 1, 1).endswith("drop duplicates first")
+    assert told(0, 2, 1).endswith("sort the rows by time first")
+    assert "times of X must tick regularly" in told(0, 1, 1.5, 3.7, 4, 6.1)
+
+
+@each
+def test_a_missing_time_is_refused(library: Library) -> None:
+    frame = library.frame({"t": [NOON, None, *minutes(2)], "a": range(3)})
+    assert refusal(frame) == "times of X must be known in every row; row 1 has NaT: drop it first"
+
+
+@each
+def test_time_zones_tick_through_the_change_of_clocks(library: Library) -> None:
+    # clocks go forward in Berlin at 01:00 UTC
+    times = pd.date_range("2024-03-30 22:00", periods=6, freq="h", tz="UTC")
+    berlin = times.tz_convert("Europe/Berlin")
+    table = read(
+        library.frame(
+            {"t": pa.array(berlin) if library.table is pa.Table else berlin, "a": range(6)}
+        )
+    )
+    (series,) = table.series
+    assert series.interval == 3600
+    assert series.starts == (0,)
+    assert series.label(4) == berlin[4]
+    assert series.label(4).utcoffset() == timedelta(hours=2)
+
+
+@each
+def test_days_are_a_clock(library: Library) -> None:
+    days = [date(2024, 2, 28), date(2024, 2, 29), date(2024, 3, 1)]
+    column: Any = days
+    if library.table is pd.DataFrame:
+        column = pd.array(days, dtype=pd.ArrowDtype(pa.date32()))
+    (series,) = read(library.frame({"day": column, "a": range(3)})).series
+    assert series.interval == 86400
+    assert series.label(1) == days[1]
+
+
+@each
+def test_time_since_a_start_is_a_clock(library: Library) -> None:
+    since = [timedelta(seconds=2 * n) for n in range(3)]
+    (series,) = read(library.frame({"since": since, "a": range(3)})).series
+    assert series.interval == 2
+    assert series.channels == ("a",)
+    assert series.label(2) == since[2]
+
+
+@each
+@pytest.mark.parametrize("name", ["timestamp", "ds"])
+def test_numbers_are_a_clock_when_the_name_says_so(library: Library, name: str) -> None:
+    (series,) = read(library.frame({name: [10, 20, 90], "a": [1, 2, 3]}), fill_limit=2).series
+    assert series.channels == ("a",)
+    assert series.starts == (0, 2)
+    assert series.interval is None  # nobody has told their unit
+    assert series.label(2) == 90
+
+
+@each
+def test_text_for_times_is_refused_with_the_way_out(library: Library) -> None:
+    frame = library.frame({"timestamp": ["2024-03-01", "2024-03-02"], "a": [1, 2]})
+    assert refusal(frame) == (
+        "X must have times or numbers in its time column; 'timestamp' holds String: "
+        "parse it (pandas: to_datetime, polars: str.to_datetime)"
+    )
+
+
+@each
+def test_times_of_day_are_no_clock(library: Library) -> None:
+    column: Any = [time(1), time(2)]
+    if library.table is pd.DataFrame:
+        column = pd.array(column, dtype=pd.ArrowDtype(pa.time64("us")))
+    told = refusal(library.frame({"t": column, "a": [1, 2]}))
+    assert told.startswith("times of X must be dates (datetime64) or numbers, one a row; got")
+
+
+@each
+def test_two_time_columns_are_refused(library: Library) -> None:
+    frame = library.frame({"seen": minutes(0, 1), "ds": minutes(0, 1), "a": [1, 2]})
+    assert refusal(frame) == "X must have one time column; got ds, seen: drop all but one"
+
+
+@each
+def test_columns_of_text_are_named(library: Library) -> None:
+    frame = library.frame({"a": [1, 2], "state": ["on", "off"], "who": ["x", "y"]})
+    assert refusal(frame, name="train") == (
+        "train must hold numbers; these columns do not: 'state' (String), 'who' (String): "
+        "drop them, or turn them into numbers"
+    )
+
+
+@each
+def test_missing_values_are_filled(library: Library) -> None:
+    frame = library.frame({"a": [1, None, 3], "b": [True, False, None], "c": [0.5, None, 1.5]})
+    if library.table is pd.DataFrame:
+        frame = frame.convert_dtypes()
+        assert list(map(str, frame.dtypes)) == ["Int64", "boolean", "Float64"]
+    (series,) = read(frame).series
+    assert series.values.tolist() == [[1, 1, 0.5], [1, 0, 0.5], [3, 0, 1.5]]
+    assert "column 'a' is nan from row 1 for 1 rows" in refusal(frame, fill_limit=0)
+
+
+@each
+def test_float32_stays_and_all_else_becomes_float64(library: Library) -> None:
+    small, whole = np.array([1, 2], dtype=np.float32), np.array([1, 2], dtype=np.int8)
+    assert read(library.frame({"a": small, "b": small})).series[0].values.dtype == np.float32
+    assert read(library.frame({"a": small, "b": whole})).series[0].values.dtype == np.float64
+    assert read(library.frame({"b": whole})).series[0].values.dtype == np.float64
+
+
+@each
+def test_no_rows_or_no_channels_are_refused_in_scikit_learns_words(library: Library) -> None:
+    empty = np.array([], dtype=float)
+    assert refusal(library.frame({"a": empty, "b": empty})) == (
+        "X has 0 sample(s) (shape=(0, 2)) while a minimum of 1 is required."
+    )
+    assert refusal(library.frame({"t": minutes(0, 1)})) == (
+        "X has 0 feature(s) (shape=(2, 0)) while a minimum of 1 is required."
+    )
+    assert "X has 0 feature(s)" in refusal(library.frame({}))
+
+
+@each
+@pytest.mark.parametrize(("who", "when"), [("item_id", "timestamp"), ("unique_id", "ds")])
+def test_a_long_frame_is_read_by_entity_and_answered_by_row(
+    library: Library, who: str, when: str
+) -> None:
+    frame = library.frame(
+        {
+            when: minutes(0, 0, 1, 1, 30, 2),
+            "a": [10, 20, 11, 21, 22, 12],
+            who: ["z", "b", "z", "b", "b", "z"],
+        }
+    )
+    table = read(frame, fill_limit=5)
+    first, second = table.series
+    assert (first.entity, second.entity) == ("z", "b")
+    assert first.values.tolist() == [[10], [11], [12]]
+    assert second.values.tolist() == [[20], [21], [22]]
+    assert first.starts == (0,)
+    assert second.starts == (0, 2)
+    assert first.interval == second.interval == 60
+    assert [second.label(row) for row in range(3)] == minutes(0, 1, 30)
+    found = table.restore([np.array([0, 1, 2]), np.array([10, 11, 12])], None)
+    assert library.listed(found) == [0, 10, 1, 11, 12, 2]
+    check_way_back(library, table)
+
+
+@each
+@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=12))
+def test_rows_of_a_long_frame_come_back_to_their_places(library: Library, who: list[str]) -> None:
+    table = read(library.frame({"item_id": who, "a": range(len(who))}))
+    assert [one.entity for one in table.series] == list(dict.fromkeys(who))
+    found = table.restore([one.values[:, 0] for one in table.series], None)
+    assert library.listed(found) == list(range(len(who)))
+
+
+@each
+def test_a_row_of_nobody_is_refused(library: Library) -> None:
+    frame = library.frame({"item_id": ["a", None, "b"], "a": [1, 2, 3]})
+    assert refusal(frame) == "item_id must name an entity in every row; row 1 is empty"
+
+
+@each
+def test_an_error_in_a_long_frame_names_the_entity(library: Library) -> None:
+    frame = library.frame({"item_id": [4, 5, 4], "timestamp": [1, 1, 1], "a": [1.0, 2.0, 3.0]})
+    assert refusal(frame).startswith("times of X['4'] must increase from row to row; row 1 has 1")
+    frame = library.frame({"item_id": [4, 5, 4], "a": [1.0, np.nan, 3.0]})
+    assert refusal(frame).startswith("X['5'] must be finite")
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]),
+        pa.table([[1], [2], [3]], names=["a", "b", "a"]),
+    ],
+    ids=["pandas", "arrow"],
+)
+def test_two_columns_of_one_name_are_refused(frame: Any) -> None:
+    assert refusal(frame).startswith("X must not have two columns of one name: ")
+    assert "'a' 2 times" in refusal(frame)
+
+
+def test_a_lazy_frame_must_be_collected() -> None:
+    assert refusal(pl.LazyFrame({"a": [1, 2]})) == (
+        "X must be a frame in memory; got a lazy frame: collect it first"
+    )
+
+
+@pytest.mark.parametrize(
+    ("vector", "library", "name"),
+    [
+        (pd.Series([1, 2, 3], name="flow", index=[5, 6, 7]), LIBRARIES[0], "flow"),
+        (pd.Series([1, 2, 3]), LIBRARIES[0], "0"),
+        (pl.Series("flow", [1, 2, 3]), LIBRARIES[1], "flow"),
+        (pa.chunked_array([[1], [2, 3]]), LIBRARIES[2], ""),
+    ],
+    ids=["pandas", "pandas without a name", "polars", "arrow"],
+)
+def test_a_vector_is_one_channel(vector: Any, library: Library, name: str) -> None:
+    table = read(vector)
+    assert table.series[0].channels == (name,)
+    assert table.series[0].values.tolist() == [[1], [2], [3]]
+    check_way_back(library, table)
+
+
+def test_what_narwhals_has_wrapped_is_read_too() -> None:
+    for library in LIBRARIES:
+        table = read(nw.from_native(library.frame({"a": [1, 2]})))
+        assert table.series[0].values.tolist() == [[1], [2]]
+        check_way_back(library, table)
+
+
+@pytest.mark.parametrize("other", [None, 3, "text", [1], [[1, 2]], np.eye(2), {"a": [1]}, object()])
+def test_other_things_are_no_frames(other: Any) -> None:
+    assert not is_frame(other)
+
+
+INDEXES = {
+    "numbers": pd.RangeIndex(3),
+    "other numbers": pd.Index([2, 0, 1]),
+    "names": pd.Index(["x", "y", "z"], name="row"),
+    "dates": pd.DatetimeIndex(minutes(0, 1, 2), name="when"),
+    "dates in a zone": pd.date_range("2024-03-31", periods=3, freq="h", tz="Europe/Berlin"),
+    "periods": pd.period_range("2024-03", periods=3, freq="M"),
+    "time since a start": pd.to_timedelta([0, 1, 2], unit="min"),
+    "twice the same": pd.Index(["x", "x", "y"]),
+}
+
+
+@pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES.keys())
+def test_the_index_comes_back_and_labels_the_rows(index: pd.Index[Any]) -> None:
+    table = read(pd.DataFrame({"a": [1, 2, 3]}, index=index))
+    assert [table.series[0].label(row) for row in range(3)] == list(index)
+    vector = table.restore([np.array([0.5, 1.5, 2.5])], None)
+    pd.testing.assert_series_equal(vector, pd.Series([0.5, 1.5, 2.5], index, name="score"))
+    both = table.restore([np.array([[1, 2], [3, 4], [5, 6]])], ("p", "q"))
+    pd.testing.assert_frame_equal(both, pd.DataFrame({"p": [1, 3, 5], "q": [2, 4, 6]}, index))
+
+
+@pytest.mark.parametrize(
+    ("index", "interval"), [("dates", 60), ("dates in a zone", 3600), ("time since a start", 60)]
+)
+def test_an_index_of_times_is_the_clock(index: str, interval: float) -> None:
+    assert read(pd.DataFrame({"a": [1, 2, 3]}, INDEXES[index])).series[0].interval == interval
+
+
+def test_the_index_is_held_to_the_same_rules_as_a_column() -> None:
+    frame = pd.DataFrame({"a": range(5)}, index=pd.DatetimeIndex(minutes(0, 1, 2, 20, 21)))
+    assert read(frame).series[0].starts == (0, 3)
+    assert "must increase" in refusal(frame[::-1])
+    assert "drop duplicates first" in refusal(frame.iloc[[0, 1, 1]])
+    ragged = frame.set_index(pd.DatetimeIndex(minutes(0, 1, 1.5, 3.7, 4)))
+    assert "must tick regularly" in refusal(ragged)
+
+
+@pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES.keys())
+def test_a_time_column_labels_the_rows_whatever_the_index(index: pd.Index[Any]) -> None:
+    frame = pd.DataFrame({"t": minutes(5, 6, 7), "a": [1, 2, 3]}, index)
+    table = read(frame)
+    assert [table.series[0].label(row) for row in range(3)] == minutes(5, 6, 7)
+    assert table.restore([np.arange(3)], None).index.equals(index)
+
+
+def test_a_long_frame_may_have_its_times_in_the_index() -> None:
+    frame = pd.DataFrame(
+        {"item_id": ["a", "b", "a", "b"], "x": [1, 2, 3, 4]},
+        index=pd.DatetimeIndex(minutes(0, 0, 1, 1)),
+    )
+    table = read(frame)
+    assert [one.interval for one in table.series] == [60, 60]
+    assert table.series[1].label(1) == minutes(1)[0]
+    assert table.restore([np.arange(2), np.arange(2)], None).index.equals(frame.index)
+
+
+@pytest.mark.parametrize("names", [[0, 1], ["a", 7], [("x", "y"), ("x", "z")]], ids=str)
+def test_columns_may_be_called_anything(names: list[Any]) -> None:
+    frame = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]])
+    frame.columns = pd.Index(names)
+    table = read(frame)
+    assert table.series[0].channels == tuple(map(str, names))
+    assert table.series[0].values.tolist() == [[1, 2], [3, 4]]
+    assert list(table.header.columns) == names
+
+
+def test_a_time_column_may_be_called_nought() -> None:
+    (series,) = read(pd.DataFrame({0: minutes(0, 1), 1: [5, 6]})).series
+    assert series.channels == ("1",)
+    assert series.interval == 60
+
+
+def test_levels_of_an_index_are_refused_with_the_way_out() -> None:
+    frame = pd.DataFrame({"item_id": ["p", "q"], "timestamp": minutes(0, 0), "a": [1, 2]})
+    assert refusal(frame.set_index(["item_id", "timestamp"])) == (
+        "X must have one level of index; got 2 (item_id, timestamp): "
+        "turn them into columns with reset_index()"
+    )
+    assert len(read(frame.set_index(["item_id", "timestamp"]).reset_index()).series) == 2

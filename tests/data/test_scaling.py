@@ -1,0 +1,170 @@
+"""Scaling: by hand, against two passes in extended precision, on channels that hardly move."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subadjacent.data.scaling import CHUNK, Scaler, chunks, fit_scalers
+from subadjacent.data.series import TrainSeries
+
+
+def fitted(values: np.ndarray, clip: float = 10.0) -> Scaler:
+    return fit_scalers([TrainSeries(values)], clip).pooled
+
+
+def two_passes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean, then the root of the mean squared distance from it, with all digits there are."""
+    exact = values.astype(np.longdouble)
+    mean = exact.mean(axis=0)
+    deviation = np.sqrt(((exact - mean) ** 2).mean(axis=0))
+    return mean.astype(float), deviation.astype(float)
+
+
+def noise(n: int, channels: int = 2, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(n, channels))
+
+
+def test_a_scaler_by_hand() -> None:
+    # mean 4 and deviation 2; mean 0 and deviation 10
+    values = np.array([[2.0, -10.0], [6.0, 10.0]])
+    scaler = fitted(values)
+    assert scaler.center.tolist() == [4, 0]
+    assert scaler.deviation.tolist() == [2, 10]
+    assert scaler.apply(np.array([[2.0, 5.0], [8.0, -20.0]])).tolist() == [[-1, 0.5], [2, -2]]
+    assert scaler.invert(np.array([[-1.0, 0.5]])).tolist() == [[2, 5]]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 1000, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK + 5])
+def test_chunks_give_what_two_passes_give(n: int) -> None:
+    # a drift, so that the chunks have different means
+    values = noise(n) * [1, 100] + np.linspace(0, 5, n)[:, None]
+    mean, deviation = two_passes(values)
+    scaler = fitted(values)
+    np.testing.assert_allclose(scaler.center, mean, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(scaler.deviation, deviation if n > 1 else 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("offset", [1e9, -1e9, 1e12])
+def test_an_offset_does_not_cost_the_deviation_its_digits(offset: float) -> None:
+    values = offset + noise(2 * CHUNK + 5, 1) * 1e-5 * abs(offset)
+    mean, deviation = two_passes(values)
+    scaler = fitted(values)
+    np.testing.assert_allclose(scaler.center, mean, rtol=1e-15)
+    np.testing.assert_allclose(scaler.deviation, deviation, rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int8, np.uint64, bool])
+def test_narrow_types_are_summed_in_float64(dtype: Any) -> None:
+    values = (noise(5000) * 40).clip(0, 120).astype(dtype)
+    mean, deviation = two_passes(values)
+    scaler = fitted(values)
+    np.testing.assert_allclose(scaler.center, mean, rtol=1e-12)
+    np.testing.assert_allclose(scaler.deviation, deviation, rtol=1e-12)
+    assert scaler.apply(values).dtype == np.float32
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, -3.7, 1e6, -1e-300])
+def test_a_constant_channel_keeps_its_unit(value: float) -> None:
+    values = np.full((1001, 1), value)
+    scaler = fitted(values)
+    assert scaler.deviation.tolist() == [1]
+    np.testing.assert_allclose(scaler.center, value, rtol=1e-14)
+    np.testing.assert_allclose(scaler.apply(values[:1] + 0.5), [[0.5]], atol=1e-9)
+
+
+def test_rounding_in_float32_does_not_make_a_constant_vary() -> None:
+    # 1e6 in steps of a sixteenth, float32's there
+    values = (1e6 + noise(1000, 1) * 0.1).astype(np.float32)
+    assert len(np.unique(values)) > 1
+    scaler = fitted(values)
+    assert scaler.deviation.tolist() == [1]
+    assert np.abs(scaler.apply(values)).max() < 1
+
+
+def test_a_channel_that_moves_little_for_its_size_is_not_blown_up_to_the_clip() -> None:
+    values = 1e9 + noise(1000, 1) * 100
+    assert np.abs(fitted(values).apply(values)).max() < 5
+
+
+def test_a_small_channel_is_no_constant() -> None:
+    values = noise(1000, 1) * 1e-12
+    np.testing.assert_allclose(fitted(values).apply(values).std(), 1, rtol=1e-6)
+
+
+def test_values_far_outside_are_cut() -> None:
+    scaler = Scaler(np.array([1.0]), np.array([2.0]), clip=3.0)
+    assert scaler.apply(np.array([[1e100], [7.0], [7.1], [-1e9]])).tolist() == [[3], [3], [3], [-3]]
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.floats(-9.9, 9.9))
+def test_within_the_clip_nothing_is_lost(center: float, deviation: float, z: float) -> None:
+    scaler = Scaler(np.array([center]), np.array([deviation]))
+    values = np.array([[center + z * deviation]])
+    back = scaler.invert(scaler.apply(values))
+    assert back.dtype == np.float64
+    # float32 has seven digits of z
+    np.testing.assert_allclose(back, values, atol=1e-6 * deviation * max(abs(z), 1), rtol=1e-9)
+
+
+def test_scaled_values_go_where_they_are_told() -> None:
+    values = noise(10)
+    scaler = fitted(values)
+    out = np.zeros((12, 2), dtype=np.float32)
+    found = scaler.apply(values, out=out[1:11])
+    assert np.shares_memory(found, out)
+    np.testing.assert_array_equal(out[1:11], scaler.apply(values))
+    assert not out[[0, 11]].any()
+
+
+def test_a_long_series_is_scaled_whole() -> None:
+    values = noise(2 * CHUNK + 5, 1)
+    scaler = fitted(values)
+    expected = (values - scaler.center) / scaler.deviation
+    np.testing.assert_allclose(scaler.apply(values), expected, atol=1e-6)
+
+
+def test_each_entity_has_a_scaler_and_strangers_share_one() -> None:
+    low, high = np.array([[0.0], [2.0]]), np.array([[10.0], [10.0], [14.0], [14.0]])
+    scalers = fit_scalers([TrainSeries(low, entity="low"), TrainSeries(high, entity="high")])
+    assert scalers.of("low").center.tolist() == [1]
+    assert scalers.of("low").deviation.tolist() == [1]
+    assert scalers.of("high").center.tolist() == [12]
+    assert scalers.of("high").deviation.tolist() == [2]
+    mean, deviation = two_passes(np.concatenate([low, high]))
+    for stranger in ("other", None):
+        np.testing.assert_allclose(scalers.of(stranger).center, mean)
+        np.testing.assert_allclose(scalers.of(stranger).deviation, deviation)
+
+
+def test_series_without_a_name_are_pooled() -> None:
+    parts = [noise(100, seed=1), noise(7, seed=2) + 5]
+    scalers = fit_scalers([TrainSeries(part) for part in parts])
+    assert scalers.by_entity == {}
+    mean, deviation = two_passes(np.concatenate(parts))
+    np.testing.assert_allclose(scalers.of(None).center, mean)
+    np.testing.assert_allclose(scalers.of(None).deviation, deviation)
+
+
+def test_the_clip_reaches_every_scaler() -> None:
+    scalers = fit_scalers([TrainSeries(noise(9), entity="a")], clip=2.5)
+    assert scalers.pooled.clip == scalers.of("a").clip == 2.5
+
+
+def test_scaling_other_rows_teaches_a_scaler_nothing() -> None:
+    scaler = fitted(noise(100))
+    before = scaler.center.copy(), scaler.deviation.copy()
+    scaler.apply(noise(100, seed=1) * 50)
+    np.testing.assert_array_equal(scaler.center, before[0])
+    np.testing.assert_array_equal(scaler.deviation, before[1])
+
+
+@pytest.mark.parametrize(("n", "size"), [(0, 4), (1, 4), (4, 4), (5, 4), (11, 4), (3, 1)])
+def test_chunks_cover_every_row_once(n: int, size: int) -> None:
+    parts = list(chunks(n, size))
+    assert [row for part in parts for row in range(n)[part]] == list(range(n))
+    assert all(part.stop - part.start <= size for part in parts)
