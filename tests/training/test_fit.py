@@ -16,6 +16,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from subadjacent.data.windows import Windows
 from subadjacent.errors import ModelFileError, SubadjacentError
 from subadjacent.model.transformer import SubAdjacentTransformer
 from subadjacent.training.checkpoint import fingerprint
@@ -167,6 +168,16 @@ def test_a_longer_budget_may_go_on_from_a_shorter_one(tmp_path: Path) -> None:
     assert len(fit(network(), checkpoint=path)) == 4
 
 
+def test_an_epoch_cut_short_by_the_budget_is_repeated_by_the_next_run(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    short = TrainingConfig(epochs=4, batch_size=16, learning_rate=3e-3, budget=1e-9)
+    assert not fit(network(), short, checkpoint=path)[-1].complete
+    resumed, unbroken = network(), network()
+    fit(resumed, checkpoint=path)
+    fit(unbroken)
+    np.testing.assert_array_equal(weights(resumed), weights(unbroken))
+
+
 def test_a_truncated_checkpoint_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "state"
     fit(network(), checkpoint=path)
@@ -198,14 +209,18 @@ def test_nothing_half_written_is_left_beside_a_checkpoint(tmp_path: Path) -> Non
     assert [file.name for file in (tmp_path / "folder").iterdir()] == ["state"]
 
 
-def test_a_fingerprint_changes_with_one_value_and_with_one_setting() -> None:
-    values = torch.zeros(10, 2)
+def test_a_fingerprint_changes_with_one_value_one_setting_and_one_window() -> None:
+    values, starts = torch.zeros(10, 2), torch.tensor([0, 3])
     changed = values.clone()
     changed[7, 1] = 1e-6
+    plain = Windows(values, starts, 4)
     prints = {
-        fingerprint(values, {"epochs": 1}),
-        fingerprint(changed, {"epochs": 1}),
-        fingerprint(values, {"epochs": 2}),
-        fingerprint(values.reshape(2, 10), {"epochs": 1}),
+        fingerprint(plain, plain, {"epochs": 1}),
+        fingerprint(plain, plain, {"epochs": 2}),
+        fingerprint(Windows(changed, starts, 4), plain, {"epochs": 1}),
+        fingerprint(Windows(values.reshape(20, 1), starts, 4), plain, {"epochs": 1}),
+        fingerprint(Windows(values, starts, 5), plain, {"epochs": 1}),
+        fingerprint(Windows(values, starts + 1, 4), plain, {"epochs": 1}),
+        fingerprint(plain, Windows(values, starts + 1, 4), {"epochs": 1}),
     }
-    assert len(prints) == 4
+    assert len(prints) == 7

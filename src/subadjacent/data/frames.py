@@ -25,7 +25,8 @@ ENTITY_COLUMNS = ("item_id", "unique_id")
 TIME_COLUMNS = ("timestamp", "ds")
 
 Arrays = Sequence[NDArray[Any]]
-Columns = tuple[str, ...] | None
+# the name of a vector, or those of a table's columns
+Names = str | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,13 +34,13 @@ class Table:
     """The series found in an input, and the way back to the input's shape.
 
     ``header`` is an array or frame of the channels alone, for reading their names and number.
-    ``restore`` takes one array a series, and column names where those arrays have columns.
+    ``restore`` takes one array a series, and a name for them or for each of their columns.
     ``by_position`` says that entities have no names of their own, only places in a list.
     """
 
     series: tuple[TrainSeries, ...]
     header: Any
-    restore: Callable[[Arrays, Columns], Any]
+    restore: Callable[[Arrays, Names], Any]
     by_position: bool = False
 
 
@@ -98,13 +99,13 @@ def read_frame(X: Any, *, fill_limit: int, name: str) -> Table:
             )
         )
 
-    def restore(found: Arrays, columns: Columns) -> Any:
+    def restore(found: Arrays, names: Names) -> Any:
         whole = found[0]
         if entity_column is not None:
             whole = np.empty((len(values), *whole.shape[1:]), dtype=whole.dtype)
             for rows, part in zip(groups.values(), found, strict=True):
                 whole[rows] = part
-        return _native(frame, index, whole, columns)
+        return _native(frame, index, whole, names)
 
     return Table(tuple(series), data.to_native(), restore)
 
@@ -220,15 +221,15 @@ def _pick(labels: Any, rows: Any) -> Any:
     return labels if isinstance(rows, slice) else labels[rows]
 
 
-def _native(frame: nw.DataFrame[Any], index: Any, found: NDArray[Any], columns: Columns) -> Any:
+def _native(frame: nw.DataFrame[Any], index: Any, found: NDArray[Any], names: Names) -> Any:
     """An array in the shape of the library that ``frame`` came from."""
     import narwhals as nw
 
     backend = frame.implementation
-    if columns is None:
-        result: Any = nw.new_series("score", found, backend=backend).to_native()
+    if isinstance(names, str):
+        result: Any = nw.new_series(names, found, backend=backend).to_native()
     else:
-        parts = {one: found[:, number] for number, one in enumerate(columns)}
+        parts = {one: found[:, number] for number, one in enumerate(names)}
         result = nw.from_dict(parts, backend=backend).to_native()
     if index is not None:
         result.index = index

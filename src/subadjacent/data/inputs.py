@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
 from subadjacent.data.cleaning import clean
-from subadjacent.data.frames import Arrays, Columns, Table, is_frame, read_frame
+from subadjacent.data.frames import Arrays, Names, Table, is_frame, read_frame
 from subadjacent.data.series import TestSeries, TrainSeries
 from subadjacent.errors import InputError, require_whole
 
@@ -80,9 +80,9 @@ def _entities(tables: dict[str, Table], name: str, gather: Callable[[list[Any]],
             )
         series.append(replace(one, entity=entity))
 
-    def restore(found: Arrays, columns: Columns) -> Any:
+    def restore(found: Arrays, names: Names) -> Any:
         parts = zip(tables.values(), found, strict=True)
-        return gather([table.restore([part], columns) for table, part in parts])
+        return gather([table.restore([part], names) for table, part in parts])
 
     return Table(tuple(series), first.header, restore)
 
@@ -100,6 +100,9 @@ def _numbers(X: Any, name: str) -> NDArray[Any]:
         X = np.ma.filled(X.astype(np.result_type(X, np.float32)), np.nan)
     try:
         values = check_array(X, dtype="numeric", ensure_all_finite=False, input_name=name)
+        if values.dtype == object:
+            # from lists that hold None, which scikit-learn leaves as they are
+            values = values.astype(np.float64)
     except ValueError as error:
         raise InputError(str(error)) from error
     if values.dtype.kind in "mM":
@@ -107,7 +110,7 @@ def _numbers(X: Any, name: str) -> NDArray[Any]:
     return np.asarray(values)
 
 
-def _only_array(found: Arrays, _columns: Columns) -> NDArray[Any]:
+def _only_array(found: Arrays, _names: Names) -> NDArray[Any]:
     return found[0]
 
 

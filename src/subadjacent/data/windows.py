@@ -8,7 +8,7 @@ Shapes: T rows in all, C channels, B windows, N points in a window.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,6 +109,16 @@ class Stack:
         for one in self.stretches:
             parts.setdefault(one.series, []).append(found[one.at : one.at + one.rows])
         return [part[0] if len(part) == 1 else np.concatenate(part) for part in parts.values()]
+
+    def map_stretches(
+        self, found: NDArray[Any], function: Callable[[NDArray[Any]], NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        """Apply a function to the rows of each stretch; what the padding holds stays."""
+        mapped = found.astype(np.float64)
+        for one in self.stretches:
+            rows = slice(one.at, one.at + one.rows)
+            mapped[rows] = function(mapped[rows])
+        return mapped
 
     def restack(self, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """Lay one array a series, with an entry a row, onto the stack; zeros on the padding."""

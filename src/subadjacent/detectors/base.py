@@ -133,7 +133,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         """One score a row, high = abnormal, in the shape of the input."""
         check_is_fitted(self)
         table = self._read(X)
-        return table.restore(self._score(table.series), None)
+        return table.restore(self._score(table.series), "score")
 
     def normalized_score(self, X: Any) -> Any:
         """Scores on a scale that is the same for every model: 1.0 is the threshold.
@@ -142,14 +142,15 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         """
         check_is_fitted(self)
         table = self._read(X)
-        return table.restore([self._normalize(one) for one in self._score(table.series)], None)
+        normalized = [self._normalize(one) for one in self._score(table.series)]
+        return table.restore(normalized, "normalized_score")
 
     def predict(self, X: Any) -> Any:
         """1 for every anomalous row, else 0."""
         check_is_fitted(self)
         table = self._read(X)
         above = [(one > self.threshold_).astype(int) for one in self._score(table.series)]
-        return table.restore(above, None)
+        return table.restore(above, "anomalous")
 
     def predict_proba(self, X: Any) -> Any:
         """How sure to be that a row is normal (first column) or anomalous (second).
@@ -197,7 +198,10 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         check_is_fitted(self)
         table = self._read(X)
         scores = self._score(table.series)
-        events = [join(one > self.threshold_, gap, shortest) for one in scores]
+        events = [
+            join(one > self.threshold_, gap, shortest, series.stretches)
+            for one, series in zip(scores, table.series, strict=True)
+        ]
         wanted = [rows_of(part, len(one)) for part, one in zip(events, scores, strict=True)]
         explained = self._explain(table.series, wanted)
         return [

@@ -15,9 +15,9 @@ DETECTORS: dict[str, type[BaseDetector]] = {
 }
 
 
-def load(path: str | os.PathLike[str]) -> BaseDetector:
-    """Load whatever detector a model folder holds."""
+def load(path: str | os.PathLike[str], *, device: str = "auto") -> BaseDetector:
+    """Load whatever detector a model folder holds, onto any device."""
     kind = load_folder(Path(path)).kind
     if kind not in DETECTORS:
         raise ModelFileError(f"{path} holds a {kind!r}; this version knows {', '.join(DETECTORS)}")
-    return DETECTORS[kind].load(path)
+    return DETECTORS[kind].load(path, device=device)

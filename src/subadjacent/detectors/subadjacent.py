@@ -85,8 +85,8 @@ class SubAdjacentDetector(BaseDetector):
     budget : str or float, optional
         Longest time to train ("2m", "1h30m" or seconds); the best weights so far are kept.
     temperature : float
-        T of Eq. 6, with which a low contribution raises a score. The paper's is 50; the
-        default, 0, scores by the error alone: see ``docs/decisions.md``.
+        T of Eq. 6, with which a low contribution raises a score. The authors' code has 50;
+        the default, 0, scores by the error alone: see ``docs/decisions.md``.
     block : int, optional
         Rows that share the softmax of Eq. 6; the window when left out.
     scoring_stride : int, optional
@@ -95,7 +95,7 @@ class SubAdjacentDetector(BaseDetector):
     smoothing : int
         Average each score with those before it, so many in all.
     dynamic : {"none", "trailing", "released", "printed"}
-        Form of the dynamic Gaussian score, Eq. 7. The paper's is "released".
+        Form of the dynamic Gaussian score, Eq. 7; "released" is that of the authors' code.
     memory : int
         Scores that the trailing form compares with.
     clip : float
@@ -219,25 +219,45 @@ class SubAdjacentDetector(BaseDetector):
             checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
             watch=watch,
         )
-        return self._calibrate(stacked, validation, cuts)
+        return self._calibrate(stacked, validation, series, cuts)
 
     def _calibrate(
-        self, stacked: Stack, validation: Windows, cuts: Sequence[int]
+        self,
+        stacked: Stack,
+        validation: Windows,
+        series: Sequence[TrainSeries],
+        cuts: Sequence[int],
     ) -> TrainingScores:
         """Learn from the rows held back what scores and errors are usual."""
+        held_back = stacked.restack(
+            [np.arange(len(one)) >= cut for one, cut in zip(series, cuts, strict=True)]
+        )
         self.usual_error_ = channel_errors(self.network_, validation, self._points().batch_size)
-        points = self._point_scores(stacked)
-        held_back = np.concatenate([one[cut:] for one, cut in zip(points, cuts, strict=True)])
+        points = score_points(self.network_, stacked, self._points()).score
+        self.usual_score_ = float(points[held_back].mean())
+        smoothed = self._smooth(stacked, points)
+        usual = smoothed[held_back]
         # evenly spaced, so that the warm-up stands for all of them
-        spaced = np.linspace(0, len(held_back) - 1, min(self.memory, len(held_back)))
-        self.warmup_ = held_back[spaced.round().astype(int)]
-        scores = [dynamic(one, self.warmup_, self.dynamic) for one in points]
-        held_out = np.concatenate([one[cut:] for one, cut in zip(scores, cuts, strict=True)])
-        return TrainingScores(scores, held_out)
+        spaced = np.linspace(0, len(usual) - 1, min(self.memory, len(usual)))
+        self.warmup_ = usual[spaced.round().astype(int)]
+        scores = self._judge(stacked, smoothed)
+        return TrainingScores(stacked.unstack(scores), scores[held_back])
 
     def _score(self, series: Sequence[TrainSeries]) -> list[NDArray[Any]]:
-        points = self._point_scores(self._stack(series))
-        return [dynamic(one, self.warmup_, self.dynamic) for one in points]
+        stacked = self._stack(series)
+        points = score_points(self.network_, stacked, self._points()).score
+        return stacked.unstack(self._judge(stacked, self._smooth(stacked, points)))
+
+    def _smooth(self, stacked: Stack, points: NDArray[Any]) -> NDArray[np.float64]:
+        # each stretch by itself: what lies before a break in the clock is another time
+        return stacked.map_stretches(
+            points, lambda rows: smooth(rows, self.smoothing, before=self.usual_score_)
+        )
+
+    def _judge(self, stacked: Stack, smoothed: NDArray[np.float64]) -> NDArray[np.float64]:
+        return stacked.map_stretches(
+            smoothed, lambda rows: dynamic(rows, self.warmup_, self.dynamic)
+        )
 
     def _explain(
         self, series: Sequence[TrainSeries], wanted: Sequence[NDArray[np.bool_]]
@@ -271,6 +291,7 @@ class SubAdjacentDetector(BaseDetector):
                 }
                 for entity, one in scalers.items()
             ],
+            "usual_score": self.usual_score_,
             "warmup": numbers(self.warmup_),
             "usual_error": numbers(self.usual_error_),
             "history": [asdict(epoch) for epoch in self.history_],
@@ -295,6 +316,7 @@ class SubAdjacentDetector(BaseDetector):
             for one in learned["scalers"]
         }
         self.scalers_ = EntityScalers(scalers.pop(None), scalers)
+        self.usual_score_ = float(learned["usual_score"])
         self.warmup_ = np.array(learned["warmup"], dtype=float)
         self.usual_error_ = np.array(learned["usual_error"], dtype=float)
         self.history_ = [Epoch(**epoch) for epoch in learned["history"]]
@@ -308,10 +330,6 @@ class SubAdjacentDetector(BaseDetector):
         if unknown and self.entities_:
             log.warning("entities not seen in fitting are scaled by all: %s", sorted(unknown))
         return stack(series, self.scalers_, self.window_)
-
-    def _point_scores(self, stacked: Stack) -> list[NDArray[np.float64]]:
-        found = score_points(self.network_, stacked, self._points())
-        return [smooth(one, self.smoothing) for one in stacked.unstack(found.score)]
 
     def _windows(
         self, stacked: Stack, series: Sequence[TrainSeries], cuts: Sequence[int]

@@ -59,21 +59,28 @@ class Explanation(NamedTuple):
     expected: NDArray[Any]
 
 
-def join(above: NDArray[np.bool_], gap: int = 0, shortest: int = 1) -> list[tuple[int, int]]:
+def join(
+    above: NDArray[np.bool_],
+    gap: int = 0,
+    shortest: int = 1,
+    stretches: Sequence[tuple[int, int]] | None = None,
+) -> list[tuple[int, int]]:
     """Half-open row bounds of the events in ``above``.
 
     Runs with at most ``gap`` rows between them are one event; events that then span fewer
-    than ``shortest`` rows are dropped.
+    than ``shortest`` rows are dropped. No event reaches from one stretch into the next.
     """
     require_whole("gap", gap, least=0)
     require_whole("shortest", shortest, least=1)
-    runs = np.flatnonzero(np.diff(above, prepend=False, append=False)).reshape(-1, 2)
     joined: list[tuple[int, int]] = []
-    for start, stop in runs.tolist():
-        if joined and start - joined[-1][1] <= gap:
-            joined[-1] = (joined[-1][0], stop)
-        else:
-            joined.append((start, stop))
+    for first, last in stretches or [(0, len(above))]:
+        edges = np.diff(above[first:last], prepend=False, append=False)
+        runs = first + np.flatnonzero(edges).reshape(-1, 2)
+        for start, stop in runs.tolist():
+            if joined and joined[-1][1] > first and start - joined[-1][1] <= gap:
+                joined[-1] = (joined[-1][0], stop)
+            else:
+                joined.append((start, stop))
     return [(start, stop) for start, stop in joined if stop - start >= shortest]
 
 

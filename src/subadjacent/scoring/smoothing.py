@@ -10,14 +10,17 @@ from numpy.typing import NDArray
 from subadjacent.errors import require_whole
 
 
-def smooth(scores: NDArray[Any], length: int) -> NDArray[np.float64]:
-    """Mean of each score and the ``length - 1`` before it; of fewer at the start.
+def smooth(scores: NDArray[Any], length: int, before: float) -> NDArray[np.float64]:
+    """Mean of each score and the ``length - 1`` before it.
 
-    It trails, so that a smoothed score never changes when more rows come.
+    It trails, so that a smoothed score never changes when more rows come. ``before`` stands
+    for the scores before the first: a mean over fewer would be noisier there, and alarms at
+    the start of a series the likelier for it.
     """
     require_whole("smoothing", length, least=1)
-    counts = np.minimum(np.arange(1, len(scores) + 1), length)
-    return trailing_sum(np.asarray(scores, dtype=np.float64), length) / counts
+    seen = np.minimum(np.arange(1, len(scores) + 1), length)
+    total = trailing_sum(np.asarray(scores, dtype=np.float64), length)
+    return (total + before * (length - seen)) / length
 
 
 def trailing_sum(values: NDArray[np.float64], length: int) -> NDArray[np.float64]:

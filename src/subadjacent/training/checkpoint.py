@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from subadjacent.data.windows import Windows
 from subadjacent.errors import ModelFileError
 from subadjacent.training.loop import Epoch
 from subadjacent.training.stopping import EarlyStopping
@@ -109,11 +110,12 @@ def load_checkpoint(
     )
 
 
-def fingerprint(values: Tensor, settings: dict[str, Any]) -> str:
-    """A short text that changes with any setting or any value of the training data."""
-    digest = hashlib.blake2b(json.dumps(settings, sort_keys=True, default=str).encode())
-    digest.update(str(tuple(values.shape)).encode())
-    digest.update(values.cpu().contiguous().numpy().data)
+def fingerprint(windows: Windows, validation: Windows, settings: dict[str, Any]) -> str:
+    """A short text that changes with any setting, any window or any value of the data."""
+    facts = settings | {"window": windows.length, "shape": tuple(windows.values.shape)}
+    digest = hashlib.blake2b(json.dumps(facts, sort_keys=True).encode())
+    for part in (windows.values, windows.starts, validation.starts):
+        digest.update(part.cpu().contiguous().numpy().data)
     return digest.hexdigest()[:32]
 
 

@@ -49,8 +49,7 @@ def fit_network(
     if checkpoint is not None:
         # a different budget only stops sooner or later: it may change between two runs
         settings = asdict(config) | {"model": asdict(model.config), "budget": None}
-        settings |= {"windows": len(windows), "validation": len(validation)}
-        made_for = fingerprint(windows.values, settings)
+        made_for = fingerprint(windows, validation, settings)
         if checkpoint.exists():
             state = load_checkpoint(checkpoint, model, optimizer, made_for)
             log.info("going on from %s, after epoch %d", checkpoint, len(state.history))
@@ -77,7 +76,8 @@ def fit_network(
         state.history.append(epoch)
         if state.stopping.update(epoch.validation_error):
             state.best = {name: value.clone() for name, value in model.state_dict().items()}
-        if checkpoint is not None:
+        # an epoch cut short by the budget cannot be gone on with; the next run repeats it whole
+        if checkpoint is not None and epoch.complete:
             save_checkpoint(checkpoint, model, optimizer, state, made_for)
     if not state.best:
         raise SubadjacentError(

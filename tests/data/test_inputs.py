@@ -1,0 +1,329 @@
+"""Arrays, lists and dicts: read, answered in kind, and refused with a reason."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+
+from subadjacent.data.inputs import read
+from subadjacent.data.series import TrainSeries
+from subadjacent.errors import InputError
+
+TABLE = [[1, 2], [3, 4], [5, 6]]
+
+
+def refusal(X: Any, **options: Any) -> str:
+    with pytest.raises(InputError) as caught:
+        read(X, **options)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        TABLE,
+        tuple(map(tuple, TABLE)),
+        [np.array(row) for row in TABLE],
+        np.array(TABLE),
+        np.array(TABLE, order="F"),
+        np.array(TABLE, dtype=np.float32),
+        np.array(TABLE, dtype=np.uint8),
+        np.array(TABLE, dtype=object),
+        np.array(TABLE + TABLE)[::2][[0, 2, 1]],
+    ],
+    ids=["lists", "tuples", "rows", "int", "F", "float32", "uint8", "object", "strided"],
+)
+def test_an_array_by_hand(X: Any) -> None:
+    table = read(X)
+    (series,) = table.series
+    assert series.values.tolist() == np.array(X, dtype=float).tolist()
+    assert series.channels == ("channel_0", "channel_1")
+    assert (series.entity, series.index, series.starts, series.interval) == (None, None, (0,), None)
+    found = np.array([7, 8, 9])
+    assert table.restore([found], "score") is found
+    pairs = np.eye(3, 2)
+    assert table.restore([pairs], ("p", "q")) is pairs
+    assert table.header.shape == (3, 2)
+    assert not table.by_position
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_array_is_not_copied(dtype: Any, order: Any) -> None:
+    X = np.array(TABLE, dtype=dtype, order=order)
+    assert np.shares_memory(read(X).series[0].values, X)
+    assert read(X).series[0].values.dtype == dtype
+
+
+def test_gaps_are_filled_and_the_input_left_alone() -> None:
+    X = np.array([[1.0, 2.0], [np.nan, 3.0], [np.inf, 4.0]])
+    X.flags.writeable = False
+    assert read(X, fill_limit=2).series[0].values.tolist() == [[1, 2], [1, 3], [1, 4]]
+    assert refusal(X, fill_limit=1, name="train") == (
+        "train must be finite, or missing for at most fill_limit=1 rows in a row; "
+        "column 'channel_0' is nan from row 1 for 2 rows"
+    )
+
+
+def test_none_is_a_gap() -> None:
+    X = [[1, 2], [None, 3]]
+    for one in (X, np.array(X, dtype=object)):
+        assert read(one).series[0].values.tolist() == [[1, 2], [1, 3]]
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float32, np.float64])
+def test_what_is_masked_stays_hidden(dtype: Any) -> None:
+    X = np.ma.masked_array(np.array([[1], [99], [3]], dtype=dtype), mask=[[0], [1], [0]])
+    assert read(X).series[0].values.tolist() == [[1], [1], [3]]
+    assert X.data.tolist() == [[1], [99], [3]]
+
+
+def test_a_series_is_taken_as_it_is_but_for_gaps() -> None:
+    values = np.array([[1.0], [np.nan], [3.0]])
+    series = TrainSeries(values, ("flow",), "pump", ["x", "y", "z"], (0, 2), 60.0)
+    table = read(series)
+    (found,) = table.series
+    assert found.values.tolist() == [[1], [1], [3]]
+    for field in ("channels", "entity", "index", "starts", "interval"):
+        assert getattr(found, field) == getattr(series, field)
+    assert table.restore([values[:, 0]], "score").shape == (3,)
+    assert "column 'flow' is nan" in refusal(series, fill_limit=0)
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_a_list_of_tables_is_a_list_of_entities(kind: Any) -> None:
+    table = read(kind([np.array(TABLE), np.array(TABLE[:2])]))
+    assert [one.entity for one in table.series] == ["0", "1"]
+    assert [len(one) for one in table.series] == [3, 2]
+    assert table.by_position
+    back = table.restore([np.arange(3), np.arange(2)], "score")
+    assert type(back) is list
+    assert [part.tolist() for part in back] == [[0, 1, 2], [0, 1]]
+
+
+def test_a_dict_of_tables_names_its_entities() -> None:
+    table = read({"b": np.array(TABLE), 7: TABLE[:1]})
+    assert [one.entity for one in table.series] == ["b", "7"]
+    assert not table.by_position
+    back = table.restore([np.eye(3, 2), np.eye(1, 2)], ("p", "q"))
+    assert list(back) == ["b", 7]
+    assert back[7].tolist() == [[1, 0]]
+
+
+def test_every_part_comes_back_in_its_own_librarys_shape() -> None:
+    dates = pd.date_range("2024-03-01", periods=2, freq="min")
+    X = {
+        "pandas": pd.DataFrame({"a": [1, 2]}, index=dates),
+        "polars": pl.DataFrame({"a": [3]}),
+        "series": TrainSeries(np.array([[5.0]]), ("a",), entity="forgotten"),
+    }
+    table = read(X)
+    assert [one.entity for one in table.series] == list(X)
+    assert table.series[0].interval == 60
+    back = table.restore([np.array([1, 2]), np.array([3]), np.array([4])], "score")
+    pd.testing.assert_series_equal(back["pandas"], pd.Series([1, 2], dates, name="score"))
+    assert back["polars"].to_list() == [3]
+    assert back["series"].tolist() == [4]
+    both = read([X["pandas"], X["polars"]]).restore([np.eye(2), np.eye(1, 2)], ("p", "q"))
+    assert type(both[0]) is pd.DataFrame
+    assert type(both[1]) is pl.DataFrame
+    assert both[0].index.equals(dates)
+
+
+def test_a_list_of_vectors_has_one_channel_an_entity() -> None:
+    table = read([pl.Series("a", [1, 2, 3]), pl.Series("a", [4, 5])])
+    assert [one.values.tolist() for one in table.series] == [[[1], [2], [3]], [[4], [5]]]
+
+
+def test_a_dict_may_change_after_it_was_read() -> None:
+    X = {"a": np.array(TABLE)}
+    table = read(X)
+    X["b"] = np.array(TABLE)
+    assert list(table.restore([np.arange(3)], "score")) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ({}, "X must hold at least one series; got none"),
+        (
+            {1: np.eye(2), "1": np.eye(2)},
+            "X must have keys that differ as text; got [1, '1']",
+        ),
+        (
+            [np.eye(2), np.eye(3)],
+            (
+                "X must have the same channels in every series; got 2 (channel_0, channel_1) "
+                "in the first and 3 (channel_0, channel_1, channel_2) in '1'"
+            ),
+        ),
+        (
+            {"p": pl.DataFrame({"a": [1]}), "q": pl.DataFrame({"b": [1]})},
+            (
+                "X must have the same channels in every series; "
+                "got 1 (a) in the first and 1 (b) in 'q'"
+            ),
+        ),
+        (
+            [np.ones((1, 7)), np.ones((1, 6))],
+            (
+                "X must have the same channels in every series; got 7 (channel_0, channel_1, "
+                "channel_2, channel_3, channel_4, channel_5, …) in the first and 6 (channel_0, "
+                "channel_1, channel_2, channel_3, channel_4, channel_5) in '1'"
+            ),
+        ),
+        (
+            {"plant": pl.DataFrame({"item_id": ["a", "b"], "x": [1, 2]})},
+            "X['plant'] must be one series; got 2",
+        ),
+        (
+            np.array([["2024-03-01"]], dtype="datetime64[D]"),
+            "X must hold numbers; got datetime64[D]: leave times out",
+        ),
+        (
+            np.array([[5]], dtype="timedelta64[s]"),
+            "X must hold numbers; got timedelta64[s]: leave times out",
+        ),
+        (np.zeros((2, 2, 2)), "Found array with dim 3, while dim <= 2 is required."),
+        (
+            np.empty((0, 2)),
+            "Found array with 0 sample(s) (shape=(0, 2)) while a minimum of 1 is required.",
+        ),
+        (
+            np.empty((2, 0)),
+            "Found array with 0 feature(s) (shape=(2, 0)) while a minimum of 1 is required.",
+        ),
+        (
+            TrainSeries(np.empty((0, 2))),
+            "Found array with 0 sample(s) (shape=(0, 2)) while a minimum of 1 is required.",
+        ),
+        (
+            TrainSeries(np.empty((2, 0))),
+            "Found array with 0 feature(s) (shape=(2, 0)) while a minimum of 1 is required.",
+        ),
+    ],
+)
+def test_what_is_no_data_is_refused(X: Any, message: str) -> None:
+    assert refusal(X) == message
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        (np.arange(3.0), "Reshape your data"),
+        ([1.0, 2.0, 3.0], "Reshape your data"),
+        ([], "Reshape your data"),
+        (None, "Reshape your data"),
+        (3.0, "Reshape your data"),
+        ({"a": [1, 2]}, "Reshape your data"),
+        ([[1, 2], [3]], "inhomogeneous"),
+        ([["a", "b"]], "not compatible with arrays of bytes/strings"),
+        ([["a", None]], "could not convert string to float"),
+        (np.array([["a", 1]], dtype=object), "could not convert string to float"),
+        (np.array([["a"]]), "not compatible with arrays of bytes/strings"),
+        (TrainSeries(np.array([["a"]])), "not compatible with arrays of bytes/strings"),
+        (np.array([[1j]]), "Complex data not supported"),
+        ([np.eye(2), [[1, 2], [3, 4]]], "dim 3"),
+    ],
+)
+def test_scikit_learns_words_are_used_where_it_has_some(X: Any, words: str) -> None:
+    assert words in refusal(X)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.dok_array, sparse.dok_matrix])
+def test_a_sparse_array_is_refused_with_scikit_learns_error(kind: Any) -> None:
+    with pytest.raises(TypeError, match="Sparse data was passed for X, but dense data is required"):
+        read(kind(np.eye(2)))
+
+
+def test_errors_in_a_part_name_the_part() -> None:
+    gap = np.full((3, 1), np.nan)
+    assert refusal([np.ones((3, 1)), gap]).startswith("X[1] must be finite")
+    assert refusal({"pump": gap}).startswith("X['pump'] must be finite")
+    assert refusal({"pump": pl.LazyFrame({"a": [1]})}).startswith("X['pump'] must be a frame")
+
+
+@pytest.mark.parametrize("limit", [-1, 1.5, "10", None])
+def test_a_fill_limit_that_is_no_number_of_rows_is_refused(limit: Any) -> None:
+    # also where there is nothing to fill
+    assert refusal(TABLE, fill_limit=limit) == (
+        f"fill_limit must be a whole number of at least 0; got {limit!r}"
+    )
+
+
+def in_a_new_process(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+FRAMES = "{'pandas', 'polars', 'pyarrow', 'narwhals'}"
+
+
+def test_looking_at_an_array_imports_no_library_of_frames() -> None:
+    assert (
+        in_a_new_process(
+            "import sys, numpy\n"
+            "from subadjacent.data.frames import is_frame\n"
+            f"print(is_frame(numpy.eye(2)), {FRAMES} & set(sys.modules))"
+        )
+        == "False set()"
+    )
+
+
+def test_reading_an_array_imports_no_library_of_frames_that_scikit_learn_does_not() -> None:
+    assert (
+        in_a_new_process(
+            "import sys, numpy, scipy.sparse, sklearn.utils.validation\n"
+            "before = set(sys.modules)\n"
+            "from subadjacent.data.inputs import read\n"
+            "read(numpy.eye(2)), read([numpy.eye(2)]), read([[1, 2]])\n"
+            f"print({FRAMES} & set(sys.modules) - before)"
+        )
+        == "set()"
+    )
+
+
+def test_arrays_are_read_where_no_library_of_frames_is_installed() -> None:
+    assert (
+        in_a_new_process(
+            "import sys, numpy\n"
+            "class Absent:\n"
+            "    def find_spec(self, name, path=None, target=None):\n"
+            "        if name.split('.')[0] in {'pandas', 'polars', 'pyarrow'}:\n"
+            "            raise ModuleNotFoundError(name)\n"
+            "sys.meta_path.insert(0, Absent())\n"
+            "from subadjacent.data.inputs import read\n"
+            "print(read([numpy.eye(2)]).series[0].values.tolist())"
+        )
+        == "[[1.0, 0.0], [0.0, 1.0]]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("build", "others"),
+    [
+        ("import pandas; X = pandas.DataFrame({'a': [1, 2]})", "{'polars'}"),
+        ("import polars; X = polars.DataFrame({'a': [1, 2]})", "{'pandas', 'pyarrow'}"),
+    ],
+    ids=["pandas", "polars"],
+)
+def test_reading_a_frame_imports_no_other_library(build: str, others: str) -> None:
+    assert (
+        in_a_new_process(
+            f"import sys; {build}\n"
+            "from subadjacent.data.frames import is_frame, read_frame\n"
+            "import numpy\n"
+            "table = read_frame(X, fill_limit=1, name='X')\n"
+            "table.restore([numpy.eye(2)], ('p', 'q'))\n"
+            f"print(is_frame(X), {others} & set(sys.modules))"
+        )
+        == "True set()"
+    )

@@ -1,0 +1,25 @@
+"""Examples in docstrings are true."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+from pathlib import Path
+
+import subadjacent
+
+SOURCE = Path(subadjacent.__file__).parent
+
+
+def modules_with_examples() -> list[str]:
+    files = [file for file in SOURCE.rglob("*.py") if ">>>" in file.read_text(encoding="utf-8")]
+    parts = [file.relative_to(SOURCE.parent).with_suffix("").parts for file in sorted(files)]
+    return [".".join(part).removesuffix(".__init__") for part in parts]
+
+
+def test_every_example_in_a_docstring_gives_what_it_says() -> None:
+    found = {
+        name: doctest.testmod(importlib.import_module(name)) for name in modules_with_examples()
+    }
+    assert {name: result.failed for name, result in found.items() if result.failed} == {}
+    assert sum(result.attempted for result in found.values()) >= 3

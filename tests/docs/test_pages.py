@@ -1,0 +1,153 @@
+"""The documentation is true: its code runs, its links lead somewhere, nothing is missing."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import subadjacent
+from subadjacent import SubAdjacentDetector
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "subadjacent"
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+TOP_LEVEL = [file for file in (ROOT / "README.md", ROOT / "CONTRIBUTING.md") if file.exists()]
+ALL_PAGES = [*PAGES, *TOP_LEVEL]
+
+FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+MODULE = re.compile(r"`([a-z_]+(?:/[a-z_]+)*\.py)`")
+
+every_page = pytest.mark.parametrize(
+    "page", ALL_PAGES, ids=[str(page.relative_to(ROOT)) for page in ALL_PAGES]
+)
+
+
+def blocks(page: Path) -> list[tuple[int, str, str]]:
+    """Line of the first line of code, info string, and code of every fenced block."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        (text[: found.start("body")].count("\n") + 1, found["info"].strip(), found["body"])
+        for found in FENCE.finditer(text)
+    ]
+
+
+def prose(page: Path) -> str:
+    return FENCE.sub("", page.read_text(encoding="utf-8"))
+
+
+def code(page: Path) -> str:
+    """All that is set as code on a page, in blocks and between backticks."""
+    fenced = [body for _, _, body in blocks(page)]
+    return "\n".join(fenced + re.findall(r"`([^`\n]+)`", prose(page)))
+
+
+def table_rows(page: Path) -> list[list[str]]:
+    """Cells of every row of every table."""
+    lines = [line for line in prose(page).splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+@every_page
+def test_the_python_blocks_of_a_page_run_in_order(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {"__name__": page.stem}
+    for line, info, body in blocks(page):
+        if info == "python":
+            # as many empty lines before it as there are on the page: tracebacks then fit
+            exec(compile("\n" * (line - 1) + body, str(page), "exec"), namespace)
+
+
+@every_page
+def test_a_python_block_that_is_not_run_says_why(page: Path) -> None:
+    unexplained = [
+        f"line {line}: {info!r}"
+        for line, info, _ in blocks(page)
+        if re.match(r"(?i)py", info) and not re.fullmatch(r"python(?: no-run \S.*)?", info)
+    ]
+    assert unexplained == []
+
+
+@every_page
+def test_no_python_block_is_missed(page: Path) -> None:
+    lines = page.read_text(encoding="utf-8").splitlines()
+    opened = [line for line in lines if re.match(r"\s*(```|~~~)\s*py", line)]
+    assert len(opened) == sum(info.startswith("py") for _, info, _ in blocks(page))
+    assert sum(line.lstrip().startswith("```") for line in lines) == 2 * len(blocks(page))
+
+
+@every_page
+def test_every_relative_link_leads_to_a_file(page: Path) -> None:
+    targets = [link.partition("#")[0] for link in LINK.findall(prose(page)) if "://" not in link]
+    missing = [target for target in targets if target and not (page.parent / target).exists()]
+    assert missing == []
+
+
+@pytest.mark.parametrize(
+    "folder", sorted(file.parent.name for file in SOURCE.glob("*/__init__.py"))
+)
+def test_every_folder_of_the_package_has_its_page(folder: str) -> None:
+    assert (DOCS / f"{folder}.md").is_file()
+    assert f"({folder}.md)" in (DOCS / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+def test_the_first_page_links_to_every_other(page: Path) -> None:
+    start = (DOCS / "README.md").read_text(encoding="utf-8")
+    assert page.name == "README.md" or f"({page.name})" in start
+
+
+@pytest.mark.parametrize("name", subadjacent.__all__)
+def test_every_public_name_is_documented(name: str) -> None:
+    assert any(re.search(rf"\b{name}\b", code(page)) for page in PAGES)
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    inspect.signature(SubAdjacentDetector).parameters.values(),
+    ids=lambda one: one.name,
+)
+def test_every_parameter_of_the_detector_is_documented_with_its_default(
+    parameter: inspect.Parameter,
+) -> None:
+    default = repr(parameter.default).replace("'", '"')
+    rows = [row[:2] for row in table_rows(DOCS / "detectors.md")]
+    assert [f"`{parameter.name}`", f"`{default}`"] in rows
+
+
+def test_every_parameter_in_the_table_is_one_of_the_detector() -> None:
+    rows = table_rows(DOCS / "detectors.md")
+    first = next(number for number, row in enumerate(rows) if row[0] == "parameter")
+    known = list(inspect.signature(SubAdjacentDetector).parameters)
+    listed = [row[0].strip("`") for row in rows[first + 2 : first + 2 + len(known)]]
+    assert listed == known
+
+
+def test_every_module_in_the_maths_exists() -> None:
+    named = MODULE.findall((DOCS / "maths.md").read_text(encoding="utf-8"))
+    assert len(named) > 10
+    assert [module for module in named if not (SOURCE / module).is_file()] == []
+
+
+def test_every_name_in_the_maths_is_in_the_file_beside_it() -> None:
+    named = [
+        (found[1], row[-1].strip("`"))
+        for row in table_rows(DOCS / "maths.md")
+        if (found := MODULE.fullmatch(row[-2]))
+    ]
+    assert len(named) > 10
+    for module, name in named:
+        dotted = "subadjacent." + module.removesuffix(".py").replace("/", ".")
+        assert hasattr(importlib.import_module(dotted), name), f"{name} is not in {module}"
+
+
+def test_every_equation_of_the_paper_is_in_the_maths() -> None:
+    numbers = [row[0] for row in table_rows(DOCS / "maths.md") if row[0].isdigit()]
+    assert numbers == list("1234567")

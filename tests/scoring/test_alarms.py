@@ -1,0 +1,176 @@
+"""Alarms: rows joined into events, and what they say of when, how bad and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subadjacent.data.series import TrainSeries
+from subadjacent.errors import InputError
+from subadjacent.scoring.alarms import Alarm, Cause, Explanation, describe, join, rows_of
+
+
+def flags(text: str) -> np.ndarray:
+    """Rows above the threshold, drawn as #."""
+    return np.array([mark == "#" for mark in text], dtype=bool)
+
+
+def join_oracle(above: list[bool], gap: int, shortest: int) -> list[tuple[int, int]]:
+    """Row by row: a row above joins the event before it when few enough rows lie between."""
+    events: list[list[int]] = []
+    for row, is_above in enumerate(above):
+        if is_above and events and row - events[-1][1] - 1 <= gap:
+            events[-1][1] = row
+        elif is_above:
+            events.append([row, row])
+    return [(first, last + 1) for first, last in events if last + 1 - first >= shortest]
+
+
+@pytest.mark.parametrize(
+    ("above", "gap", "shortest", "events"),
+    [
+        ("..##..#.", 0, 1, [(2, 4), (6, 7)]),
+        ("..##..#.", 1, 1, [(2, 4), (6, 7)]),
+        ("..##..#.", 2, 1, [(2, 7)]),
+        ("..##..#.", 0, 2, [(2, 4)]),
+        # joined first, then judged by its span
+        ("#.#..#", 1, 3, [(0, 3)]),
+        ("#.....#", 0, 1, [(0, 1), (6, 7)]),
+        ("###", 0, 1, [(0, 3)]),
+        ("#", 0, 1, [(0, 1)]),
+        ("#", 0, 2, []),
+        ("....", 9, 1, []),
+        ("", 0, 1, []),
+    ],
+)
+def test_events_by_hand(above: str, gap: int, shortest: int, events: list[tuple[int, int]]) -> None:
+    assert join(flags(above), gap, shortest) == events
+
+
+def test_no_event_reaches_across_a_break() -> None:
+    above = flags(".##|#.#".replace("|", ""))
+    assert join(above, gap=5) == [(1, 6)]
+    assert join(above, gap=5, stretches=[(0, 3), (3, 6)]) == [(1, 3), (3, 6)]
+
+
+@given(st.lists(st.booleans(), max_size=40), st.integers(0, 5), st.integers(1, 5))
+def test_events_are_those_of_a_loop(above: list[bool], gap: int, shortest: int) -> None:
+    found = join(np.array(above, dtype=bool), gap, shortest)
+    assert found == join_oracle(above, gap, shortest)
+
+
+@given(st.lists(st.booleans(), max_size=40))
+def test_without_gaps_the_events_rows_are_the_rows_above(above: list[bool]) -> None:
+    marked = np.array(above, dtype=bool)
+    np.testing.assert_array_equal(rows_of(join(marked), len(marked)), marked)
+
+
+def test_rows_of_events_by_hand() -> None:
+    assert rows_of([(1, 3), (4, 5)], 6).tolist() == [False, True, True, False, True, False]
+    assert rows_of([], 2).tolist() == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"gap": -1}, "gap must be a whole number of at least 0; got -1"),
+        ({"shortest": 0}, "shortest must be a whole number of at least 1; got 0"),
+        ({"gap": 1.5}, "gap must be a whole number of at least 0; got 1.5"),
+    ],
+)
+def test_what_is_no_number_of_rows_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        join(flags("#"), **options)
+    assert str(caught.value) == message
+
+
+DATES = pd.date_range("2024-03-01 12:00", periods=6, freq="min")
+SERIES = TrainSeries(
+    values=np.array([[0, 10], [1, 11], [2, 12], [3, 13], [4, 14], [5, 15]]),
+    channels=("flow", "heat"),
+    entity="pump",
+    index=DATES,
+)
+SCORES = np.array([0.0, 6.0, 8.0, 0.0, 0.0, 4.0])
+EVENTS = [(1, 3), (5, 6)]
+# rows 1, 2 and 5
+EXPLAINED = Explanation(
+    scores=np.array([[1.0, 9.0], [2.0, 5.0], [7.0, 3.0]]),
+    expected=np.array([[-1.0, -11.0], [-2.0, -12.0], [-5.0, -15.0]]),
+)
+
+
+def described(series: TrainSeries = SERIES, channels: int = 5) -> list[Alarm]:
+    return describe(
+        series, SCORES, EVENTS, EXPLAINED, normalize=lambda scores: scores / 4, channels=channels
+    )
+
+
+def test_an_alarm_by_hand() -> None:
+    first, second = described()
+    assert first == Alarm(
+        start=DATES[1],
+        end=DATES[2],
+        peak=DATES[2],
+        severity=2.0,
+        score=8.0,
+        duration=2,
+        # means 7 and 1.5; heat was worst in row 1, flow in row 2
+        causes=(
+            Cause("heat", score=7.0, at=DATES[1], expected=-11.0, seen=11.0),
+            Cause("flow", score=1.5, at=DATES[2], expected=-2.0, seen=2.0),
+        ),
+        first=1,
+        last=2,
+        entity="pump",
+    )
+    assert (second.start, second.end, second.peak) == (DATES[5], DATES[5], DATES[5])
+    assert (second.severity, second.score, second.duration) == (1.0, 4.0, 1)
+    assert [cause.channel for cause in second.causes] == ["flow", "heat"]
+    assert second.causes[0] == Cause("flow", score=7.0, at=DATES[5], expected=-5.0, seen=5.0)
+    assert (second.first, second.last) == (5, 5)
+
+
+def test_rows_are_numbered_where_there_is_no_index() -> None:
+    first, second = described(TrainSeries(SERIES.values))
+    assert (first.start, first.end, first.peak, first.entity) == (1, 2, 2, None)
+    assert first.causes[0].at == 1
+    assert first.causes[0].channel == "channel_1"
+    assert second.start == 5
+
+
+@pytest.mark.parametrize(("most", "named"), [(0, 0), (1, 1), (2, 2), (99, 2)])
+def test_so_many_channels_are_named_as_asked(most: int, named: int) -> None:
+    assert [len(alarm.causes) for alarm in described(channels=most)] == [named, named]
+    assert described(channels=most)[0].causes == described()[0].causes[:most]
+
+
+def test_channels_alike_stand_in_the_order_of_the_data() -> None:
+    alike = Explanation(np.ones((3, 2)), np.zeros((3, 2)))
+    alarms = describe(SERIES, SCORES, EVENTS, alike, normalize=np.asarray, channels=2)
+    assert [cause.channel for cause in alarms[0].causes] == ["flow", "heat"]
+
+
+def test_no_events_are_no_alarms() -> None:
+    nothing = Explanation(np.empty((0, 2)), np.empty((0, 2)))
+    assert describe(SERIES, SCORES, [], nothing, normalize=np.asarray, channels=2) == []
+
+
+def test_what_an_alarm_says_is_plain_python() -> None:
+    alarm = described()[0]
+    assert {type(alarm.severity), type(alarm.score)} == {float}
+    assert {type(alarm.duration), type(alarm.first), type(alarm.last)} == {int}
+    for cause in alarm.causes:
+        assert {type(cause.score), type(cause.expected), type(cause.seen)} == {float}
+
+
+@pytest.mark.parametrize("channels", [-1, 1.5, None])
+def test_a_number_of_channels_that_is_none_is_refused(channels: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        described(channels=channels)
+    assert str(caught.value) == (f"channels must be a whole number of at least 0; got {channels!r}")
