@@ -4,10 +4,10 @@ import pandas as pd
 
 from subadjacent import AlarmBudget, ExtremeValue, Quantile, SubAdjacentDetector, multivariate
 
-plant = multivariate(n=3_000, channels=4, seed=2)
-minutes = pd.date_range("2026-01-01", periods=6_000, freq="1min")
-train = pd.DataFrame(plant.train, index=minutes[:3_000]).add_prefix("sensor ")
-test = pd.DataFrame(plant.test, index=minutes[3_000:]).add_prefix("sensor ")
+plant = multivariate(n=1_500, channels=4, seed=2)
+minutes = pd.date_range("2026-01-01", periods=3_000, freq="1min")
+train = pd.DataFrame(plant.train, index=minutes[:1_500]).add_prefix("sensor ")
+test = pd.DataFrame(plant.test, index=minutes[1_500:]).add_prefix("sensor ")
 
 for contamination in (
     0.01,  # about one row in a hundred
@@ -16,7 +16,7 @@ for contamination in (
     "1/day",  # the clock tells that a day has 1,440 rows
     AlarmBudget(alarms=2, per="1week", interval="1min"),
 ):
-    detector = SubAdjacentDetector(epochs=2, contamination=contamination).fit(train)
+    detector = SubAdjacentDetector(epochs=1, contamination=contamination).fit(train)
     print(
         f"{contamination!s:60} threshold {detector.threshold_:.4f}, "
         f"{len(detector.alarms(test))} alarms"

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import os
+
+import hypothesis
 import pytest
 import torch
 
 from subadjacent import SubAdjacentDetector, multivariate
 from subadjacent.data.plant import Plant
 
-# two workers run at a time on two cores; more threads than that only get in each other's way
+# two workers run at a time on two cores: more threads, here or in the processes that tests
+# start, only get in each other's way
 torch.set_num_threads(1)
+os.environ["OMP_NUM_THREADS"] = "1"
+
+# how long an example takes says more of the machine than of the code
+hypothesis.settings.register_profile("unhurried", deadline=None)
+hypothesis.settings.load_profile("unhurried")
 
 # small enough to fit in a second, large enough to learn something
 SMALL = {"window": 20, "epochs": 2, "stride": 4, "smoothing": 3}

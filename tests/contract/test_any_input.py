@@ -41,7 +41,7 @@ def answer(function: Any, rows: np.ndarray) -> np.ndarray | None:
         return None
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(rows=inputs(columns=st.integers(0, 4)))
 def test_fit_gives_finite_scores_or_one_of_our_errors(rows: np.ndarray) -> None:
     before = rows.copy()
@@ -58,7 +58,7 @@ def fitted(plant: Plant) -> SubAdjacentDetector:
     return quick().fit(plant.train[:, :2])
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(rows=inputs(columns=st.sampled_from([2, 2, 2, 1, 3])))
 def test_scoring_gives_finite_scores_or_one_of_our_errors(
     fitted: SubAdjacentDetector, rows: np.ndarray

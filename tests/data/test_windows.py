@@ -8,15 +8,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from subadjacent.data.scaling import EntityScalers, Scaler, fit_scalers
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import Stack, Windows, stack
-
-# the first call of a library may take its time
-unhurried = settings(deadline=None)
 
 # some series, each of stretches of these lengths
 Layout = list[list[int]]
@@ -98,7 +95,6 @@ def test_windows_stay_within_bounds() -> None:
     assert contents(after) == [[6, 7, 8], [7, 8, 9], [1003, 1004, 1005]]
 
 
-@unhurried
 @given(layouts, st.integers(1, 8), st.integers(1, 6))
 def test_no_window_crosses_a_border(layout: Layout, window: int, stride: int) -> None:
     series, stack = numbered(layout), stacked(layout, window)
@@ -108,7 +104,6 @@ def test_no_window_crosses_a_border(layout: Layout, window: int, stride: int) ->
     assert len(found) == expected
 
 
-@unhurried
 @given(layouts, st.integers(1, 8), st.data())
 def test_training_and_validation_windows_share_no_row(
     layout: Layout, window: int, data: st.DataObject
@@ -122,7 +117,6 @@ def test_training_and_validation_windows_share_no_row(
     assert all(row % 1000 >= cuts[int(row) // 1000] for rows in held for row in rows)
 
 
-@unhurried
 @given(layouts, st.integers(1, 8), st.data())
 def test_every_row_is_scored(layout: Layout, window: int, data: st.DataObject) -> None:
     stack = stacked(layout, window)
@@ -140,7 +134,6 @@ def test_every_row_is_scored(layout: Layout, window: int, data: st.DataObject) -
         assert (inside.all(axis=1) | ~inside.any(axis=1)).all()
 
 
-@unhurried
 @given(st.integers(1, 30), st.integers(1, 9), st.integers(1, 8), st.data())
 def test_the_grid_stays_where_it_is_when_rows_come(
     n: int, more: int, window: int, data: st.DataObject
@@ -154,7 +147,6 @@ def test_the_grid_stays_where_it_is_when_rows_come(
     assert grid(n + more)[: len(grid(n))] == grid(n)
 
 
-@unhurried
 @given(layouts, st.integers(1, 8))
 def test_what_is_laid_on_the_stack_comes_back(layout: Layout, window: int) -> None:
     series, stack = numbered(layout), stacked(layout, window)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from subadjacent.core.band import Band
@@ -29,9 +29,6 @@ from subadjacent.scoring.point import (
 
 WINDOW = 8
 LENGTHS = [1, 2, WINDOW - 1, WINDOW, WINDOW + 1, 2 * WINDOW, 2 * WINDOW + 7]
-
-# the first call of a library may take its time
-unhurried = settings(deadline=None)
 
 # one row's error, contribution, score and reconstruction
 Point = tuple[float, float, float, list[float]]
@@ -129,7 +126,6 @@ def test_no_temperature_leaves_the_plain_error() -> None:
     assert torch.equal(weighted(error, 7 * error, temperature=0.0), error)
 
 
-@unhurried
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.floats(0, 100))
 def test_weights_have_a_mean_of_one(contributions: list[float], temperature: float) -> None:
     contribution = torch.tensor(contributions, dtype=torch.float64)
@@ -191,7 +187,6 @@ def test_a_block_of_the_window_is_the_default_where_windows_tile(
     np.testing.assert_allclose(same.score, default.score, rtol=1e-6)
 
 
-@unhurried
 @given(st.integers(WINDOW, 40), st.integers(1, 20), st.sampled_from([2, 5, WINDOW]))
 def test_scores_in_complete_windows_stay_when_rows_come(
     model: SubAdjacentTransformer, n: int, more: int, stride: int
@@ -236,7 +231,6 @@ def test_expected_values_are_the_mean_reconstruction(
     np.testing.assert_allclose(values, expected, rtol=1e-4, atol=1e-5)
 
 
-@unhurried
 @given(st.sets(st.integers(0, 35)), st.sampled_from([3, WINDOW]))
 def test_wanted_rows_are_rows_of_the_whole_reconstruction(
     model: SubAdjacentTransformer, rows: set[int], stride: int

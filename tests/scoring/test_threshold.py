@@ -449,7 +449,9 @@ def test_a_foreign_cut_that_is_no_number_is_refused() -> None:
     assert str(caught.value) == "threshold_ of Lost() must be a finite number; got None"
 
 
-@pytest.mark.parametrize("threshold", [*EACH, Labels(np.zeros_like), Middle()], ids=str)
+@pytest.mark.parametrize(
+    "threshold", [*EACH, Labels(np.zeros_like), Middle()], ids=lambda one: type(one).__name__
+)
 def test_the_callers_object_is_not_touched(threshold: Any) -> None:
     before = copy.deepcopy(vars(threshold))
     _, fitted = fit_threshold(threshold, noise(0, 2000))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 
 from subadjacent.data.series import TrainSeries
-from subadjacent.errors import InputError
+from subadjacent.errors import InputError, require_number
 
 
 def validation_starts(
@@ -17,8 +16,9 @@ def validation_starts(
     What is held back is the end, so that validation comes after training in time, and at
     least a window long, as is what stays. A series too short for both only trains.
     """
-    if not (isinstance(fraction, Real) and 0 < fraction < 1):
-        raise InputError(f"validation_fraction must lie between 0 and 1; got {fraction!r}")
+    require_number("validation_fraction", fraction, above=0)
+    if fraction >= 1:
+        raise InputError(f"validation_fraction must be below 1; got {fraction!r}")
     starts = []
     for one in series:
         wanted = len(one) - round(fraction * len(one))
