@@ -14,7 +14,7 @@ for contamination in (
     Quantile(0.999),
     ExtremeValue(risk=1e-4),  # what "auto" does
     "1/day",  # the clock tells that a day has 1,440 rows
-    AlarmBudget(alarms=2, per="1week", interval="1min"),
+    AlarmBudget(alarms=5, per="1day", interval="1min"),
 ):
     detector = SubAdjacentDetector(epochs=1, contamination=contamination).fit(train)
     print(
