@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subadjacent.data.scaling import CHUNK, Scaler, chunks, fit_scalers
+from subadjacent.data.scaling import CHUNK, EntityScalers, Scaler, chunks, fit_scalers
 from subadjacent.data.series import TrainSeries
 
 
@@ -168,3 +169,14 @@ def test_chunks_cover_every_row_once(n: int, size: int) -> None:
     parts = list(chunks(n, size))
     assert [row for part in parts for row in range(n)[part]] == list(range(n))
     assert all(part.stop - part.start <= size for part in parts)
+
+
+def test_scalers_survive_json_to_the_last_digit() -> None:
+    rng = np.random.default_rng(0)
+    series = [TrainSeries(rng.normal(size=(50, 3)), entity=name) for name in ("a", "b")]
+    scalers = fit_scalers(series, clip=7.0)
+    again = EntityScalers.from_dict(json.loads(json.dumps(scalers.to_dict())))
+    for entity in ("a", "b", None):
+        np.testing.assert_array_equal(again.of(entity).center, scalers.of(entity).center)
+        np.testing.assert_array_equal(again.of(entity).deviation, scalers.of(entity).deviation)
+        assert again.of(entity).clip == 7.0

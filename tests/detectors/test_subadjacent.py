@@ -167,6 +167,26 @@ def test_a_series_below_the_threshold_has_no_alarms(plant: Plant) -> None:
     assert detector.alarms(plant.test) == []
 
 
+def test_a_trace_shows_what_led_to_the_scores(detector: SubAdjacentDetector, plant: Plant) -> None:
+    (trace,) = detector.trace(plant.test)
+    np.testing.assert_array_equal(trace.decision, detector.decision_function(plant.test))
+    scaled = detector.scalers_.pooled
+    difference = scaled.apply(trace.expected) - scaled.apply(plant.test)
+    np.testing.assert_allclose(trace.error, (difference**2).mean(axis=1), rtol=1e-3, atol=1e-6)
+    # with temperature 0 the score of Eq. 6 is the error
+    np.testing.assert_allclose(trace.score, trace.error, rtol=1e-5)
+    assert ((trace.contribution > 0) & (trace.contribution < 2)).all()
+
+
+def test_attention_around_a_row_is_that_of_the_window_it_is_scored_by(
+    detector: SubAdjacentDetector, plant: Plant
+) -> None:
+    series = TrainSeries(plant.test[:50])
+    assert [detector.attention_around(series, row)[0] for row in (0, 19, 20, 49)] == [0, 0, 20, 30]
+    _, matrix = detector.attention_around(series, 25)
+    np.testing.assert_allclose(matrix.sum(axis=1), 1, rtol=1e-5)
+
+
 # ---- frames and entities
 
 

@@ -56,6 +56,32 @@ class EntityScalers:
         """The scaler for ``entity``."""
         return self.pooled if entity is None else self.by_entity.get(entity, self.pooled)
 
+    def to_dict(self) -> dict[str, Any]:
+        """All scalers as plain JSON types; every digit survives."""
+        return {
+            "clip": float(self.pooled.clip),
+            "pooled": _to_lists(self.pooled),
+            "by_entity": {entity: _to_lists(one) for entity, one in self.by_entity.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, saved: dict[str, Any]) -> EntityScalers:
+        """The inverse of ``to_dict``."""
+        clip = float(saved["clip"])
+        return cls(
+            _from_lists(saved["pooled"], clip),
+            {entity: _from_lists(one, clip) for entity, one in saved["by_entity"].items()},
+        )
+
+
+def _to_lists(scaler: Scaler) -> dict[str, list[float]]:
+    return {"center": scaler.center.tolist(), "deviation": scaler.deviation.tolist()}
+
+
+def _from_lists(saved: dict[str, list[float]], clip: float) -> Scaler:
+    center, deviation = (np.array(saved[name], dtype=float) for name in ("center", "deviation"))
+    return Scaler(center, deviation, clip)
+
 
 def fit_scalers(series: Sequence[TrainSeries], clip: float = 10.0) -> EntityScalers:
     """Scalers for training series, one for each that has an entity."""

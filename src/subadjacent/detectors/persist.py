@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 import subadjacent
 from subadjacent.errors import DataNotFound, InputError, ModelFileError
@@ -140,11 +139,6 @@ def _encode(value: Any, threshold: float) -> Any:
     if hasattr(value, "to_dict"):
         return value.to_dict()
     return Fixed(threshold).to_dict() if hasattr(value, "predict") else None
-
-
-def numbers(values: NDArray[Any]) -> list[float]:
-    """An array as JSON holds it; every digit survives."""
-    return [float(value) for value in values]
 
 
 def _card(saved: Saved) -> str:

@@ -7,26 +7,42 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from subadjacent.core.band import Band
 from subadjacent.data.clock import duration
-from subadjacent.data.scaling import EntityScalers, Scaler, fit_scalers
+from subadjacent.data.scaling import EntityScalers, fit_scalers
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.split import validation_starts
 from subadjacent.data.windows import Stack, Windows, stack
 from subadjacent.detectors.base import BaseDetector, TrainingScores
-from subadjacent.detectors.persist import Tensors, numbers
+from subadjacent.detectors.defaults import (
+    Auto,
+    choose_band,
+    choose_batch_size,
+    choose_learning_rate,
+    choose_stride,
+    choose_validation_stride,
+    choose_window,
+)
+from subadjacent.detectors.persist import Tensors
 from subadjacent.errors import InputError, require_number, require_whole
 from subadjacent.model.config import ModelConfig
 from subadjacent.model.transformer import SubAdjacentTransformer
 from subadjacent.scoring.alarms import Explanation
 from subadjacent.scoring.dynamic import check_form, dynamic
-from subadjacent.scoring.point import PointConfig, channel_errors, expected_values, score_points
+from subadjacent.scoring.point import (
+    PointConfig,
+    Trace,
+    channel_errors,
+    expected_values,
+    score_points,
+)
 from subadjacent.scoring.smoothing import smooth
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast, resolve_device
@@ -35,17 +51,6 @@ from subadjacent.training.loop import Epoch, Watch
 
 log = logging.getLogger(__name__)
 
-Auto = Literal["auto"]
-
-# learning rate of each size; the paper's for the paper's
-LEARNING_RATES = {"small": 1e-3, "paper": 1e-4}
-# windows in an epoch that "auto" aims at: enough to learn from, few enough for a laptop
-WINDOWS_AN_EPOCH = 4_000
-# windows validated on after every epoch, at most
-VALIDATION_WINDOWS = 1_000
-# steps in an epoch that "auto" aims at, with batches of 8 to 128 windows
-STEPS_AN_EPOCH = 32
-LONGEST_WINDOW, SHORTEST_WINDOW = 100, 4
 # added to a channel's usual squared error: one that never moved in training is not explained
 # by its first ripple
 ERROR_FLOOR = 1e-3
@@ -196,9 +201,44 @@ class SubAdjacentDetector(BaseDetector):
         self.device = device
         self.random_state = random_state
 
+    def trace(self, X: Any) -> list[Trace]:
+        """What led to the scores of each series: expected values, error, contribution, score."""
+        check_is_fitted(self)
+        series = self._read(X).series
+        stacked = self._stack(series)
+        found = score_points(self.network_, stacked, self._points())
+        decision = self._judge(stacked, self._smooth(stacked, found.score))
+        everything = stacked.restack([np.ones(len(one), dtype=bool) for one in series])
+        expected = np.zeros(stacked.values.shape, dtype=np.float32)
+        expected[everything] = expected_values(self.network_, stacked, self._points(), everything)
+        parts = [
+            stacked.unstack(one)
+            for one in (expected, found.error, found.contribution, found.score, decision)
+        ]
+        return [
+            Trace(one, self.scalers_.of(one.entity).invert(scaled), *others)
+            for one, scaled, *others in zip(series, *parts, strict=True)
+        ]
+
+    def attention_around(self, series: TrainSeries, row: int) -> tuple[int, NDArray[Any]]:
+        """The attention of the window around a row: its first row, and A[query, key].
+
+        The mean over heads and layers. The window is the one that the row is scored by.
+        """
+        check_is_fitted(self)
+        start, stop = next(one for one in series.stretches if one[0] <= row < one[1])
+        first = start + (row - start) // self.window_ * self.window_
+        first = max(min(first, stop - self.window_), start)
+        rows = TrainSeries(series.values[first : first + self.window_], entity=series.entity)
+        window = self._stack([rows]).values[None]
+        with torch.inference_mode():
+            matrices = self.network_.attention(window.to(next(self.network_.parameters()).device))
+        return first, matrices.mean(dim=(0, 1, 2)).cpu().numpy()
+
     def _fit(self, series: Sequence[TrainSeries], watch: Watch) -> TrainingScores:
         self._check_parameters()
-        self.window_, self.band_ = self._window_and_band(max(len(one) for one in series))
+        self.window_ = choose_window(self.window, max(len(one) for one in series))
+        self.band_ = choose_band(self.near, self.far, self.window_)
         cuts = validation_starts(series, self.window_, self.validation_fraction)
         self.scalers_ = fit_scalers(series, self.clip)
         stacked = stack(series, self.scalers_, self.window_)
@@ -276,46 +316,27 @@ class SubAdjacentDetector(BaseDetector):
         ]
 
     def _state(self) -> tuple[Tensors, dict[str, Any]]:
-        scalers: dict[str | None, Scaler] = {None: self.scalers_.pooled}
-        scalers.update(self.scalers_.by_entity)
         learned = {
             "network": asdict(self.network_.config),
             "window": self.window_,
             "seed": self.seed_,
-            "clip": float(self.clip),
-            "scalers": [
-                {
-                    "entity": entity,
-                    "center": numbers(one.center),
-                    "deviation": numbers(one.deviation),
-                }
-                for entity, one in scalers.items()
-            ],
+            "scalers": self.scalers_.to_dict(),
             "usual_score": self.usual_score_,
-            "warmup": numbers(self.warmup_),
-            "usual_error": numbers(self.usual_error_),
+            "warmup": self.warmup_.tolist(),
+            "usual_error": self.usual_error_.tolist(),
             "history": [asdict(epoch) for epoch in self.history_],
         }
         return self.network_.state_dict(), learned
 
     def _restore(self, tensors: Tensors, learned: dict[str, Any]) -> None:
-        network = dict(learned["network"])
-        self.band_ = Band(**network.pop("band"))
-        config = ModelConfig(**network, band=self.band_)
+        config = ModelConfig.from_dict(learned["network"])
+        self.band_ = config.band
         self.network_ = SubAdjacentTransformer.seeded(config, 0)
         self.network_.load_state_dict(tensors)
         self.network_.eval()
         self.window_ = int(learned["window"])
         self.seed_ = int(learned["seed"])
-        scalers = {
-            one["entity"]: Scaler(
-                np.array(one["center"], dtype=float),
-                np.array(one["deviation"], dtype=float),
-                float(learned["clip"]),
-            )
-            for one in learned["scalers"]
-        }
-        self.scalers_ = EntityScalers(scalers.pop(None), scalers)
+        self.scalers_ = EntityScalers.from_dict(learned["scalers"])
         self.usual_score_ = float(learned["usual_score"])
         self.warmup_ = np.array(learned["warmup"], dtype=float)
         self.usual_error_ = np.array(learned["usual_error"], dtype=float)
@@ -335,14 +356,12 @@ class SubAdjacentDetector(BaseDetector):
         self, stacked: Stack, series: Sequence[TrainSeries], cuts: Sequence[int]
     ) -> tuple[Windows, Windows]:
         """Training windows before the cuts, validation windows after them."""
-        sparse = min(max(sum(cuts) // WINDOWS_AN_EPOCH, 1), self.window_)
-        stride = sparse if isinstance(self.stride, str) else self.stride
+        stride = choose_stride(self.stride, sum(cuts), self.window_)
         windows = stacked.windows_within([(0, cut) for cut in cuts], stride)
         held = [(cut, len(one)) for one, cut in zip(series, cuts, strict=True)]
         rows = sum(stop - start for start, stop in held)
-        validation = stacked.windows_within(
-            held, max(self.window_ // 2, rows // VALIDATION_WINDOWS, 1)
-        )
+        stride = choose_validation_stride(rows, self.window_)
+        validation = stacked.windows_within(held, stride)
         for name, found in (("learn from", windows), ("validate on", validation)):
             if not len(found):
                 raise InputError(
@@ -365,24 +384,11 @@ class SubAdjacentDetector(BaseDetector):
         check_form(self.dynamic)
         self._points()
 
-    def _window_and_band(self, rows: int) -> tuple[int, Band]:
-        fitting = min(max(rows // 4, SHORTEST_WINDOW), LONGEST_WINDOW)
-        window = fitting if isinstance(self.window, str) else self.window
-        near = max(window // 5, 1) if isinstance(self.near, str) else self.near
-        far = max(3 * window // 10, near) if isinstance(self.far, str) else self.far
-        # NumPy's integers are welcome, but JSON does not know them
-        window, band = int(window), Band(int(near), int(far))
-        band.check(window)
-        return window, band
-
     def _training_config(self, windows: int) -> TrainingConfig:
-        batch, rate = self.batch_size, self.learning_rate
         return TrainingConfig(
             epochs=self.epochs,
-            batch_size=(
-                min(max(windows // STEPS_AN_EPOCH, 8), 128) if isinstance(batch, str) else batch
-            ),
-            learning_rate=LEARNING_RATES[self.size] if isinstance(rate, str) else rate,
+            batch_size=choose_batch_size(self.batch_size, windows),
+            learning_rate=choose_learning_rate(self.learning_rate, self.size),
             decay=self.decay,
             attention_weight=self.attention_weight,
             patience=self.patience,

@@ -57,6 +57,11 @@ class ModelConfig:
             )
 
     @classmethod
+    def from_dict(cls, saved: dict[str, Any]) -> ModelConfig:
+        """The inverse of ``dataclasses.asdict``."""
+        return cls(**saved | {"band": Band(**saved["band"])})
+
+    @classmethod
     def sized(cls, size: str, channels: int, **others: Any) -> ModelConfig:
         """Settings of a named size."""
         if size not in SIZES:

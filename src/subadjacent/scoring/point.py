@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import Stack, Windows
 from subadjacent.errors import InputError, require_number, require_whole
 from subadjacent.model.transformer import SubAdjacentTransformer
@@ -55,6 +56,22 @@ class PointConfig:
                 f"got stride={self.stride}, window={window}"
             )
         return self.stride or window
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """All that led to the scores of one series, row by row: what the paper's Figure 5 shows.
+
+    ``expected`` is in the data's own units; ``score`` is Eq. 6; ``decision`` is what is held
+    against the threshold.
+    """
+
+    series: TrainSeries
+    expected: NDArray[np.float64]
+    error: NDArray[np.float32]
+    contribution: NDArray[np.float32]
+    score: NDArray[np.float32]
+    decision: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,57 @@
+"""What "auto" comes to: settings that follow the size of the data."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from subadjacent.core.band import Band
+
+Auto = Literal["auto"]
+
+LONGEST_WINDOW, SHORTEST_WINDOW = 100, 4
+# windows in an epoch to aim at: enough to learn from, few enough for a laptop
+WINDOWS_AN_EPOCH = 4_000
+# windows validated on after every epoch, at most
+VALIDATION_WINDOWS = 1_000
+# steps in an epoch to aim at, with batches of these sizes
+STEPS_AN_EPOCH = 32
+SMALLEST_BATCH, LARGEST_BATCH = 8, 128
+# learning rate of each size; the paper's for the paper's
+LEARNING_RATES = {"small": 1e-3, "paper": 1e-4}
+
+
+def choose_window(window: int | Auto, rows: int) -> int:
+    """The paper's 100, or a quarter of the rows where there are few."""
+    fitting = min(max(rows // 4, SHORTEST_WINDOW), LONGEST_WINDOW)
+    return fitting if isinstance(window, str) else int(window)
+
+
+def choose_band(near: int | Auto, far: int | Auto, window: int) -> Band:
+    """A fifth to three tenths of the window, as the paper's 20 to 30 are of 100."""
+    nearest = max(window // 5, 1) if isinstance(near, str) else int(near)
+    farthest = max(3 * window // 10, nearest) if isinstance(far, str) else int(far)
+    band = Band(nearest, farthest)
+    band.check(window)
+    return band
+
+
+def choose_stride(stride: int | Auto, rows: int, window: int) -> int:
+    """Rows between training windows, so that there are about as many as are aimed at."""
+    sparse = min(max(rows // WINDOWS_AN_EPOCH, 1), window)
+    return sparse if isinstance(stride, str) else int(stride)
+
+
+def choose_validation_stride(rows: int, window: int) -> int:
+    """Half a window, or more where there are many rows."""
+    return max(window // 2, rows // VALIDATION_WINDOWS, 1)
+
+
+def choose_batch_size(batch_size: int | Auto, windows: int) -> int:
+    """Batches small enough that few windows still make some steps."""
+    fitting = min(max(windows // STEPS_AN_EPOCH, SMALLEST_BATCH), LARGEST_BATCH)
+    return fitting if isinstance(batch_size, str) else batch_size
+
+
+def choose_learning_rate(learning_rate: float | Auto, size: str) -> float:
+    """What suits the network's size."""
+    return LEARNING_RATES[size] if isinstance(learning_rate, str) else learning_rate
