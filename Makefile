@@ -3,7 +3,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: test check format install clean
+.PHONY: demo test check format install clean
+
+demo: install  ## find anomalies in built-in data; writes demo/report.html
+	$(BIN)/subadjacent demo --output demo
 
 test: install  ## run every test, with branch coverage
 	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term

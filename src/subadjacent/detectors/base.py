@@ -142,7 +142,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         """
         check_is_fitted(self)
         table = self._read(X)
-        normalized = [self._normalize(one) for one in self._score(table.series)]
+        normalized = [self.normalize(one) for one in self._score(table.series)]
         return table.restore(normalized, "normalized_score")
 
     def predict(self, X: Any) -> Any:
@@ -161,7 +161,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         check_is_fitted(self)
         table = self._read(X)
         anomalous = [
-            expit(STEEPNESS * (self._normalize(one) - 1)) for one in self._score(table.series)
+            expit(STEEPNESS * (self.normalize(one) - 1)) for one in self._score(table.series)
         ]
         pairs = [np.column_stack([1 - one, one]) for one in anomalous]
         return table.restore(pairs, ("normal", "anomalous"))
@@ -207,7 +207,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         return [
             alarm
             for each in zip(table.series, scores, events, explained, strict=True)
-            for alarm in describe(*each, normalize=self._normalize, channels=channels)
+            for alarm in describe(*each, normalize=self.normalize, channels=channels)
         ]
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -259,7 +259,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         detector._to_device(device)
         return detector
 
-    def _normalize(self, scores: NDArray[Any]) -> NDArray[Any]:
+    def normalize(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Scores that were computed already, on the scale of ``normalized_score``."""
         # a threshold below the typical score leaves no scale to speak of; keep the order
         span = max(self.threshold_ - self.typical_score_, 1e-12)
         return np.asarray((scores - self.typical_score_) / span)

@@ -1,0 +1,141 @@
+"""`subadjacent detect`: from a file to explained alarms in one go."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from subadjacent.cli import options as option
+from subadjacent.cli.output import (
+    STANDARD_OUTPUT,
+    alarm_record,
+    alarm_rows,
+    print_json,
+    write_frame,
+    write_text,
+)
+from subadjacent.cli.progress import Bar, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from subadjacent.detectors.subadjacent import SubAdjacentDetector
+    from subadjacent.scoring.alarms import Alarm
+
+
+class Format(StrEnum):
+    """How results are printed."""
+
+    json = "json"
+    csv = "csv"
+
+
+def detect(
+    files: option.Files,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Folder to write; named after the file if left out."),
+    ] = None,
+    time: option.Time = None,
+    entity: option.Entity = None,
+    label: option.Label = None,
+    train_fraction: Annotated[
+        float, typer.Option(help="Fit on this share of each series, from its start.")
+    ] = 0.5,
+    train_until: option.TrainUntil = None,
+    false_alarms: option.FalseAlarms = None,
+    budget: option.Budget = None,
+    config: option.Config = None,
+    device: option.Device = "auto",
+    seed: option.Seed = 0,
+    png: Annotated[bool, typer.Option(help="Write the figures as PNG files as well.")] = False,
+    format: Annotated[  # noqa: A002 — the option's name
+        Format, typer.Option(help="How to print the alarms: a JSON object a line, or CSV.")
+    ] = Format.json,
+    quiet: option.Quiet = False,
+) -> None:
+    """Fit on the first part of the data, score all of it, and explain what stands out.
+
+    Writes scores.csv, alarms.csv, report.html and the model; prints the alarms.
+    """
+    from subadjacent.cli.rows import first_part
+    from subadjacent.data.files import Columns, open_files
+
+    rows = open_files(files, Columns(time=time, entity=entity, label=label))
+    for note in rows.notes:
+        say(note, quiet=quiet)
+    part = rows.whole()
+    frame = part.frame
+    normal = first_part(frame, fraction=train_fraction, until=train_until)
+    detector = option.build_detector(
+        config=config, budget=budget, false_alarms=false_alarms, device=device, seed=seed
+    )
+    folder = output or Path(f"{Path(files[0]).stem or 'input'}-anomalies")
+    with Bar("fitting", quiet=quiet) as bar:
+        detector.fit(normal, watch=bar.training)
+    alarms = write_findings(
+        detector,
+        frame,
+        folder,
+        title=", ".join(Path(file).name for file in files),
+        labels=part.labels,
+        entity=rows.entity,
+        notes=rows.notes,
+        png=png,
+    )
+    detector.save(folder / "model")
+    say(summary(alarms, len(frame), folder), quiet=quiet)
+    if format is Format.csv:
+        write_frame(alarm_rows(alarms), STANDARD_OUTPUT)
+    else:
+        for alarm in alarms:
+            print_json(alarm_record(alarm))
+
+
+def write_findings(
+    detector: SubAdjacentDetector,
+    frame: pl.DataFrame,
+    folder: Path,
+    *,
+    title: str,
+    labels: Any = None,
+    entity: str | None = None,
+    notes: Sequence[str] = (),
+    png: bool = False,
+) -> list[Alarm]:
+    """Write scores, alarms and the report of a scored frame to a folder."""
+    from subadjacent.cli.report import build_page
+    from subadjacent.cli.rows import scores_table
+
+    scores = detector.decision_function(frame).to_numpy()
+    alarms = detector.alarms(frame)
+    table = scores_table(frame, scores, detector.threshold_, detector.normalize(scores), entity)
+    page = build_page(detector, frame, scores, title=title, labels=labels, notes=notes)
+    write_frame(table, str(folder / "scores.csv"))
+    write_frame(alarm_rows(alarms), str(folder / "alarms.csv"))
+    write_text(page, folder / "report.html")
+    if png:
+        from subadjacent.report.figures import save_figures
+
+        save_figures(detector, frame, folder)
+    return alarms
+
+
+def summary(alarms: Sequence[Alarm], rows: int, folder: Path) -> str:
+    """What was found, in a few lines for people."""
+    lines = [f"{len(alarms)} alarms in {rows:,} rows"]
+    worst = sorted(alarms, key=lambda alarm: -alarm.severity)[:5]
+    for alarm in worst:
+        cause = alarm.causes[0]
+        where = f"{alarm.entity}, " if alarm.entity else ""
+        lines.append(
+            f"  {where}{alarm.start}, {alarm.duration} rows, severity {alarm.severity:.1f}: "
+            f"{cause.channel} was {cause.seen:.4g}, expected {cause.expected:.4g}"
+        )
+    lines.append(f"wrote {folder}/report.html, scores.csv, alarms.csv")
+    return "\n".join(lines)

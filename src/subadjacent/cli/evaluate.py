@@ -1,0 +1,43 @@
+"""`subadjacent evaluate`: scores against labels, beside what a random score would get."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from subadjacent.cli.output import print_json
+from subadjacent.errors import InputError
+
+
+def evaluate(
+    file: Annotated[str, typer.Argument(help="CSV or Parquet file with scores and labels.")],
+    label: Annotated[str, typer.Option(help="Column of labels, 0 or 1.")],
+    score: Annotated[str, typer.Option(help="Column of scores.")] = "score",
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="Score above which a row counts as found; the column "
+            "'anomalous' says it where this is left out."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the random score.")] = 0,
+) -> None:
+    """Compare scores with labels, without point adjustment, beside a random score."""
+    import numpy as np
+
+    from subadjacent.data.files import Columns, open_files
+    from subadjacent.evaluation.summary import with_controls
+
+    part = open_files([file], Columns(label=label)).whole()
+    frame = part.frame
+    if score not in frame.columns:
+        raise InputError(f"{file} has no column {score!r}; it has {', '.join(frame.columns)}")
+    scores = frame[score].to_numpy()
+    if threshold is None:
+        if "anomalous" not in frame.columns:
+            raise InputError("--threshold is needed where there is no column 'anomalous'")
+        flagged = frame["anomalous"].to_numpy() > 0
+        threshold = float(scores[~flagged].max()) if (~flagged).any() else float("-inf")
+    rng = np.random.default_rng(seed)
+    print_json(with_controls(scores, part.labels, threshold, rng))

@@ -1,0 +1,60 @@
+"""`subadjacent fit`: learn what is normal, and keep it in a model folder."""
+
+from __future__ import annotations
+
+import time as clock
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from subadjacent.cli import options as option
+from subadjacent.cli.output import print_json
+from subadjacent.cli.progress import Bar, say
+
+
+def fit(
+    files: option.Files,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Model folder to write.")],
+    time: option.Time = None,
+    entity: option.Entity = None,
+    label: option.Label = None,
+    train_fraction: Annotated[
+        float, typer.Option(help="Fit on this share of each series, from its start.")
+    ] = 1.0,
+    train_until: option.TrainUntil = None,
+    false_alarms: option.FalseAlarms = None,
+    budget: option.Budget = None,
+    config: option.Config = None,
+    device: option.Device = "auto",
+    seed: option.Seed = 0,
+    quiet: option.Quiet = False,
+) -> None:
+    """Learn what is normal from files, and write a model folder."""
+    from subadjacent.cli.rows import first_part
+    from subadjacent.data.files import Columns, open_files
+
+    rows = open_files(files, Columns(time=time, entity=entity, label=label))
+    for note in rows.notes:
+        say(note, quiet=quiet)
+    frame = first_part(rows.whole().frame, fraction=train_fraction, until=train_until)
+    detector = option.build_detector(
+        config=config, budget=budget, false_alarms=false_alarms, device=device, seed=seed
+    )
+    started = clock.monotonic()
+    with Bar("fitting", quiet=quiet) as bar:
+        detector.fit(frame, watch=bar.training)
+    detector.save(output)
+    say(f"wrote {output}", quiet=quiet)
+    print_json(
+        {
+            "model": str(output),
+            "rows": len(frame),
+            "channels": list(detector.channels_),
+            "entities": list(detector.entities_),
+            "window": detector.window_,
+            "epochs": len(detector.history_),
+            "threshold": detector.threshold_,
+            "seconds": round(clock.monotonic() - started, 1),
+        }
+    )

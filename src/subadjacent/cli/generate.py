@@ -1,0 +1,70 @@
+"""`subadjacent generate`: made-up series with known anomalies."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from subadjacent.cli.output import STANDARD_OUTPUT, check_table, write_frame
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Kind(StrEnum):
+    """What to make."""
+
+    plant = "plant"
+    neurips_ts = "neurips-ts"
+
+
+def generate(
+    kind: Annotated[Kind, typer.Argument(help="A plant of many channels, or NeurIPS-TS.")],
+    output: Annotated[
+        str, typer.Option("-o", "--output", help="CSV or Parquet file; - for standard output.")
+    ] = STANDARD_OUTPUT,
+    rows: Annotated[
+        int, typer.Option(help="Rows; a plant's first half is clean, the second is not.")
+    ] = 4_000,
+    channels: Annotated[int, typer.Option(help="Channels of a plant.")] = 6,
+    seed: Annotated[int, typer.Option(help="Same seed, same series.")] = 0,
+    label: Annotated[bool, typer.Option(help="Add a column of labels.")] = False,
+) -> None:
+    """Write a made-up series with known anomalies."""
+    check_table(output)
+    frame = plant_frame(rows, channels, seed) if kind is Kind.plant else benchmark_frame(rows, seed)
+    write_frame(frame if label else frame.drop("label"), output)
+
+
+def plant_frame(rows: int, channels: int, seed: int) -> pl.DataFrame:
+    """A plant sampled every minute: a clean half, then one with anomalies."""
+    from datetime import datetime, timedelta
+
+    import numpy as np
+    import polars as pl
+
+    from subadjacent.data.plant import multivariate
+
+    plant = multivariate(n=rows // 2, channels=channels, seed=seed)
+    values = np.concatenate([plant.train, plant.test]).round(4)
+    start = datetime(2026, 1, 1)
+    names = [f"sensor_{number}" for number in range(1, channels + 1)]
+    times = pl.datetime_range(
+        start, start + timedelta(minutes=len(values) - 1), interval="1m", eager=True
+    )
+    labels = np.concatenate([np.zeros(len(plant.train), np.uint8), plant.labels])
+    return pl.DataFrame(values, schema=names).select(
+        times.alias("time"), pl.all(), pl.Series("label", labels)
+    )
+
+
+def benchmark_frame(rows: int, seed: int) -> pl.DataFrame:
+    """The NeurIPS-TS series, without times."""
+    import polars as pl
+
+    from subadjacent.data.synthetic import neurips_ts
+
+    series = neurips_ts(n=rows, seed=seed)
+    return pl.DataFrame({"value": series.values[:, 0], "label": series.labels})

@@ -1,0 +1,35 @@
+"""`subadjacent info`: what a model folder holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from subadjacent.cli.output import print_json
+
+
+def info(
+    model: Annotated[Path, typer.Argument(help="Model folder.")],
+) -> None:
+    """Show what a model folder holds, after checking that it is whole."""
+    from subadjacent.detectors.persist import load_folder
+
+    saved = load_folder(model)
+    learned = saved.facts.get("learned", {})
+    print_json(
+        {
+            "kind": saved.kind,
+            "versions": saved.facts["versions"],
+            "channels": saved.facts["channels"],
+            "entities": saved.facts["entities"],
+            "threshold": saved.facts["threshold"],
+            "typical_score": saved.facts["typical_score"],
+            "window": learned.get("window"),
+            "epochs": len(learned.get("history", [])),
+            "network": learned.get("network"),
+            "weights": sum(tensor.numel() for tensor in saved.tensors.values()),
+            "parameters": saved.parameters,
+        }
+    )

@@ -1,0 +1,92 @@
+"""The command: its parts, and what happens when something goes wrong.
+
+Nothing here imports torch: `--help` must come at once. Each command imports what it needs
+when it runs.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+import subadjacent
+from subadjacent.cli.demo import demo
+from subadjacent.cli.detect import detect
+from subadjacent.cli.evaluate import evaluate
+from subadjacent.cli.fit import fit
+from subadjacent.cli.generate import generate
+from subadjacent.cli.info import info
+from subadjacent.cli.report import report
+from subadjacent.cli.score import score
+from subadjacent.errors import SubadjacentError
+
+BAD_INPUT, BAD_USAGE, INTERRUPTED = 1, 2, 130
+
+app = typer.Typer(
+    name="subadjacent",
+    help="Find anomalies in multivariate time series, and say which channels caused them.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (demo, detect, fit, score, report, info, evaluate, generate):
+    app.command()(command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"subadjacent {subadjacent.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[  # noqa: ARG001 — typer calls back with it
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show tracebacks and every log line.")
+    ] = False,
+) -> None:
+    """Find anomalies in multivariate time series, and say which channels caused them."""
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.DEBUG if debug else logging.WARNING,
+        format="%(levelname)s %(name)s: %(message)s" if debug else "%(message)s",
+    )
+
+
+def run() -> None:
+    """Run the command, and turn every error into one sentence and an exit code."""
+    debug = "--debug" in sys.argv
+    try:
+        code = app(standalone_mode=False)
+    except typer.TyperException as error:
+        error.show()  # type: ignore[attr-defined]  # what is raised is always a child with it
+        code = BAD_USAGE
+    except (KeyboardInterrupt, typer.Abort):
+        typer.echo("interrupted; nothing was half-written", err=True)
+        code = INTERRUPTED
+    except BrokenPipeError:
+        # whoever read our output has seen enough; keep Python from complaining about it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except Exception as error:
+        if debug:
+            raise
+        typer.echo(_sentence(error), err=True)
+        code = BAD_INPUT
+    sys.exit(code or 0)
+
+
+def _sentence(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    if isinstance(error, SubadjacentError):
+        return f"error: {text}"
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"error: {where}{error.strerror or text}"
+    return f"error: {type(error).__name__}: {text} (--debug shows where)"

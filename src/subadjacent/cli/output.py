@@ -1,0 +1,126 @@
+"""What commands write: whole files or none, and results on standard output."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from subadjacent.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from subadjacent.scoring.alarms import Alarm
+
+STANDARD_OUTPUT = "-"
+SUFFIXES = (".csv", ".parquet")
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A name to write to; the file appears under its own name only once it is whole."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{path.parent} cannot be made: {error.strerror}") from error
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        yield unfinished
+        # on disk before it gets its name: a crash must not leave an empty file under it
+        with unfinished.open("rb") as stream:
+            os.fsync(stream.fileno())
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def write_frame(frame: pl.DataFrame, target: str) -> None:
+    """Write a table to a CSV or Parquet file, or as CSV to standard output."""
+    if target == STANDARD_OUTPUT:
+        sys.stdout.write(frame.write_csv())
+        return
+    check_table(target)
+    with whole_file(Path(target)) as unfinished:
+        if target.endswith(".parquet"):
+            frame.write_parquet(unfinished)
+        else:
+            frame.write_csv(unfinished)
+
+
+def check_table(target: str) -> None:
+    """Refuse a file name of another kind before any work is done."""
+    if target != STANDARD_OUTPUT and not target.endswith(SUFFIXES):
+        raise InputError(f"--output must end in .csv or .parquet, or be -; got {target!r}")
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a text file."""
+    with whole_file(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+
+
+def print_json(document: Any) -> None:
+    """One JSON document on one line of standard output."""
+    typer.echo(json.dumps(_defined(document), default=_plain, ensure_ascii=False))
+
+
+def alarm_record(alarm: Alarm) -> dict[str, Any]:
+    """An alarm as nested JSON."""
+    return asdict(alarm)
+
+
+def alarm_rows(alarms: Sequence[Alarm]) -> pl.DataFrame:
+    """Alarms as a flat table, the causes in one readable column."""
+    import polars as pl
+
+    rows = [
+        {
+            "entity": alarm.entity,
+            "start": str(_plain(alarm.start)),
+            "end": str(_plain(alarm.end)),
+            "peak": str(_plain(alarm.peak)),
+            "rows": alarm.duration,
+            "severity": round(alarm.severity, 3),
+            "channel": alarm.causes[0].channel,
+            "seen": alarm.causes[0].seen,
+            "expected": alarm.causes[0].expected,
+            "channels": " ".join(cause.channel for cause in alarm.causes),
+        }
+        for alarm in alarms
+    ]
+    schema = {
+        "entity": pl.String, "start": pl.String, "end": pl.String, "peak": pl.String,
+        "rows": pl.Int64, "severity": pl.Float64, "channel": pl.String, "seen": pl.Float64,
+        "expected": pl.Float64, "channels": pl.String,
+    }  # fmt: skip
+    frame = pl.DataFrame(rows, schema=schema)
+    return frame if any(alarm.entity for alarm in alarms) else frame.drop("entity")
+
+
+def _defined(document: Any) -> Any:
+    """The same with null for what is not a number, which JSON has no word for."""
+    if isinstance(document, dict):
+        return {name: _defined(value) for name, value in document.items()}
+    if isinstance(document, list | tuple):
+        return [_defined(value) for value in document]
+    return None if isinstance(document, float) and not math.isfinite(document) else document
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON knows it."""
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if hasattr(value, "item"):
+        return value.item()
+    return str(value)

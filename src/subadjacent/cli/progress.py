@@ -1,0 +1,70 @@
+"""A progress bar for what takes more than two seconds, on a terminal only."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import typer
+
+if TYPE_CHECKING:
+    from subadjacent.training.loop import Progress
+
+PATIENCE = 2.0
+
+
+class Bar:
+    """Shows how far something is and how long it will take; silent for the first two seconds."""
+
+    def __init__(self, what: str, *, quiet: bool) -> None:
+        self._what = what
+        self._silent = quiet or not sys.stderr.isatty()
+        self._started = time.monotonic()
+        self._bar: object | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()  # type: ignore[attr-defined]  # rich is imported only when needed
+
+    def update(self, done: float, total: float | None, remark: str = "") -> None:
+        """Say how far it is."""
+        if self._silent or time.monotonic() - self._started < PATIENCE:
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        if self._bar is None:
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.fields[remark]}"),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.add_task(self._what, total=total, remark=remark)
+            self._bar.start()
+        assert isinstance(self._bar, Progress)
+        self._bar.update(self._bar.task_ids[0], completed=done, total=total, remark=remark)
+
+    def training(self, progress: Progress) -> None:
+        """Watch a training."""
+        steps = progress.epochs * progress.steps
+        done = (progress.epoch - 1) * progress.steps + progress.step
+        self.update(done, steps, f"epoch {progress.epoch} of at most {progress.epochs}")
+
+
+def say(text: str, *, quiet: bool = False) -> None:
+    """A remark for people, on standard error."""
+    if not quiet:
+        typer.echo(text, err=True)

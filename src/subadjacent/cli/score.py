@@ -1,0 +1,91 @@
+"""`subadjacent score`: one score a row, from a fitted model, in bounded memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from subadjacent.cli import options as option
+from subadjacent.cli.output import STANDARD_OUTPUT, check_table, write_frame
+from subadjacent.cli.progress import Bar, say
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from subadjacent.data.files import Rows
+    from subadjacent.detectors.subadjacent import SubAdjacentDetector
+
+CHUNK = 100_000
+
+
+def score(
+    files: option.Files,
+    model: option.Model,
+    output: Annotated[
+        str, typer.Option("-o", "--output", help="CSV or Parquet file; - for standard output.")
+    ] = STANDARD_OUTPUT,
+    time: option.Time = None,
+    entity: option.Entity = None,
+    label: option.Label = None,
+    device: option.Device = "auto",
+    quiet: option.Quiet = False,
+) -> None:
+    """Score files with a model: time, score, normalised score (1 = threshold), anomalous."""
+    from subadjacent.data.files import Columns, open_files
+    from subadjacent.detectors.subadjacent import SubAdjacentDetector
+
+    check_table(output)
+    detector = SubAdjacentDetector.load(model, device=device)
+    rows = open_files(files, Columns(time=time, entity=entity, label=label))
+    for note in rows.notes:
+        say(note, quiet=quiet)
+    with Bar("scoring", quiet=quiet) as bar:
+        table = score_in_parts(detector, rows, bar)
+    write_frame(table, output)
+    say(f"{len(table):,} rows, {int(table['anomalous'].sum()):,} anomalous", quiet=quiet)
+
+
+def score_in_parts(detector: SubAdjacentDetector, rows: Rows, bar: Bar) -> pl.DataFrame:
+    """Score chunk by chunk; of each row only its time, entity and score stay in memory."""
+    import numpy as np
+    import polars as pl
+
+    from subadjacent.cli.rows import scores_table
+    from subadjacent.data.files import ENTITY, TIME
+    from subadjacent.detectors.piecewise import PiecewiseScorer
+
+    scorers: dict[Any, PiecewiseScorer] = {}
+    found: dict[Any, list[Any]] = {}
+    keys = []
+    done = 0
+    for part in rows.chunks(CHUNK):
+        frame = part.frame
+        keys.append(frame.select([one for one in (TIME, ENTITY) if one in frame.columns]))
+        for name, group in _by_entity(frame):
+            scorer = scorers.setdefault(name, PiecewiseScorer(detector))
+            found.setdefault(name, []).append(scorer.push(group))
+        done += len(frame)
+        bar.update(done, None, f"{done:,} rows")
+    for name, scorer in scorers.items():
+        found[name].append(scorer.finish())
+
+    index = pl.concat(keys)
+    scores = np.empty(done)
+    if ENTITY in index.columns:
+        names = index[ENTITY].cast(pl.String).to_numpy()
+        for name, parts in found.items():
+            scores[names == name] = np.concatenate(parts)
+    else:
+        scores[:] = np.concatenate(found[None])
+    normalized = detector.normalize(scores)
+    return scores_table(index, scores, detector.threshold_, normalized, rows.entity)
+
+
+def _by_entity(frame: pl.DataFrame) -> list[tuple[Any, pl.DataFrame]]:
+    from subadjacent.data.files import ENTITY
+
+    if ENTITY not in frame.columns:
+        return [(None, frame)]
+    parts = frame.partition_by(ENTITY, maintain_order=True)
+    return [(str(part[ENTITY][0]), part) for part in parts]

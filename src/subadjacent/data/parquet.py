@@ -1,0 +1,62 @@
+"""Parquet files → frames, some rows at a time; damage is told from what we do not read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from subadjacent.data.delimited import Block
+from subadjacent.errors import InputError
+
+MAGIC = b"PAR1"
+
+
+class Parquet:
+    """One Parquet file; ``name`` is what messages call it.
+
+    A file that is cut, or is something else, is told by its first and last bytes. Damage in
+    between is told by polars, but for a page whose header claims more memory than there is:
+    polars then ends the process, which nothing here can prevent.
+    """
+
+    decimal_comma = False
+    has_header = True
+
+    def __init__(self, path: Path, name: str) -> None:
+        import polars as pl
+
+        self.path, self.name = path, name
+        self.notes: tuple[str, ...] = ()
+        self.unnamed: set[str] = set()
+        with path.open("rb") as file:
+            begins = file.read(len(MAGIC)) == MAGIC
+            size = file.seek(0, 2)
+            file.seek(max(size - len(MAGIC), 0))
+            ends = file.read() == MAGIC
+        if not size:
+            raise InputError(f"{name} must be a Parquet file; it is empty")
+        if not begins or not ends or size < 12:
+            fault = "it is cut off: get it whole" if begins else "it is something else"
+            raise InputError(f"{name} must be a whole Parquet file; {fault}, or export it as CSV")
+        lazy = pl.scan_parquet(path, glob=False)
+        self.schema = dict(lazy.collect_schema())
+        self.columns = tuple(self.schema)
+        self.length = int(lazy.select(pl.len()).collect().item())
+
+    def sample(self, rows: int) -> Block:
+        """The first rows; refuses a file that has none."""
+        nested = [one for one, dtype in self.schema.items() if dtype.is_nested()]
+        flat = tuple(one for one in self.columns if one not in nested)
+        for block in self.blocks(rows, flat):
+            return block
+        raise InputError(f"{self.name} must have rows of data; it has columns and nothing else")
+
+    def blocks(self, rows: int, columns: tuple[str, ...]) -> Iterator[Block]:
+        """All rows in order, at most ``rows`` at a time."""
+        import polars as pl
+
+        lazy = pl.scan_parquet(self.path, glob=False).select(columns)
+        for start in range(0, self.length, rows):
+            frame = lazy.slice(start, rows).collect()
+            numbers = range(start + 1, start + frame.height + 1)
+            yield Block(frame, self.name, numbers, "row")

@@ -1,0 +1,124 @@
+"""Names, patterns and standard input → files that can be read, and errors in our own words."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import sys
+import tempfile
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from subadjacent.data.delimited import Delimited
+from subadjacent.data.parquet import MAGIC, Parquet
+from subadjacent.errors import DataNotFound, InputError, SubadjacentError
+
+STANDARD_INPUT = "-"
+PARQUET_NAMES = (".parquet", ".pq")
+
+
+def open_sources(paths: Sequence[str]) -> list[Delimited | Parquet]:
+    """The files that paths and patterns name, in order; what they are is told by their content."""
+    if isinstance(paths, str):
+        paths = [paths]
+    sources = []
+    for name in (name for one in paths for name in _expand(os.fspath(one))):
+        with only_our_errors(_called(name)):
+            sources.append(_open(name))
+    if not sources:
+        raise InputError("paths must name at least one file; got none")
+    return sources
+
+
+def _expand(path: str) -> list[str]:
+    expanded = os.path.expanduser(path)  # noqa: PTH111 — Path would drop a leading ./
+    if path == STANDARD_INPUT or not glob.has_magic(expanded) or Path(expanded).exists():
+        return [path if path == STANDARD_INPUT else expanded]
+    found = sorted(glob.glob(expanded, recursive=True))  # noqa: PTH207 — absolute or not
+    if not found:
+        raise DataNotFound(f"no file matches {path!r}; check the folder and the pattern")
+    return found
+
+
+def _called(name: str) -> str:
+    return "standard input" if name == STANDARD_INPUT else name
+
+
+def _open(name: str) -> Delimited | Parquet:
+    called = _called(name)
+    path = Path(name)
+    if name != STANDARD_INPUT:
+        if path.is_dir():
+            raise InputError(
+                f"{name} must be a file; it is a folder: name the files in it, "
+                f"for instance {path / '*.csv'}"
+            )
+        if path.suffix.lower() in PARQUET_NAMES:
+            return Parquet(path, called)
+    if name != STANDARD_INPUT and (path.is_file() or not path.exists()):
+        return _by_content(path, called)
+    copy = _kept(name)
+    try:
+        source = _by_content(copy, called)
+    except BaseException:
+        copy.unlink()
+        raise
+    weakref.finalize(source, copy.unlink, missing_ok=True)
+    return source
+
+
+def _by_content(path: Path, called: str) -> Delimited | Parquet:
+    with path.open("rb") as file:
+        parquet = file.read(len(MAGIC)) == MAGIC
+    return Parquet(path, called) if parquet else Delimited(path, called)
+
+
+def _kept(name: str) -> Path:
+    """A copy of what can be read only once: standard input, or a pipe."""
+    handle, copy = tempfile.mkstemp(prefix="subadjacent-")
+    try:
+        with open(handle, "wb") as out:  # noqa: PTH123 — a handle has no path
+            if name == STANDARD_INPUT:
+                shutil.copyfileobj(sys.stdin.buffer, out)
+            else:
+                with Path(name).open("rb") as pipe:
+                    shutil.copyfileobj(pipe, out)
+    except BaseException:
+        Path(copy).unlink()
+        raise
+    return Path(copy)
+
+
+@contextmanager
+def only_our_errors(name: str) -> Iterator[None]:
+    """Whatever goes wrong with a file is said in our words, with its name."""
+    import polars as pl
+
+    try:
+        yield
+    except (SubadjacentError, MemoryError):
+        raise
+    except FileNotFoundError as error:
+        raise DataNotFound(f"{name} is not there; check the path") from error
+    except PermissionError as error:
+        raise InputError(f"{name} must be readable; permission is denied") from error
+    except (EOFError, OSError) as error:
+        raise InputError(
+            f"{name} cannot be read to its end; {_first_line(error)}: get it again"
+        ) from error
+    except pl.exceptions.DuplicateError as error:
+        raise InputError(
+            f"{name} must name every column once; {_first_line(error)}: rename the others"
+        ) from error
+    except (Exception, pl.exceptions.PanicException) as error:
+        raise InputError(
+            f"{name} is damaged or written in a way that is not known; "
+            f"{_first_line(error)}: make it again, or export it as CSV"
+        ) from error
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]

@@ -1,0 +1,70 @@
+"""Point adjustment: a whole event counts as found when part of it is.
+
+It changes what is measured, so no measure applies it by itself: it stands where it is used, as in
+``f1(point_adjust(predicted, labels), labels)``. What it does to the numbers is shown in
+docs/evaluation.md.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from subadjacent.errors import InputError
+from subadjacent.evaluation.inputs import check_predicted, check_scored
+from subadjacent.evaluation.segments import segments
+
+
+def point_adjust(predicted: ArrayLike, labels: ArrayLike) -> NDArray[np.bool_]:
+    """Mark a whole true segment as found when any of its points is.
+
+    >>> point_adjust([1, 0, 1, 0, 0], [0, 1, 1, 1, 0]).astype(int).tolist()
+    [1, 1, 1, 1, 0]
+    """
+    return point_adjust_k(predicted, labels, 0)
+
+
+def point_adjust_k(predicted: ArrayLike, labels: ArrayLike, k: float) -> NDArray[np.bool_]:
+    """PA%K: mark a whole true segment as found when more than ``k`` percent of it is.
+
+    With 0 this is point adjustment; with 100 nothing is adjusted. Rows that are alarmed already
+    stay alarmed, also in a segment of which too little was found.
+    """
+    adjusted, anomalous = check_predicted(predicted, labels)
+    _check_percent(k)
+    for start, stop in segments(anomalous).tolist():
+        adjusted[start:stop] |= adjusted[start:stop].sum() >= _needed(stop - start, k)
+    return adjusted
+
+
+def adjust_scores(scores: ArrayLike, labels: ArrayLike, k: float = 0) -> NDArray[np.float64]:
+    """Scores that are above a threshold exactly where adjusted predictions are alarmed.
+
+    For every threshold t, ``adjust_scores(s, y, k) > t`` is ``point_adjust_k(s > t, y, k)``. A
+    segment is marked once its m-th highest score passes the threshold, where m is the number of
+    rows needed; so no row of it may score lower than that. Any measure over all thresholds is
+    thereby made a point-adjusted one, at no more than the cost of a sort.
+    """
+    values, anomalous = check_scored(scores, labels)
+    _check_percent(k)
+    adjusted = values.copy()
+    for start, stop in segments(anomalous).tolist():
+        needed = _needed(stop - start, k)
+        if needed <= stop - start:
+            segment = adjusted[start:stop]
+            floor = np.partition(segment, len(segment) - needed)[len(segment) - needed]
+            np.maximum(segment, floor, out=segment)
+    return adjusted
+
+
+def _needed(length: int, k: float) -> int:
+    """The least number of rows that is more than ``k`` percent of ``length``."""
+    return int(k * length // 100) + 1
+
+
+def _check_percent(k: Any) -> None:
+    if not isinstance(k, Real) or isinstance(k, bool) or not 0 <= float(k) <= 100:
+        raise InputError(f"k must be a percentage from 0 to 100; got {k!r}")

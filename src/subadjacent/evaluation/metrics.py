@@ -1,0 +1,125 @@
+"""Measures of rows: how well alarms, or scores at every threshold, fit the labels.
+
+A row is alarmed when its score lies above the threshold, as in every detector. Scores that are
+equal are alarmed together, so ties have one answer. What would be 0/0 is nan and stays nan; it is
+never turned into a good or a bad result.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from subadjacent.evaluation.adjust import adjust_scores
+from subadjacent.evaluation.inputs import check_predicted, check_scored
+
+
+class BestF1(NamedTuple):
+    """The highest F1 over all thresholds, and the threshold that gives it."""
+
+    f1: float
+    threshold: float
+
+
+def precision(predicted: ArrayLike, labels: ArrayLike) -> float:
+    """Share of the alarmed rows that are anomalous; nan when no row is alarmed."""
+    alarmed, anomalous = check_predicted(predicted, labels)
+    return _share((alarmed & anomalous).sum(), alarmed.sum())
+
+
+def recall(predicted: ArrayLike, labels: ArrayLike) -> float:
+    """Share of the anomalous rows that are alarmed; nan when no row is anomalous."""
+    alarmed, anomalous = check_predicted(predicted, labels)
+    return _share((alarmed & anomalous).sum(), anomalous.sum())
+
+
+def f1(predicted: ArrayLike, labels: ArrayLike) -> float:
+    """Harmonic mean of precision and recall; nan when no row is alarmed and none anomalous.
+
+    Counted as ``2 hits / (alarmed + anomalous)``, which is 0, not 0/0, when there are alarms or
+    anomalies but no hit.
+    """
+    alarmed, anomalous = check_predicted(predicted, labels)
+    return _share(2 * (alarmed & anomalous).sum(), alarmed.sum() + anomalous.sum())
+
+
+def best_f1(scores: ArrayLike, labels: ArrayLike) -> BestF1:
+    """The highest F1 that any threshold gives, and that threshold; exact, in O(n log n).
+
+    The threshold is picked on the labels: nobody has it beforehand. It is itself a score, the
+    highest that is not alarmed (just below the lowest score when all rows are), so that
+    ``scores > threshold`` gives back this F1. Of several that are as good it is the highest.
+
+    Without anomalies the F1 is nan, and the threshold is one that raises no alarm.
+    """
+    values, anomalous = check_scored(scores, labels)
+    cuts = _every_cut(values, anomalous)
+    if not anomalous.any():
+        return BestF1(math.nan, float(cuts.scores[0]))
+    best = int(np.argmax(2 * cuts.hits / (cuts.alarms + cuts.hits[-1])))
+    if best + 1 < len(cuts.scores):
+        threshold = float(cuts.scores[best + 1])
+    else:
+        # the one in math goes to minus infinity without a warning
+        threshold = math.nextafter(cuts.scores[best], -math.inf)
+    return BestF1(_share(2 * cuts.hits[best], cuts.alarms[best] + cuts.hits[-1]), threshold)
+
+
+def best_point_adjusted_f1(scores: ArrayLike, labels: ArrayLike) -> BestF1:
+    """``best_f1`` after point adjustment; exact, in O(n log n).
+
+    ``f1(point_adjust(scores > threshold, labels), labels)`` gives back this F1. For
+    comparison with published tables only: long segments make it high for random scores too.
+    """
+    return best_f1(adjust_scores(scores, labels), labels)
+
+
+def average_precision(scores: ArrayLike, labels: ArrayLike) -> float:
+    """Precision at every threshold, weighted by the recall gained there.
+
+    A random score gets the share of anomalous rows. nan when no row is anomalous; 1 when all are.
+    """
+    values, anomalous = check_scored(scores, labels)
+    if not anomalous.any():
+        return math.nan
+    cuts = _every_cut(values, anomalous)
+    gained = np.diff(cuts.hits, prepend=0)
+    return float((gained * (cuts.hits / cuts.alarms)).sum() / cuts.hits[-1])
+
+
+def auroc(scores: ArrayLike, labels: ArrayLike) -> float:
+    """Chance that an anomalous row scores higher than a normal one; a tie counts half.
+
+    A random score gets one half. nan when no row is anomalous, or all are.
+    """
+    values, anomalous = check_scored(scores, labels)
+    cuts = _every_cut(values, anomalous)
+    hits = np.diff(cuts.hits, prepend=0)
+    false = np.diff(cuts.alarms, prepend=0) - hits
+    lower = false.sum() - np.cumsum(false)
+    # whole numbers until the last step: no rounding, whatever the order of the rows
+    return _share((hits * (2 * lower + false)).sum(), 2 * hits.sum() * false.sum())
+
+
+class _Cuts(NamedTuple):
+    """All ways to cut scores in two, from few alarms to many; one for each different score."""
+
+    scores: NDArray[np.float64]  # the lowest that is still alarmed
+    alarms: NDArray[np.int64]
+    hits: NDArray[np.int64]  # alarmed rows that are anomalous
+
+
+def _every_cut(scores: NDArray[np.float64], labels: NDArray[np.bool_]) -> _Cuts:
+    order = np.argsort(scores)[::-1]
+    falling = scores[order]
+    last_of_ties = np.flatnonzero(np.append(falling[1:] != falling[:-1], True))
+    hits = np.cumsum(labels[order], dtype=np.int64)[last_of_ties]
+    return _Cuts(falling[last_of_ties], last_of_ties.astype(np.int64) + 1, hits)
+
+
+def _share(part: np.int64, whole: np.int64) -> float:
+    """Part of a whole; nan when there is no whole."""
+    return float(part / whole) if whole else math.nan

@@ -1,0 +1,144 @@
+"""Files as they come: each works, or the command exits with 1 and one clear sentence."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from running import Run
+
+HEADER = "time,a,b\n"
+ROWS = "".join(f"2026-01-01T00:{n // 60:02}:{n % 60:02},{n % 7},{n % 5}\n" for n in range(120))
+GOOD = HEADER + ROWS
+
+
+def nested() -> bytes:
+    frame = pl.DataFrame({"a": [1.0, 2.0], "b": [[1, 2], [3]]})
+    return write_parquet(frame)
+
+
+def write_parquet(frame: pl.DataFrame) -> bytes:
+    import io
+
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    return buffer.getvalue()
+
+
+BAD = {
+    "empty.csv": (b"", "empty"),
+    "header only.csv": (HEADER.encode(), "no rows"),
+    "junk.csv": (bytes(range(256)) * 20, ""),
+    "junk.parquet": (bytes(range(256)) * 20, ""),
+    "cut.parquet": (write_parquet(pl.DataFrame({"a": range(1000)}))[:-50], ""),
+    "nested.parquet": (nested(), "b"),
+    "ragged.csv": ((HEADER + ROWS[:100].rsplit("\n", 1)[0] + "\n1,2\n" + ROWS).encode(), ""),
+    "text.csv": ((HEADER + "2026-01-01,1,2\n2026-01-02,hot,2\n").encode(), "hot"),
+    "twice.csv": (GOOD.replace("time,a,b", "time,a,a").encode(), "a"),
+    "no numbers.csv": (b"name,place\nx,y\nz,w\n", ""),
+    "backwards.csv": (
+        (HEADER + "".join(reversed(ROWS.splitlines(keepends=True)))).encode(),
+        "",
+    ),
+    "short.csv": ((HEADER + ROWS[:100].rsplit("\n", 1)[0] + "\n").encode(), "n_samples"),
+    "bad time.csv": (
+        (HEADER + ROWS + "yesterday,1,2\n").encode(),
+        "yesterday",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_is_refused_with_one_sentence(command: Run, tmp_path: Path, name: str) -> None:
+    content, telling = BAD[name]
+    (tmp_path / name).write_bytes(content)
+    done = command("fit", name, "-o", "model", "--quiet", code=1)
+    assert done.stdout == ""
+    (sentence,) = done.stderr.strip().splitlines()
+    assert sentence.startswith("error: ")
+    assert "--debug" not in sentence, "an error of ours, not one that slipped through"
+    assert telling in sentence
+    assert name in sentence or "X" in sentence
+    assert not (tmp_path / "model").exists()
+
+
+WORKING = {
+    "bom.csv": b"\xef\xbb\xbf" + GOOD.encode(),
+    "semicolons.csv": GOOD.replace(",", ";").encode(),
+    "decimal commas.csv": (
+        "time;a;b\n"
+        + "".join(f"2026-01-01 00:{n // 60:02}:{n % 60:02};{n},5;{n % 3},25\n" for n in range(120))
+    ).encode(),
+    "tabs.tsv": GOOD.replace(",", "\t").encode(),
+    "latin.csv": GOOD.replace("a,b", "Wärme,Druck").encode("latin-1"),
+    "sixteen bits.csv": GOOD.encode("utf-16"),
+    "no header.csv": "".join(f"{n % 7},{n % 5}\n" for n in range(120)).encode(),
+    "epoch seconds.csv": (
+        "time,a\n" + "".join(f"{1767225600 + 60 * n},{n % 7}\n" for n in range(120))
+    ).encode(),
+    "epoch ms.csv": (
+        "time,a\n" + "".join(f"{1767225600000 + 60000 * n},{n % 7}\n" for n in range(120))
+    ).encode(),
+    "zones.csv": (
+        "time,a\n"
+        + "".join(f"2026-01-01T{n // 60:02}:{n % 60:02}:00+00:00,{n % 7}\n" for n in range(60))
+        + "".join(f"2026-01-01T{2 + n // 60:02}:{n % 60:02}:00+01:00,{n}\n" for n in range(60))
+    ).encode(),
+    "missing words.csv": (GOOD + "2026-01-01T00:02:00,NA,\n").encode(),
+    "packed.csv.gz": gzip.compress(GOOD.encode()),
+    "good.parquet": write_parquet(pl.DataFrame({"a": [float(n % 7) for n in range(120)]})),
+}
+
+
+@pytest.mark.parametrize("name", WORKING)
+def test_an_odd_file_works(command: Run, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(WORKING[name])
+    (tmp_path / "quick.toml").write_text("epochs = 1\nwindow = 10\n")
+    command("fit", name, "-o", "model", "--config", "quick.toml")
+
+
+def test_a_file_that_is_not_there_is_named(command: Run) -> None:
+    done = command("fit", "nowhere-*.csv", "-o", "model", code=1)
+    assert "nowhere-*.csv" in done.stderr
+
+
+def test_a_folder_is_no_file(command: Run, tmp_path: Path) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    assert "folder.csv" in command("fit", "folder.csv", "-o", "model", code=1).stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_file_is_named(command: Run, tmp_path: Path) -> None:
+    (tmp_path / "secret.csv").write_text(GOOD)
+    (tmp_path / "secret.csv").chmod(0)
+    assert "secret.csv" in command("fit", "secret.csv", "-o", "model", code=1).stderr
+
+
+def test_an_output_that_cannot_be_written_is_named(command: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    done = command("generate", "plant", "--rows", "200", "-o", "file/plant.csv", code=1)
+    assert "file" in done.stderr
+    assert (tmp_path / "file").read_text() == "in the way"
+
+
+def test_an_output_of_another_kind_is_refused_before_any_work(command: Run) -> None:
+    done = command("score", "x.csv", "-m", "model", "-o", "scores.xlsx", code=1)
+    assert "must end in .csv or .parquet" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "telling"),
+    [("windw = 3\n", "windw"), ("window = \n", "must be TOML"), (None, "is not there")],
+)
+def test_a_bad_settings_file_is_refused(
+    command: Run, tmp_path: Path, text: str | None, telling: str
+) -> None:
+    (tmp_path / "good.csv").write_text(GOOD)
+    if text is not None:
+        (tmp_path / "settings.toml").write_text(text)
+    done = command("fit", "good.csv", "-o", "model", "--config", "settings.toml", code=1)
+    assert telling in done.stderr

@@ -1,0 +1,257 @@
+"""Each command as a person would type it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import subadjacent
+from running import Run, json_lines, runner
+from subadjacent import SubAdjacentDetector, load
+
+QUICK = "epochs = 1\nwindow = 20\nstride = 8\nsmoothing = 3\n"
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A made-up plant in a CSV file, with labels; quick settings; a model. Not to be changed."""
+    folder = tmp_path_factory.mktemp("prepared")
+    (folder / "quick.toml").write_text(QUICK)
+    command = runner(folder)
+    command("generate", "plant", "--rows", "1200", "--label", "-o", "plant.csv")
+    command(
+        "fit", "plant.csv", "-o", "model", "--label", "label", "--train-fraction", "0.5",
+        "--config", "quick.toml",
+    )  # fmt: skip
+    return folder
+
+
+@pytest.fixture
+def plant(prepared: Path, tmp_path: Path) -> Path:
+    shutil.copy(prepared / "plant.csv", tmp_path)
+    shutil.copy(prepared / "quick.toml", tmp_path)
+    return tmp_path / "plant.csv"
+
+
+@pytest.fixture
+def model(prepared: Path) -> Path:
+    return prepared / "model"
+
+
+def test_generate_writes_what_the_seed_decides(command: Run) -> None:
+    first = command("generate", "plant", "--rows", "200", "--seed", "3").stdout
+    again = command("generate", "plant", "--rows", "200", "--seed", "3").stdout
+    other = command("generate", "plant", "--rows", "200", "--seed", "4").stdout
+    assert first == again != other
+    assert first.splitlines()[0] == "time,sensor_1,sensor_2,sensor_3,sensor_4,sensor_5,sensor_6"
+    assert len(first.splitlines()) == 201
+
+
+def test_generate_gives_the_benchmark_series(command: Run, tmp_path: Path) -> None:
+    command("generate", "neurips-ts", "--rows", "500", "--label", "-o", "series.parquet")
+    assert pl.read_parquet(tmp_path / "series.parquet").columns == ["value", "label"]
+
+
+def test_detect_goes_from_a_file_to_explained_alarms(
+    command: Run, plant: Path, tmp_path: Path
+) -> None:
+    done = command("detect", plant, "--config", "quick.toml", "--label", "label", "--png")
+    alarms = json_lines(done.stdout)
+    folder = tmp_path / "plant-anomalies"
+    assert alarms
+    assert alarms[0]["causes"][0]["channel"].startswith("sensor_")
+    assert f"{len(alarms)} alarms in 1,200 rows" in done.stderr
+    scores = pl.read_csv(folder / "scores.csv")
+    assert scores.columns == ["timestamp", "score", "normalized_score", "anomalous"]
+    assert len(scores) == 1200
+    assert len(pl.read_csv(folder / "alarms.csv")) == len(alarms)
+    assert "<html" in (folder / "report.html").read_text()[:500]
+    assert list(folder.glob("*.png"))
+    assert load(folder / "model").channels_ == tuple(f"sensor_{n}" for n in range(1, 7))
+
+
+def test_detect_prints_csv_when_asked(command: Run, plant: Path) -> None:
+    done = command(
+        "detect", plant, "--config", "quick.toml", "--format", "csv", "--quiet", "-o", "out"
+    )
+    assert done.stdout.splitlines()[0].startswith("start,end,peak,rows,severity,channel,seen")
+    assert done.stderr == ""
+
+
+def test_scores_of_the_command_are_those_of_the_library(
+    command: Run, plant: Path, model: Path, tmp_path: Path
+) -> None:
+    command("score", plant, "-m", model, "-o", "scores.parquet", "--label", "label")
+    table = pl.read_parquet(tmp_path / "scores.parquet")
+    frame = pl.read_csv(plant, try_parse_dates=True).drop("label")
+    detector = SubAdjacentDetector.load(model)
+    expected = detector.decision_function(frame).to_numpy()
+    np.testing.assert_allclose(table["score"].to_numpy(), expected, rtol=1e-4, atol=1e-7)
+    np.testing.assert_array_equal(
+        table["anomalous"].to_numpy(), (table["score"].to_numpy() > detector.threshold_)
+    )
+    np.testing.assert_array_equal(
+        table["normalized_score"].to_numpy() > 1, table["anomalous"].to_numpy() == 1
+    )
+
+
+def test_commands_read_standard_input_and_pipe(command: Run, plant: Path, model: Path) -> None:
+    piped = command("score", "-", "-m", model, "--label", "label", input=plant.read_text())
+    direct = command("score", plant, "-m", model, "--label", "label")
+    assert piped.stdout == direct.stdout
+    assert piped.stdout.splitlines()[0] == "timestamp,score,normalized_score,anomalous"
+
+
+def test_several_files_are_one_series(
+    command: Run, plant: Path, model: Path, tmp_path: Path
+) -> None:
+    header, *rows = plant.read_text().splitlines()
+    for number, part in enumerate((rows[:500], rows[500:])):
+        (tmp_path / f"part-{number}.csv").write_text("\n".join([header, *part]) + "\n")
+    parts = command("score", "part-*.csv", "-m", model, "--label", "label").stdout
+    assert parts == command("score", plant, "-m", model, "--label", "label").stdout
+
+
+def test_an_entity_column_splits_the_rows(command: Run, plant: Path, tmp_path: Path) -> None:
+    frame = pl.read_csv(plant).drop("label")
+    both = pl.concat(
+        [frame.with_columns(machine=pl.lit("a")), frame.with_columns(machine=pl.lit("b"))]
+    ).sort("time", maintain_order=True)
+    both.write_csv(tmp_path / "both.csv")
+    command("fit", "both.csv", "--entity", "machine", "-o", "model", "--config", "quick.toml")
+    done = command("score", "both.csv", "--entity", "machine", "-m", "model", "-o", "s.csv")
+    assert "2,400 rows" in done.stderr
+    scores = pl.read_csv(tmp_path / "s.csv")
+    assert scores.columns == ["timestamp", "machine", "score", "normalized_score", "anomalous"]
+    of_a, of_b = (scores.filter(pl.col("machine") == name)["score"] for name in "ab")
+    np.testing.assert_allclose(of_a.to_numpy(), of_b.to_numpy(), rtol=1e-5)
+
+
+def test_info_tells_what_a_model_holds(command: Run, model: Path) -> None:
+    facts = json.loads(command("info", model).stdout)
+    assert facts["window"] == 20
+    assert facts["parameters"]["smoothing"] == 3
+    assert facts["channels"][0] == "sensor_1"
+
+
+def test_evaluate_puts_a_random_score_beside(
+    command: Run, plant: Path, model: Path, tmp_path: Path
+) -> None:
+    command("score", plant, "-m", model, "--label", "label", "-o", "scores.csv")
+    scored = pl.read_csv(tmp_path / "scores.csv").with_columns(y=pl.read_csv(plant)["label"])
+    scored.write_csv(tmp_path / "scored.csv")
+    metrics = json.loads(command("evaluate", "scored.csv", "--label", "y").stdout)
+    ours, random = metrics["this detector"], metrics["random score"]
+    assert ours["average_precision"] > random["average_precision"]
+    assert 0 <= ours["f1"] <= 1
+    at_zero = command("evaluate", "scored.csv", "--label", "y", "--threshold", "0").stdout
+    assert json.loads(at_zero)["this detector"]["recall"] == 1
+
+
+def test_report_writes_a_page_and_figures(
+    command: Run, plant: Path, model: Path, tmp_path: Path
+) -> None:
+    done = command(
+        "report", plant, "-m", model, "--label", "label", "-o", "page.html", "--png", "figures"
+    )
+    written = json.loads(done.stdout)["written"]
+    assert written[0] == "page.html"
+    assert all((tmp_path / name).stat().st_size > 1000 for name in written)
+
+
+def test_demo_shows_the_whole_way(command: Run, tmp_path: Path) -> None:
+    done = command("demo", "--rows", "1600", "-o", "shown")
+    facts = json.loads(done.stdout)
+    assert facts["rows"] == 800
+    assert f"{facts['alarms']} alarms in 800 rows" in done.stderr
+    assert {file.name for file in (tmp_path / "shown").iterdir()} == {
+        "report.html",
+        "scores.csv",
+        "alarms.csv",
+    }
+
+
+@pytest.mark.parametrize(
+    ("until", "rows"),
+    [("2026-01-01T10:00", 600), ("2026-01-01T10:00:30", 601)],
+)
+def test_train_until_takes_the_rows_before_a_time(
+    command: Run, plant: Path, until: str, rows: int
+) -> None:
+    done = command("fit", plant, "-o", "model", "--train-until", until, "--config", "quick.toml")
+    assert json.loads(done.stdout)["rows"] == rows
+
+
+def test_a_false_alarm_budget_and_a_time_budget_are_kept(command: Run, plant: Path) -> None:
+    done = command(
+        "fit", plant, "-o", "model", "--false-alarms", "4/day", "--budget", "1s",
+        "--seed", "5", "--device", "cpu", "--config", "quick.toml",
+    )  # fmt: skip
+    assert json.loads(done.stdout)["threshold"] > 0
+    facts = json.loads(command("info", "model").stdout)
+    assert facts["parameters"]["contamination"] == "4/day"
+    assert facts["parameters"]["random_state"] == 5
+    assert facts["parameters"]["budget"] == "1s"
+
+
+def test_labels_change_nothing_but_the_report(command: Run, plant: Path, tmp_path: Path) -> None:
+    without = pl.read_csv(plant).drop("label")
+    without.write_csv(tmp_path / "bare.csv")
+    for file, name in (("plant.csv", "with"), ("bare.csv", "without")):
+        command("detect", file, "-o", name, "--config", "quick.toml")
+    scores = [(tmp_path / name / "scores.csv").read_text() for name in ("with", "without")]
+    assert scores[0] == scores[1]
+
+
+def test_progress_is_silent_where_no_one_watches(command: Run, plant: Path) -> None:
+    done = command("fit", plant, "-o", "model", "--config", "quick.toml", "--quiet")
+    assert done.stderr == ""
+
+
+def help_text(command: Run, *arguments: str) -> str:
+    return command(
+        *arguments, "--help", env={"COLUMNS": "200", "PATH": "/usr/bin", "TERM": "dumb"}
+    ).stdout
+
+
+def test_help_comes_without_torch(command: Run) -> None:
+    code = (
+        "import sys; sys.argv = ['subadjacent', '--help']\n"
+        "from subadjacent.cli.main import run\n"
+        "try: run()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'torch', 'numpy', 'polars', 'pandas', 'bokeh'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    assert "detect" in help_text(command)
+
+
+def test_the_version_is_shown(command: Run) -> None:
+    assert command("--version").stdout == f"subadjacent {subadjacent.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["nonsense"],
+        ["fit", "x.csv"],
+        ["fit", "x.csv", "-o", "m", "--seed", "many"],
+        ["score", "x.csv"],
+        ["evaluate", "x.csv"],
+        ["generate", "sine"],
+        ["detect", "x.csv", "--format", "xml"],
+    ],
+)
+def test_bad_usage_exits_with_two(command: Run, arguments: list[Any]) -> None:
+    done = command(*arguments, code=2)
+    assert done.stderr or done.stdout

@@ -1,0 +1,614 @@
+"""Files of every kind: those that work, those that are refused, and what is said of them."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import gzip
+import io
+import logging
+import os
+import random
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from subadjacent.data.files import Columns, Part, Rows, open_files
+from subadjacent.data.inputs import read
+from subadjacent.errors import DataNotFound, InputError
+
+PLAIN = "time,a,b\n2024-01-01 00:00:00,1,2\n2024-01-01 00:01:00,3,4.5\n2024-01-01 00:02:00,5,6\n"
+
+
+@pytest.fixture
+def write(tmp_path: Path):  # type: ignore[no-untyped-def]
+    def put(content: str | bytes, name: str = "plant.csv") -> str:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return str(path)
+
+    return put
+
+
+@pytest.fixture
+def frame_of(write: Any):  # type: ignore[no-untyped-def]
+    def load(content: str | bytes, name: str = "plant.csv", **columns: str) -> pl.DataFrame:
+        return open_files([write(content, name)], Columns(**columns)).whole().frame
+
+    return load
+
+
+def refused(path: str, **columns: str) -> str:
+    with pytest.raises(InputError) as caught:
+        open_files([path], Columns(**columns)).whole()
+    message = str(caught.value)
+    assert "\n" not in message
+    assert Path(path).name in message
+    return message
+
+
+def put_parquet(path: Path, data: dict[str, Any], **options: Any) -> str:
+    pl.DataFrame(data).write_parquet(path, **options)
+    return str(path)
+
+
+def same(left: Part, right: Part) -> None:
+    assert left.frame.equals(right.frame)
+    assert left.frame.schema == right.frame.schema
+    np.testing.assert_array_equal(left.labels, right.labels)  # type: ignore[arg-type]
+
+
+def together(rows: Rows, size: int) -> Part:
+    parts = list(rows.chunks(size))
+    assert len({tuple(part.frame.schema.items()) for part in parts}) == 1
+    assert all(len(part) <= size for part in parts)
+    labels = [part.labels for part in parts if part.labels is not None]
+    frame = pl.concat([part.frame for part in parts])
+    return Part(frame, np.concatenate(labels) if labels else None)
+
+
+# what works
+
+
+def test_a_plain_file_is_read_as_it_stands(write: Any) -> None:
+    rows = open_files([write(PLAIN)])
+    part = rows.whole()
+    assert (rows.time, rows.entity, rows.label, rows.channels) == ("time", None, None, ("a", "b"))
+    assert part.frame.columns == ["timestamp", "a", "b"]
+    assert part.frame["b"].to_list() == [2.0, 4.5, 6.0]
+    assert part.times is not None
+    assert part.times.to_list()[1] == datetime(2024, 1, 1, 0, 1)
+    assert part.labels is None
+    assert rows.notes == ("column 'time' is the time (found): dates without a time zone",)
+
+
+def test_what_is_read_is_what_the_library_takes(frame_of: Any) -> None:
+    (series,) = read(frame_of(PLAIN)).series
+    assert series.channels == ("a", "b")
+    assert series.interval == 60.0
+    np.testing.assert_array_equal(series.values, [[1, 2], [3, 4.5], [5, 6]])
+
+
+def test_a_counter_called_time_is_no_channel(frame_of: Any) -> None:
+    (series,) = read(frame_of("time,a\n0,1\n1,2\n")).series
+    assert series.channels == ("a",)
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+def test_the_separator_is_found(write: Any, mark: str) -> None:
+    rows = open_files([write(PLAIN.replace(",", mark))])
+    assert rows.whole().frame["a"].to_list() == [1.0, 3.0, 5.0]
+    assert ("separated by" in " ".join(rows.notes)) == (mark != ",")
+
+
+@pytest.mark.parametrize("header", ["a;b\n", ""])
+def test_decimal_commas_are_found_and_said(write: Any, header: str) -> None:
+    rows = open_files([write(header + "1,5;2,5\n-3,25;4,0\n")])
+    assert rows.whole().frame.rows() == [(1.5, 2.5), (-3.25, 4.0)]
+    assert "decimal marks" in " ".join(rows.notes)
+
+
+def test_a_point_among_decimal_commas_is_refused(write: Any) -> None:
+    rows = "a;b\n" + "1,5;2\n" * 60 + "1.234,5;2\n"
+    assert "line 62, column 'a'" in refused(write(rows))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "said"),
+    [("utf-8", ""), ("utf-8-sig", "byte order mark"), ("latin-1", "Latin-1"), ("utf-16", "UTF-16")],
+)
+def test_the_encoding_is_found(write: Any, encoding: str, said: str) -> None:
+    rows = open_files([write("température,b\n1,2\n3,4\n".encode(encoding))])
+    assert rows.channels == ("température", "b")
+    assert rows.whole().frame.rows() == [(1.0, 2.0), (3.0, 4.0)]
+    assert said in " ".join(rows.notes)
+
+
+def test_a_file_that_leaves_its_encoding_later_is_refused(write: Any) -> None:
+    text = "id,a\n" + "x,1\n" * 30_000
+    assert "save the file as UTF-8" in refused(write(text.encode() + b"\xe9,2\n"), entity="id")
+
+
+def test_a_first_line_of_numbers_is_data(write: Any) -> None:
+    rows = open_files([write("1,2\n3,4\n")])
+    assert rows.channels == ("column_1", "column_2")
+    assert len(rows.whole()) == 2
+    assert "first line holds data" in rows.notes[0]
+
+
+def test_a_file_without_header_may_begin_with_its_time(write: Any) -> None:
+    rows = open_files([write("2024-01-01,2\n2024-01-02,4\n")])
+    assert (rows.time, rows.channels) == ("column_1", ("column_2",))
+    assert open_files([write("1700000000,2\n1700000060,4\n")]).time == "column_1"
+
+
+def test_names_that_count_are_names(frame_of: Any) -> None:
+    assert frame_of("0,1,2\n5,6,7\n").columns == ["0", "1", "2"]
+    assert frame_of(",0,1\n0,6,7\n1,8,9\n").columns == ["timestamp", "0", "1"]
+
+
+@pytest.mark.parametrize("word", ["", "NA", "N/A", "NaN", "nan", "null", "None", "-", "?", " "])
+def test_words_for_missing_are_missing(frame_of: Any, word: str) -> None:
+    found = frame_of(f"a,b\n1,2\n{word},4\n")["a"].fill_nan(None).to_list()
+    assert found == [1.0, None]
+
+
+def test_infinite_numbers_pass_and_the_library_fills_them(frame_of: Any) -> None:
+    frame = frame_of("a,b\n1,2\ninf,4\n-inf,5\n2,6\n")
+    assert frame["a"].to_list() == [1.0, float("inf"), float("-inf"), 2.0]
+    np.testing.assert_array_equal(read(frame).series[0].values[:, 0], [1, 1, 1, 2])
+
+
+def test_constant_and_missing_columns_pass(frame_of: Any) -> None:
+    frame = frame_of("a,b,c\n1,,3\n1,,4\n")
+    assert frame.schema["b"] == pl.Float64
+    assert frame["b"].null_count() == 2
+
+
+def test_true_and_false_are_numbers(frame_of: Any) -> None:
+    assert frame_of("a,b\n1,True\n2,false\n")["b"].to_list() == [1.0, 0.0]
+
+
+def test_quotes_may_hold_separators_and_line_ends(frame_of: Any) -> None:
+    frame = frame_of('"a, in °C","b"\n"1","2"\n3,4\n"5\n",6\n')
+    assert frame.columns == ["a, in °C", "b"]
+    assert frame["a, in °C"].to_list() == [1.0, 3.0, 5.0]
+
+
+def test_empty_lines_are_skipped_but_for_those_of_a_single_column(frame_of: Any) -> None:
+    assert frame_of("\na,b\n\n1,2\n\n3,4\n\n\n")["a"].to_list() == [1.0, 3.0]
+    assert frame_of("a\n1\n\n3\n\n")["a"].to_list() == [1.0, None, 3.0]
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_line_ends_of_other_systems_work(frame_of: Any, end: str) -> None:
+    assert frame_of(PLAIN.replace("\n", end))["a"].to_list() == [1.0, 3.0, 5.0]
+
+
+@pytest.mark.parametrize("name", ["x.csv.gz", "x.gz"])
+def test_compressed_text_is_read(frame_of: Any, name: str) -> None:
+    assert frame_of(gzip.compress(PLAIN.encode()), name)["a"].to_list() == [1.0, 3.0, 5.0]
+
+
+def test_standard_input_is_read_once_and_used_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(PLAIN.encode())))
+    rows = open_files(["-"])
+    same(rows.whole(), together(rows, 2))
+
+
+def test_standard_input_is_what_messages_call_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"")))
+    with pytest.raises(InputError, match="standard input must have a header"):
+        open_files("-")
+
+
+def test_the_copy_of_standard_input_goes_away(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for content in (PLAIN, "", "a,a\n1,2\n"):
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
+        with contextlib.suppress(InputError):
+            assert len(open_files("-").whole()) == 3
+        gc.collect()
+        assert not list(tmp_path.iterdir())
+
+
+def test_a_pipe_is_read_as_a_file(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["sh", "-c", f"printf 'a,b\\n1,2\\n' > {pipe}"]):
+        assert open_files([str(pipe)]).whole().frame.rows() == [(1.0, 2.0)]
+
+
+# parts
+
+
+def test_the_time_column_may_be_named(write: Any) -> None:
+    path = write("a,when,time\n1,0,2\n3,1,4\n")
+    rows = open_files([path], Columns(time="when"))
+    assert (rows.time, rows.channels) == ("when", ("a", "time"))
+    assert "given" in rows.notes[0]
+
+
+def test_a_first_column_of_times_is_the_time_whatever_its_name(write: Any) -> None:
+    rows = open_files([write("Zeitpunkt,a\n2024-01-01T00:00Z,1\n2024-01-01T00:01Z,2\n")])
+    assert rows.time == "Zeitpunkt"
+    assert rows.whole().frame["timestamp"][0] == datetime(2024, 1, 1, tzinfo=UTC)
+
+
+def test_dates_are_preferred_to_a_counter_and_two_of_them_are_refused(write: Any) -> None:
+    assert open_files([write("ts,date,a\n0,2024-01-01,1\n1,2024-01-02,1\n")]).time == "date"
+    message = refused(write("date,time,a\n2024-01-01,2024-01-01,1\n"))
+    assert "date, time could all be it: name the one to use" in message
+
+
+def test_row_numbers_without_a_name_are_left_out(write: Any) -> None:
+    rows = open_files([write(",timestamp,a,\n0,2024-01-01,1,\n1,2024-01-02,1,\n")])
+    assert rows.channels == ("a",)
+    assert sum("left out" in note for note in rows.notes) == 2
+
+
+def test_entities_are_told_apart(write: Any) -> None:
+    path = write("machine,time,a\nx,0,1\ny,0,2\nx,1,3\ny,1,4\n")
+    frame = open_files([path], Columns(entity="machine")).whole().frame
+    assert [series.entity for series in read(frame).series] == ["x", "y"]
+    assert open_files([write("unique_id,a\nx,1\n")]).entity == "unique_id"
+
+
+@pytest.mark.parametrize("name", ["label", "Label", "is_anomaly", "anomaly", "attack"])
+def test_labels_are_kept_out_and_that_is_said(
+    write: Any, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="subadjacent")
+    rows = open_files([write(f"a,{name}\n1,0\n2,1\n3,True\n")])
+    part = rows.whole()
+    assert part.frame.columns == ["a"]
+    assert part.labels is not None
+    assert part.labels.tolist() == [0, 1, 1]
+    assert f"column {name!r} is taken for labels" in caplog.text
+
+
+def test_a_named_label_leaves_no_other_label_among_the_channels(write: Any) -> None:
+    rows = open_files([write("a,y,attack\n1,0,0\n2,1,1\n")], Columns(label="y"))
+    assert (rows.label, rows.channels) == ("y", ("a",))
+    assert "column 'attack' is left out" in rows.notes[0]
+
+
+@pytest.mark.parametrize("cell", ["2", "x", "", "0.5"])
+def test_a_label_that_is_neither_0_nor_1_is_refused(write: Any, cell: str) -> None:
+    message = refused(write(f"a,label\n1,0\n2,{cell}\n"))
+    assert "line 3, column 'label', must hold 0 or 1" in message
+
+
+def test_a_column_that_is_not_there_is_refused_with_those_that_are(write: Any) -> None:
+    assert "time column 'when'; it has time, a, b" in refused(write(PLAIN), time="when")
+    assert "one column for each part" in refused(write(PLAIN), time="time", label="time")
+
+
+# bad text files
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "it is empty"),
+        ("\n \n", "it is empty"),
+        ("a,b\n", "a header and nothing else"),
+        (bytes(range(256)) * 4, "binary data"),
+        (b"PK\x03\x04rest", "export the sheet as CSV"),
+        (random.Random(0).randbytes(5000), "binary data"),
+        ("a,b\n1,2\n3\n4,5\n", "line 3, must have 2 cells as its first line has; it has 1"),
+        ("a,b\n1,2\n3,4,5\n", "line 3, must have 2 cells as its first line has; it has 3"),
+        ('a,b\n1,2\n"3"\n4,5\n', "line 3, must have 2 cells as its first line has; it has 1"),
+        ("a,b\n1,2\n3,4\n5", "line 4, must have 2 cells as its first line has; it has 1: the file"),
+        ('a,b\n1,2\n"3,4\n', "line 3, must have its quotes"),
+        ("a,b\n1,2\n3,on\n", "line 3, column 'b', must hold a number"),
+        ("a,b\n\n1,2\n\n3," + "x" * 99, "it holds '" + "x" * 39 + "…'"),
+        ("a,b,a\n1,2,3\n", "name every column once; line 1 has 'a'"),
+        ("name,b\nx,y\nz,w\n", "at least one column of numbers"),
+        ("time\n1\n2\n", "at least one column of numbers beside time"),
+        ("time,a\n0,1\nnever,2\n", "column 'time', must have times such as"),
+        ("time,a\n2024-01-01,1\nnever,2\n", "line 3, column 'time', must have times such as"),
+        ("time,a\n2024-01-01,1\n,2\n", "line 3, column 'time'"),
+        ("time,a\n2024-01-01 00:00,1\n2024-01-01 00:00Z,2\n", "with an offset, or none"),
+        ("item_id,a\nx,1\n,2\n", "line 3, column 'item_id', must name an entity"),
+    ],
+)
+def test_a_bad_file_is_refused_in_one_sentence(write: Any, content: Any, said: str) -> None:
+    assert said in refused(write(content))
+
+
+def test_compressed_text_that_is_cut_is_refused(write: Any) -> None:
+    whole = gzip.compress("\n".join(["a,b", *(f"{n},{n * n}" for n in range(5000))]).encode())
+    assert "cannot be read to its end" in refused(write(whole[: len(whole) // 2], "x.csv.gz"))
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        ("2024-10-27 02:00", "if clocks were put back there for winter"),
+        ("2024-10-27 01:00", "sort the rows by time"),
+        ("2024-10-27 02:59", "drop duplicates"),
+    ],
+)
+def test_times_that_do_not_increase_are_refused(write: Any, second: str, said: str) -> None:
+    message = refused(write(f"time,a\n2024-10-27 02:59,1\n{second},2\n"))
+    assert "line 3, column 'time': times must increase from row to row" in message
+    assert said in message
+
+
+def test_times_are_compared_across_parts_and_files(write: Any) -> None:
+    paths = [write(PLAIN, name) for name in ("one.csv", "two.csv")]
+    with pytest.raises(InputError, match=r"two\.csv, line 2, column 'time': times must increase"):
+        list(open_files(paths).chunks(1))
+
+
+def test_a_jump_in_spring_is_a_gap_like_any_other(frame_of: Any) -> None:
+    hours = ("00:00", "00:30", "01:00", "01:30", "03:00", "03:30")
+    frame = frame_of("time,a\n" + "".join(f"2024-03-31 {one},1\n" for one in hours))
+    assert read(frame).series[0].interval == 1800.0
+
+
+# paths
+
+
+def test_what_is_not_there_is_said(tmp_path: Path) -> None:
+    for path in ("none.csv", "none.parquet", "*.csv"):
+        with pytest.raises(DataNotFound, match=r"none|no file matches"):
+            open_files([str(tmp_path / path)])
+    with pytest.raises(InputError, match="at least one file"):
+        open_files([])
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    assert "it is a folder: name the files in it" in refused(str(tmp_path))
+
+
+def test_an_unreadable_file_is_refused(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(PLAIN)
+
+    def denied(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", denied)
+    assert "permission is denied" in refused(path)
+
+
+def test_several_files_follow_one_another(write: Any, tmp_path: Path) -> None:
+    write("time,a,label\n2,3,1\n3,4,0\n", "day-2.csv")
+    write("label;a;time\n0;1,5;0\n0;2,5;1\n", "day-1.csv")
+    rows = open_files([str(tmp_path / "day-*.csv")])
+    part = rows.whole()
+    assert sorted(part.frame.columns) == ["a", "timestamp"]
+    assert part.frame["a"].to_list() == [1.5, 2.5, 3.0, 4.0]
+    assert part.labels is not None
+    assert part.labels.tolist() == [0, 0, 1, 0]
+    assert any("day-1.csv: commas" in note for note in rows.notes)
+    same(part, together(rows, 1))
+
+
+def test_several_files_must_have_the_same_columns_and_kind_of_time(write: Any) -> None:
+    first = write(PLAIN, "one.csv")
+    with pytest.raises(InputError, match=r"two\.csv must have the same columns as .*'b', 'c'"):
+        open_files([first, write(PLAIN.replace("b", "c"), "two.csv")])
+    zoned = PLAIN.replace(":00,", ":00Z,").replace("2024", "2025")
+    with pytest.raises(InputError, match="must hold times of one kind in all files"):
+        open_files([first, write(zoned, "two.csv")])
+
+
+# Parquet
+
+
+def test_parquet_is_read_with_its_types(tmp_path: Path) -> None:
+    start = datetime(2024, 1, 1)
+    data = {
+        "id": pl.Series(["x", "x"], dtype=pl.Categorical),
+        "at": [start, start + timedelta(hours=1)],
+        "small": pl.Series([1.5, None], dtype=pl.Float32),
+        "count": [1, 2],
+        "on": [True, False],
+        "nothing": pl.Series([None, None], dtype=pl.Null),
+        "other": [start.date(), start.date()],
+        "label": [False, True],
+    }
+    rows = open_files([put_parquet(tmp_path / "x.pq", data)], Columns(time="at", entity="id"))
+    part = rows.whole()
+    assert rows.channels == ("small", "count", "on", "nothing")
+    assert list(part.frame.dtypes[2:]) == [pl.Float32, pl.Float64, pl.Float64, pl.Float64]
+    assert part.labels is not None
+    assert part.labels.tolist() == [0, 1]
+    assert any("column 'other' is left out" in note for note in rows.notes)
+
+
+def test_parquet_dates_are_found_whatever_their_name(tmp_path: Path) -> None:
+    zoned = pl.Series([datetime(2024, 1, 1)]).dt.replace_time_zone("Europe/Berlin")
+    rows = open_files([put_parquet(tmp_path / "x.parquet", {"a": [1.0], "when": zoned})])
+    assert rows.time == "when"
+    assert rows.whole().frame.schema["timestamp"] == pl.Datetime("us", "Europe/Berlin")
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"a": [1.0], "b": [[1, 2]]}, "these columns do not: 'b' (List"),
+        ({"a": [1.0], "b": [{"c": 1}]}, "these columns do not: 'b' (Struct"),
+        ({"a": [1.0], "b": ["x"]}, "these columns do not: 'b' (String)"),
+        ({"time": [[1]], "a": [1.0]}, "'time' (List"),
+        ({"time": [True], "a": [1.0]}, "must have times such as"),
+        ({"time": ["never"], "a": [1.0]}, "row 1, column 'time'"),
+        ({"time": [1, None], "a": [1.0, 2.0]}, "row 2, column 'time'"),
+        ({"a": pl.Series([], dtype=pl.Float64)}, "it has columns and nothing else"),
+        ({"item_id": [[1]], "a": [1.0]}, "plain values in column 'item_id'"),
+        ({"label": [[1]], "a": [1.0]}, "plain values in column 'label'"),
+    ],
+)
+def test_a_bad_parquet_file_is_refused_in_one_sentence(
+    tmp_path: Path, data: dict[str, Any], said: str
+) -> None:
+    assert said in refused(put_parquet(tmp_path / "x.parquet", data))
+
+
+@pytest.mark.parametrize(
+    ("keep", "said"), [(0, "is empty"), (3, "else"), (0.5, "cut"), (-1, "cut")]
+)
+def test_a_parquet_file_that_is_cut_is_refused(tmp_path: Path, keep: float, said: str) -> None:
+    path = Path(put_parquet(tmp_path / "x.parquet", {"a": np.arange(1000.0)}))
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(keep * len(whole)) if isinstance(keep, float) else keep])
+    assert said in refused(str(path))
+
+
+def test_text_called_parquet_is_refused_and_parquet_called_csv_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    path.write_text(PLAIN)
+    assert "it is something else" in refused(str(path))
+    assert len(open_files([put_parquet(tmp_path / "x.csv", {"a": [1.0]})]).whole()) == 1
+
+
+# chunks
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 1000])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_chunks_together_are_the_whole(tmp_path: Path, kind: str, size: int) -> None:
+    paths = []
+    for number in range(3):
+        start = datetime(2024, 1, 1 + number)
+        frame = pl.DataFrame(
+            {
+                "time": [start + timedelta(minutes=minute) for minute in range(100)],
+                "a": np.random.default_rng(number).normal(size=100),
+                "b": [None if minute % 9 == 0 else minute for minute in range(100)],
+                "label": [int(minute > 90) for minute in range(100)],
+            }
+        )
+        path = tmp_path / f"{number}.{kind}"
+        frame.write_csv(path) if kind == "csv" else frame.write_parquet(path, row_group_size=30)
+        paths.append(str(path))
+    rows = open_files(paths)
+    whole = rows.whole()
+    assert len(whole) == 300
+    same(whole, together(rows, size))
+
+
+def test_chunks_need_a_whole_number_of_rows(write: Any) -> None:
+    with pytest.raises(InputError, match="rows must be a whole number of at least 1"):
+        open_files([write(PLAIN)]).chunks(0)
+
+
+PEAK = """
+import sys, threading, time
+from subadjacent.data.files import open_files
+import polars, narwhals
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+rows = open_files([sys.argv[1]])
+before = peak = resident()
+seen = 0
+for part in rows.chunks(2_000):
+    seen += len(part)
+    peak = max(peak, resident())
+print(seen, peak - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads Linux's own figures")
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_chunks_need_little_memory(tmp_path: Path, kind: str) -> None:
+    length, width = 300_000, 20
+    values = np.random.default_rng(0).normal(size=length).round(4)
+    frame = pl.DataFrame({f"c{number}": values + number for number in range(width)})
+    path = tmp_path / f"long.{kind}"
+    frame.write_csv(path) if kind == "csv" else frame.write_parquet(path, row_group_size=10_000)
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "POLARS_MAX_THREADS": "1"},
+    )
+    seen, grown = map(int, done.stdout.split())
+    assert seen == length
+    # the whole is 48 MB; a part, with its text, some 5
+    assert grown < length * width * 8 / 2
+
+
+# anything at all
+
+GOOD = "\n".join(
+    [
+        "time,a,b,label",
+        *(f"2024-01-01 00:{n:02d}:00,{n / 7:.3f},{n * n},{n % 2}" for n in range(40)),
+    ]
+).encode()
+
+
+def good_parquet() -> bytes:
+    out = io.BytesIO()
+    pl.read_csv(GOOD, try_parse_dates=True).write_parquet(out, row_group_size=15)
+    return out.getvalue()
+
+
+@st.composite
+def mutated(draw: st.DrawFn, original: bytes) -> bytes:
+    data = bytearray(original)
+    for _ in range(draw(st.integers(1, 4))):
+        place = draw(st.integers(0, max(len(data) - 1, 0)))
+        match draw(st.sampled_from(["flip", "cut", "insert", "line"])):
+            case "flip" if data:
+                data[place] ^= draw(st.integers(1, 255))
+            case "cut":
+                del data[place : place + draw(st.integers(1, 200))]
+            case "insert":
+                data[place:place] = draw(st.binary(min_size=1, max_size=8))
+            case _:
+                lines = bytes(data).split(b"\n")
+                lines.insert(place % len(lines), lines[place % len(lines)])
+                data = bytearray(b"\n".join(lines))
+    return bytes(data)
+
+
+def only_our_errors(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+    message = path.name
+    try:
+        assert len(open_files([str(path)]).whole()) > 0
+    except (InputError, DataNotFound) as error:
+        message = str(error)
+    assert path.name in message
+    assert "\n" not in message
+
+
+# always the same examples: see the class Parquet for the damage that polars does not survive,
+# about one random file in 2,600
+SLOWLY = settings(
+    max_examples=150,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+@SLOWLY
+@given(data=mutated(GOOD))
+def test_a_damaged_csv_file_works_or_is_refused(tmp_path: Path, data: bytes) -> None:
+    only_our_errors(tmp_path / "x.csv", data)
+
+
+@SLOWLY
+@given(data=mutated(good_parquet()))
+def test_a_damaged_parquet_file_works_or_is_refused(tmp_path: Path, data: bytes) -> None:
+    only_our_errors(tmp_path / "x.parquet", data)

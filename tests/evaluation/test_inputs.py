@@ -1,0 +1,122 @@
+"""What is refused, in the same words everywhere, and what is left alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evaluation.awkward import REFUSED_FLAGS, REFUSED_SCORES
+from subadjacent.errors import InputError
+from subadjacent.evaluation.adjust import adjust_scores, point_adjust, point_adjust_k
+from subadjacent.evaluation.events import (
+    detection_delay,
+    detection_delays,
+    events_found,
+    false_alarm_runs,
+    false_alarms_per_1000,
+)
+from subadjacent.evaluation.metrics import (
+    auroc,
+    average_precision,
+    best_f1,
+    best_point_adjusted_f1,
+    f1,
+    precision,
+    recall,
+)
+from subadjacent.evaluation.oracle import oracle_threshold
+from subadjacent.evaluation.segments import segments
+from subadjacent.evaluation.summary import summarise, with_controls
+
+Measure = Callable[[Any, Any], Any]
+
+
+def adjust_half(predicted: Any, labels: Any) -> Any:
+    return point_adjust_k(predicted, labels, 50)
+
+
+def summarise_at_zero(scores: Any, labels: Any) -> Any:
+    return summarise(scores, labels, 0.0)
+
+
+def controls_at_zero(scores: Any, labels: Any) -> Any:
+    return with_controls(scores, labels, 0.0, np.random.default_rng(0))
+
+
+OF_PREDICTED: list[Measure] = [
+    *(precision, recall, f1, point_adjust, adjust_half),
+    *(events_found, detection_delays, detection_delay, false_alarms_per_1000, false_alarm_runs),
+]
+OF_SCORES: list[Measure] = [
+    *(auroc, average_precision, best_f1, best_point_adjusted_f1, adjust_scores),
+    *(oracle_threshold, summarise_at_zero, controls_at_zero),
+]
+
+
+@pytest.mark.parametrize("measure", OF_PREDICTED)
+@pytest.mark.parametrize(("came", "message"), REFUSED_FLAGS)
+def test_predictions_that_are_none_are_refused(measure: Measure, came: Any, message: str) -> None:
+    with pytest.raises(InputError, match=f"^predicted {message}"):
+        measure(came, [0, 1, 0])
+
+
+@pytest.mark.parametrize("measure", OF_PREDICTED)
+@pytest.mark.parametrize(("came", "message"), REFUSED_FLAGS)
+def test_labels_that_are_none_are_refused(measure: Measure, came: Any, message: str) -> None:
+    with pytest.raises(
+        InputError, match=f"^(predicted and )?labels {message.replace('and labels ', '')}"
+    ):
+        measure([0, 1, 0], came)
+
+
+@pytest.mark.parametrize("measure", OF_SCORES)
+@pytest.mark.parametrize(("came", "message"), REFUSED_FLAGS)
+def test_labels_of_scores_that_are_none_are_refused(
+    measure: Measure, came: Any, message: str
+) -> None:
+    with pytest.raises(
+        InputError, match=f"^(scores and )?labels {message.replace('and labels ', '')}"
+    ):
+        measure([0.1, 0.3, 0.2], came)
+
+
+@pytest.mark.parametrize("measure", OF_SCORES)
+@pytest.mark.parametrize(("came", "message"), REFUSED_SCORES)
+def test_scores_that_are_none_are_refused(measure: Measure, came: Any, message: str) -> None:
+    with pytest.raises(InputError, match=f"^{message}"):
+        measure(came, [0, 1, 0])
+
+
+@pytest.mark.parametrize(("came", "message"), REFUSED_FLAGS)
+def test_segments_of_what_is_no_label_are_refused(came: Any, message: str) -> None:
+    if "one value for each row" not in message:
+        with pytest.raises(InputError, match=f"^labels {message}"):
+            segments(came)
+
+
+@pytest.mark.parametrize("threshold", [math.nan, None, "high", True, [0.5]])
+def test_a_threshold_that_is_no_number_is_refused(threshold: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        summarise([0.1, 0.2], [0, 1], threshold)
+    assert str(caught.value) == f"threshold must be a number; got {threshold!r}"
+
+
+@pytest.mark.parametrize("measure", OF_PREDICTED + OF_SCORES)
+def test_inputs_are_never_changed(measure: Measure) -> None:
+    first, labels = np.array([0.0, 1, 0, 1, 0]), np.array([0, 1, 1, 1, 0])
+    first.flags.writeable = labels.flags.writeable = False
+    measure(first, labels)
+    assert first.tolist() == [0, 1, 0, 1, 0]
+    assert labels.tolist() == [0, 1, 1, 1, 0]
+
+
+@pytest.mark.parametrize("measure", OF_PREDICTED + OF_SCORES)
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32, object])
+def test_the_type_of_zeros_and_ones_does_not_matter(measure: Measure, dtype: Any) -> None:
+    first, labels = [0, 1, 0, 1, 0], [0, 1, 1, 0, 1]
+    found = measure(np.array(first, dtype=dtype), np.array(labels, dtype=dtype))
+    np.testing.assert_equal(found, measure(first, labels))

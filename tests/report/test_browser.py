@@ -1,0 +1,258 @@
+"""The page in a real browser, used as a person would."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from report.conftest import CHANNELS, dated
+from subadjacent import SubAdjacentDetector
+from subadjacent.data.plant import Plant
+from subadjacent.report.page import page
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine's path")
+
+RANGE = """name => {
+  const range = Bokeh.documents[0].get_model_by_name(name);
+  return [range.start, range.end];
+}"""
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def report(
+    named: SubAdjacentDetector, plant: Plant, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    text = page(named, dated(plant.test), title="Plant", labels=plant.labels)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def report_of_two(
+    named: SubAdjacentDetector, plant: Plant, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    path = tmp_path_factory.mktemp("report") / "two.html"
+    parts = {"north": dated(plant.test[:600]), "south": dated(plant.test[600:], "2026-05-01")}
+    path.write_text(page(named, parts, title="Two"), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[Open]:
+    """Opens a page, and holds it to: no error, no word on the console, no request leaves."""
+    tabs: list[Page] = []
+    complaints: list[str] = []
+
+    def open_page(path: Path, *, width: int = 1280, scheme: Any = "light") -> Page:
+        tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        tabs.append(tab)
+        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        tab.on(
+            "console",
+            lambda said: (
+                complaints.append(said.text) if said.type in ("error", "warning") else None
+            ),
+        )
+        tab.on(
+            "request",
+            lambda request: (
+                None
+                if request.url.startswith(("file:", "data:", "blob:"))
+                else complaints.append(request.url)
+            ),
+        )
+        tab.goto(path.as_uri())
+        tab.wait_for_selector("html[data-ready]")
+        return tab
+
+    yield open_page
+    for tab in tabs:
+        tab.close()
+    assert complaints == []
+
+
+def frame(tab: Page) -> None:
+    tab.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def test_every_alarm_is_in_the_table_and_the_worst_is_chosen(
+    opened: Open, report: Path, named: SubAdjacentDetector, plant: Plant
+) -> None:
+    alarms = named.alarms(dated(plant.test))
+    tab = opened(report)
+    rows = tab.locator("#alarm-table tbody tr")
+    assert rows.count() == len(alarms) > 2
+    severities = [alarm.severity for alarm in alarms]
+    chosen = tab.locator("tr[aria-current]")
+    assert chosen.get_attribute("data-alarm") == str(severities.index(max(severities)))
+    first = alarms[0].causes[0]
+    assert rows.first.locator(".cause").first.inner_text() == (
+        f"{first.channel} expected {first.expected:.4g}, saw {first.seen:.4g}"
+    )
+
+
+def test_a_click_on_an_alarm_zooms_there_and_shows_its_channel(
+    opened: Open, report: Path, named: SubAdjacentDetector, plant: Plant
+) -> None:
+    tab = opened(report)
+    for number, alarm in enumerate(named.alarms(dated(plant.test))[:3]):
+        tab.locator(f"tr[data-alarm='{number}'] td").first.click()
+        start, end = tab.evaluate(RANGE, "detail")
+        assert start <= alarm.start.timestamp() * 1000 <= alarm.end.timestamp() * 1000 <= end
+        assert end - start < 100 * 300_000
+        chosen = tab.locator("#channel").evaluate("one => one.selectedOptions[0].text")
+        assert chosen == alarm.causes[0].channel
+        assert tab.locator("#detail-title").inner_text().startswith(f"Alarm {number + 1} of")
+
+
+def test_a_click_on_a_marker_in_the_strip_zooms_there(opened: Open, report: Path) -> None:
+    tab = opened(report)
+    before = tab.evaluate(RANGE, "detail")
+    # where the last alarm's marker is, in pixels of the page
+    x, y = tab.evaluate("""() => {
+      const strip = Bokeh.documents[0].get_model_by_name("overview");
+      const view = Object.values(Bokeh.index).find(one => one.model === strip)
+        ?? [...Bokeh.index].find(one => one.model === strip);
+      const data = Bokeh.documents[0].get_model_by_name("all_bands").data;
+      const last = data.middle.length - 1, box = view.el.getBoundingClientRect();
+      return [box.x + view.frame.bbox.x + view.frame.x_scale.compute(data.middle[last]) - view.frame.bbox.x,
+              box.y + view.frame.y_scale.compute(data.top[last])];
+    }""")
+    tab.mouse.click(x, y)
+    frame(tab)
+    count = tab.locator("#alarm-table tbody tr").count()
+    assert tab.locator("tr[aria-current]").get_attribute("data-alarm") == str(count - 1)
+    assert tab.evaluate(RANGE, "detail") != before
+
+
+def test_keys_go_from_alarm_to_alarm_and_escape_shows_all(opened: Open, report: Path) -> None:
+    tab = opened(report)
+    count = tab.locator("#alarm-table tbody tr").count()
+    chosen = tab.locator("tr[aria-current]")
+    at = int(chosen.get_attribute("data-alarm") or -1)
+    for key, by in (("j", 1), ("ArrowRight", 1), ("k", -1), ("ArrowLeft", -1), ("k", -1)):
+        tab.keyboard.press(key)
+        at = (at + by) % count
+        assert chosen.get_attribute("data-alarm") == str(at)
+    tab.keyboard.press("Escape")
+    assert tab.evaluate(RANGE, "detail") == tab.evaluate(RANGE, "whole")
+    assert chosen.count() == 0
+    tab.keyboard.press("+")
+    start, end = tab.evaluate(RANGE, "detail")
+    whole = tab.evaluate(RANGE, "whole")
+    assert end - start == pytest.approx((whole[1] - whole[0]) / 2)
+
+
+def test_the_table_is_worked_by_keyboard_alone(opened: Open, report: Path) -> None:
+    tab = opened(report)
+    tab.locator("tr[data-alarm='0']").focus()
+    tab.keyboard.press("Enter")
+    assert tab.locator("tr[aria-current]").get_attribute("data-alarm") == "0"
+    tab.keyboard.press("ArrowDown")
+    assert tab.locator("tr[aria-current]").get_attribute("data-alarm") == "1"
+    assert tab.evaluate("document.activeElement.dataset.alarm") == "1"
+
+
+def test_the_table_sorts(opened: Open, report: Path) -> None:
+    tab = opened(report)
+    severity = tab.locator("th", has_text="Severity")
+    keys = "rows => rows.map(row => Number(row.dataset.severity))"
+    for order, reverse in (("descending", True), ("ascending", False)):
+        severity.locator("button").click()
+        found = tab.locator("#alarm-table tbody tr").evaluate_all(keys)
+        assert found == sorted(found, reverse=reverse)
+        assert severity.get_attribute("aria-sort") == order
+    assert tab.locator("th", has_text="When").get_attribute("aria-sort") == "none"
+
+
+def test_another_channel_can_be_chosen_and_its_values_are_right(
+    opened: Open, report: Path, plant: Plant
+) -> None:
+    tab = opened(report)
+    tab.keyboard.press("Escape")
+    tab.locator("#channel").select_option(label=CHANNELS[3])
+    frame(tab)
+    assert tab.locator("#channel-name").inner_text() == f"of {CHANNELS[3]}"
+    seen = tab.evaluate("Array.from(Bokeh.documents[0].get_model_by_name('lines').data.seen)")
+    values = plant.test[:, 3]
+    assert seen == pytest.approx(values.tolist(), abs=1e-4 * (values.max() - values.min()))
+
+
+def test_dark_follows_the_system_and_the_button(opened: Open, report: Path) -> None:
+    background = "getComputedStyle(document.body).backgroundColor"
+    axis = "Bokeh.documents[0].get_model_by_name('data').left[0].major_label_text_color"
+    tab = opened(report, scheme="dark")
+    dark = tab.evaluate(background), tab.evaluate(axis)
+    tab.locator("#theme").click()
+    light = tab.evaluate(background), tab.evaluate(axis)
+    assert dark[0] != light[0]
+    assert dark[1] != light[1]
+    tab.locator("#theme").click()
+    assert (tab.evaluate(background), tab.evaluate(axis)) == dark
+
+
+@pytest.mark.parametrize("width", [320, 390, 900])
+def test_narrow_screens_need_no_sideways_scrolling(opened: Open, report: Path, width: int) -> None:
+    tab = opened(report, width=width)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    assert tab.locator("#alarm-table").evaluate("one => one.parentElement.scrollWidth") <= width
+
+
+def test_labels_are_shaded(opened: Open, report: Path, plant: Plant) -> None:
+    tab = opened(report)
+    for name in ("all_labels", "labels"):
+        tab.keyboard.press("Escape")
+        frame(tab)
+        shaded = tab.evaluate(f"Bokeh.documents[0].get_model_by_name('{name}').data.left.length")
+        assert shaded == len(plant.events)
+
+
+def test_a_select_switches_between_entities(opened: Open, report_of_two: Path) -> None:
+    tab = opened(report_of_two)
+    ranges = {}
+    for entity in ("north", "south"):
+        tab.locator("#entity").select_option(label=entity)
+        frame(tab)
+        ranges[entity] = tab.evaluate(RANGE, "whole")
+        assert tab.evaluate(RANGE, "detail") == ranges[entity]
+    assert ranges["north"][1] < ranges["south"][0]
+    # an alarm brings its entity with it
+    tab.locator("tr", has_text="north").first.click()
+    assert tab.locator("#entity").evaluate("one => one.selectedOptions[0].text") == "north"
+    assert tab.evaluate(RANGE, "whole") == ranges["north"]
+
+
+def test_a_long_series_is_drawn_coarse_from_afar_and_row_by_row_at_an_alarm(
+    opened: Open, named: SubAdjacentDetector, plant: Plant, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("subadjacent.report.page.BUDGET", 40_000)
+    path = tmp_path / "long.html"
+    long = dated([*plant.test] * 20)
+    path.write_text(page(named, long, title="Long"), encoding="utf-8")
+    tab = opened(path)
+    assert tab.locator("#stretch").inner_text().endswith("every row")
+    tab.keyboard.press("Escape")
+    frame(tab)
+    assert tab.locator("#stretch").inner_text().endswith("lowest and highest of every 20 rows")
+    highest = tab.evaluate("Math.max(...Bokeh.documents[0].get_model_by_name('lines').data.seen)")
+    channel = int(tab.locator("#channel").input_value())
+    assert highest == pytest.approx(plant.test[:, channel].max(), rel=1e-4)

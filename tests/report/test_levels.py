@@ -1,0 +1,84 @@
+"""Pieces of a long series: what is kept, and that it comes back as it was."""
+
+from __future__ import annotations
+
+import base64
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from subadjacent.report.levels import COARSE, HIGHEST, LONGEST_WINDOW, Piece, pack, plan
+
+
+def unpack(text: str, pieces: list[Piece]) -> list[NDArray[np.float64]]:
+    """What the page's script does, read aloud."""
+    raw, found = base64.b64decode(text), []
+    for piece in pieces:
+        low, high = np.frombuffer(raw[:16], "<f8")
+        whole = np.frombuffer(raw[16 : 16 + 2 * piece.size], "<u2")
+        found.append(low + (high - low) * whole / HIGHEST)
+        raw = raw[16 + 2 * piece.size :]
+    assert not raw
+    return found
+
+
+def test_a_short_series_is_kept_whole() -> None:
+    assert plan(rows=900, numbers=5_000) == [Piece(0, 900, 1)]
+
+
+def test_a_series_longer_than_the_screen_has_a_coarse_level_as_well() -> None:
+    coarse, *_, whole = plan(rows=50_000, numbers=60_000)
+    assert coarse.size <= COARSE
+    assert whole == Piece(0, 50_000, 1)
+
+
+def test_a_long_series_has_levels_and_windows_within_its_numbers() -> None:
+    windows = [(100_000, 100_300), (7, 307), (400_000, 400_300)]
+    pieces = plan(rows=500_000, numbers=40_000, windows=windows)
+    levels = [piece for piece in pieces if piece[:2] == (0, 500_000)]
+    assert [piece.step for piece in levels] == sorted({piece.step for piece in levels})[::-1]
+    assert pieces[len(levels) :] == [Piece(*one, 1) for one in windows]
+    assert sum(piece.size for piece in pieces) <= 40_000
+
+
+def test_windows_that_no_longer_fit_are_left_out_the_last_first() -> None:
+    pieces = plan(rows=500_000, numbers=COARSE + 700, windows=[(0, 600), (600, 1_200)])
+    assert pieces[-1] == Piece(0, 600, 1)
+    assert len(pieces) == 2
+
+
+def test_even_with_no_numbers_to_spare_the_whole_is_there() -> None:
+    (piece,) = plan(rows=500_000, numbers=1)
+    assert piece.last == 500_000
+    assert piece.size <= COARSE
+
+
+def test_a_very_long_alarm_is_not_kept_row_by_row() -> None:
+    window = plan(rows=500_000, numbers=60_000, windows=[(0, 100_000)])[-1]
+    assert window.step > 1
+    assert window.size <= LONGEST_WINDOW
+
+
+def test_values_come_back_to_within_their_sixteen_bits() -> None:
+    values = np.random.default_rng(0).normal(size=5_000)
+    pieces = [Piece(0, 5_000, 10), Piece(1_000, 1_400, 1)]
+    coarse, fine = unpack(pack(values, pieces), pieces)
+    assert len(coarse) == 1_000
+    assert coarse.max() == pytest.approx(values.max())
+    assert coarse.min() == pytest.approx(values.min())
+    np.testing.assert_allclose(fine, values[1_000:1_400], atol=np.ptp(values) / HIGHEST)
+
+
+def test_a_huge_peak_elsewhere_does_not_blur_a_piece() -> None:
+    values = np.sin(np.arange(1_000.0))
+    values[900] = 1e9
+    pieces = [Piece(0, 1_000, 10), Piece(0, 500, 1)]
+    _, fine = unpack(pack(values, pieces), pieces)
+    np.testing.assert_allclose(fine, values[:500], atol=1e-4)
+
+
+@pytest.mark.parametrize("value", [0.0, 3.5, -1e100])
+def test_a_constant_line_comes_back_exactly(value: float) -> None:
+    pieces = [Piece(0, 10, 1)]
+    assert unpack(pack(np.full(10, value), pieces), pieces)[0].tolist() == [value] * 10

@@ -1,0 +1,164 @@
+"""The page's text: it needs nothing from outside, and says what was found."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from report.conftest import dated
+from subadjacent import InputError, SubAdjacentDetector
+from subadjacent.data.inputs import read
+from subadjacent.data.plant import Plant
+from subadjacent.report import story
+from subadjacent.report.marks import MOST_LISTED, labelled_stretches, listed
+from subadjacent.report.page import page
+from subadjacent.report.timeline import timelines
+
+
+def own(text: str) -> str:
+    """The page without Bokeh's script and our data."""
+    return re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+
+
+def test_nothing_is_fetched_from_anywhere(named: SubAdjacentDetector, plant: Plant) -> None:
+    text = page(named, dated(plant.test), title="Plant")
+    assert not re.search(r"""<(?:script|link|img|iframe)[^>]*(?:src|href)\s*=""", text)
+    assert not re.search(r"https?:|url\(|@import", own(text))
+    assert "default-src 'none'" in text
+
+
+def test_the_headline_says_how_many_where_and_when(
+    named: SubAdjacentDetector, plant: Plant
+) -> None:
+    X = dated(plant.test)
+    alarms = named.alarms(X)
+    worst = max(alarms, key=lambda alarm: alarm.severity)
+    heading = re.search("<h1>(.*)</h1>", page(named, X, title="Plant"))
+    assert heading is not None
+    assert heading[1] == (
+        f"{len(alarms)} alarms in 1,000 rows; the worst on {worst.start:%Y-%m-%d %H:%M} "
+        f"in channel {worst.causes[0].channel}"
+    )
+
+
+def test_one_alarm_and_none_are_told_as_such(named: SubAdjacentDetector, plant: Plant) -> None:
+    X = dated(plant.test)
+    series = read(X).series
+    alarm = named.alarms(X)[:1]
+    (row,) = listed(alarm, [None], series[0].channels, timelines(series), 300.0)
+    assert story.headline(1, 1_000, 1, row).startswith("1 alarm in 1,000 rows; it came on 2026-01")
+    assert story.headline(0, 1_000, 2, None) == "No alarms in 1,000 rows of 2 entities"
+
+
+def test_names_are_text_and_never_markup(named: SubAdjacentDetector, plant: Plant) -> None:
+    text = page(named, dated(plant.test), title="</script><i>x", notes=["<u>note"])
+    assert "<i>x" not in text
+    assert "&lt;i&gt;x" in text
+    assert "<u>note" not in text
+    assert "<b>&valve" not in text
+    assert "\\u003cb>&valve" in text
+
+
+def test_metrics_notes_and_facts_are_shown(named: SubAdjacentDetector, plant: Plant) -> None:
+    text = page(
+        named,
+        dated(plant.test),
+        title="Plant",
+        labels=plant.labels,
+        metrics={"this detector": {"F1": 0.8125, "VUS-PR": 0.5}, "random score": {"F1": 0.05}},
+        notes=["Fitted on another day."],
+        facts={"File": "plant.csv"},
+    )
+    assert "Fitted on another day." in text
+    assert "plant.csv" in text
+    row = re.search(r"random score</th>(.*?)</tr>", text)
+    assert row is not None
+    assert re.findall(r">([^<]+)</td>", row[1]) == ["0.050", "–"]
+    assert "labelled as anomalous" in own(text)
+    assert "labelled as anomalous" not in own(page(named, dated(plant.test), title="Plant"))
+
+
+def test_a_saved_detector_makes_the_same_page(
+    named: SubAdjacentDetector, plant: Plant, tmp_path: Any
+) -> None:
+    named.save(tmp_path / "model")
+    loaded = SubAdjacentDetector.load(tmp_path / "model")
+    X = dated(plant.test)
+    heading = re.compile("<h1>.*</h1>")
+    assert heading.findall(page(loaded, X, title="")) == heading.findall(page(named, X, title=""))
+
+
+def test_a_series_without_alarms_shorter_than_a_window_still_has_a_page(
+    named: SubAdjacentDetector, plant: Plant
+) -> None:
+    text = page(named, dated(plant.train[:5]), title="Short")
+    assert "<h1>No alarms in 5 rows</h1>" in text
+    assert "shorter than one window (20 rows)" in text
+
+
+def test_warnings_say_what_to_be_wary_of(named: SubAdjacentDetector, plant: Plant) -> None:
+    frame = dated(plant.test)
+    frame["heat"] = 7.0
+    frame = pd.concat([frame[:300], frame[500:]])
+    told = " ".join(story.warnings(named, read(frame).series, above=0.25))
+    assert "1 of 4 channels never move in this data and cannot show anything: heat." in told
+    assert "The clock has 1 gap." in told
+    assert "25% of the rows are above the threshold" in told
+    assert "The threshold is extrapolated: it stands for one false alarm in 10,000 rows" in told
+    facts = story.data_facts(read(frame).series, timelines(read(frame).series))
+    assert (facts["Gaps in the clock"], facts["Constant channels"]) == ("1", "heat")
+    assert (facts["Rows"], facts["Interval"], facts["Clock"]) == ("800", "5 min", "as given")
+
+
+def test_few_training_rows_and_strange_entities_are_warned_of(plant: Plant) -> None:
+    parts = {"a": plant.train[:150], "b": plant.train[150:300]}
+    detector = SubAdjacentDetector(window=20, epochs=1).fit(parts)
+    told = " ".join(story.warnings(detector, read({"z": plant.test}).series, above=0))
+    assert "Fitted on 300 rows, 15 windows' worth" in told
+    assert "Not seen in fitting, so scaled like all others: z." in told
+
+
+def test_a_clock_away_from_utc_says_so(plant: Plant) -> None:
+    frame = dated(plant.test).tz_localize("America/New_York")
+    series = read(frame).series
+    assert story.data_facts(series, timelines(series))["Clock"] == "UTC-05:00"
+
+
+def test_settings_tell_what_auto_came_to(named: SubAdjacentDetector) -> None:
+    told = story.settings(named)
+    assert told["near"] == "auto: 4"
+    assert told["window"] == "20"
+    assert told["budget"] == "none"
+    assert "ExtremeValue" in told["contamination"]
+
+
+def test_only_the_worst_of_very_many_alarms_are_listed(
+    named: SubAdjacentDetector, plant: Plant
+) -> None:
+    X = dated(plant.test)
+    series = read(X).series
+    many = named.alarms(X)[:2] * MOST_LISTED
+    rows = listed(many, [None], series[0].channels, timelines(series), None)
+    assert len(rows) == MOST_LISTED
+    assert {row.alarm for row in rows} == {max(many, key=lambda alarm: alarm.severity)}
+
+
+def test_labels_follow_the_rows_of_a_frame_with_mixed_entities() -> None:
+    frame = pd.DataFrame({"item_id": ["b", "a", "b", "a"], "x": [1.0, 2, 3, 4]})
+    assert labelled_stretches([1, 0, 1, 1], read(frame)) == [[(0, 2)], [(1, 2)]]
+
+
+def test_labels_come_in_the_shape_of_the_input() -> None:
+    rows = np.zeros((3, 1))
+    assert labelled_stretches([[0, 1, 1], [0, 0, 0]], read([rows, rows])) == [[(1, 3)], []]
+    assert labelled_stretches({"a": [1, 0, 1]}, read({"a": rows})) == [[(0, 1), (2, 3)]]
+    with pytest.raises(InputError, match="labels must be a dict with the keys of X"):
+        labelled_stretches([0, 0, 0], read({"a": rows}))
+    with pytest.raises(InputError, match="labels must be a list of 2"):
+        labelled_stretches([[0, 0, 0]], read([rows, rows]))
+    with pytest.raises(InputError, match="labels must be 0 or 1, one for each of 3 rows"):
+        labelled_stretches([0, 1], read(rows))
