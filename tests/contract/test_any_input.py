@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from scipy import sparse
 
 from subadjacent import SubAdjacentDetector, SubadjacentError
 from subadjacent.data.plant import Plant
 
 DTYPES = st.sampled_from(
-    ["float64", "float32", "float16", "int64", "int8", "uint16", "bool", "object", "U3", "M8[s]"]
+    [
+        "float64",
+        "float32",
+        "float16",
+        "int64",
+        "int8",
+        "uint16",
+        "bool",
+        "object",
+        "U3",
+        "M8[s]",
+        "m8[s]",
+    ]
 )
 ANY_NUMBER = st.floats(allow_nan=True, allow_infinity=True, width=64)
+WHOLE = st.one_of(st.integers(), st.just(10**400))
 
 
 @st.composite
@@ -24,56 +42,115 @@ def inputs(draw: st.DrawFn, columns: st.SearchStrategy[int]) -> np.ndarray:
     dtype = np.dtype(draw(DTYPES))
     shape = draw(st.tuples(st.integers(0, 60), columns))
     if dtype.kind == "O":
-        elements = st.one_of(ANY_NUMBER, st.integers(), st.text(max_size=3), st.none())
+        elements = st.one_of(ANY_NUMBER, WHOLE, st.text(max_size=3), st.none())
         return draw(arrays.arrays(dtype, shape, elements=elements))
     return draw(arrays.arrays(dtype, shape))
+
+
+# what scikit-learn itself raises, and demands of others, for these two
+FOREIGN = re.compile(r"argument must be a string or a real number|^Sparse data was passed for X")
+
+FRAMES: dict[str, Callable[[dict[str, np.ndarray]], Any]] = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+}
+OTHERS: dict[str, Callable[[np.ndarray], Any]] = {
+    "array": lambda rows: rows,
+    "lists": lambda rows: rows.tolist(),
+    "dict": lambda rows: {"p": rows, "q": rows[::-1]},
+    "dict of lists": lambda rows: {"p": rows.tolist()},
+}
+each_kind = pytest.mark.parametrize("kind", [*FRAMES, "dict of frames", *OTHERS])
+
+
+def wrap(kind: str, rows: np.ndarray) -> Any:
+    """The rows as that kind of input; an example that cannot be one is dropped."""
+    if kind in OTHERS:
+        return OTHERS[kind](rows)
+    if kind == "dict of frames":
+        return {name: wrap(name, rows) for name in FRAMES}
+    columns = {name: rows[:, number] for number, name in enumerate("abcd"[: rows.shape[1]])}
+    try:
+        return FRAMES[kind](columns)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        # text and numbers in one column are nothing for polars
+        reject()
 
 
 def quick() -> SubAdjacentDetector:
     return SubAdjacentDetector(epochs=1, smoothing=2)
 
 
-def answer(function: Any, rows: np.ndarray) -> np.ndarray | None:
-    """What came back, or None for one of our errors; text is a TypeError, as in scikit-learn."""
+def answer(function: Callable[[Any], Any], X: Any) -> Any:
+    """What came back, or None for one of our errors; objects are a TypeError of scikit-learn."""
     try:
-        return function(rows)
-    except (SubadjacentError, TypeError):
+        return function(X)
+    except SubadjacentError:
+        return None
+    except TypeError as error:
+        if not FOREIGN.search(str(error)):
+            raise
         return None
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@each_kind
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(rows=inputs(columns=st.integers(0, 4)))
-def test_fit_gives_finite_scores_or_one_of_our_errors(rows: np.ndarray) -> None:
+def test_fit_gives_finite_scores_or_one_of_our_errors(kind: str, rows: np.ndarray) -> None:
     before = rows.copy()
-    fitted = answer(quick().fit, rows)
+    fitted = answer(quick().fit, wrap(kind, rows))
     if fitted is not None:
-        assert fitted.decision_scores_.shape == (len(rows),)
+        entities = 2 if kind in ("dict", "dict of frames") else 1
+        assert fitted.decision_scores_.shape == (entities * len(rows),)
         assert np.isfinite(fitted.decision_scores_).all()
         assert np.isfinite(fitted.threshold_)
     assert rows.tobytes() == before.tobytes() or rows.dtype == object
 
 
 @pytest.fixture(scope="module")
-def fitted(plant: Plant) -> SubAdjacentDetector:
+def unnamed(plant: Plant) -> SubAdjacentDetector:
     return quick().fit(plant.train[:, :2])
 
 
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@pytest.fixture(scope="module")
+def named(plant: Plant) -> SubAdjacentDetector:
+    return quick().fit(wrap("pandas", plant.train[:, :2]))
+
+
+@each_kind
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(rows=inputs(columns=st.sampled_from([2, 2, 2, 1, 3])))
 def test_scoring_gives_finite_scores_or_one_of_our_errors(
-    fitted: SubAdjacentDetector, rows: np.ndarray
+    unnamed: SubAdjacentDetector, named: SubAdjacentDetector, kind: str, rows: np.ndarray
 ) -> None:
-    scores = answer(fitted.decision_function, rows)
-    if scores is not None:
+    detector = unnamed if kind in OTHERS else named
+    found = answer(detector.decision_function, wrap(kind, rows))
+    if found is not None:
         assert rows.shape[1] == 2
-        assert scores.shape == (len(rows),)
-        assert np.isfinite(scores).all()
+        for scores in found.values() if kind.startswith("dict") else [found]:
+            assert np.shape(scores) == (len(rows),)
+            assert np.isfinite(np.asarray(scores)).all()
+
+
+@pytest.mark.parametrize("names", [[0, "b"], [("a", 1), "b"], [1.5, 2.5]], ids=str)
+def test_a_frame_may_have_names_that_are_not_text(plant: Plant, names: list[Any]) -> None:
+    frame = pd.DataFrame(plant.train[:100, :2]).set_axis(
+        pd.Index(names, tupleize_cols=False), axis=1
+    )
+    detector = quick().fit(frame)
+    assert detector.channels_ == tuple(map(str, names))
+    assert list(detector.explain(frame).columns) == names
 
 
 @pytest.mark.parametrize("bad", [None, 3, "rows", object(), {1, 2}, iter([1])])
 def test_things_that_hold_no_rows_are_refused(bad: Any) -> None:
-    with pytest.raises((SubadjacentError, TypeError)):
+    with pytest.raises(SubadjacentError):
         quick().fit(bad)
+
+
+def test_a_sparse_array_is_refused_in_scikit_learns_words() -> None:
+    with pytest.raises(TypeError, match=FOREIGN):
+        quick().fit(sparse.csr_array(np.eye(60)))
 
 
 def test_huge_but_finite_values_are_scored(plant: Plant) -> None:

@@ -31,6 +31,11 @@ CASES = [
     (13, Band(1, 3, circular=False)),
     (50, Band(20, 30)),
 ]
+DTYPES = pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+TOLERANCE = {
+    torch.float64: {"rtol": 1e-7, "atol": 1e-7},
+    torch.float32: {"rtol": 1e-3, "atol": 1e-4},
+}
 BOTH = pytest.mark.parametrize("dense", [True, False], ids=["dense", "sliding"])
 
 
@@ -107,21 +112,31 @@ def test_vanilla_attention_is_a_softmax_of_scaled_products() -> None:
 
 @pytest.mark.parametrize(("n", "band"), CASES, ids=str)
 @BOTH
-def test_linear_attention_is_the_row_by_row_definition(dense: bool, n: int, band: Band) -> None:
-    inputs = [x.requires_grad_() for x in drawn(3, n, 4)]
+@DTYPES
+def test_linear_attention_is_the_row_by_row_definition(
+    dtype: torch.dtype, dense: bool, n: int, band: Band
+) -> None:
+    inputs = [x.requires_grad_() for x in drawn(3, n, 4, dtype=dtype)]
     ours = linear_attention(*inputs, band, dense=dense)
     theirs = attention_oracle(*inputs, band)
-    torch.testing.assert_close(ours, theirs)
-    torch.testing.assert_close(gradients(ours, inputs), gradients(theirs, inputs))
+    torch.testing.assert_close(ours, theirs, **TOLERANCE[dtype])
+    torch.testing.assert_close(
+        gradients(ours, inputs), gradients(theirs, inputs), **TOLERANCE[dtype]
+    )
 
 
 @pytest.mark.parametrize(("n", "band"), CASES, ids=str)
-def test_vanilla_attention_is_the_row_by_row_definition(n: int, band: Band) -> None:
-    inputs = [x.requires_grad_() for x in drawn(3, n, 4)]
+@DTYPES
+def test_vanilla_attention_is_the_row_by_row_definition(
+    dtype: torch.dtype, n: int, band: Band
+) -> None:
+    inputs = [x.requires_grad_() for x in drawn(3, n, 4, dtype=dtype)]
     ours = vanilla_attention(*inputs, band)
     theirs = vanilla_oracle(*inputs, band)
-    torch.testing.assert_close(ours, theirs)
-    torch.testing.assert_close(gradients(ours, inputs), gradients(theirs, inputs))
+    torch.testing.assert_close(ours, theirs, **TOLERANCE[dtype])
+    torch.testing.assert_close(
+        gradients(ours, inputs), gradients(theirs, inputs), **TOLERANCE[dtype]
+    )
 
 
 def gradients(attended: tuple[Tensor, Tensor], inputs: list[Tensor]) -> tuple[Tensor, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,19 +22,24 @@ def column(*values: float, dtype: Any = float) -> np.ndarray:
     return np.array(values, dtype=dtype)[:, None]
 
 
-def fill_oracle(values: list[float]) -> list[float]:
-    """The last value seen, or the first there is."""
-    last = next(value for value in values if math.isfinite(value))
-    filled = []
-    for value in values:
-        last = value if math.isfinite(value) else last
-        filled.append(last)
+def fill_oracle(values: list[float], starts: tuple[int, ...] = (0,)) -> list[float]:
+    """Each stretch: the last value seen, or its first, or else that of another stretch."""
+    filled: list[float] = []
+    for start, stop in pairwise((*starts, len(values))):
+        seen = [value for value in values[start:stop] if math.isfinite(value)]
+        before = [value for value in values[:start] if math.isfinite(value)]
+        later = [value for value in values[stop:] if math.isfinite(value)]
+        last = seen[0] if seen else before[-1] if before else later[0]
+        for value in values[start:stop]:
+            last = value if math.isfinite(value) else last
+            filled.append(last)
     return filled
 
 
-def longest_gap(values: list[float]) -> int:
+def longest_gap(values: list[float], starts: tuple[int, ...] = (0,)) -> int:
     longest = length = 0
-    for value in values:
+    for row, value in enumerate(values):
+        length = 0 if row in starts else length
         length = 0 if math.isfinite(value) else length + 1
         longest = max(longest, length)
     return longest
@@ -55,17 +61,40 @@ def test_a_gap_at_the_very_start_takes_the_first_value() -> None:
     assert filled[:, 0].tolist() == [3, 3, 3, 3, 5]
 
 
+def test_a_gap_after_a_break_takes_the_first_value_of_its_own_stretch() -> None:
+    values = column(1, NAN, NAN, NAN, 50, NAN)
+    assert clean(values, ("a",), 2, starts=(0, 2))[:, 0].tolist() == [1, 1, 50, 50, 50, 50]
+    # a gap on either side of a break is two gaps
+    assert longest_gap(values[:, 0].tolist(), (0, 2)) == 2
+    with pytest.raises(InputError, match="column 'a' is nan from row 2 for 2 rows"):
+        clean(values, ("a",), 1, starts=(0, 2))
+
+
+def test_a_stretch_missing_as_a_whole_counts_by_its_length() -> None:
+    values = column(1, NAN, NAN, 4)
+    # nothing of its own to take: the value before, as in any gap
+    assert clean(values, ("a",), 2, starts=(0, 1, 3))[:, 0].tolist() == [1, 1, 1, 4]
+    with pytest.raises(InputError, match="column 'a' is nan from row 1 for 2 rows"):
+        clean(values, ("a",), 1, starts=(0, 1, 3))
+    at_the_start = clean(column(NAN, 3, 4), ("a",), 1, starts=(0, 1))
+    assert at_the_start[:, 0].tolist() == [3, 3, 4]
+
+
 @given(
     st.lists(st.sampled_from([1.0, 2.0, -3.5, NAN, INF, -INF]), min_size=1, max_size=30),
     st.integers(0, 5),
+    st.sets(st.integers(1, 29), max_size=6),
 )
-def test_every_gap_is_filled_as_by_hand_or_refused(values: list[float], limit: int) -> None:
-    gap = longest_gap(values)
-    if gap > limit or gap == len(values):
+def test_every_gap_is_filled_as_by_hand_or_refused(
+    values: list[float], limit: int, breaks: set[int]
+) -> None:
+    starts = (0, *sorted(row for row in breaks if row < len(values)))
+    if longest_gap(values, starts) > limit or not np.isfinite(values).any():
         with pytest.raises(InputError, match=f"fill_limit={limit} rows in a row"):
-            clean(column(*values), ("a",), limit)
+            clean(column(*values), ("a",), limit, starts=starts)
     else:
-        assert clean(column(*values), ("a",), limit)[:, 0].tolist() == fill_oracle(values)
+        filled = clean(column(*values), ("a",), limit, starts=starts)
+        assert filled[:, 0].tolist() == fill_oracle(values, starts)
 
 
 @given(st.lists(st.sampled_from([1.0, 2.0, NAN]), min_size=1, max_size=20), st.integers(0, 20))
@@ -140,6 +169,12 @@ def test_the_input_is_never_changed() -> None:
     before = values.copy()
     clean(values, ("a", "b"), fill_limit=1)
     np.testing.assert_array_equal(values, before)
+
+
+def test_filling_in_place_makes_no_copy() -> None:
+    values = np.array([[1.0, NAN], [NAN, 2.0]])
+    assert clean(values, ("a", "b"), fill_limit=1, in_place=True) is values
+    assert values.tolist() == [[1, 2], [1, 2]]
 
 
 def test_a_gap_is_found_in_any_chunk_of_a_long_series() -> None:

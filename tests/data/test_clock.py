@@ -217,6 +217,18 @@ def test_a_bad_clock_is_described_with_a_way_out(times: np.ndarray, message: str
     assert str(caught.value) == message
 
 
+@pytest.mark.parametrize("unit", ["D", "ns"])
+def test_months_are_refused_with_a_way_out_that_is_not_a_number_of_seconds(unit: str) -> None:
+    months = np.arange("2020-01", "2024-01", dtype="datetime64[M]").astype("datetime64[D]")
+    with pytest.raises(InputError) as caught:
+        read_clock(months.astype(f"datetime64[{unit}]"), fill_limit=5, name="X")
+    assert str(caught.value) == (
+        "times of X must tick regularly; the differences have median 31, smallest 28 and "
+        "largest 31 days, and 4 of 47 are off: months differ in seconds, so leave the times out "
+        "(no time column, no dates in the index), and give lengths of time as numbers of rows"
+    )
+
+
 def test_a_negative_fill_limit_is_refused() -> None:
     with pytest.raises(InputError, match="fill_limit must be a whole number of at least 0"):
         read_clock(at(0, 1), fill_limit=-1, name="X")

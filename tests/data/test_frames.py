@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -77,6 +80,7 @@ def test_a_frame_by_hand(library: Library) -> None:
     assert [series.label(row) for row in range(3)] == minutes(0, 1, 2)
     assert library.listed(table.restore([np.array([7, 8, 9])], "score")) == [7, 8, 9]
     assert list(nw.from_native(table.header).columns) == ["a", "b"]
+    assert table.names == ("a", "b")
     check_way_back(library, table)
 
 
@@ -140,12 +144,24 @@ def test_days_are_a_clock(library: Library) -> None:
 
 
 @each
-def test_time_since_a_start_is_a_clock(library: Library) -> None:
+@pytest.mark.parametrize("name", ["timestamp", "ds"])
+def test_time_since_a_start_is_a_clock_when_the_name_says_so(library: Library, name: str) -> None:
     since = [timedelta(seconds=2 * n) for n in range(3)]
-    (series,) = read(library.frame({"since": since, "a": range(3)})).series
+    (series,) = read(library.frame({name: since, "a": range(3)})).series
     assert series.interval == 2
     assert series.channels == ("a",)
     assert series.label(2) == since[2]
+
+
+@each
+def test_a_measured_duration_is_no_clock(library: Library) -> None:
+    took = [timedelta(seconds=n) for n in (5, 3, 3)]
+    told = refusal(library.frame({"took": took, "a": range(3)}))
+    assert told.startswith("X must hold numbers; these columns do not: 'took' (Duration(")
+    assert told.endswith("drop them, or turn them into numbers (a duration by dt.total_seconds())")
+    # beside a clock it is not a second one
+    told = refusal(library.frame({"t": minutes(0, 1, 2), "took": took, "a": range(3)}))
+    assert told.startswith("X must hold numbers; these columns do not: 'took'")
 
 
 @each
@@ -168,12 +184,37 @@ def test_text_for_times_is_refused_with_the_way_out(library: Library) -> None:
 
 
 @each
+@pytest.mark.parametrize("name", ["time", "Date", "datetime"])
+def test_dates_that_are_still_text_should_be_parsed(library: Library, name: str) -> None:
+    frame = library.frame({name: ["2024-03-01", "2024-03-02"], "a": [1, 2], "who": ["x", "y"]})
+    assert refusal(frame) == (
+        f"X must hold numbers; these columns do not: {name!r} (String), 'who' (String): "
+        "drop them, or turn them into numbers "
+        f"(dates in {name!r} by to_datetime in pandas, str.to_datetime in polars)"
+    )
+
+
+@each
 def test_times_of_day_are_no_clock(library: Library) -> None:
     column: Any = [time(1), time(2)]
     if library.table is pd.DataFrame:
         column = pd.array(column, dtype=pd.ArrowDtype(pa.time64("us")))
     told = refusal(library.frame({"t": column, "a": [1, 2]}))
+    assert told.startswith("X must hold numbers; these columns do not: 't' (Time)")
+    told = refusal(library.frame({"ds": column, "a": [1, 2]}))
     assert told.startswith("times of X must be dates (datetime64) or numbers, one a row; got")
+
+
+@each
+@pytest.mark.parametrize("name", ["label", "Label", "labels", "IS_ANOMALY", "anomaly"])
+def test_a_column_of_labels_never_becomes_a_channel(library: Library, name: str) -> None:
+    frame = library.frame({"a": [1, 2], name: [0, 1]})
+    assert refusal(frame) == (
+        f"X must not hold labels; got a column {name!r}: drop it: labels never reach a detector; "
+        "a TestSeries carries them for evaluation"
+    )
+    near = library.frame({f"{name}_rate": [1, 2], f"my_{name}": [0, 1]})
+    assert read(near).series[0].channels == (f"{name}_rate", f"my_{name}")
 
 
 @each
@@ -203,11 +244,89 @@ def test_missing_values_are_filled(library: Library) -> None:
 
 
 @each
-def test_float32_stays_and_all_else_becomes_float64(library: Library) -> None:
-    small, whole = np.array([1, 2], dtype=np.float32), np.array([1, 2], dtype=np.int8)
-    assert read(library.frame({"a": small, "b": small})).series[0].values.dtype == np.float32
-    assert read(library.frame({"a": small, "b": whole})).series[0].values.dtype == np.float64
-    assert read(library.frame({"b": whole})).series[0].values.dtype == np.float64
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float16", "bool", "int8", "int16", "uint8", "uint16"]
+)
+def test_what_float32_holds_exactly_becomes_float32(library: Library, dtype: str) -> None:
+    info = np.iinfo(dtype) if "int" in dtype else None
+    extremes = [0, 1] if info is None else [info.min, info.max]
+    frame = library.frame(
+        {"a": np.array([0.5, 1.5], dtype=np.float32), "b": np.array(extremes, dtype=dtype)}
+    )
+    values = read(frame).series[0].values
+    assert values.dtype == np.float32
+    assert values.tolist() == [[0.5, extremes[0]], [1.5, extremes[1]]]
+
+
+@each
+@pytest.mark.parametrize("dtype", ["float64", "int32", "uint32", "int64", "uint64"])
+def test_one_column_that_float32_cannot_hold_makes_all_float64(
+    library: Library, dtype: str
+) -> None:
+    number = 2**24 + 1
+    frame = library.frame(
+        {"a": np.array([0.5, 1.5], dtype=np.float32), "b": np.array([number, 0], dtype=dtype)}
+    )
+    values = read(frame).series[0].values
+    assert values.dtype == np.float64
+    assert values.tolist() == [[0.5, number], [1.5, 0]]
+
+
+@each
+def test_missing_small_numbers_are_filled_too(library: Library) -> None:
+    frame = library.frame({"a": [1, None, 3], "b": [True, False, None]})
+    native = nw.from_native(frame)
+    if library.table is pd.DataFrame:
+        native = nw.from_native(frame.convert_dtypes())
+    small = native.with_columns(nw.col("a").cast(nw.Int8))
+    (series,) = read(small).series
+    assert series.values.dtype == np.float32
+    assert series.values.tolist() == [[1, 1], [1, 0], [3, 0]]
+
+
+@each
+def test_a_frame_is_never_changed(library: Library) -> None:
+    numbers = {"a": np.array([1, np.nan, 3]), "b": np.array([4.0, 5.0, 6.0])}
+    frame = library.frame(numbers)
+    assert read(frame).series[0].values.tolist() == [[1, 4], [1, 5], [3, 6]]
+    assert np.isnan(library.listed(frame["a"])[1])
+
+
+@each
+def test_the_header_is_one_row_and_the_way_back_does_not_hold_the_frame(library: Library) -> None:
+    frame = library.frame({"t": minutes(0, 1, 2), "b": [1, 2, 3], "a": [4.0, 5.0, 6.0]})
+    table = read(frame)
+    header = nw.from_native(table.header)
+    assert header.shape == (1, 2)
+    assert header.columns == ["b", "a"]
+    gone, restore = weakref.ref(frame), table.restore
+    del frame, table
+    gc.collect()
+    assert gone() is None
+    assert library.listed(restore([np.array([7, 8, 9])], "score")) == [7, 8, 9]
+
+
+def test_a_frame_of_many_types_is_copied_once() -> None:
+    # with pandas, whose memory Python can trace
+    rows = 400_000
+    columns = {f"c{n}": np.ones(rows, dtype=np.float32) for n in range(15)}
+    frame = pd.DataFrame({"whole": np.ones(rows, dtype=np.int64), **columns})
+    read(frame)  # what is imported on the way does not count
+    tracemalloc.start()
+    try:
+        read(frame)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    copy = rows * 16 * 8
+    assert peak < 1.4 * copy  # and a column or two, and what checking a chunk takes
+
+
+def test_a_pandas_frame_of_one_float_type_is_not_copied() -> None:
+    for dtype in (np.float32, np.float64):
+        rows = np.ones((5, 3), dtype=dtype)
+        frame = pd.DataFrame(rows, columns=list("abc"))
+        assert np.shares_memory(read(frame).series[0].values, frame.to_numpy())
 
 
 @each
@@ -220,6 +339,15 @@ def test_no_rows_or_no_channels_are_refused_in_scikit_learns_words(library: Libr
         "X has 0 feature(s) (shape=(2, 0)) while a minimum of 1 is required."
     )
     assert "X has 0 feature(s)" in refusal(library.frame({}))
+
+
+@each
+def test_a_gap_after_a_break_is_filled_from_its_own_stretch(library: Library) -> None:
+    a = [1.0, 2.0, np.nan, np.nan, 50.0, 60.0]
+    frame = library.frame({"t": minutes(0, 1, 2, 100, 101, 102), "a": a})
+    (series,) = read(frame).series
+    assert series.starts == (0, 3)
+    assert series.values[:, 0].tolist() == [1, 2, 2, 50, 50, 60]
 
 
 @each
@@ -387,7 +515,48 @@ def test_columns_may_be_called_anything(names: list[Any]) -> None:
     table = read(frame)
     assert table.series[0].channels == tuple(map(str, names))
     assert table.series[0].values.tolist() == [[1, 2], [3, 4]]
-    assert list(table.header.columns) == names
+    assert table.names == tuple(map(str, names))
+    # scikit-learn reads the names of the header, and refuses some that are text and some not
+    mixed = names == ["a", 7]
+    assert list(table.header.columns) == (["a", "7"] if mixed else names)
+
+
+def labels_of(frame: pd.DataFrame) -> list[Any]:
+    table = read(frame)
+    names = tuple(map(str, frame.columns))
+    return table.restore([np.zeros((len(frame), len(names)))], names).columns
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        pd.RangeIndex(2),
+        pd.Index([5, 3]),
+        pd.Index(["a", 7]),
+        pd.MultiIndex.from_tuples([("x", "y"), ("x", "z")], names=["place", "what"]),
+        pd.Index(["p", "q"], name="sensor"),
+    ],
+    ids=["range", "numbers", "mixed", "levels", "named"],
+)
+def test_a_result_for_the_channels_has_the_frames_own_labels(columns: pd.Index[Any]) -> None:
+    frame = pd.DataFrame(np.eye(2), columns=columns)
+    pd.testing.assert_index_equal(labels_of(frame), columns, exact="equiv")
+    # other names are kept as they were asked for
+    found = read(frame).restore([np.eye(2)], ("normal", "anomalous"))
+    assert list(found.columns) == ["normal", "anomalous"]
+
+
+def test_own_labels_leave_out_time_and_entity() -> None:
+    frame = pd.DataFrame({0: minutes(0, 1), "item_id": ["p", "p"], 7: [1, 2], 2: [3, 4]})
+    found = read(frame).restore([np.eye(2)], ("7", "2"))
+    assert list(found.columns) == [7, 2]
+
+
+def test_columns_that_are_the_same_as_text_are_refused() -> None:
+    frame = pd.DataFrame([[1, 2, 3]], columns=pd.Index([1, "a", "1"]))
+    assert refusal(frame) == (
+        "X must have columns whose names differ as text; got 1 and '1': rename one of them"
+    )
 
 
 def test_a_time_column_may_be_called_nought() -> None:

@@ -50,7 +50,8 @@ def test_an_array_by_hand(X: Any) -> None:
     assert table.restore([found], "score") is found
     pairs = np.eye(3, 2)
     assert table.restore([pairs], ("p", "q")) is pairs
-    assert table.header.shape == (3, 2)
+    assert table.header.shape == (1, 2)
+    assert table.names is None
     assert not table.by_position
 
 
@@ -97,6 +98,12 @@ def test_a_series_is_taken_as_it_is_but_for_gaps() -> None:
     assert "column 'flow' is nan" in refusal(series, fill_limit=0)
 
 
+def test_a_gap_is_not_filled_across_the_breaks_of_a_series() -> None:
+    values = np.array([[1.0], [np.nan], [3.0], [4.0]])
+    found = read(TrainSeries(values, starts=(0, 1))).series[0]
+    assert found.values[:, 0].tolist() == [1, 3, 3, 4]
+
+
 @pytest.mark.parametrize("kind", [list, tuple])
 def test_a_list_of_tables_is_a_list_of_entities(kind: Any) -> None:
     table = read(kind([np.array(TABLE), np.array(TABLE[:2])]))
@@ -140,6 +147,30 @@ def test_every_part_comes_back_in_its_own_librarys_shape() -> None:
 def test_a_list_of_vectors_has_one_channel_an_entity() -> None:
     table = read([pl.Series("a", [1, 2, 3]), pl.Series("a", [4, 5])])
     assert [one.values.tolist() for one in table.series] == [[[1], [2], [3]], [[4], [5]]]
+
+
+def test_names_are_known_for_every_kind_of_input_that_has_some() -> None:
+    frame = pl.DataFrame({"a": [1.0], "b": [2.0]})
+    named = TrainSeries(np.ones((1, 2)), ("a", "b"))
+    for X in (frame, named, [frame, frame], {"p": named, "q": frame}, frame.to_pandas()):
+        assert read(X).names == ("a", "b")
+    for X in (np.ones((1, 2)), TrainSeries(np.ones((1, 2))), [np.eye(2)], {"p": TABLE}):
+        assert read(X).names is None
+
+
+def test_the_header_of_an_array_is_a_view_of_one_row() -> None:
+    X = np.ones((3, 2))
+    for one in (X, TrainSeries(X), [X, X], {"a": X}):
+        header = read(one).header
+        assert header.shape == (1, 2)
+        assert np.shares_memory(header, X)
+
+
+def test_a_number_that_no_float_holds_is_refused() -> None:
+    for X in ([[10**400, 1]] * 60, np.array([[1, -(10**400)]], dtype=object)):
+        assert refusal(X) == (
+            "X must not exceed 1e+100 in magnitude; got a whole number too large for float64"
+        )
 
 
 def test_a_dict_may_change_after_it_was_read() -> None:

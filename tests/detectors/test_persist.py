@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import json
+import math
 import shutil
+from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +28,7 @@ from subadjacent import (
     load,
 )
 from subadjacent.data.plant import Plant
+from subadjacent.data.series import TrainSeries
 
 
 @pytest.fixture
@@ -34,6 +40,20 @@ def folder(detector: SubAdjacentDetector, tmp_path: Path) -> Path:
 def edit(file: Path, **changes: Any) -> None:
     document = json.loads(file.read_text())
     file.write_text(json.dumps(document | changes))
+
+
+def change(
+    folder: Path, alter: Callable[[dict[str, Any]], object], *, reseal: bool = False
+) -> None:
+    """Alter the facts; ``reseal`` hides it from the hashes of what was learned."""
+    file = folder / "detector.json"
+    facts = json.loads(file.read_text())
+    alter(facts)
+    if reseal:
+        from subadjacent.detectors.integrity import seal
+
+        facts["learned_sha256"] = seal(facts["learned"])
+    file.write_text(json.dumps(facts))
 
 
 def test_a_folder_holds_four_files_and_no_pickle(folder: Path) -> None:
@@ -93,6 +113,16 @@ def test_channel_names_that_differ_from_the_datas_are_refused(plant: Plant, tmp_
         loaded.decision_function(frame.rename(columns={"heat": "warmth"}))
 
 
+def test_channel_names_of_a_series_are_remembered(plant: Plant, tmp_path: Path) -> None:
+    names = ("flow", "heat", "load", "wear")
+    SubAdjacentDetector(**SMALL).fit(TrainSeries(plant.train, names)).save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert len(loaded.decision_function(TrainSeries(plant.test, names))) == 1000
+    assert len(loaded.decision_function(plant.test)) == 1000
+    with pytest.raises(InputError, match="X must have the channels seen in fitting"):
+        loaded.decision_function(TrainSeries(plant.test, names[::-1]))
+
+
 def test_a_newer_folder_replaces_an_older_one(folder: Path, plant: Plant) -> None:
     other = SubAdjacentDetector(**SMALL | {"random_state": 7}).fit(plant.train)
     other.save(folder)
@@ -111,6 +141,55 @@ def test_a_folder_of_something_else_is_not_overwritten(
     with pytest.raises(InputError, match="path must be new or a model folder"):
         detector.save(tmp_path / "thesis.txt")
     assert (tmp_path / "thesis.txt").read_text() == "years of work"
+
+
+def test_files_beside_a_model_are_not_deleted(folder: Path, detector: SubAdjacentDetector) -> None:
+    (folder / "thesis.txt").write_text("years of work")
+    with pytest.raises(InputError, match=r"path must be new or a model folder.*thesis\.txt"):
+        detector.save(folder)
+    assert (folder / "thesis.txt").read_text() == "years of work"
+    load(folder)
+
+
+def test_a_folder_with_names_of_a_model_but_no_detector_is_not_overwritten(
+    detector: SubAdjacentDetector, tmp_path: Path
+) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(InputError, match=r"path must be new or a model folder.*detector\.json"):
+        detector.save(tmp_path)
+    assert (tmp_path / "config.json").read_text() == "{}"
+
+
+def test_hidden_files_in_a_model_folder_are_kept(
+    folder: Path, detector: SubAdjacentDetector
+) -> None:
+    (folder / ".git").mkdir()
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main")
+    detector.save(folder)
+    assert (folder / ".git" / "HEAD").read_text() == "ref: refs/heads/main"
+    assert [file.name for file in folder.parent.iterdir()] == ["model"]
+    load(folder)
+
+
+def test_saving_to_a_link_replaces_the_folder_behind_it(
+    folder: Path, plant: Plant, tmp_path: Path
+) -> None:
+    link = tmp_path / "latest"
+    link.symlink_to(folder)
+    SubAdjacentDetector(**SMALL | {"smoothing": 5}).fit(plant.train).save(link)
+    assert link.is_symlink()
+    assert load(folder).smoothing == 5
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["latest", "model"]
+
+
+def test_the_current_folder_is_refused(
+    folder: Path, detector: SubAdjacentDetector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    for here in (".", "", folder):
+        with pytest.raises(InputError, match="path must not be the current folder"):
+            detector.save(here)
+    load(".")
 
 
 def test_a_failed_save_leaves_the_old_folder_and_nothing_else(
@@ -155,6 +234,42 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
         load(tmp_path / "nothing")
 
 
+def test_a_file_is_not_called_a_missing_folder(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text("")
+    with pytest.raises(DataNotFound, match=r"model\.py is a file, not a model folder"):
+        load(tmp_path / "model.py")
+
+
+def test_loading_reads_the_weights_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import safetensors.torch
+
+    read = safetensors.torch.load_file
+    calls: list[Any] = []
+
+    def count(*arguments: Any) -> Any:
+        calls.append(arguments)
+        return read(*arguments)
+
+    monkeypatch.setattr("safetensors.torch.load_file", count)
+    load(folder)
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("schema", [-1, 0, True, "1", 1.0, None, [1]])
+def test_a_schema_that_is_none_is_damage_and_not_newer(folder: Path, schema: Any) -> None:
+    edit(folder / "detector.json", schema=schema)
+    with pytest.raises(ModelFileError, match="schema must be a whole number") as caught:
+        load(folder)
+    assert "upgrade" not in str(caught.value)
+
+
+def test_a_missing_schema_is_damage_and_not_newer(folder: Path) -> None:
+    change(folder, lambda facts: facts.pop("schema"))
+    with pytest.raises(ModelFileError, match=r"detector\.json has no schema") as caught:
+        load(folder)
+    assert "upgrade" not in str(caught.value)
+
+
 def test_a_newer_schema_is_refused_with_the_way_out(folder: Path) -> None:
     edit(folder / "detector.json", schema=2)
     with pytest.raises(ModelFileError, match=r"has schema 2; .* reads up to 1: upgrade"):
@@ -166,7 +281,16 @@ def test_truncated_weights_are_refused(folder: Path) -> None:
     whole = file.read_bytes()
     file.write_bytes(whole[:-100])
     size = len(whole)
-    with pytest.raises(ModelFileError, match=f"is truncated: {size - 100} of {size} bytes"):
+    with pytest.raises(ModelFileError, match=f"is truncated, or .*: {size - 100} of {size} bytes"):
+        load(folder)
+
+
+def test_weights_of_a_smaller_model_are_not_called_truncated_alone(
+    folder: Path, plant: Plant, tmp_path: Path
+) -> None:
+    SubAdjacentDetector(**SMALL).fit(plant.train[:, :2]).save(tmp_path / "other")
+    shutil.copy(tmp_path / "other" / "model.safetensors", folder)
+    with pytest.raises(ModelFileError, match="is truncated, or of another model"):
         load(folder)
 
 
@@ -193,25 +317,133 @@ def test_a_missing_fact_is_damage(folder: Path, missing: str) -> None:
     facts = json.loads(file.read_text())
     del facts[missing]
     file.write_text(json.dumps(facts))
-    with pytest.raises(ModelFileError, match=r"damaged|not the file"):
+    with pytest.raises(ModelFileError, match=missing):
         load(folder)
 
 
-def test_weights_that_do_not_fit_the_network_are_damage(folder: Path) -> None:
-    file = folder / "detector.json"
-    facts = json.loads(file.read_text())
-    facts["learned"]["network"]["layers"] = 5
-    file.write_text(json.dumps(facts))
-    with pytest.raises(ModelFileError, match="damaged"):
+@pytest.mark.parametrize(
+    "files",
+    [
+        [],
+        "all",
+        {},
+        {"config.json": 3, "model.safetensors": None},
+        {"config.json": {"sha256": "00"}, "model.safetensors": {"sha256": "00"}},
+        {"config.json": {"bytes": "9", "sha256": "00"}},
+        {"config.json": {"bytes": 9**9, "sha256": 5}},
+    ],
+)
+def test_sizes_and_hashes_of_the_wrong_form_are_damage(folder: Path, files: Any) -> None:
+    edit(folder / "detector.json", files=files)
+    with pytest.raises(ModelFileError, match=r"files must hold bytes and sha256 of config\.json"):
+        load(folder)
+
+
+@pytest.mark.parametrize("threshold", [math.nan, math.inf, -math.inf, "3", None, True, 10**400])
+def test_a_threshold_that_is_no_number_is_refused(folder: Path, threshold: Any) -> None:
+    edit(folder / "detector.json", threshold=threshold)
+    with pytest.raises(ModelFileError, match="threshold"):
+        load(folder)
+
+
+def test_the_threshold_may_be_edited_by_hand(folder: Path) -> None:
+    edit(folder / "detector.json", threshold=7)
+    assert load(folder).threshold_ == 7.0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("channels", ["channel_0", "channel_1", "channel_2"]),
+        ("channels", ["channel_0", "channel_0", "channel_1", "channel_2"]),
+        ("channels", ["a", "b", "c", 4]),
+        ("channels", "abcd"),
+        ("named_channels", "no"),
+        ("entities", None),
+        ("entities", ["pump-7"]),
+        ("entities_by_position", 1),
+        ("typical_score", math.nan),
+        ("threshold_rule", {"kind": "magic"}),
+    ],
+)
+def test_a_fact_that_makes_no_sense_is_named(folder: Path, name: str, value: Any) -> None:
+    edit(folder / "detector.json", **{name: value})
+    with pytest.raises(ModelFileError, match=name.removesuffix("_rule")):
+        load(folder)
+
+
+# part of what was learned → what it is changed to
+WRONG: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
+    ("center", lambda learned: learned["scalers"]["pooled"]["center"].pop()),
+    ("deviation", lambda learned: learned["scalers"]["pooled"]["deviation"].append(1.0)),
+    ("deviation", lambda learned: learned["scalers"]["pooled"].update(deviation=[1, 1, 0, 1])),
+    ("deviation", lambda learned: learned["scalers"]["pooled"].update(deviation=[1, 1, -1, 1])),
+    ("deviation", lambda learned: learned["scalers"]["pooled"].update(deviation=[1, 1, 1, 1e999])),
+    ("clip", lambda learned: learned["scalers"].update(clip=0)),
+    ("entities", lambda learned: learned["scalers"].update(by_entity={"pump": {}})),
+    ("window", lambda learned: learned.update(window=0)),
+    ("window", lambda learned: learned.update(window=20.5)),
+    ("window", lambda learned: learned.update(window=5)),
+    ("seed", lambda learned: learned.update(seed="7")),
+    ("warmup", lambda learned: learned.update(warmup=[])),
+    ("warmup", lambda learned: learned.update(warmup=[1.0, math.nan])),
+    ("warmup", lambda learned: learned.update(warmup=3)),
+    ("usual_score", lambda learned: learned.update(usual_score=math.nan)),
+    ("usual_error", lambda learned: learned["usual_error"].pop()),
+    ("usual_error", lambda learned: learned.update(usual_error=[1, 1, 1, -1])),
+    ("heads", lambda learned: learned["network"].update(heads=3)),
+    ("layers", lambda learned: learned["network"].update(layers=5)),
+    ("history", lambda learned: learned.pop("history")),
+    ("train_loss", lambda learned: learned["history"][0].pop("train_loss")),
+]
+
+
+@pytest.mark.parametrize(("name", "alter"), WRONG)
+def test_learned_values_that_make_no_sense_are_named(
+    folder: Path, name: str, alter: Callable[[dict[str, Any]], object]
+) -> None:
+    change(folder, lambda facts: alter(facts["learned"]), reseal=True)
+    with pytest.raises(ModelFileError, match=rf"is damaged: (.|\n)*{name}"):
+        load(folder)
+
+
+@pytest.mark.parametrize(
+    ("part", "alter"),
+    [
+        ("network", lambda learned: learned["network"].update(heads=4)),
+        ("window", lambda learned: learned.update(window=40)),
+        ("usual_score", lambda learned: learned.pop("usual_score")),
+        ("scalers", lambda learned: learned["scalers"]["pooled"].update(center=[0, 0, 0, 0])),
+        ("extra", lambda learned: learned.update(extra=1)),
+    ],
+)
+def test_any_edit_of_what_was_learned_is_seen(
+    folder: Path, part: str, alter: Callable[[dict[str, Any]], object]
+) -> None:
+    change(folder, lambda facts: alter(facts["learned"]))
+    with pytest.raises(ModelFileError, match=rf"{part} under learned.*only threshold may"):
+        load(folder)
+
+
+@pytest.mark.parametrize("hashes", [None, "00", []])
+def test_missing_hashes_of_what_was_learned_are_damage(folder: Path, hashes: Any) -> None:
+    edit(folder / "detector.json", learned_sha256=hashes)
+    with pytest.raises(ModelFileError, match="learned_sha256"):
+        load(folder)
+
+
+def test_json_nested_too_deep_is_refused(folder: Path) -> None:
+    (folder / "detector.json").write_text("[" * 200_000)
+    with pytest.raises(ModelFileError, match="is not readable JSON"):
         load(folder)
 
 
 def test_weights_that_are_no_safetensors_are_damage(folder: Path) -> None:
-    from subadjacent.detectors.persist import _identity
+    from subadjacent.detectors.integrity import identity
 
     (folder / "model.safetensors").write_bytes(b"\x80\x04pickled")
     names = ("config.json", "model.safetensors")
-    edit(folder / "detector.json", files={name: _identity(folder / name) for name in names})
+    edit(folder / "detector.json", files={name: identity(folder / name) for name in names})
     with pytest.raises(ModelFileError, match="is damaged"):
         load(folder)
 
@@ -257,6 +489,80 @@ def test_parameters_of_every_kind_survive(plant: Plant, tmp_path: Path) -> None:
     loaded = load(tmp_path / "foreign")
     assert loaded.threshold_ == foreign.threshold_
     assert loaded.contamination.value == foreign.threshold_
+
+
+def test_a_diverged_epoch_can_be_saved(detector: SubAdjacentDetector, tmp_path: Path) -> None:
+    diverged = copy.copy(detector)
+    last = dataclasses.replace(
+        detector.history_[-1], train_loss=math.inf, validation_error=math.nan, contribution=math.nan
+    )
+    diverged.history_ = [*detector.history_[:-1], last]
+    diverged.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert isinstance(loaded, SubAdjacentDetector)
+    assert loaded.history_[0] == detector.history_[0]
+    assert loaded.history_[-1].number == last.number
+    assert math.isnan(loaded.history_[-1].validation_error)
+    assert math.isnan(loaded.history_[-1].train_loss)
+
+
+def test_a_threshold_set_by_the_user_can_be_saved(
+    detector: SubAdjacentDetector, tmp_path: Path
+) -> None:
+    changed = copy.copy(detector)
+    changed.threshold_ = np.float32(3)
+    changed.save(tmp_path / "model")
+    assert load(tmp_path / "model").threshold_ == 3.0
+
+
+@pytest.mark.parametrize("threshold", [math.nan, math.inf, "3", None])
+def test_a_threshold_that_is_no_number_is_not_saved(
+    detector: SubAdjacentDetector, tmp_path: Path, threshold: Any
+) -> None:
+    changed = copy.copy(detector)
+    changed.threshold_ = threshold
+    with pytest.raises(InputError, match="threshold_ must be a finite number"):
+        changed.save(tmp_path / "deep" / "model")
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("budget", [timedelta(minutes=2), np.timedelta64(2, "m"), 120.0, "2m"])
+def test_a_budget_of_every_kind_survives(
+    detector: SubAdjacentDetector, tmp_path: Path, budget: Any
+) -> None:
+    limited = copy.copy(detector).set_params(budget=budget)
+    limited.save(tmp_path / "model")
+    assert load(tmp_path / "model").budget == (budget if budget == "2m" else 120.0)
+
+
+def test_the_fitted_clip_is_saved_and_not_the_parameter(
+    detector: SubAdjacentDetector, plant: Plant, tmp_path: Path
+) -> None:
+    changed = copy.copy(detector).set_params(clip=0.5)
+    changed.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert loaded.clip == 0.5
+    np.testing.assert_array_equal(
+        loaded.decision_function(plant.test), detector.decision_function(plant.test)
+    )
+
+
+def test_a_foreign_threshold_with_a_form_of_its_own_becomes_its_value(
+    plant: Plant, tmp_path: Path
+) -> None:
+    class Foreign:
+        def fit(self, scores: np.ndarray) -> None:
+            self.threshold_ = float(scores.max())
+
+        def predict(self, scores: np.ndarray) -> np.ndarray:
+            return (scores > self.threshold_).astype(int)
+
+        def to_dict(self) -> dict[str, Any]:
+            return {"flavor": "foreign"}
+
+    detector = SubAdjacentDetector(**SMALL | {"contamination": Foreign()}).fit(plant.train)
+    detector.save(tmp_path / "model")
+    assert load(tmp_path / "model").contamination.value == detector.threshold_
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import torch
 from sklearn.exceptions import NotFittedError
 
 from conftest import SMALL
@@ -88,11 +89,15 @@ def test_the_threshold_may_be_changed_after_fitting(plant: Plant) -> None:
     assert detector.predict(plant.train).mean() == pytest.approx(0.5, abs=0.01)
 
 
-def test_a_threshold_below_the_typical_score_still_orders_rows(plant: Plant) -> None:
-    detector = quick(contamination=Fixed(-1.0)).fit(plant.train)
-    scores = detector.decision_function(plant.test)
-    normalized = detector.normalized_score(plant.test)
-    np.testing.assert_array_equal(np.argsort(scores), np.argsort(normalized))
+@pytest.mark.parametrize("contamination", [Fixed(-1.0), Fixed(0.001), 0.5])
+def test_one_is_the_threshold_even_where_that_is_below_a_typical_row(
+    plant: Plant, contamination: Any
+) -> None:
+    detector = quick(contamination=contamination).fit(plant.train)
+    flagged = detector.predict(plant.test) == 1
+    np.testing.assert_array_equal(detector.normalized_score(plant.test) > 1, flagged)
+    np.testing.assert_array_equal(detector.predict_proba(plant.test)[:, 1] > 0.5, flagged)
+    assert np.abs(detector.normalized_score(plant.test)).max() < 1e5
 
 
 def test_scores_do_not_depend_on_what_comes_after_a_whole_window(
@@ -275,7 +280,77 @@ def test_an_entity_never_seen_is_scaled_by_all_and_said_so(
     with caplog.at_level(logging.WARNING, logger="subadjacent"):
         scores = detector.decision_function({"new": plant.test})
     assert "new" in caplog.text
-    np.testing.assert_allclose(scores["new"], detector.decision_function(plant.test), rtol=1e-6)
+    # both were the same rows, so the pool is like each of them
+    seen = detector.decision_function({"a": plant.test})["a"]
+    np.testing.assert_allclose(scores["new"], seen, rtol=1e-4)
+
+
+def test_a_series_without_a_name_is_refused_where_there_were_several_entities(
+    plant: Plant,
+) -> None:
+    detector = quick().fit({"a": plant.train, "b": plant.train})
+    with pytest.raises(InputError, match="X must name its entity, for fit saw 2"):
+        detector.decision_function(plant.test)
+
+
+def test_channel_names_of_a_series_are_checked_too(plant: Plant) -> None:
+    detector = quick().fit(TrainSeries(plant.train, channels=("a", "b", "c", "d")))
+    with pytest.raises(InputError, match="must have the channels seen in fitting"):
+        detector.decision_function(TrainSeries(plant.test, channels=("b", "a", "c", "d")))
+
+
+@pytest.mark.parametrize("failing", ["refused", "interrupted"])
+def test_a_failed_fit_leaves_what_was_learned_before(plant: Plant, failing: str) -> None:
+    detector = quick().fit(plant.train)
+    before = detector.decision_function(plant.test)
+
+    def interrupt(_progress: Progress) -> None:
+        raise KeyboardInterrupt
+
+    if failing == "refused":
+        with pytest.raises(InputError):
+            detector.set_params(learning_rate=-1.0).fit(plant.train[:, :2] * 100)
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            detector.fit(plant.train * 3 + 1, watch=interrupt)
+    np.testing.assert_array_equal(detector.decision_function(plant.test), before)
+
+
+def test_a_refused_first_fit_is_no_fit(plant: Plant) -> None:
+    detector = quick(learning_rate=-1.0)
+    with pytest.raises(InputError):
+        detector.fit(plant.train)
+    with pytest.raises(NotFittedError):
+        detector.decision_function(plant.test)
+
+
+def test_different_clocks_have_no_common_alarm_budget(plant: Plant) -> None:
+    minutes, hours = (
+        pd.DataFrame(
+            plant.train, index=pd.date_range("2026", periods=1000, freq=step), columns=list("abcd")
+        )
+        for step in ("1min", "1h")
+    )
+    with pytest.raises(InputError, match="interval must be known"):
+        quick(contamination="1/day").fit({"a": minutes, "b": hours})
+
+
+def test_blocks_of_one_entity_do_not_depend_on_another(plant: Plant) -> None:
+    detector = quick(block=64, temperature=50.0).fit({"a": plant.train, "b": plant.train})
+    both = detector.decision_function({"a": plant.test[:77], "b": plant.test})
+    alone = detector.decision_function({"b": plant.test})
+    np.testing.assert_allclose(both["b"], alone["b"], rtol=1e-5)
+
+
+def test_fitting_does_not_depend_on_the_state_of_torch(plant: Plant) -> None:
+    plain = quick().fit(plant.train).decision_scores_
+    with torch.no_grad():
+        np.testing.assert_array_equal(quick().fit(plant.train).decision_scores_, plain)
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert np.isfinite(quick().fit(plant.train).decision_scores_).all()
+    finally:
+        torch.set_default_dtype(torch.float32)
 
 
 def test_a_long_frame_is_scored_in_its_own_row_order(plant: Plant) -> None:
@@ -340,7 +415,15 @@ def test_fewer_rows_than_two_windows_are_refused() -> None:
         ({"batch_size": "big"}, "batch_size must be a number or 'auto'; got 'big'"),
         ({"learning_rate": "fast"}, "learning_rate must be a number or 'auto'; got 'fast'"),
         ({"temperature": -1}, "temperature must be a finite number of at least 0"),
-        ({"scoring_stride": 21}, "stride must be at most the window"),
+        ({"scoring_stride": 21}, "scoring_stride must be at most the window"),
+        ({"device": None}, "device must be"),
+        ({"device": "meta"}, "device must be"),
+        ({"random_state": "x"}, "random_state must be None, a whole number"),
+        ({"random_state": -1}, "random_state must be None, a whole number"),
+        ({"size": []}, "size must be one of"),
+        ({"dynamic": []}, "dynamic must be one of"),
+        ({"checkpoint": 5}, "checkpoint must be a path or None; got 5"),
+        ({"fill_limit": -1}, "fill_limit must be a whole number of at least 0"),
         ({"smoothing": 0}, "smoothing must be a whole number of at least 1"),
         ({"memory": 1}, "memory must be a whole number of at least 2"),
         ({"clip": 0}, "clip must be a finite number above 0"),
@@ -436,8 +519,6 @@ def test_nothing_can_be_scored_before_fitting(plant: Plant) -> None:
 
 
 def test_fitting_leaves_the_input_and_the_global_generators_alone(plant: Plant) -> None:
-    import torch
-
     rows = plant.train.copy()
     numpy_state, torch_state = np.random.get_state(), torch.get_rng_state()  # noqa: NPY002
     quick().fit(rows)

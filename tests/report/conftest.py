@@ -1,20 +1,12 @@
-"""A series with names, times and labels, as somebody would hand it in."""
+"""A detector fitted on a frame, once for all tests of the report."""
 
 from __future__ import annotations
 
-import pandas as pd
 import pytest
 
+from report.sample import dated
 from subadjacent import SubAdjacentDetector
 from subadjacent.data.plant import Plant
-
-CHANNELS = ["flow", "pressure", "heat", "<b>&valve"]
-
-
-def dated(values: object, start: str = "2026-01-01") -> pd.DataFrame:
-    frame = pd.DataFrame(values, columns=CHANNELS)
-    frame.index = pd.date_range(start, periods=len(frame), freq="5min")
-    return frame
 
 
 @pytest.fixture(scope="session")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
-from report.conftest import CHANNELS, dated
+from report.sample import CHANNELS, dated
 from subadjacent import SubAdjacentDetector
 from subadjacent.data.plant import Plant
 from subadjacent.report.page import page
@@ -25,7 +26,15 @@ RANGE = """name => {
   return [range.start, range.end];
 }"""
 
-Open = Callable[..., Page]
+# where an alarm's marker in the strip is, in pixels of the page
+MARKER = """number => {
+  const strip = Bokeh.documents[0].get_model_by_name("overview");
+  const view = [...Bokeh.index].find(one => one.model === strip);
+  const data = Bokeh.documents[0].get_model_by_name("all_bands").data;
+  const box = view.el.getBoundingClientRect();
+  return [box.x + view.frame.x_scale.compute(data.middle[number]),
+          box.y + view.frame.y_scale.compute(data.top[number])];
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -56,38 +65,56 @@ def report_of_two(
     return path
 
 
-@pytest.fixture
-def opened(browser: Browser) -> Iterator[Open]:
-    """Opens a page, and holds it to: no error, no word on the console, no request leaves."""
-    tabs: list[Page] = []
-    complaints: list[str] = []
+class Opener:
+    """Opens pages, and writes down every error, warning and request that leaves the file."""
 
-    def open_page(path: Path, *, width: int = 1280, scheme: Any = "light") -> Page:
-        tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        tabs.append(tab)
-        tab.on("pageerror", lambda error: complaints.append(str(error)))
-        tab.on(
-            "console",
-            lambda said: (
-                complaints.append(said.text) if said.type in ("error", "warning") else None
-            ),
-        )
-        tab.on(
-            "request",
-            lambda request: (
-                None
-                if request.url.startswith(("file:", "data:", "blob:"))
-                else complaints.append(request.url)
-            ),
-        )
+    def __init__(self, browser: Browser) -> None:
+        self.browser = browser
+        self.complaints: list[str] = []
+
+    def __call__(self, path: Path, *, width: int = 1280, scheme: Any = "light") -> Page:
+        tab = self.browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        tab.on("console", self.said)
+        tab.on("request", self.asked)
         tab.goto(path.as_uri())
         tab.wait_for_selector("html[data-ready]")
         return tab
 
-    yield open_page
-    for tab in tabs:
-        tab.close()
-    assert complaints == []
+    def said(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def asked(self, request: Request) -> None:
+        if not request.url.startswith(("file:", "data:", "blob:")):
+            self.complaints.append(request.url)
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[Opener]:
+    """Opens pages for one test, which fails when any of them complained."""
+    opener = Opener(browser)
+    before = [*browser.contexts]
+    yield opener
+    for context in browser.contexts:
+        if context not in before:
+            context.close()
+    assert opener.complaints == []
+
+
+@pytest.fixture(scope="module")
+def shared(browser: Browser, report: Path) -> tuple[Page, Opener]:
+    opener = Opener(browser)
+    return opener(report), opener
+
+
+@pytest.fixture
+def tab(shared: tuple[Page, Opener]) -> Iterator[Page]:
+    """The report, opened once and zoomed out; most tests need no page of their own."""
+    page, opener = shared
+    page.keyboard.press("Escape")
+    yield page
+    assert opener.complaints == []
 
 
 def frame(tab: Page) -> None:
@@ -95,7 +122,7 @@ def frame(tab: Page) -> None:
 
 
 def test_every_alarm_is_in_the_table_and_the_worst_is_chosen(
-    opened: Open, report: Path, named: SubAdjacentDetector, plant: Plant
+    opened: Opener, report: Path, named: SubAdjacentDetector, plant: Plant
 ) -> None:
     alarms = named.alarms(dated(plant.test))
     tab = opened(report)
@@ -111,9 +138,8 @@ def test_every_alarm_is_in_the_table_and_the_worst_is_chosen(
 
 
 def test_a_click_on_an_alarm_zooms_there_and_shows_its_channel(
-    opened: Open, report: Path, named: SubAdjacentDetector, plant: Plant
+    tab: Page, named: SubAdjacentDetector, plant: Plant
 ) -> None:
-    tab = opened(report)
     for number, alarm in enumerate(named.alarms(dated(plant.test))[:3]):
         tab.locator(f"tr[data-alarm='{number}'] td").first.click()
         start, end = tab.evaluate(RANGE, "detail")
@@ -124,31 +150,18 @@ def test_a_click_on_an_alarm_zooms_there_and_shows_its_channel(
         assert tab.locator("#detail-title").inner_text().startswith(f"Alarm {number + 1} of")
 
 
-def test_a_click_on_a_marker_in_the_strip_zooms_there(opened: Open, report: Path) -> None:
-    tab = opened(report)
-    before = tab.evaluate(RANGE, "detail")
-    # where the last alarm's marker is, in pixels of the page
-    x, y = tab.evaluate("""() => {
-      const strip = Bokeh.documents[0].get_model_by_name("overview");
-      const view = Object.values(Bokeh.index).find(one => one.model === strip)
-        ?? [...Bokeh.index].find(one => one.model === strip);
-      const data = Bokeh.documents[0].get_model_by_name("all_bands").data;
-      const last = data.middle.length - 1, box = view.el.getBoundingClientRect();
-      return [box.x + view.frame.bbox.x + view.frame.x_scale.compute(data.middle[last]) - view.frame.bbox.x,
-              box.y + view.frame.y_scale.compute(data.top[last])];
-    }""")
+def test_a_click_on_a_marker_in_the_strip_zooms_there(tab: Page) -> None:
+    x, y = tab.evaluate(MARKER, 0)
     tab.mouse.click(x, y)
     frame(tab)
-    count = tab.locator("#alarm-table tbody tr").count()
-    assert tab.locator("tr[aria-current]").get_attribute("data-alarm") == str(count - 1)
-    assert tab.evaluate(RANGE, "detail") != before
+    assert tab.locator("tr[aria-current]").get_attribute("data-alarm") == "0"
+    assert tab.evaluate(RANGE, "detail") != tab.evaluate(RANGE, "whole")
 
 
-def test_keys_go_from_alarm_to_alarm_and_escape_shows_all(opened: Open, report: Path) -> None:
-    tab = opened(report)
+def test_keys_go_from_alarm_to_alarm_and_escape_shows_all(tab: Page) -> None:
     count = tab.locator("#alarm-table tbody tr").count()
     chosen = tab.locator("tr[aria-current]")
-    at = int(chosen.get_attribute("data-alarm") or -1)
+    at = -1
     for key, by in (("j", 1), ("ArrowRight", 1), ("k", -1), ("ArrowLeft", -1), ("k", -1)):
         tab.keyboard.press(key)
         at = (at + by) % count
@@ -162,8 +175,7 @@ def test_keys_go_from_alarm_to_alarm_and_escape_shows_all(opened: Open, report: 
     assert end - start == pytest.approx((whole[1] - whole[0]) / 2)
 
 
-def test_the_table_is_worked_by_keyboard_alone(opened: Open, report: Path) -> None:
-    tab = opened(report)
+def test_the_table_is_worked_by_keyboard_alone(tab: Page) -> None:
     tab.locator("tr[data-alarm='0']").focus()
     tab.keyboard.press("Enter")
     assert tab.locator("tr[aria-current]").get_attribute("data-alarm") == "0"
@@ -172,8 +184,7 @@ def test_the_table_is_worked_by_keyboard_alone(opened: Open, report: Path) -> No
     assert tab.evaluate("document.activeElement.dataset.alarm") == "1"
 
 
-def test_the_table_sorts(opened: Open, report: Path) -> None:
-    tab = opened(report)
+def test_the_table_sorts(tab: Page) -> None:
     severity = tab.locator("th", has_text="Severity")
     keys = "rows => rows.map(row => Number(row.dataset.severity))"
     for order, reverse in (("descending", True), ("ascending", False)):
@@ -181,14 +192,16 @@ def test_the_table_sorts(opened: Open, report: Path) -> None:
         found = tab.locator("#alarm-table tbody tr").evaluate_all(keys)
         assert found == sorted(found, reverse=reverse)
         assert severity.get_attribute("aria-sort") == order
-    assert tab.locator("th", has_text="When").get_attribute("aria-sort") == "none"
+    when = tab.locator("th", has_text="When")
+    assert when.get_attribute("aria-sort") == "none"
+    when.locator("button").click()
+    found = tab.locator("#alarm-table tbody tr").evaluate_all(
+        "rows => rows.map(row => row.dataset.alarm)"
+    )
+    assert found == [str(number) for number in range(len(found))]
 
 
-def test_another_channel_can_be_chosen_and_its_values_are_right(
-    opened: Open, report: Path, plant: Plant
-) -> None:
-    tab = opened(report)
-    tab.keyboard.press("Escape")
+def test_another_channel_can_be_chosen_and_its_values_are_right(tab: Page, plant: Plant) -> None:
     tab.locator("#channel").select_option(label=CHANNELS[3])
     frame(tab)
     assert tab.locator("#channel-name").inner_text() == f"of {CHANNELS[3]}"
@@ -197,7 +210,7 @@ def test_another_channel_can_be_chosen_and_its_values_are_right(
     assert seen == pytest.approx(values.tolist(), abs=1e-4 * (values.max() - values.min()))
 
 
-def test_dark_follows_the_system_and_the_button(opened: Open, report: Path) -> None:
+def test_dark_follows_the_system_and_the_button(opened: Opener, report: Path) -> None:
     background = "getComputedStyle(document.body).backgroundColor"
     axis = "Bokeh.documents[0].get_model_by_name('data').left[0].major_label_text_color"
     tab = opened(report, scheme="dark")
@@ -210,23 +223,33 @@ def test_dark_follows_the_system_and_the_button(opened: Open, report: Path) -> N
     assert (tab.evaluate(background), tab.evaluate(axis)) == dark
 
 
-@pytest.mark.parametrize("width", [320, 390, 900])
-def test_narrow_screens_need_no_sideways_scrolling(opened: Open, report: Path, width: int) -> None:
-    tab = opened(report, width=width)
-    assert tab.evaluate("document.documentElement.scrollWidth") <= width
-    assert tab.locator("#alarm-table").evaluate("one => one.parentElement.scrollWidth") <= width
+def test_paper_is_light_whatever_the_screen(opened: Opener, report: Path) -> None:
+    tab = opened(report, scheme="dark")
+    theme = "document.documentElement.dataset.theme"
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert tab.evaluate(theme) == "light"
+    tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert tab.evaluate(theme) == "dark"
 
 
-def test_labels_are_shaded(opened: Open, report: Path, plant: Plant) -> None:
-    tab = opened(report)
-    for name in ("all_labels", "labels"):
-        tab.keyboard.press("Escape")
+def test_narrow_screens_need_no_sideways_scrolling(opened: Opener, report: Path) -> None:
+    tab = opened(report, width=390)
+    for width in (390, 320, 900):
+        tab.set_viewport_size({"width": width, "height": 800})
         frame(tab)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        scroll = tab.locator(".scroll").first
+        assert scroll.evaluate("one => one.scrollWidth - one.clientWidth") == 0
+
+
+def test_labels_are_shaded(tab: Page, plant: Plant) -> None:
+    frame(tab)
+    for name in ("all_labels", "labels"):
         shaded = tab.evaluate(f"Bokeh.documents[0].get_model_by_name('{name}').data.left.length")
         assert shaded == len(plant.events)
 
 
-def test_a_select_switches_between_entities(opened: Open, report_of_two: Path) -> None:
+def test_a_select_switches_between_entities(opened: Opener, report_of_two: Path) -> None:
     tab = opened(report_of_two)
     ranges = {}
     for entity in ("north", "south"):
@@ -242,7 +265,7 @@ def test_a_select_switches_between_entities(opened: Open, report_of_two: Path) -
 
 
 def test_a_long_series_is_drawn_coarse_from_afar_and_row_by_row_at_an_alarm(
-    opened: Open, named: SubAdjacentDetector, plant: Plant, tmp_path: Path, monkeypatch: Any
+    opened: Opener, named: SubAdjacentDetector, plant: Plant, tmp_path: Path, monkeypatch: Any
 ) -> None:
     monkeypatch.setattr("subadjacent.report.page.BUDGET", 40_000)
     path = tmp_path / "long.html"
@@ -256,3 +279,31 @@ def test_a_long_series_is_drawn_coarse_from_afar_and_row_by_row_at_an_alarm(
     highest = tab.evaluate("Math.max(...Bokeh.documents[0].get_model_by_name('lines').data.seen)")
     channel = int(tab.locator("#channel").input_value())
     assert highest == pytest.approx(plant.test[:, channel].max(), rel=1e-4)
+
+
+@pytest.mark.parametrize("rows", [1, 5])
+def test_a_few_quiet_rows_without_times_are_shown(
+    opened: Opener, detector: SubAdjacentDetector, plant: Plant, tmp_path: Path, rows: int
+) -> None:
+    path = tmp_path / "short.html"
+    path.write_text(page(detector, plant.train[:rows], title="Short"), encoding="utf-8")
+    tab = opened(path)
+    tab.keyboard.press("j")
+    frame(tab)
+    assert tab.locator("#stretch").inner_text() == f"row 0 to row {rows - 1} · every row"
+
+
+def test_no_line_crosses_a_gap_in_the_clock(
+    opened: Opener, named: SubAdjacentDetector, plant: Plant, tmp_path: Path
+) -> None:
+    path = tmp_path / "gap.html"
+    whole = dated(plant.test)
+    path.write_text(page(named, pd.concat([whole[:300], whole[500:]]), title=""), encoding="utf-8")
+    tab = opened(path)
+    tab.keyboard.press("Escape")
+    frame(tab)
+    found = tab.evaluate(
+        "Array.from(Bokeh.documents[0].get_model_by_name('lines').data.seen, String)"
+    )
+    assert found.index("NaN") == 300
+    assert found.count("NaN") == 1

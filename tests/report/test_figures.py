@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from report.sample import dated
 from subadjacent import InputError, SubAdjacentDetector
 from subadjacent.data.plant import Plant
 from subadjacent.report.figures import (
@@ -45,6 +46,24 @@ def test_the_trace_shows_the_channel_that_explains_the_worst_alarm(
     assert figure_trace(trace, [], threshold=1.0).axes[0].get_ylabel() == "channel_0"
 
 
+def test_a_long_trace_is_drawn_with_fewer_points_and_all_its_peaks(
+    detector: SubAdjacentDetector, plant: Plant
+) -> None:
+    (trace,) = detector.trace(np.tile(plant.test, (5, 1)))
+    drawn = figure_trace(trace, [], threshold=1.0).axes[-1].lines[0]
+    assert len(drawn.get_ydata()) == 2 * -(-5_000 // 3)
+    assert np.max(drawn.get_ydata()) == trace.decision.max()
+    assert (np.diff(drawn.get_xdata()) > 0).all()
+
+
+def test_times_stand_below_the_trace_of_a_dated_series(
+    named: SubAdjacentDetector, plant: Plant
+) -> None:
+    (trace,) = named.trace(dated(plant.test))
+    ticks = figure_trace(trace, [], threshold=1.0).axes[-1].get_xticklabels()
+    assert [tick.get_text() for tick in ticks][::4] == ["2026-01-01 00:00", "2026-01-04 11:15"]
+
+
 def test_an_unknown_channel_is_named(detector: SubAdjacentDetector, plant: Plant) -> None:
     (trace,) = detector.trace(plant.test)
     with pytest.raises(InputError, match=r"channels must be among .* got \['flow'\]"):
@@ -69,9 +88,7 @@ def test_figures_are_saved_one_for_each_entity(
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
 
 
-def test_without_alarms_there_is_no_attention_to_show(
-    detector: SubAdjacentDetector, plant: Plant, tmp_path: Path
-) -> None:
+def test_without_alarms_there_is_no_attention_to_show(plant: Plant, tmp_path: Path) -> None:
     long = np.tile(plant.base[:100], (50, 1))
     quiet = SubAdjacentDetector(window=20, epochs=1, contamination=1e-9).fit(plant.train)
     quiet.threshold_ = 1e9

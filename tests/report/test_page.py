@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from report.conftest import dated
+from report.sample import dated
 from subadjacent import InputError, SubAdjacentDetector
 from subadjacent.data.inputs import read
 from subadjacent.data.plant import Plant
+from subadjacent.data.series import TrainSeries
 from subadjacent.report import story
 from subadjacent.report.marks import MOST_LISTED, labelled_stretches, listed
 from subadjacent.report.page import page
@@ -49,7 +51,7 @@ def test_one_alarm_and_none_are_told_as_such(named: SubAdjacentDetector, plant: 
     X = dated(plant.test)
     series = read(X).series
     alarm = named.alarms(X)[:1]
-    (row,) = listed(alarm, [None], series[0].channels, timelines(series), 300.0)
+    (row,) = listed(alarm, series, timelines(series))
     assert story.headline(1, 1_000, 1, row).startswith("1 alarm in 1,000 rows; it came on 2026-01")
     assert story.headline(0, 1_000, 2, None) == "No alarms in 1,000 rows of 2 entities"
 
@@ -77,7 +79,7 @@ def test_metrics_notes_and_facts_are_shown(named: SubAdjacentDetector, plant: Pl
     assert "plant.csv" in text
     row = re.search(r"random score</th>(.*?)</tr>", text)
     assert row is not None
-    assert re.findall(r">([^<]+)</td>", row[1]) == ["0.050", "–"]
+    assert re.findall(r">([^<]+)</td>", row[1]) == ["0.050", "—"]
     assert "labelled as anomalous" in own(text)
     assert "labelled as anomalous" not in own(page(named, dated(plant.test), title="Plant"))
 
@@ -98,6 +100,14 @@ def test_a_series_without_alarms_shorter_than_a_window_still_has_a_page(
     text = page(named, dated(plant.train[:5]), title="Short")
     assert "<h1>No alarms in 5 rows</h1>" in text
     assert "shorter than one window (20 rows)" in text
+
+
+def test_times_may_be_plain_numbers(named: SubAdjacentDetector, plant: Plant) -> None:
+    frame = dated(plant.test).reset_index(drop=True)
+    frame.insert(0, "ds", np.arange(1000) * 0.5)
+    text = page(named, frame, title="Numbers")
+    assert '"kind":"number"' in text
+    assert "<dd>499.5</dd>" in text
 
 
 def test_warnings_say_what_to_be_wary_of(named: SubAdjacentDetector, plant: Plant) -> None:
@@ -142,9 +152,29 @@ def test_only_the_worst_of_very_many_alarms_are_listed(
     X = dated(plant.test)
     series = read(X).series
     many = named.alarms(X)[:2] * MOST_LISTED
-    rows = listed(many, [None], series[0].channels, timelines(series), None)
+    rows = listed(many, series, timelines(series))
     assert len(rows) == MOST_LISTED
     assert {row.alarm for row in rows} == {max(many, key=lambda alarm: alarm.severity)}
+
+
+def test_a_row_says_how_long_and_how_bad_in_words(named: SubAdjacentDetector, plant: Plant) -> None:
+    X = dated(plant.test)
+    (series,), alarm = read(X).series, named.alarms(X)[0]
+    short = replace(alarm, first=10, last=10, duration=1, severity=-2.0)
+    huge = replace(alarm, first=280, last=300, duration=21, severity=123_456.0)
+    one, other = listed([short, huge], [series], timelines([series]))
+    assert (one.when, one.lasted, one.severity, one.share) == (
+        "2026-01-01 00:50",
+        "5 min",
+        "-2.0",
+        0,
+    )
+    assert (other.when, other.until) == ("2026-01-01 23:20", "2026-01-02 01:00")
+    assert (other.lasted, other.severity, other.share) == ("1 h 45 min", "1.23e+05", 100)
+    bare = TrainSeries(series.values, channels=series.channels)
+    row, rows = listed([short, huge], [bare], timelines([bare]))
+    assert (row.when, row.lasted) == ("row 10", "1 row")
+    assert (rows.until, rows.lasted) == ("row 300", "21 rows")
 
 
 def test_labels_follow_the_rows_of_a_frame_with_mixed_entities() -> None:

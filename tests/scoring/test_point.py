@@ -164,7 +164,7 @@ def test_overlapping_windows_are_averaged(
 
 
 @pytest.mark.parametrize("block", [1, 2, 7, WINDOW, 20, 1000])
-def test_blocks_run_over_all_series_and_leave_the_padding_out(
+def test_blocks_begin_anew_with_every_stretch_and_leave_the_padding_out(
     model: SubAdjacentTransformer, block: int
 ) -> None:
     found = stacked(walk(21, starts=(0, 3)), walk(5, seed=1), walk(1, seed=2))
@@ -172,9 +172,10 @@ def test_blocks_run_over_all_series_and_leave_the_padding_out(
     errors = rows_of(found, points.error).tolist()
     contributions = rows_of(found, points.contribution).tolist()
     expected: list[float] = []
-    for start in range(0, len(errors), block):
-        rows = slice(start, start + block)
-        expected += weigh_oracle(errors[rows], contributions[rows], 5.0)
+    for first, last in ((0, 3), (3, 21), (21, 26), (26, 27)):
+        for start in range(first, last, block):
+            rows = slice(start, min(start + block, last))
+            expected += weigh_oracle(errors[rows], contributions[rows], 5.0)
     np.testing.assert_allclose(rows_of(found, points.score), expected, rtol=1e-5)
 
 
@@ -292,7 +293,10 @@ def test_channel_errors_are_means_over_all_windows(
         ),
         (
             lambda: PointConfig(stride=9).stride_within(8),
-            "stride must be at most the window, or rows go unscored; got stride=9, window=8",
+            (
+                "scoring_stride must be at most the window, or rows go unscored; "
+                "got scoring_stride=9, window=8"
+            ),
         ),
     ],
 )

@@ -15,21 +15,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.signal import lfilter
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from subadjacent.errors import InputError
+from subadjacent.scoring.calibration import fit_threshold
 from subadjacent.scoring.extremes import cluster_peaks
 from subadjacent.scoring.threshold import (
     KINDS,
     AlarmBudget,
-    BaseThreshold,
     ExtremeValue,
     Fixed,
     Quantile,
-    Threshold,
     choose_threshold,
-    fit_threshold,
     threshold_from_dict,
 )
 
@@ -351,110 +348,3 @@ def test_any_other_contamination_is_refused(bad: Any) -> None:
         "'1/week' or '2/day', or an object with fit(scores) and predict(scores); "
         f"got {bad!r}"
     )
-
-
-class Labels(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """Someone else's threshold: a rule that labels scores, and nothing to read a cut from."""
-
-    def __init__(self, rule: Callable[[np.ndarray], Any]) -> None:
-        self.rule = rule
-
-    def __repr__(self) -> str:
-        return "Labels()"
-
-    def fit(self, scores: np.ndarray) -> Labels:
-        self.mean_ = scores.mean()
-        return self
-
-    def predict(self, scores: np.ndarray) -> Any:
-        return self.rule(scores)
-
-
-class Middle:
-    """Someone else's threshold without parameters; it says where it cuts."""
-
-    threshold_: Any
-
-    def fit(self, scores: np.ndarray) -> None:
-        self.threshold_ = np.float32(scores.mean())
-
-    def predict(self, scores: np.ndarray) -> np.ndarray:
-        return scores > self.threshold_
-
-
-def test_anything_with_fit_and_predict_is_a_threshold() -> None:
-    for one in (Labels(np.isnan), Middle(), *EACH):
-        assert isinstance(one, Threshold)
-        assert choose_threshold(one) is one
-
-
-def test_a_foreign_threshold_is_asked_where_it_cuts() -> None:
-    cut, fitted = fit_threshold(Middle(), [1.0, 2.0, 6.0])
-    assert cut == 3
-    assert fitted.to_dict() == {"kind": "fixed", "settings": {"value": 3.0}, "threshold_": 3.0}
-
-
-def test_a_foreign_threshold_without_a_cut_is_judged_by_its_labels() -> None:
-    cut, fitted = fit_threshold(Labels(lambda scores: scores >= 4), [5.0, 1.0, 3.0, 4.0, 3.0])
-    assert cut == 3
-    assert isinstance(fitted, Fixed)
-
-
-def test_labels_that_are_all_alike_put_the_cut_outside() -> None:
-    scores = [2.0, 1.0, 3.0]
-    assert fit_threshold(Labels(np.zeros_like), scores)[0] == 3
-    cut, _ = fit_threshold(Labels(np.ones_like), scores)
-    assert cut == np.nextafter(1.0, 0.0)
-
-
-@pytest.mark.parametrize(
-    ("rule", "message"),
-    [
-        (
-            lambda scores: np.abs(scores) > 2,
-            "Labels() must cut the scores at one value; it calls 1 normal and -3 anomalous",
-        ),
-        (
-            lambda scores: np.sign(scores),
-            (
-                "predict of Labels() must give 0 or 1 for each of 3 scores; "
-                "got shape (3,) with [-1.  1.]"
-            ),
-        ),
-        (
-            lambda scores: scores[:2] > 0,
-            (
-                "predict of Labels() must give 0 or 1 for each of 3 scores; "
-                "got shape (2,) with [False  True]"
-            ),
-        ),
-    ],
-)
-def test_labels_that_are_no_cut_are_refused(rule: Callable[[Any], Any], message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        fit_threshold(Labels(rule), [-3.0, 1.0, 5.0])
-    assert str(caught.value) == message
-
-
-def test_a_foreign_cut_that_is_no_number_is_refused() -> None:
-    class Lost(Middle):
-        def fit(self, scores: np.ndarray) -> None:  # noqa: ARG002
-            self.threshold_ = None
-
-        def __repr__(self) -> str:
-            return "Lost()"
-
-    with pytest.raises(InputError) as caught:
-        fit_threshold(Lost(), [1.0])
-    assert str(caught.value) == "threshold_ of Lost() must be a finite number; got None"
-
-
-@pytest.mark.parametrize(
-    "threshold", [*EACH, Labels(np.zeros_like), Middle()], ids=lambda one: type(one).__name__
-)
-def test_the_callers_object_is_not_touched(threshold: Any) -> None:
-    before = copy.deepcopy(vars(threshold))
-    _, fitted = fit_threshold(threshold, noise(0, 2000))
-    assert vars(threshold) == before
-    assert isinstance(fitted, BaseThreshold)
-    assert fitted is not threshold

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from subadjacent.data.windows import Windows
-from subadjacent.errors import ModelFileError, SubadjacentError
+from subadjacent.errors import InputError, ModelFileError, SubadjacentError
 from subadjacent.model.transformer import SubAdjacentTransformer
+from subadjacent.training import checkpoint as checkpoints
 from subadjacent.training.checkpoint import fingerprint
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast
@@ -202,6 +206,128 @@ def test_a_checkpoint_of_another_schema_is_refused(
         fit(network(), checkpoint=path)
     with pytest.raises(ModelFileError, match="has checkpoint schema 99; expected 1"):
         fit(network(), checkpoint=path)
+
+
+Tensors = dict[str, torch.Tensor]
+
+
+def rewrite(
+    path: Path, alter: Callable[[dict[str, Any], Tensors], object], *, reseal: bool = True
+) -> None:
+    """Alter facts and tensors of a checkpoint; ``reseal`` hides it from the hash."""
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata()
+    tensors, facts = load_file(path), json.loads(metadata["facts"])
+    alter(facts, tensors)
+    text = json.dumps(facts)
+    digest = checkpoints.digest(text, tensors) if reseal else metadata["sha256"]
+    save_file(tensors, path, metadata={"facts": text, "sha256": digest})
+
+
+@pytest.fixture
+def interrupted(tmp_path: Path) -> Path:
+    path = tmp_path / "state"
+    with pytest.raises(StopHere):
+        fit(network(), checkpoint=path, watch=interrupt_in_epoch(3))
+    return path
+
+
+NORM = "norm.weight"
+DAMAGE: dict[str, Callable[[dict[str, Any], Tensors], object]] = {
+    "schema": lambda facts, _: facts.pop("schema"),
+    "schema True": lambda facts, _: facts.update(schema=True),
+    "fingerprint": lambda facts, _: facts.pop("fingerprint"),
+    "history": lambda facts, _: facts.pop("history"),
+    "epochs": lambda facts, _: facts["history"].pop(0),
+    "train_loss": lambda facts, _: facts["history"][0].pop("train_loss"),
+    "seconds": lambda facts, _: facts["history"][0].update(seconds="long"),
+    "stopping": lambda facts, _: facts.pop("stopping"),
+    "waited": lambda facts, _: facts["stopping"].update(waited=None),
+    "patience": lambda facts, _: facts["stopping"].pop("patience"),
+    f"model.{NORM}": lambda _, tensors: tensors.pop(f"model.{NORM}"),
+    f"model.{NORM} ": lambda _, tensors: tensors.update({f"model.{NORM}": torch.ones(3)}),
+    f"best.{NORM}": lambda _, tensors: tensors.pop(f"best.{NORM}"),
+    f"best.{NORM} ": lambda _, tensors: tensors.update({f"best.{NORM}": torch.ones(3)}),
+    "best.": lambda _, tensors: [
+        tensors.pop(name) for name in list(tensors) if name.startswith("best.")
+    ],
+    "adam.0.exp_avg": lambda _, tensors: tensors.pop("adam.0.exp_avg"),
+    "adam.0.exp_avg_sq": lambda _, tensors: tensors.update({"adam.0.exp_avg_sq": torch.ones(3)}),
+    "adam.999.step": lambda _, tensors: tensors.update({"adam.999.step": torch.ones(())}),
+    "adam.x": lambda _, tensors: tensors.update({"adam.x": torch.ones(())}),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGE)
+def test_a_damaged_checkpoint_is_refused_by_name(interrupted: Path, what: str) -> None:
+    rewrite(interrupted, DAMAGE[what])
+    with pytest.raises(ModelFileError, match=what.split()[0]):
+        fit(network(), checkpoint=interrupted)
+
+
+@pytest.mark.parametrize("facts", ["[]", "3", "{", "{}"])
+def test_facts_of_the_wrong_form_are_refused(interrupted: Path, facts: str) -> None:
+    save_file(load_file(interrupted), interrupted, metadata={"facts": facts, "sha256": ""})
+    with pytest.raises(ModelFileError, match="is not a readable checkpoint"):
+        fit(network(), checkpoint=interrupted)
+
+
+def test_a_flipped_byte_is_seen(interrupted: Path) -> None:
+    content = bytearray(interrupted.read_bytes())
+    content[-5] ^= 1
+    interrupted.write_bytes(content)
+    with pytest.raises(ModelFileError, match="is damaged: its content does not match its hash"):
+        fit(network(), checkpoint=interrupted)
+
+
+def test_a_changed_fact_is_seen(interrupted: Path) -> None:
+    rewrite(interrupted, lambda facts, _: facts["stopping"].update(waited=1), reseal=False)
+    with pytest.raises(ModelFileError, match="is damaged: its content does not match its hash"):
+        fit(network(), checkpoint=interrupted)
+
+
+def test_a_checkpoint_without_a_good_epoch_yet_can_be_gone_on_with(tmp_path: Path) -> None:
+    config = TrainingConfig(epochs=2, learning_rate=1e30)
+    for _ in range(2):
+        with pytest.raises(SubadjacentError, match="training diverged"):
+            fit(network(), config, checkpoint=tmp_path / "state")
+
+
+def test_a_checkpoint_in_another_precision_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    fit(network(), checkpoint=path)
+    bfloat16 = autocast(CPU, "bfloat16")
+    with pytest.raises(ModelFileError, match="made with other settings or other data"):
+        fit_network(network(), windows(), VALIDATION, CONFIG, bfloat16, checkpoint=path)
+
+
+@pytest.mark.parametrize("name", ["file/state", "folder", "pipe", "/proc/state", "x" * 300])
+def test_a_checkpoint_that_cannot_be_written_is_refused_before_training(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    steps: list[Progress] = []
+    with pytest.raises(InputError, match="checkpoint must be a file that can be written"):
+        fit(network(), checkpoint=tmp_path / name, watch=steps.append)
+    assert not steps
+
+
+def test_a_finished_checkpoint_need_not_be_writable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = network(), network()
+    fit(first, checkpoint=tmp_path / "state")
+
+    def read_only(*_: Any, **__: Any) -> None:
+        raise OSError("Read-only file system")
+
+    monkeypatch.setattr(Path, "touch", read_only)
+    fit(second, checkpoint=tmp_path / "state")
+    np.testing.assert_array_equal(weights(first), weights(second))
+    with pytest.raises(InputError, match="Read-only file system"):
+        fit(network(), checkpoint=tmp_path / "new")
 
 
 def test_nothing_half_written_is_left_beside_a_checkpoint(tmp_path: Path) -> None:

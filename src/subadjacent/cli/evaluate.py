@@ -39,5 +39,6 @@ def evaluate(
             raise InputError("--threshold is needed where there is no column 'anomalous'")
         flagged = frame["anomalous"].to_numpy() > 0
         threshold = float(scores[~flagged].max()) if (~flagged).any() else float("-inf")
+    assert part.labels is not None, "the label column was asked for by name"
     rng = np.random.default_rng(seed)
     print_json(with_controls(scores, part.labels, threshold, rng))

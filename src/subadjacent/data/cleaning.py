@@ -15,12 +15,34 @@ LARGEST = 1e100
 
 
 def clean(
-    values: NDArray[Any], channels: tuple[str, ...], fill_limit: int, where: str = "X"
+    values: NDArray[Any],
+    channels: tuple[str, ...],
+    fill_limit: int,
+    where: str = "X",
+    *,
+    starts: tuple[int, ...] = (0,),
+    in_place: bool = False,
 ) -> NDArray[Any]:
     """Values without NaN or infinities; the input itself when it has none.
 
     A gap of up to ``fill_limit`` rows takes the value before it, so that a filled row depends
-    on nothing later; a gap at the very start takes the first value after it.
+    on nothing later; a gap at the start of a stretch takes the first value after it. A short
+    stretch that is missing as a whole takes the last value before it, or else the first after.
+
+    Parameters
+    ----------
+    values
+        Rows, shape (time, channels).
+    channels
+        One name a column, for messages.
+    fill_limit
+        Longest gap, in rows, that is filled; a gap ends where its stretch does.
+    where
+        What messages call the rows.
+    starts
+        First row of every unbroken stretch; begins with 0.
+    in_place
+        Fill ``values`` itself, for callers whose own they are.
 
     Raises
     ------
@@ -35,28 +57,58 @@ def clean(
         suspects |= ~(np.abs(values[rows]) <= largest).all(axis=0)
     if not suspects.any():
         return values
-    filled = values.copy()
+    filled = values if in_place else values.copy()
     for column in np.flatnonzero(suspects):
-        filled[:, column] = _fill(values[:, column], channels[column], fill_limit, where)
+        seen = values[:, column]
+        missing = ~np.isfinite(seen)
+        name = f"column {channels[column]!r}"
+        _check(seen, missing, np.array(starts), fill_limit, f"{where} must", name)
+        filled[missing, column] = seen[_sources(missing, np.array(starts))]
     return filled
 
 
-def _fill(values: NDArray[Any], channel: str, fill_limit: int, where: str) -> NDArray[Any]:
-    missing = ~np.isfinite(values)
-    bounds = np.flatnonzero(np.diff(missing, prepend=False, append=False)).reshape(-1, 2)
-    lengths = bounds[:, 1] - bounds[:, 0]
+def _check(
+    values: NDArray[Any],
+    missing: NDArray[np.bool_],
+    starts: NDArray[np.intp],
+    fill_limit: int,
+    must: str,
+    column: str,
+) -> None:
+    """Refuse gaps that are too long, and values that are too large."""
+    # a gap ends with its stretch, and one after it begins another
+    first, last = missing.copy(), missing.copy()
+    first[1:] &= ~missing[:-1]
+    last[:-1] &= ~missing[1:]
+    first[starts] = missing[starts]
+    last[starts[1:] - 1] = missing[starts[1:] - 1]
+    begin = np.flatnonzero(first)
+    lengths = np.flatnonzero(last) + 1 - begin
     if (lengths > fill_limit).any() or missing.all():
-        row, stop = bounds[np.argmax(lengths > fill_limit)]
+        gap = int(np.argmax(lengths > fill_limit))
         raise InputError(
-            f"{where} must be finite, or missing for at most fill_limit={fill_limit} rows in a "
-            f"row; column {channel!r} is {values[row]} from row {row} for {stop - row} rows"
+            f"{must} be finite, or missing for at most fill_limit={fill_limit} rows in a row; "
+            f"{column} is {values[begin[gap]]} from row {begin[gap]} for {lengths[gap]} rows"
         )
     # in float64, where the limit is a number and not infinite
     if (too_large := ~missing & (np.abs(values.astype(np.float64)) > LARGEST)).any():
         row = int(np.argmax(too_large))
         raise InputError(
-            f"{where} must not exceed {LARGEST:g} in magnitude; "
-            f"column {channel!r} is {values[row]} at row {row}"
+            f"{must} not exceed {LARGEST:g} in magnitude; {column} is {values[row]} at row {row}"
         )
-    last_seen = np.maximum.accumulate(np.where(missing, -1, np.arange(len(values))))
-    return values[np.where(last_seen < 0, np.argmin(missing), last_seen)]
+
+
+def _sources(missing: NDArray[np.bool_], starts: NDArray[np.intp]) -> NDArray[np.intp]:
+    """For every missing row, the row whose value it takes."""
+    gaps, known = np.flatnonzero(missing), np.flatnonzero(~missing)
+    # with a row before all and one after all, for gaps that have no known row on that side
+    n = len(missing)
+    after = np.searchsorted(known, gaps)
+    last_before = np.append(-1, known)[after]
+    first_after = np.append(known, n)[after]
+    stretch = np.searchsorted(starts, gaps, side="right")
+    begin, end = starts[stretch - 1], np.append(starts, n)[stretch]
+    within = first_after < end
+    return np.where(
+        (last_before >= begin) | ((last_before >= 0) & ~within), last_before, first_after
+    )

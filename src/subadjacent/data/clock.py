@@ -21,6 +21,7 @@ IRREGULAR = 0.01
 """A clock with more than this share of its differences off, and at least two, is refused."""
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
+SHORTEST_MONTH = 28 * DAY
 
 SECONDS: dict[str, float] = {
     **dict.fromkeys(("ms", "millisecond", "milliseconds"), 0.001),
@@ -190,11 +191,18 @@ def _differences(times: NDArray[Any]) -> NDArray[np.float64]:
 def _refuse_irregular(
     steps: NDArray[np.float64], interval: float, off: int, name: str, dates: bool
 ) -> NoReturn:
+    months = dates and interval >= SHORTEST_MONTH
+    unit, size = (" days", DAY) if months else (" seconds" if dates else "", 1.0)
     found = (
-        f"the differences have median {interval:g}, smallest {steps.min():g} and largest "
-        f"{steps.max():g}{' seconds' if dates else ''}, and {off} of {len(steps)} are off"
+        f"the differences have median {interval / size:g}, smallest {steps.min() / size:g} and "
+        f"largest {steps.max() / size:g}{unit}, and {off} of {len(steps)} are off"
     )
-    if dates:
+    if months:
+        way_out = (
+            "months differ in seconds, so leave the times out (no time column, no dates in the "
+            "index), and give lengths of time as numbers of rows"
+        )
+    elif dates:
         every = _frame_duration(interval)
         way_out = (
             f'resample first, in pandas frame.resample("{every}").mean(), '

@@ -8,13 +8,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.cleaning import clean
-from subadjacent.data.clock import read_clock
+from subadjacent.data.clock import Clock, read_clock
+from subadjacent.data.columns import (
+    check_channels,
+    copy_values,
+    header,
+    own_labels,
+    view_values,
+)
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 
@@ -27,20 +34,26 @@ TIME_COLUMNS = ("timestamp", "ds")
 Arrays = Sequence[NDArray[Any]]
 # the name of a vector, or those of a table's columns
 Names = str | tuple[str, ...]
+# entity → its rows
+Groups = dict[str, NDArray[np.intp]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """The series found in an input, and the way back to the input's shape.
 
-    ``header`` is an array or frame of the channels alone, for reading their names and number.
-    ``restore`` takes one array a series, and a name for them or for each of their columns.
+    ``header`` is an array or frame of the channels alone, one row of them, for scikit-learn to
+    read their names and number.
+    ``restore`` takes one array a series, and a name for them or for each of their columns; the
+    channels' names come back as the labels that the input itself has for them.
+    ``names`` are the channels', None where the input has none of its own.
     ``by_position`` says that entities have no names of their own, only places in a list.
     """
 
     series: tuple[TrainSeries, ...]
     header: Any
     restore: Callable[[Arrays, Names], Any]
+    names: tuple[str, ...] | None = None
     by_position: bool = False
 
 
@@ -61,53 +74,89 @@ def is_frame(X: Any) -> bool:
 def read_frame(X: Any, *, fill_limit: int, name: str) -> Table:
     """Find the series in a frame.
 
-    Every column is a channel but for the time (a date column, or one called ``timestamp`` or
+    Every column is a channel but for the time (a column of dates, or one called ``timestamp`` or
     ``ds``; else the index of a pandas frame, where it holds dates) and the entity (``item_id``
     or ``unique_id``). Rows of an entity are taken in the order in which they stand.
     """
     frame = _in_memory(X, name)
     entity_column = next((one for one in ENTITY_COLUMNS if one in frame.columns), None)
     time_column = _time_column(frame, name)
-    channels = [one for one in frame.columns if one not in (entity_column, time_column)]
-    _check_columns(frame, channels, name)
     # by place: names may be numbers, which narwhals does not select by
-    data = frame[:, [frame.columns.index(one) for one in channels]]
-    values = _values(data)
+    places = [n for n, one in enumerate(frame.columns) if one not in (entity_column, time_column)]
+    check_channels(frame, [frame.columns[place] for place in places], name)
+    channels = tuple(str(frame.columns[place]) for place in places)
     index = frame.to_native().index if frame.implementation.is_pandas_like() else None
     _check_index(index, name)
     times, labels = _index_times(index), index
     if time_column is not None:
         times = labels = frame.get_column(time_column)
+    ticks = None if times is None else _as_numbers(times)
 
-    groups = {None: slice(None)} if entity_column is None else _groups(frame[entity_column])
+    groups = None if entity_column is None else _groups(frame.get_column(entity_column))
     series = []
-    for entity, rows in groups.items():
-        where = name if entity is None else f"{name}[{entity!r}]"
-        clock = (
-            read_clock(_as_numbers(times)[rows], fill_limit=fill_limit, name=where)
-            if times is not None
-            else None
+    for part in _parts(frame, places, groups):
+        where = name if part.entity is None else f"{name}[{part.entity!r}]"
+        clock = Clock(None)
+        if ticks is not None:
+            clock = read_clock(ticks[part.rows], fill_limit=fill_limit, name=where)
+        values = clean(
+            part.values, channels, fill_limit, where, starts=clock.starts, in_place=part.copied
         )
+        shown = None if labels is None else _pick(labels, part.rows)
         series.append(
-            TrainSeries(
-                values=clean(values[rows], tuple(map(str, channels)), fill_limit, where),
-                channels=tuple(map(str, channels)),
-                entity=entity,
-                index=None if labels is None else _pick(labels, rows),
-                starts=(0,) if clock is None else clock.starts,
-                interval=None if clock is None else clock.seconds,
-            )
+            TrainSeries(values, channels, part.entity, shown, clock.starts, clock.seconds)
         )
+    restore = _way_back(frame.implementation, index, groups, channels, own_labels(frame, places))
+    return Table(tuple(series), header(frame, places), restore, channels)
+
+
+class _Part(NamedTuple):
+    """Rows of one entity; ``copied`` says that the values are no longer the frame's own."""
+
+    entity: str | None
+    rows: Any
+    values: NDArray[Any]
+    copied: bool
+
+
+def _parts(frame: nw.DataFrame[Any], places: list[int], groups: Groups | None) -> list[_Part]:
+    if groups is None:
+        everything = slice(None)
+        if (view := view_values(frame, places)) is not None:
+            return [_Part(None, everything, view, copied=False)]
+        return [_Part(None, everything, copy_values(frame, places, everything), copied=True)]
+    # one array for all, entity after entity
+    values = copy_values(frame, places, np.concatenate(list(groups.values())))
+    stops = np.cumsum([len(rows) for rows in groups.values()])
+    parts = np.split(values, stops[:-1])
+    return [
+        _Part(entity, rows, part, copied=True)
+        for (entity, rows), part in zip(groups.items(), parts, strict=True)
+    ]
+
+
+def _way_back(
+    backend: Any,
+    index: Any,
+    groups: Groups | None,
+    channels: tuple[str, ...],
+    own: Any,
+) -> Callable[[Arrays, Names], Any]:
+    """A function from arrays to the frame's library; the frame itself it does not hold."""
 
     def restore(found: Arrays, names: Names) -> Any:
         whole = found[0]
-        if entity_column is not None:
-            whole = np.empty((len(values), *whole.shape[1:]), dtype=whole.dtype)
-            for rows, part in zip(groups.values(), found, strict=True):
-                whole[rows] = part
-        return _native(frame, index, whole, names)
+        if groups is not None:
+            whole = np.concatenate(list(found))
+            whole[np.concatenate(list(groups.values()))] = whole.copy()
+        result = _native(backend, whole, names)
+        if own is not None and names == channels:
+            result.columns = own
+        if index is not None:
+            result.index = index
+        return result
 
-    return Table(tuple(series), data.to_native(), restore)
+    return restore
 
 
 def _in_memory(X: Any, name: str) -> nw.DataFrame[Any]:
@@ -123,7 +172,11 @@ def _in_memory(X: Any, name: str) -> nw.DataFrame[Any]:
 
 
 def _time_column(frame: nw.DataFrame[Any], name: str) -> str | None:
-    dated = [one for one, dtype in frame.schema.items() if dtype.is_temporal()]
+    import narwhals as nw
+
+    # a duration may as well be something measured
+    dates = (nw.Date, nw.Datetime)
+    dated = [one for one, dtype in frame.schema.items() if isinstance(dtype, dates)]
     named = [one for one in TIME_COLUMNS if one in frame.columns]
     found = list(dict.fromkeys(named + dated))
     if len(found) > 1:
@@ -169,40 +222,7 @@ def _as_numbers(times: nw.Series[Any]) -> NDArray[Any]:
     return np.datetime64(0, "s") + numbers if numbers.dtype.kind == "m" else numbers
 
 
-def _check_columns(frame: nw.DataFrame[Any], channels: list[str], name: str) -> None:
-    import narwhals as nw
-
-    text = [
-        f"{one!r} ({frame.schema[one]})"
-        for one in channels
-        if not (frame.schema[one].is_numeric() or frame.schema[one] == nw.Boolean)
-    ]
-    if text:
-        raise InputError(
-            f"{name} must hold numbers; these columns do not: {', '.join(text)}: "
-            f"drop them, or turn them into numbers"
-        )
-    rows = len(frame)
-    # scikit-learn's words, which its users and its checks know
-    if not channels:
-        raise InputError(
-            f"{name} has 0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required."
-        )
-    if not rows:
-        raise InputError(
-            f"{name} has 0 sample(s) (shape=(0, {len(channels)})) while a minimum of 1 is required."
-        )
-
-
-def _values(data: nw.DataFrame[Any]) -> NDArray[Any]:
-    import narwhals as nw
-
-    if any(dtype != nw.Float32 for dtype in data.schema.values()):
-        data = data.select(nw.all().cast(nw.Float64))
-    return data.to_numpy()
-
-
-def _groups(entities: nw.Series[Any]) -> dict[str | None, Any]:
+def _groups(entities: nw.Series[Any]) -> Groups:
     """Entity → its rows, in order of first appearance."""
     if entities.is_null().any():
         row = int(np.argmax(entities.is_null().to_numpy()))
@@ -221,16 +241,11 @@ def _pick(labels: Any, rows: Any) -> Any:
     return labels if isinstance(rows, slice) else labels[rows]
 
 
-def _native(frame: nw.DataFrame[Any], index: Any, found: NDArray[Any], names: Names) -> Any:
-    """An array in the shape of the library that ``frame`` came from."""
+def _native(backend: Any, found: NDArray[Any], names: Names) -> Any:
+    """An array as the library holds it."""
     import narwhals as nw
 
-    backend = frame.implementation
     if isinstance(names, str):
-        result: Any = nw.new_series(names, found, backend=backend).to_native()
-    else:
-        parts = {one: found[:, number] for number, one in enumerate(names)}
-        result = nw.from_dict(parts, backend=backend).to_native()
-    if index is not None:
-        result.index = index
-    return result
+        return nw.new_series(names, found, backend=backend).to_native()
+    parts = {one: found[:, number] for number, one in enumerate(names)}
+    return nw.from_dict(parts, backend=backend).to_native()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
-from subadjacent.data.cleaning import clean
+from subadjacent.data.cleaning import LARGEST, clean
 from subadjacent.data.frames import Arrays, Names, Table, is_frame, read_frame
 from subadjacent.data.series import TestSeries, TrainSeries
 from subadjacent.errors import InputError, require_whole
@@ -40,8 +40,10 @@ def read(X: Any, *, fill_limit: int = 10, name: str = "X") -> Table:
     if isinstance(X, TestSeries):
         raise InputError(f"{name} must not hold labels; got a TestSeries: pass its rows")
     if isinstance(X, TrainSeries):
-        values = clean(_numbers(X.values, name), X.channels, fill_limit, name)
-        return Table((replace(X, values=values),), values, _only_array)
+        values = clean(_numbers(X.values, name), X.channels, fill_limit, name, starts=X.starts)
+        unnamed = X.channels == TrainSeries(values).channels
+        names = None if unnamed else X.channels
+        return Table((replace(X, values=values),), values[:1], _only_array, names)
     # one of scipy's sparse formats is a dict as well; scikit-learn has a message for them all
     if isinstance(X, Mapping) and not issparse(X):
         keys = list(X)
@@ -84,13 +86,13 @@ def _entities(tables: dict[str, Table], name: str, gather: Callable[[list[Any]],
         parts = zip(tables.values(), found, strict=True)
         return gather([table.restore([part], names) for table, part in parts])
 
-    return Table(tuple(series), first.header, restore)
+    return Table(tuple(series), first.header, restore, first.names)
 
 
 def _read_array(X: Any, fill_limit: int, name: str) -> Table:
     series = TrainSeries(_numbers(X, name))
     values = clean(series.values, series.channels, fill_limit, name)
-    return Table((replace(series, values=values),), values, _only_array)
+    return Table((replace(series, values=values),), values[:1], _only_array)
 
 
 def _numbers(X: Any, name: str) -> NDArray[Any]:
@@ -103,6 +105,11 @@ def _numbers(X: Any, name: str) -> NDArray[Any]:
         if values.dtype == object:
             # from lists that hold None, which scikit-learn leaves as they are
             values = values.astype(np.float64)
+    except OverflowError as error:
+        raise InputError(
+            f"{name} must not exceed {LARGEST:g} in magnitude; "
+            f"got a whole number too large for float64"
+        ) from error
     except ValueError as error:
         raise InputError(str(error)) from error
     if values.dtype.kind in "mM":

@@ -76,6 +76,14 @@ class TrainSeries:
         return tuple(pairwise((*self.starts, len(self))))
 
 
+def common_interval(series: Sequence[TrainSeries]) -> float | None:
+    """Seconds from row to row, where all series that have a clock agree; else None."""
+    known = [one.interval for one in series if one.interval is not None]
+    if not known or max(known) > 1.05 * min(known):
+        return None
+    return known[0]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TestSeries:
     """Rows with a label each, for evaluation; detectors take ``rows`` alone."""

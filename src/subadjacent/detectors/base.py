@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import copy
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -18,7 +18,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from subadjacent.data.frames import Table
 from subadjacent.data.inputs import read
-from subadjacent.data.series import TrainSeries
+from subadjacent.data.series import TrainSeries, common_interval
+from subadjacent.detectors.integrity import BAD_VALUES, check_facts, damage
 from subadjacent.detectors.persist import (
     Saved,
     Tensors,
@@ -27,20 +28,15 @@ from subadjacent.detectors.persist import (
     load_folder,
     save_folder,
 )
-from subadjacent.errors import InputError, ModelFileError
+from subadjacent.errors import InputError, ModelFileError, require_number
 from subadjacent.scoring.alarms import Alarm, Explanation, describe, join, rows_of
-from subadjacent.scoring.threshold import (
-    AlarmBudget,
-    choose_threshold,
-    fit_threshold,
-    threshold_from_dict,
-)
+from subadjacent.scoring.calibration import check_threshold, fit_threshold
+from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
 from subadjacent.training.loop import Watch, ignore
-
-log = logging.getLogger(__name__)
 
 # how steep predict_proba is: a typical row gets 1 %, a row at the threshold 50 %
 STEEPNESS = float(np.log(99))
+TINY = 1e-12
 
 
 class TrainingScores(NamedTuple):
@@ -85,9 +81,16 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
 
     @abstractmethod
     def _explain(
-        self, series: Sequence[TrainSeries], wanted: Sequence[NDArray[np.bool_]]
+        self,
+        series: Sequence[TrainSeries],
+        wanted: Sequence[NDArray[np.bool_]],
+        *,
+        expected: bool = True,
     ) -> list[Explanation]:
-        """What each channel did, at the wanted rows of each series."""
+        """What each channel did, at the wanted rows of each series.
+
+        Expected values are needed for alarms only; without them they may be left scaled.
+        """
 
     @abstractmethod
     def _state(self) -> tuple[Tensors, dict[str, Any]]:
@@ -113,21 +116,32 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         watch
             Called with a ``Progress`` after every training step.
         """
+        # on a copy, taken over whole: a fit that is refused, fails or is interrupted leaves
+        # what was learned before
+        learner = copy.copy(self)
+        learner._learn(X, watch)
+        self.__dict__ = learner.__dict__
+        return self
+
+    def _learn(self, X: Any, watch: Watch) -> None:
         table = self._read(X, reset=True)
         # before anything is learned: a mistake here must not cost a training
-        threshold = choose_threshold(self.contamination, table.series[0].interval)
-        if isinstance(threshold, AlarmBudget):
-            log.debug("tolerating %g false alarms a row", threshold.risk)
+        threshold = choose_threshold(self.contamination, common_interval(table.series))
+        check_threshold(threshold)
         names = [one.entity for one in table.series if one.entity is not None]
         self.entities_ = tuple(names)
         self.channels_ = table.series[0].channels
         self._entities_by_position = table.by_position
+        self._named_channels = getattr(table, "names", None) is not None
         scores = self._fit(table.series, watch)
         self.decision_scores_ = np.concatenate(scores.rows)
         self.typical_score_ = float(np.median(scores.held_out))
+        self.score_spread_ = float(np.std(scores.held_out))
         self.threshold_, self.threshold_rule_ = fit_threshold(threshold, scores.held_out)
         self.labels_ = (self.decision_scores_ > self.threshold_).astype(int)
-        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "threshold_")
 
     def decision_function(self, X: Any) -> Any:
         """One score a row, high = abnormal, in the shape of the input."""
@@ -138,7 +152,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     def normalized_score(self, X: Any) -> Any:
         """Scores on a scale that is the same for every model: 1.0 is the threshold.
 
-        0.0 is the median of training rows that were held out.
+        0.0 is the median of training rows that were held out, as long as it lies below the
+        threshold.
         """
         check_is_fitted(self)
         table = self._read(X)
@@ -178,7 +193,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         check_is_fitted(self)
         table = self._read(X)
         everything = [np.ones(len(one), dtype=bool) for one in table.series]
-        found = self._explain(table.series, everything)
+        found = self._explain(table.series, everything, expected=False)
         return table.restore([one.scores for one in found], self.channels_)
 
     def alarms(self, X: Any, *, gap: int = 10, shortest: int = 1, channels: int = 5) -> list[Alarm]:
@@ -216,18 +231,22 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         Scores of the training rows are not kept.
         """
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
+        # it may have been set to anything since
+        require_number("threshold_", self.threshold_)
+        threshold = float(self.threshold_)
         facts = {
             "channels": list(self.channels_),
-            "named_channels": names is not None,
+            "named_channels": hasattr(self, "feature_names_in_"),
+            "named_series": self._named_channels,
             "entities": list(self.entities_),
             "entities_by_position": self._entities_by_position,
-            "threshold": self.threshold_,
+            "threshold": threshold,
             "threshold_rule": self.threshold_rule_.to_dict(),
             "typical_score": self.typical_score_,
+            "score_spread": self.score_spread_,
         }
         tensors, learned = self._state()
-        parameters = encode_parameters(self.get_params(deep=False), self.threshold_)
+        parameters = encode_parameters(self.get_params(deep=False), threshold)
         saved = Saved(type(self).__name__, parameters, facts | {"learned": learned}, tensors)
         save_folder(Path(path), saved)
 
@@ -242,28 +261,31 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         try:
             detector = cls(**decode_parameters(saved.parameters))
             facts = saved.facts
-            detector.channels_ = tuple(map(str, facts["channels"]))
+            check_facts(facts)
+            detector.channels_ = tuple(facts["channels"])
             detector.n_features_in_ = len(detector.channels_)
+            detector._named_channels = facts["named_series"]
             if facts["named_channels"]:
                 detector.feature_names_in_ = np.array(detector.channels_, dtype=object)
-            detector.entities_ = tuple(map(str, facts["entities"]))
-            detector._entities_by_position = bool(facts["entities_by_position"])
+            detector.entities_ = tuple(facts["entities"])
+            detector._entities_by_position = facts["entities_by_position"]
             detector.threshold_ = float(facts["threshold"])
             detector.threshold_rule_ = threshold_from_dict(facts["threshold_rule"])
             detector.typical_score_ = float(facts["typical_score"])
+            detector.score_spread_ = float(facts["score_spread"])
             detector._restore(saved.tensors, facts["learned"])
-        except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
-            raise ModelFileError(
-                f"{path} is damaged: {type(error).__name__} while reading it ({error})"
-            ) from error
+        except BAD_VALUES as error:
+            raise damage(Path(path), error) from error
         detector._to_device(device)
         return detector
 
     def normalize(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Scores that were computed already, on the scale of ``normalized_score``."""
-        # a threshold below the typical score leaves no scale to speak of; keep the order
-        span = max(self.threshold_ - self.typical_score_, 1e-12)
-        return np.asarray((scores - self.typical_score_) / span)
+        span = self.threshold_ - self.typical_score_
+        if span <= TINY * max(abs(self.threshold_), abs(self.typical_score_)):
+            # a threshold no higher than a typical row: the spread of scores is the unit then
+            span = max(self.score_spread_, TINY)
+        return np.asarray(1 + (scores - self.threshold_) / span)
 
     def _read(self, X: Any, *, reset: bool = False) -> Table:
         table = read(X, fill_limit=self.fill_limit)
@@ -271,11 +293,28 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             validate_data(self, table.header, reset=reset, skip_check_array=True)
         except ValueError as error:
             raise InputError(str(error)) from error
-        if not reset and table.by_position and self.entities_:
-            self._check_positions(table)
+        if not reset:
+            self._check_names(table)
+            self._check_entities(table)
         return table
 
-    def _check_positions(self, table: Table) -> None:
+    def _check_names(self, table: Table) -> None:
+        """A frame is checked by scikit-learn; this is for names that came another way."""
+        names = getattr(table, "names", None)
+        if names is not None and self._named_channels and names != self.channels_:
+            raise InputError(
+                f"X must have the channels seen in fitting, in their order: "
+                f"{', '.join(self.channels_)}; got {', '.join(names)}"
+            )
+
+    def _check_entities(self, table: Table) -> None:
+        if len(self.entities_) > 1 and table.series[0].entity is None:
+            raise InputError(
+                f"X must name its entity, for fit saw {len(self.entities_)} and each has a scale "
+                f"of its own; pass a dict of name → series"
+            )
+        if not table.by_position or not self.entities_:
+            return
         if not self._entities_by_position or len(table.series) != len(self.entities_):
             raise InputError(
                 f"X must name its entities, for they cannot be matched by position: fit saw "

@@ -1,10 +1,15 @@
-"""What "auto" comes to: settings that follow the size of the data."""
+"""The detector's parameters: which are refused, and what "auto" comes to."""
 
 from __future__ import annotations
 
-from typing import Literal
+import os
+from typing import Any, Literal
+
+from sklearn.utils import check_random_state
 
 from subadjacent.core.band import Band
+from subadjacent.errors import InputError, require_number, require_whole
+from subadjacent.scoring.dynamic import check_form
 
 Auto = Literal["auto"]
 
@@ -18,6 +23,38 @@ STEPS_AN_EPOCH = 32
 SMALLEST_BATCH, LARGEST_BATCH = 8, 128
 # learning rate of each size; the paper's for the paper's
 LEARNING_RATES = {"small": 1e-3, "paper": 1e-4}
+
+
+def check_parameters(given: dict[str, Any]) -> None:
+    """Refuse bad values before any work; each config refuses its own as well."""
+    for name, least in (("window", 2), ("near", 0), ("far", 0), ("stride", 1)):
+        if not _is_auto(given[name]):
+            require_whole(name, given[name], least)
+    for name in ("batch_size", "learning_rate"):
+        if isinstance(given[name], str) and not _is_auto(given[name]):
+            raise InputError(f"{name} must be a number or 'auto'; got {given[name]!r}")
+    require_whole("memory", given["memory"], least=2)
+    require_whole("smoothing", given["smoothing"], least=1)
+    require_whole("fill_limit", given["fill_limit"], least=0)
+    require_number("clip", given["clip"], above=0)
+    check_form(given["dynamic"])
+    if not isinstance(given["checkpoint"], str | os.PathLike | None):
+        raise InputError(f"checkpoint must be a path or None; got {given['checkpoint']!r}")
+
+
+def choose_seed(random_state: Any) -> int:
+    """One number that all randomness follows from."""
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as error:
+        raise InputError(
+            f"random_state must be None, a whole number of at least 0 or a RandomState; "
+            f"got {random_state!r}"
+        ) from error
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
 
 
 def choose_window(window: int | Auto, rows: int) -> int:

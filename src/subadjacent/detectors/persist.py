@@ -1,19 +1,21 @@
 """A fitted detector in a folder: JSON and safetensors, never a pickle.
 
 ``config.json`` holds the detector's kind and parameters, ``model.safetensors`` its arrays,
-``detector.json`` what it learned beside them, with size and hash of the other two, and
-``README.md`` a card for people.
+``detector.json`` what it learned beside them, with size and hash of the other two and a hash of
+each part of what was learned, and ``README.md`` a card for people.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
+import math
 import os
 import platform
 import secrets
 import shutil
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +23,22 @@ import numpy as np
 import torch
 
 import subadjacent
+from subadjacent.data.clock import duration
+from subadjacent.detectors.integrity import (
+    check_files,
+    check_schema,
+    check_seal,
+    damage,
+    identity,
+    seal,
+)
 from subadjacent.errors import DataNotFound, InputError, ModelFileError
-from subadjacent.scoring.threshold import Fixed, threshold_from_dict
+from subadjacent.scoring.threshold import BaseThreshold, Fixed, threshold_from_dict
+from subadjacent.training.loop import Epoch
 
 SCHEMA = 1
 CONFIG, WEIGHTS, FACTS, CARD = "config.json", "model.safetensors", "detector.json", "README.md"
+FILES = frozenset({CONFIG, WEIGHTS, FACTS, CARD})
 
 Tensors = dict[str, torch.Tensor]
 
@@ -43,15 +56,17 @@ class Saved:
 def save_folder(path: Path, saved: Saved) -> None:
     """Write a model folder; an older one in its place is replaced once the new one is whole.
 
+    Where ``path`` is a link, the folder behind it is replaced. Hidden files in it are kept.
+
     Raises
     ------
     InputError
-        When ``path`` holds something that is not a model folder.
+        When ``path`` holds something that is not a model folder, or is the current folder.
     """
     from safetensors.torch import save_file
 
-    if path.exists() and not (path.is_dir() and _is_model_or_empty(path)):
-        raise InputError(f"path must be new or a model folder; {path} holds something else")
+    path = path.resolve()
+    _check_place(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     fresh.mkdir()
@@ -68,7 +83,8 @@ def save_folder(path: Path, saved: Saved) -> None:
                 "numpy": np.__version__,
                 "python": platform.python_version(),
             },
-            "files": {name: _identity(fresh / name) for name in (CONFIG, WEIGHTS)},
+            "files": {name: identity(fresh / name) for name in (CONFIG, WEIGHTS)},
+            "learned_sha256": seal(saved.facts["learned"]),
         }
         _write_json(fresh / FACTS, facts | saved.facts)
         (fresh / CARD).write_text(_card(saved), encoding="utf-8")
@@ -90,26 +106,26 @@ def load_folder(path: Path) -> Saved:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    if not path.is_dir():
-        raise DataNotFound(f"{path} is not a model folder: there is no such folder")
-    missing = [name for name in (CONFIG, WEIGHTS, FACTS) if not (path / name).is_file()]
-    if missing:
-        raise DataNotFound(f"{path} is not a whole model folder: {', '.join(missing)} is missing")
+    _check_present(path)
     facts = _read_json(path / FACTS)
-    schema = facts.get("schema")
-    if not isinstance(schema, int) or schema > SCHEMA:
-        raise ModelFileError(
-            f"{path / FACTS} has schema {schema!r}; this version of subadjacent reads up to "
-            f"{SCHEMA}: upgrade it to load the model"
-        )
-    for name in (CONFIG, WEIGHTS):
-        _check_identity(path / name, facts.get("files", {}).get(name))
+    check_schema(path / FACTS, facts, newest=SCHEMA)
+    check_files(path, FACTS, facts.get("files"), (CONFIG, WEIGHTS))
+    check_seal(path / FACTS, facts)
     config = _read_json(path / CONFIG)
     try:
         tensors = load_file(path / WEIGHTS)
         return Saved(config["kind"], config["parameters"], facts, tensors)
     except (SafetensorError, KeyError) as error:
-        raise ModelFileError(f"{path} is damaged ({error})") from error
+        raise damage(path, error) from error
+
+
+def read_kind(path: Path) -> str:
+    """The kind of detector that a folder holds; nothing else of it is read or checked."""
+    _check_present(path)
+    kind = _read_json(path / CONFIG).get("kind")
+    if not isinstance(kind, str):
+        raise ModelFileError(f"{path / CONFIG} is damaged: kind must be a name; got {kind!r}")
+    return kind
 
 
 def encode_parameters(parameters: dict[str, Any], threshold: float) -> dict[str, Any]:
@@ -118,7 +134,7 @@ def encode_parameters(parameters: dict[str, Any], threshold: float) -> dict[str,
     A threshold object of another library becomes the fixed threshold that it came to; a
     random generator, which has moved on since, becomes None.
     """
-    return {name: _encode(value, threshold) for name, value in parameters.items()}
+    return {name: _encode(name, value, threshold) for name, value in parameters.items()}
 
 
 def decode_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
@@ -129,14 +145,34 @@ def decode_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _encode(value: Any, threshold: float) -> Any:
+def encode_history(history: Sequence[Epoch]) -> list[dict[str, Any]]:
+    """Epochs as JSON can hold them: what is not finite, after divergence, becomes None."""
+    return [
+        {name: value if math.isfinite(value) else None for name, value in asdict(epoch).items()}
+        for epoch in history
+    ]
+
+
+def decode_history(history: Sequence[dict[str, Any]]) -> list[Epoch]:
+    """The inverse of ``encode_history``, with NaN for None."""
+    unknown: Any = math.nan
+    return [
+        Epoch(**{name: unknown if value is None else value for name, value in epoch.items()})
+        for epoch in history
+    ]
+
+
+def _encode(name: str, value: Any, threshold: float) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    # before numpy's numbers, among which numpy counts its own times
+    if isinstance(value, timedelta | np.timedelta64):
+        return duration(value, name=name)
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, os.PathLike | torch.device):
         return str(value)
-    if hasattr(value, "to_dict"):
+    if isinstance(value, BaseThreshold):
         return value.to_dict()
     return Fixed(threshold).to_dict() if hasattr(value, "predict") else None
 
@@ -160,27 +196,10 @@ def _card(saved: Saved) -> str:
     )
 
 
-def _identity(file: Path) -> dict[str, Any]:
-    with file.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    return {"bytes": file.stat().st_size, "sha256": digest}
-
-
-def _check_identity(file: Path, expected: dict[str, Any] | None) -> None:
-    found = _identity(file)
-    if found == expected:
-        return
-    if expected and found["bytes"] < expected["bytes"]:
-        raise ModelFileError(
-            f"{file} is truncated: {found['bytes']} of {expected['bytes']} bytes are there"
-        )
-    raise ModelFileError(f"{file} is not the file that {FACTS} was saved with")
-
-
 def _read_json(file: Path) -> dict[str, Any]:
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ModelFileError(f"{file} is not readable JSON ({error})") from error
     if not isinstance(document, dict):
         raise ModelFileError(f"{file} must hold a JSON object; got a {type(document).__name__}")
@@ -192,8 +211,31 @@ def _write_json(file: Path, document: dict[str, Any]) -> None:
     file.write_text(text + "\n", encoding="utf-8")
 
 
-def _is_model_or_empty(path: Path) -> bool:
-    return (path / FACTS).exists() or not any(path.iterdir())
+def _check_present(path: Path) -> None:
+    if not path.is_dir():
+        if path.exists():
+            raise DataNotFound(f"{path} is a file, not a model folder")
+        raise DataNotFound(f"{path} is not a model folder: there is no such folder")
+    missing = [name for name in (CONFIG, WEIGHTS, FACTS) if not (path / name).is_file()]
+    if missing:
+        raise DataNotFound(f"{path} is not a whole model folder: {', '.join(missing)} is missing")
+
+
+def _check_place(path: Path) -> None:
+    """Refuse to save where anything but a model would be replaced."""
+    if not path.exists():
+        return
+    rule = "path must be new or a model folder"
+    if not path.is_dir():
+        raise InputError(f"{rule}; {path} is a file")
+    names = {file.name for file in path.iterdir() if not file.name.startswith(".")}
+    if others := sorted(names - FILES):
+        raise InputError(f"{rule}; {path} holds {', '.join(others[:3])}")
+    if names and FACTS not in names:
+        raise InputError(f"{rule}; {path} holds {', '.join(sorted(names))} and no {FACTS}")
+    if path.samefile(Path()):
+        # the folder is replaced whole: whoever stands in it would be left in a deleted one
+        raise InputError(f"path must not be the current folder; got {path}: name one within it")
 
 
 def _swap(fresh: Path, path: Path) -> None:
@@ -205,7 +247,13 @@ def _swap(fresh: Path, path: Path) -> None:
     path.rename(old)
     try:
         fresh.rename(path)
-    except OSError:
+    except BaseException:
         old.rename(path)
         raise
-    shutil.rmtree(old)
+    # what is not ours moves along; rmdir would refuse to delete it
+    for file in list(old.iterdir()):
+        if file.name in FILES:
+            file.unlink()
+        else:
+            file.rename(path / file.name)
+    old.rmdir()

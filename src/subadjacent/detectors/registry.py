@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.persist import load_folder
+from subadjacent.detectors.persist import read_kind
 from subadjacent.detectors.subadjacent import SubAdjacentDetector
 from subadjacent.errors import ModelFileError
 
@@ -17,7 +17,7 @@ DETECTORS: dict[str, type[BaseDetector]] = {
 
 def load(path: str | os.PathLike[str], *, device: str = "auto") -> BaseDetector:
     """Load whatever detector a model folder holds, onto any device."""
-    kind = load_folder(Path(path)).kind
+    kind = read_kind(Path(path))
     if kind not in DETECTORS:
         raise ModelFileError(f"{path} holds a {kind!r}; this version knows {', '.join(DETECTORS)}")
     return DETECTORS[kind].load(path, device=device)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from subadjacent.data.clock import duration
@@ -23,19 +22,22 @@ from subadjacent.data.windows import Stack, Windows, stack
 from subadjacent.detectors.base import BaseDetector, TrainingScores
 from subadjacent.detectors.defaults import (
     Auto,
+    check_parameters,
     choose_band,
     choose_batch_size,
     choose_learning_rate,
+    choose_seed,
     choose_stride,
     choose_validation_stride,
     choose_window,
 )
-from subadjacent.detectors.persist import Tensors
-from subadjacent.errors import InputError, require_number, require_whole
+from subadjacent.detectors.integrity import check_learned
+from subadjacent.detectors.persist import Tensors, decode_history, encode_history
+from subadjacent.errors import InputError
 from subadjacent.model.config import ModelConfig
 from subadjacent.model.transformer import SubAdjacentTransformer
 from subadjacent.scoring.alarms import Explanation
-from subadjacent.scoring.dynamic import check_form, dynamic
+from subadjacent.scoring.dynamic import dynamic
 from subadjacent.scoring.point import (
     PointConfig,
     Trace,
@@ -47,7 +49,7 @@ from subadjacent.scoring.smoothing import smooth
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast, resolve_device
 from subadjacent.training.fit import fit_network
-from subadjacent.training.loop import Epoch, Watch
+from subadjacent.training.loop import Watch
 
 log = logging.getLogger(__name__)
 
@@ -236,24 +238,29 @@ class SubAdjacentDetector(BaseDetector):
         return first, matrices.mean(dim=(0, 1, 2)).cpu().numpy()
 
     def _fit(self, series: Sequence[TrainSeries], watch: Watch) -> TrainingScores:
-        self._check_parameters()
+        check_parameters(self.get_params(deep=False))
+        self.seed_ = choose_seed(self.random_state)
         self.window_ = choose_window(self.window, max(len(one) for one in series))
         self.band_ = choose_band(self.near, self.far, self.window_)
+        self._points().stride_within(self.window_)
         cuts = validation_starts(series, self.window_, self.validation_fraction)
         self.scalers_ = fit_scalers(series, self.clip)
         stacked = stack(series, self.scalers_, self.window_)
         windows, validation = self._windows(stacked, series, cuts)
 
         device = resolve_device(self.device)
-        self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         config = ModelConfig.sized(
             self.size, len(series[0].channels), attention=self.attention, band=self.band_
         )
-        self.network_ = SubAdjacentTransformer.seeded(config, self.seed_).to(device)
+        network = SubAdjacentTransformer.seeded(config, self.seed_)
+        self.network_ = network.to(device, torch.float32)
+        # the rows go to the device once, for both
+        windows = windows.to(device)
+        on_device = replace(validation, values=windows.values).to(device)
         self.history_ = fit_network(
             self.network_,
-            windows.to(device),
-            validation.to(device),
+            windows,
+            on_device,
             self._training_config(len(windows)),
             autocast(device, self.precision),
             checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
@@ -300,18 +307,24 @@ class SubAdjacentDetector(BaseDetector):
         )
 
     def _explain(
-        self, series: Sequence[TrainSeries], wanted: Sequence[NDArray[np.bool_]]
+        self,
+        series: Sequence[TrainSeries],
+        wanted: Sequence[NDArray[np.bool_]],
+        *,
+        expected: bool = True,
     ) -> list[Explanation]:
         stacked = self._stack(series)
         rows = stacked.restack(wanted)
-        expected = expected_values(self.network_, stacked, self._points(), rows)
-        squared = (stacked.values.numpy()[rows] - expected) ** 2
-        unusual = squared / (self.usual_error_ + ERROR_FLOOR)
+        found = expected_values(self.network_, stacked, self._points(), rows)
+        unusual = stacked.values.numpy()[rows]
+        unusual -= found
+        unusual *= unusual
+        unusual /= (self.usual_error_ + ERROR_FLOOR).astype(np.float32)
         ends = np.cumsum([int(one.sum()) for one in wanted])[:-1]
         return [
-            Explanation(scores, self.scalers_.of(one.entity).invert(values))
-            for one, scores, values in zip(
-                series, np.split(unusual, ends), np.split(expected, ends), strict=True
+            Explanation(scores, self.scalers_.of(one.entity).invert(part) if expected else part)
+            for one, scores, part in zip(
+                series, np.split(unusual, ends), np.split(found, ends), strict=True
             )
         ]
 
@@ -324,23 +337,23 @@ class SubAdjacentDetector(BaseDetector):
             "usual_score": self.usual_score_,
             "warmup": self.warmup_.tolist(),
             "usual_error": self.usual_error_.tolist(),
-            "history": [asdict(epoch) for epoch in self.history_],
+            "history": encode_history(self.history_),
         }
         return self.network_.state_dict(), learned
 
     def _restore(self, tensors: Tensors, learned: dict[str, Any]) -> None:
+        check_learned(learned, self.channels_, self.entities_)
         config = ModelConfig.from_dict(learned["network"])
         self.band_ = config.band
-        self.network_ = SubAdjacentTransformer.seeded(config, 0)
+        self.network_ = SubAdjacentTransformer.seeded(config, 0).eval()
         self.network_.load_state_dict(tensors)
-        self.network_.eval()
         self.window_ = int(learned["window"])
         self.seed_ = int(learned["seed"])
         self.scalers_ = EntityScalers.from_dict(learned["scalers"])
         self.usual_score_ = float(learned["usual_score"])
         self.warmup_ = np.array(learned["warmup"], dtype=float)
         self.usual_error_ = np.array(learned["usual_error"], dtype=float)
-        self.history_ = [Epoch(**epoch) for epoch in learned["history"]]
+        self.history_ = decode_history(learned["history"])
 
     def _to_device(self, device: str) -> None:
         self.network_.to(resolve_device(device))
@@ -369,20 +382,6 @@ class SubAdjacentDetector(BaseDetector):
                     f"{name}; its clock has too many gaps"
                 )
         return windows, validation
-
-    def _check_parameters(self) -> None:
-        """Refuse bad values before any work; each config refuses its own as well."""
-        for name, least in (("window", 2), ("near", 0), ("far", 0), ("stride", 1)):
-            if (value := getattr(self, name)) != "auto":
-                require_whole(name, value, least)
-        for name in ("batch_size", "learning_rate"):
-            if isinstance(value := getattr(self, name), str) and value != "auto":
-                raise InputError(f"{name} must be a number or 'auto'; got {value!r}")
-        require_whole("memory", self.memory, least=2)
-        require_whole("smoothing", self.smoothing, least=1)
-        require_number("clip", self.clip, above=0)
-        check_form(self.dynamic)
-        self._points()
 
     def _training_config(self, windows: int) -> TrainingConfig:
         return TrainingConfig(

@@ -51,7 +51,7 @@ class ModelConfig:
                 f"width must be even and a multiple of heads; "
                 f"got width={self.width}, heads={self.heads}"
             )
-        if self.attention not in ATTENTIONS:
+        if not isinstance(self.attention, str) or self.attention not in ATTENTIONS:
             raise InputError(
                 f"attention must be one of {', '.join(ATTENTIONS)}; got {self.attention!r}"
             )
@@ -64,6 +64,6 @@ class ModelConfig:
     @classmethod
     def sized(cls, size: str, channels: int, **others: Any) -> ModelConfig:
         """Settings of a named size."""
-        if size not in SIZES:
+        if not isinstance(size, str) or size not in SIZES:
             raise InputError(f"size must be one of {', '.join(SIZES)}; got {size!r}")
         return cls(channels=channels, **SIZES[size], **others)

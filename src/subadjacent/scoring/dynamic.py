@@ -77,7 +77,7 @@ def dynamic(scores: NDArray[Any], warmup: NDArray[Any], form: str = "trailing") 
 
 def check_form(form: str) -> None:
     """Refuse a form of Eq. 7 that is not known."""
-    if form not in DYNAMIC:
+    if not isinstance(form, str) or form not in DYNAMIC:
         raise InputError(f"dynamic must be one of {', '.join(DYNAMIC)}; got {form!r}")
 
 

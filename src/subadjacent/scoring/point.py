@@ -52,8 +52,8 @@ class PointConfig:
         """The stride for windows of some length."""
         if self.stride is not None and self.stride > window:
             raise InputError(
-                f"stride must be at most the window, or rows go unscored; "
-                f"got stride={self.stride}, window={window}"
+                f"scoring_stride must be at most the window, or rows go unscored; "
+                f"got scoring_stride={self.stride}, window={window}"
             )
         return self.stride or window
 
@@ -127,7 +127,7 @@ def channel_errors(
     total = torch.zeros(windows.values.shape[1], dtype=torch.float64)
     for which in windows.batches(batch_size):
         values = windows.take(which).to(device)
-        total += (model(values).values - values).square().mean(dim=1).sum(dim=0).double().cpu()
+        total += (model(values).values - values).square().mean(dim=1).sum(dim=0).cpu().double()
     return (total / len(windows)).numpy()
 
 
@@ -148,18 +148,19 @@ def _blockwise(
     block: int,
     temperature: float,
 ) -> NDArray[np.float32]:
-    """Eq. 6 over blocks of consecutive rows of the stack, without its padding.
+    """Eq. 6 over blocks of consecutive rows, which begin anew with every stretch.
 
-    Blocks run on from one series into the next, as in the protocol the paper was made with.
+    The protocol the paper was made with lets them run on from one entity into the next: pass
+    all rows as one series for that.
     """
-    real = np.concatenate([np.arange(one.at, one.at + one.rows) for one in stack.stretches])
     score = np.zeros_like(error)
-    for start in range(0, len(real), block):
-        rows = real[start : start + block]
-        weighed = weighted(
-            torch.from_numpy(error[rows]), torch.from_numpy(contribution[rows]), temperature
-        )
-        score[rows] = weighed.numpy()
+    for one in stack.stretches:
+        for start in range(one.at, one.at + one.rows, block):
+            rows = slice(start, min(start + block, one.at + one.rows))
+            weighed = weighted(
+                torch.from_numpy(error[rows]), torch.from_numpy(contribution[rows]), temperature
+            )
+            score[rows] = weighed.numpy()
     return score
 
 
@@ -183,14 +184,14 @@ class _Stitch:
 
     def __init__(self, rows: int, columns: int) -> None:
         # one row more, at the end, takes what does not count
-        self.total = torch.zeros(rows + 1, columns)
-        self.count = torch.zeros(rows + 1)
+        self.total = torch.zeros(rows + 1, columns, dtype=torch.float32)
+        self.count = torch.zeros(rows + 1, dtype=torch.float32)
 
     def add(self, rows: Tensor, found: Tensor) -> None:
         """Add (B, N, columns) at rows (B, N); -1 counts for nothing."""
         flat = rows.flatten() % len(self.count)
         self.total.index_add_(0, flat, found.flatten(0, 1).float().cpu())
-        self.count.index_add_(0, flat, torch.ones(len(flat)))
+        self.count.index_add_(0, flat, torch.ones(len(flat), dtype=torch.float32))
 
     def means(self) -> NDArray[np.float32]:
         """Mean of what was added, (rows, columns)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import logging
 import re
 from abc import ABC, abstractmethod
@@ -15,7 +14,6 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from subadjacent.data.clock import duration
@@ -172,6 +170,10 @@ class AlarmBudget(BaseThreshold):
         """A copy, not fitted, for rows that come every so many seconds."""
         return replace(self, interval=seconds)
 
+    def check_interval(self) -> None:
+        """Refuse a budget that cannot be turned into a chance per row."""
+        _ = self.risk
+
     @property
     def risk(self) -> float:
         """Tolerated alarms per row; an InputError says what is missing to know it."""
@@ -263,41 +265,3 @@ def choose_threshold(contamination: Any, interval: float | None = None) -> Thres
         "'1/week' or '2/day', or an object with fit(scores) and predict(scores); "
         f"got {contamination!r}"
     )
-
-
-def fit_threshold(threshold: Threshold, scores: ArrayLike) -> tuple[float, BaseThreshold]:
-    """Fit a copy; return the score above which rows are anomalous, and what says so.
-
-    The second is the fitted copy, or a ``Fixed`` where the object is not ours: it can be saved
-    by ``to_dict``. An object without a ``threshold_`` is asked to label the scores, and the
-    highest that it calls normal is taken.
-    """
-    values = check_scores(scores)
-    # clone forgets what a scikit-learn object was fitted on before
-    fitted = clone(threshold) if hasattr(threshold, "get_params") else copy.deepcopy(threshold)
-    fitted.fit(values)
-    if hasattr(fitted, "threshold_"):
-        require_number(f"threshold_ of {threshold!r}", fitted.threshold_)
-        cut = float(fitted.threshold_)
-    else:
-        cut = _cut_between(values, np.asarray(fitted.predict(values)), threshold)
-    return cut, fitted if isinstance(fitted, BaseThreshold) else Fixed(cut).fit(values)
-
-
-def _cut_between(scores: NDArray[np.float64], labels: NDArray[Any], threshold: Threshold) -> float:
-    """Highest score labelled 0, once it is sure that all above are labelled 1."""
-    if labels.shape != scores.shape or not np.isin(labels, (0, 1)).all():
-        raise InputError(
-            f"predict of {threshold!r} must give 0 or 1 for each of {len(scores)} scores; "
-            f"got shape {labels.shape} with {np.unique(labels)[:5]}"
-        )
-    normal = scores[labels == 0]
-    if not len(normal):
-        return float(np.nextafter(scores.min(), -np.inf))
-    cut = float(normal.max())
-    if (scores[labels == 1] <= cut).any():
-        raise InputError(
-            f"{threshold!r} must cut the scores at one value; it calls {cut:g} normal and "
-            f"{scores[labels == 1].min():g} anomalous"
-        )
-    return cut

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from subadjacent.data.windows import Windows
-from subadjacent.errors import ModelFileError
+from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
 from subadjacent.training.loop import Epoch
 from subadjacent.training.stopping import EarlyStopping
 
@@ -60,11 +61,12 @@ def save_checkpoint(
         "stopping": asdict(state.stopping),
         "history": [asdict(epoch) for epoch in state.history],
     }
+    text = json.dumps(facts)
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished = _unfinished(path)
     try:
         whole = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
-        save_file(whole, unfinished, metadata={"facts": json.dumps(facts)})
+        save_file(whole, unfinished, metadata={"facts": text, "sha256": digest(text, whole)})
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
@@ -84,30 +86,62 @@ def load_checkpoint(
 
     try:
         with safe_open(path, framework="pt") as file:
-            facts = json.loads((file.metadata() or {})["facts"])
+            metadata = file.metadata() or {}
+            text, noted = metadata["facts"], metadata["sha256"]
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, KeyError, ValueError, OSError) as error:
+        facts = json.loads(text)
+        schema = facts["schema"]
+    except (SafetensorError, KeyError, TypeError, ValueError, RecursionError, OSError) as error:
         raise ModelFileError(f"{path} is not a readable checkpoint ({error})") from error
-    if facts["schema"] != SCHEMA:
-        raise ModelFileError(f"{path} has checkpoint schema {facts['schema']}; expected {SCHEMA}")
+    if type(schema) is not int or schema != SCHEMA:
+        raise ModelFileError(f"{path} has checkpoint schema {schema!r}; expected {SCHEMA}")
+    if noted != digest(text, tensors):
+        raise ModelFileError(f"{path} is damaged: its content does not match its hash")
+    if "fingerprint" not in facts:
+        raise ModelFileError(f"{path} is damaged: 'fingerprint' is missing")
     if facts["fingerprint"] != fingerprint:
         raise ModelFileError(
             f"{path} was made with other settings or other data; "
             f"delete it, or name another file as checkpoint"
         )
-    model.load_state_dict(_under("model.", tensors))
-    moments: dict[int, dict[str, Tensor]] = {}
-    for name, value in _under("adam.", tensors).items():
-        number, _, moment = name.partition(".")
-        moments.setdefault(int(number), {})[moment] = value
-    optimizer.load_state_dict(
-        {"state": moments, "param_groups": optimizer.state_dict()["param_groups"]}
-    )
-    return TrainingState(
-        stopping=EarlyStopping(**facts["stopping"]),
-        best=_under("best.", tensors),
-        history=[Epoch(**epoch) for epoch in facts["history"]],
-    )
+    try:
+        return _restore(facts, tensors, model, optimizer)
+    except KeyError as error:
+        raise ModelFileError(f"{path} is damaged: {error} is missing") from error
+    except (TypeError, ValueError, AttributeError, RuntimeError) as error:
+        raise ModelFileError(f"{path} is damaged: {error}") from error
+
+
+def has_checkpoint(path: Path) -> bool:
+    """Whether there is a file to go on from; refuses what can never be one."""
+    try:
+        if path.exists() and not path.is_file():
+            raise _not_writable(path, "it is a folder or a device")
+        return path.is_file()
+    except OSError as error:
+        raise _not_writable(path, error) from error
+
+
+def require_writable(path: Path) -> None:
+    """Refuse, before anything is trained, a path that no checkpoint can be written to."""
+    unfinished = _unfinished(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.touch()
+        unfinished.unlink()
+    except OSError as error:
+        raise _not_writable(path, error) from error
+
+
+def digest(facts: str, tensors: dict[str, Tensor]) -> str:
+    """A hash of everything that a checkpoint holds."""
+    found = hashlib.sha256(facts.encode())
+    for name in sorted(tensors):
+        value = tensors[name]
+        found.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
+        # as bytes: numpy has no bfloat16
+        found.update(value.reshape(-1).view(torch.uint8).numpy().data)
+    return found.hexdigest()
 
 
 def fingerprint(windows: Windows, validation: Windows, settings: dict[str, Any]) -> str:
@@ -117,6 +151,60 @@ def fingerprint(windows: Windows, validation: Windows, settings: dict[str, Any])
     for part in (windows.values, windows.starts, validation.starts):
         digest.update(part.cpu().contiguous().numpy().data)
     return digest.hexdigest()[:32]
+
+
+def _restore(
+    facts: dict[str, Any],
+    tensors: dict[str, Tensor],
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+) -> TrainingState:
+    stopping = EarlyStopping(**facts["stopping"])
+    require_whole("patience", stopping.patience, least=1)
+    require_whole("waited", stopping.waited, least=0)
+    history = [Epoch(**epoch) for epoch in facts["history"]]
+    if [epoch.number for epoch in history] != list(range(1, len(history) + 1)):
+        raise InputError("epochs in the history must be numbered 1, 2, …")
+    for epoch in history:
+        require_number("seconds", epoch.seconds, least=0)
+
+    weights, best = model.state_dict(), _under("best.", tensors)
+    _check_shapes("model.", _under("model.", tensors), weights)
+    # until an epoch gave a finite error there are no best weights
+    if best or stopping.best < math.inf:
+        _check_shapes("best.", best, weights)
+
+    parameters = [one for group in optimizer.param_groups for one in group["params"]]
+    moments: dict[int, dict[str, Tensor]] = {}
+    for name, value in _under("adam.", tensors).items():
+        number, _, moment = name.partition(".")
+        if not number.isdecimal() or int(number) >= len(parameters):
+            raise InputError(f"adam.{name} belongs to no weight")
+        moments.setdefault(int(number), {})[moment] = value
+    for index, found in moments.items():
+        shaped = torch.empty_like(parameters[index], device="meta")
+        expected = {"step": torch.empty(()), "exp_avg": shaped, "exp_avg_sq": shaped}
+        _check_shapes(f"adam.{index}.", found, expected)
+
+    model.load_state_dict(_under("model.", tensors))
+    groups = optimizer.state_dict()["param_groups"]
+    optimizer.load_state_dict({"state": moments, "param_groups": groups})
+    return TrainingState(stopping, best, history)
+
+
+def _check_shapes(prefix: str, found: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
+    for name in sorted(found.keys() | expected.keys()):
+        here, there = (tuple(one[name].shape) if name in one else None for one in (found, expected))
+        if here != there:
+            raise InputError(f"{prefix}{name} must have shape {there}; got {here}")
+
+
+def _unfinished(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}")
+
+
+def _not_writable(path: Path, reason: object) -> InputError:
+    return InputError(f"checkpoint must be a file that can be written; got {path} ({reason})")
 
 
 def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

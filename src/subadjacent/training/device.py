@@ -6,6 +6,7 @@ import torch
 
 from subadjacent.errors import InputError
 
+KINDS = ("cpu", "cuda", "mps")
 PRECISIONS = ("auto", "float32", "bfloat16")
 
 
@@ -24,7 +25,9 @@ def resolve_device(name: str | torch.device = "auto") -> torch.device:
     try:
         device = torch.device(name)
         torch.empty(0, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        if device.type not in KINDS:
+            raise NotImplementedError(f"{device.type} is not supported")
+    except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
         # torch reports a missing backend in several ways, none of them with our argument's name
         reason = str(error).splitlines()[0]
         raise InputError(

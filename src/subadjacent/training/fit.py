@@ -17,7 +17,9 @@ from subadjacent.model.transformer import SubAdjacentTransformer
 from subadjacent.training.checkpoint import (
     TrainingState,
     fingerprint,
+    has_checkpoint,
     load_checkpoint,
+    require_writable,
     save_checkpoint,
 )
 from subadjacent.training.config import TrainingConfig
@@ -49,10 +51,13 @@ def fit_network(
     if checkpoint is not None:
         # a different budget only stops sooner or later: it may change between two runs
         settings = asdict(config) | {"model": asdict(model.config), "budget": None}
+        settings["precision"] = _precision(autocast, windows.values.device.type)
         made_for = fingerprint(windows, validation, settings)
-        if checkpoint.exists():
+        if has_checkpoint(checkpoint):
             state = load_checkpoint(checkpoint, model, optimizer, made_for)
             log.info("going on from %s, after epoch %d", checkpoint, len(state.history))
+        if not state.finished and len(state.history) < config.epochs:
+            require_writable(checkpoint)
 
     left = math.inf if config.budget is None else config.budget - state.elapsed
     deadline = clock() + left
@@ -87,6 +92,12 @@ def fit_network(
     model.load_state_dict(state.best)
     model.eval()
     return state.history
+
+
+def _precision(autocast: torch.autocast, device: str) -> str:
+    with autocast:
+        enabled = torch.is_autocast_enabled(device)
+        return str(torch.get_autocast_dtype(device) if enabled else torch.float32)
 
 
 def _log(epoch: Epoch) -> None:

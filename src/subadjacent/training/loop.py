@@ -77,7 +77,7 @@ def train(
         batches = windows.batches(config.batch_size, _shuffle(config.seed, number))
         for step, which in enumerate(batches, start=1):
             batch = windows.take(which)
-            with autocast:
+            with torch.enable_grad(), autocast:
                 values, contribution = model(batch)
                 objective = loss(batch, values, contribution, config.attention_weight)
             optimizer.zero_grad(set_to_none=True)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.data.cells import MISSING_SHOWN, read_numbers, show
-from subadjacent.data.delimited import Block
-from subadjacent.data.order import TimeOrder
-from subadjacent.data.parquet import Parquet
-from subadjacent.data.paths import only_our_errors, open_sources
-from subadjacent.data.roles import Columns, Roles, Source, assign, time_form, unreadable_time
-from subadjacent.data.timestamps import TimeForm, in_common
+from subadjacent.data.files.cells import MISSING_SHOWN, read_numbers, show
+from subadjacent.data.files.delimited import Block
+from subadjacent.data.files.order import TimeOrder
+from subadjacent.data.files.parquet import Parquet
+from subadjacent.data.files.paths import only_our_errors, open_sources
+from subadjacent.data.files.roles import Columns, Roles, Source, assign, time_form, unreadable_time
+from subadjacent.data.files.timestamps import TimeForm, in_common
 from subadjacent.errors import InputError, require_whole
 
 if TYPE_CHECKING:

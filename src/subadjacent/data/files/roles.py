@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from subadjacent.data.cells import blank_missing, read_numbers, show
-from subadjacent.data.delimited import Block, Delimited
+from subadjacent.data.files.cells import blank_missing, read_numbers, show
+from subadjacent.data.files.delimited import Block, Delimited
+from subadjacent.data.files.parquet import Parquet
+from subadjacent.data.files.timestamps import EXAMPLES, TimeForm, find_form
 from subadjacent.data.frames import ENTITY_COLUMNS
 from subadjacent.data.frames import TIME_COLUMNS as FRAME_TIME_COLUMNS
-from subadjacent.data.parquet import Parquet
-from subadjacent.data.timestamps import EXAMPLES, TimeForm, find_form
 from subadjacent.errors import InputError
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from subadjacent.data.delimited import Delimited
-from subadjacent.data.parquet import MAGIC, Parquet
+from subadjacent.data.files.delimited import Delimited
+from subadjacent.data.files.parquet import MAGIC, Parquet
 from subadjacent.errors import DataNotFound, InputError, SubadjacentError
 
 STANDARD_INPUT = "-"

@@ -17,8 +17,8 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from subadjacent.data.cells import is_missing, show
-from subadjacent.data.timestamps import PATTERNS
+from subadjacent.data.files.cells import is_missing, show
+from subadjacent.data.files.timestamps import PATTERNS
 from subadjacent.errors import InputError
 
 if TYPE_CHECKING:

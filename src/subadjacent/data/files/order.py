@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from subadjacent.data.delimited import Block
+from subadjacent.data.files.delimited import Block
 from subadjacent.errors import InputError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from subadjacent.data.delimited import Block
+from subadjacent.data.files.delimited import Block
 from subadjacent.errors import InputError
 
 MAGIC = b"PAR1"

@@ -1,0 +1,128 @@
+"""The columns of a frame that are channels: refused with a reason, or made into one array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.errors import InputError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+LABEL_COLUMNS = ("label", "labels", "is_anomaly", "anomaly")
+# what a column of dates is often called, parsed or not
+DATE_COLUMNS = ("time", "date", "datetime")
+# every value of these is one of float32 as well
+HELD_BY_FLOAT32 = ("Float32", "Float16", "Boolean", "Int8", "Int16", "UInt8", "UInt16")
+
+
+def check_channels(frame: nw.DataFrame[Any], channels: Sequence[Any], name: str) -> None:
+    """Refuse columns that are no channels, and a frame without rows or channels.
+
+    ``channels`` are the frame's own labels for them: text, but for pandas.
+    """
+    _check_names(channels, name)
+    _check_types({one: frame.schema[one] for one in channels}, name)
+    rows = len(frame)
+    # scikit-learn's words, which its users and its checks know
+    if not channels:
+        raise InputError(
+            f"{name} has 0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required."
+        )
+    if not rows:
+        raise InputError(
+            f"{name} has 0 sample(s) (shape=(0, {len(channels)})) while a minimum of 1 is required."
+        )
+
+
+def _check_names(channels: Sequence[Any], name: str) -> None:
+    seen: dict[str, Any] = {}
+    for one in channels:
+        if str(one).lower() in LABEL_COLUMNS:
+            raise InputError(
+                f"{name} must not hold labels; got a column {one!r}: drop it: labels never reach "
+                f"a detector; a TestSeries carries them for evaluation"
+            )
+        if str(one) in seen:
+            raise InputError(
+                f"{name} must have columns whose names differ as text; "
+                f"got {seen[str(one)]!r} and {one!r}: rename one of them"
+            )
+        seen[str(one)] = one
+
+
+def _check_types(schema: dict[Any, nw.dtypes.DType], name: str) -> None:
+    import narwhals as nw
+
+    others = {
+        one: dtype
+        for one, dtype in schema.items()
+        if not (dtype.is_numeric() or dtype == nw.Boolean)
+    }
+    if not others:
+        return
+    hints = [
+        f"dates in {one!r} by to_datetime in pandas, str.to_datetime in polars"
+        for one, dtype in others.items()
+        if str(one).lower() in DATE_COLUMNS and not dtype.is_temporal()
+    ]
+    if any(dtype == nw.Duration for dtype in others.values()):
+        hints.append("a duration by dt.total_seconds()")
+    found = ", ".join(f"{one!r} ({dtype})" for one, dtype in others.items())
+    how = f" ({'; '.join(hints)})" if hints else ""
+    raise InputError(
+        f"{name} must hold numbers; these columns do not: {found}: "
+        f"drop them, or turn them into numbers{how}"
+    )
+
+
+def view_values(frame: nw.DataFrame[Any], places: Sequence[int]) -> NDArray[Any] | None:
+    """The columns at ``places`` as one array where pandas holds them as one, else None."""
+    stop = places[-1] + 1
+    if not frame.implementation.is_pandas() or list(places) != list(range(places[0], stop)):
+        return None
+    native = frame.to_native().iloc[:, places[0] : stop]
+    if set(native.dtypes) not in ({np.dtype(np.float32)}, {np.dtype(np.float64)}):
+        return None
+    return np.asarray(native.to_numpy())
+
+
+def copy_values(frame: nw.DataFrame[Any], places: Sequence[int], order: Any) -> NDArray[Any]:
+    """The columns at ``places``, their rows in the given order, as an array of their own.
+
+    It is filled column by column: there is never a second copy of more than one. It is float32
+    where that holds every column exactly, else float64.
+    """
+    import narwhals as nw
+
+    small = all(str(frame[:, place].dtype) in HELD_BY_FLOAT32 for place in places)
+    dtype = nw.Float32 if small else nw.Float64
+    shape = (len(frame), len(places))
+    # as frames hold them, and quicker to fill
+    values = np.empty(shape, dtype=np.float32 if small else np.float64, order="F")
+    for number, place in enumerate(places):
+        column = frame[:, place]
+        column = column if column.dtype == dtype else column.cast(dtype)
+        values[:, number] = column.to_numpy()[order]
+    return values
+
+
+def header(frame: nw.DataFrame[Any], places: Sequence[int]) -> Any:
+    """The first row of the columns at ``places``, copied, as scikit-learn reads it."""
+    row = frame[[0], list(places)].to_native()
+    kinds = {type(frame.columns[place]) for place in places}
+    if str in kinds and len(kinds) > 1:
+        # it refuses names of which some are text and some are not
+        row.columns = [str(frame.columns[place]) for place in places]
+    return row
+
+
+def own_labels(frame: nw.DataFrame[Any], places: Sequence[int]) -> Any:
+    """What pandas itself calls the columns, numbers and levels included; None elsewhere."""
+    if not frame.implementation.is_pandas_like():
+        return None
+    return frame.to_native().columns[list(places)]

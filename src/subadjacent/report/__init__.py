@@ -1,0 +1,1 @@
+"""Figures and the report: a run as one HTML page, or as static images."""

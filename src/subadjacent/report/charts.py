@@ -1,0 +1,267 @@
+"""The page's interactive figures, without data or colours: the page's script fills both in.
+
+Figures find their colours by the ``role`` in their tags, so that light and dark are one table
+in the style sheet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bokeh.model import Model
+from bokeh.models import (
+    BasicTicker,
+    BasicTickFormatter,
+    ColumnDataSource,
+    CrosshairTool,
+    DatetimeTickFormatter,
+    HoverTool,
+    NumeralTickFormatter,
+    PanTool,
+    Range1d,
+    RangeTool,
+    TapTool,
+    WheelZoomTool,
+)
+from bokeh.models.annotations.geometry import Span
+from bokeh.plotting import figure
+
+from subadjacent.report.timeline import Kind
+from subadjacent.training.loop import Epoch
+
+COLUMNS = ("x", "seen", "expected", "error", "contribution", "score", "decision")
+BORDER = 62  # pixels left of every frame, so that rows stand exactly below each other
+
+TOOLTIP = (
+    "display:grid;grid-template-columns:auto auto;gap:1px 12px;padding:2px;"
+    "font:12px/1.45 system-ui,sans-serif;font-variant-numeric:tabular-nums"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One of the stacked figures."""
+
+    name: str
+    title: str
+    about: str
+    height: int
+    lines: tuple[str, ...]
+
+
+ROWS = (
+    Row("data", "Data", "seen, and what the network expected", 230, ("seen", "expected")),
+    Row("error", "Reconstruction error", "mean over the channels", 96, ("error",)),
+    Row(
+        "contribution", "Contribution", "attention that falls into the band", 96, ("contribution",)
+    ),
+    Row("score", "Score", "error, weighted by a low contribution (Eq. 6)", 96, ("score",)),
+    Row(
+        "decision",
+        "Decision score",
+        "smoothed; above the threshold is an alarm",
+        140,
+        ("decision",),
+    ),
+)
+CURVES = (
+    ("train_loss", "Training loss"),
+    ("validation_error", "Validation error"),
+    ("contribution", "Contribution"),
+)
+
+
+def detail(kind: Kind) -> tuple[dict[str, Model], Range1d]:
+    """The five stacked figures, and the range of time that they share."""
+    shared = Range1d(start=0, end=1, name="detail")
+    lines = ColumnDataSource({name: [] for name in COLUMNS}, name="lines")
+    alarms = _stretches("bands")
+    labels = _stretches("labels")
+    crosshair = Span(dimension="height", line_width=1, line_dash="dotted", tags=_role("muted"))
+    figures: dict[str, Model] = {}
+    for row in ROWS:
+        one = _plot(row.name, row.height, kind, shared)
+        _shade(one, labels, alarms)
+        for line in row.lines:
+            drawn = one.line(
+                "x",
+                line,
+                source=lines,
+                # round joins take several times as long to draw
+                line_join="bevel",
+            )
+            drawn.glyph.tags = [{"role": line, "detail": True}]
+        if row.name == "decision":
+            _threshold(one)
+            one.xaxis.visible = True
+            one.height = row.height + 26  # for the axis
+        one.add_tools(
+            HoverTool(
+                mode="vline",
+                renderers=[drawn],
+                tooltips=_tooltips(kind),
+                formatters={"@x": "datetime"} if kind == "time" else {},
+                point_policy="snap_to_data",
+                attachment="horizontal",
+                show_arrow=False,
+            ),
+            CrosshairTool(overlay=crosshair),
+            PanTool(dimensions="width"),
+            # a plain wheel goes on scrolling the page
+            WheelZoomTool(dimensions="width", modifiers={"ctrl": True}),
+        )
+        figures[row.name] = one
+    return figures, shared
+
+
+def overview(kind: Kind, shared: Range1d) -> figure:
+    """The strip: the decision score of the whole series, with a handle on the detail's range."""
+    one = _plot("overview", 150, kind, Range1d(start=0, end=1, name="whole"))
+    one.xaxis.visible = True
+    labels, alarms = _stretches("all_labels"), _stretches("all_bands")
+    _shade(one, labels, alarms, width=1.5)
+    score = ColumnDataSource({"x": [], "decision": []}, name="whole_line")
+    one.line("x", "decision", source=score, line_join="bevel").glyph.tags = _role("decision")
+    _threshold(one)
+    # an alarm may be thinner than a pixel: the marker on top of it can always be hit
+    marker = one.scatter("middle", "top", source=alarms, marker="inverted_triangle", size=11)
+    marker.glyph.tags = _role("alarm")
+    marker.nonselection_glyph = None
+    tool = RangeTool(x_range=shared, start_gesture="pan", y_interaction=False)
+    tool.overlay.tags = _role("range")
+    tool.overlay.use_handles = False
+    one.add_tools(tool, TapTool(renderers=[marker], mode="replace"))
+    return one
+
+
+def training(history: Sequence[Epoch]) -> dict[str, Model]:
+    """A small figure for each thing watched in training."""
+    figures: dict[str, Model] = {}
+    epochs = [epoch.number for epoch in history]
+    for name, _ in CURVES:
+        curve = f"curve-{name}"
+        one = figure(
+            name=curve,
+            height=150,
+            sizing_mode="stretch_width",
+            toolbar_location=None,
+            tools="",
+            min_border_left=BORDER,
+            x_range=Range1d(start=0.6, end=max(epochs, default=1) + 0.4),
+        )
+        _calm(one)
+        one.xaxis.ticker = BasicTicker(min_interval=1, desired_num_ticks=5, num_minor_ticks=0)
+        source = ColumnDataSource(
+            {"epoch": epochs, "value": [getattr(epoch, name) for epoch in history]}
+        )
+        one.line("epoch", "value", source=source, line_width=1.6).glyph.tags = _role("seen")
+        points = one.scatter("epoch", "value", source=source, size=6, line_color=None)
+        points.glyph.tags = _role("seen")
+        one.add_tools(
+            HoverTool(
+                renderers=[points],
+                mode="vline",
+                tooltips=_tooltip({"epoch": "@epoch", "value": "@value{0.[0000]a}"}),
+                show_arrow=False,
+            )
+        )
+        figures[curve] = one
+    return figures
+
+
+def _plot(name: str, height: int, kind: Kind, x_range: Range1d) -> figure:
+    one = figure(
+        name=name,
+        height=height,
+        sizing_mode="stretch_width",
+        toolbar_location=None,
+        tools="",
+        x_axis_type="datetime" if kind == "time" else "linear",
+        x_range=x_range,
+        y_range=Range1d(start=0, end=1),
+        min_border_left=BORDER,
+        min_border_right=14,
+        min_border_top=4,
+        min_border_bottom=4,
+    )
+    _calm(one)
+    one.xaxis.visible = False
+    one.xgrid.grid_line_color = None
+    one.yaxis.ticker = BasicTicker(desired_num_ticks=3 if height < 120 else 5, num_minor_ticks=0)
+    if kind == "time":
+        one.xaxis.formatter = DatetimeTickFormatter(
+            days="%d %b", months="%b %Y", hours="%H:%M", hourmin="%H:%M", context=None
+        )
+    elif kind == "row":
+        one.xaxis.formatter = NumeralTickFormatter(format="0,0")
+    else:
+        one.xaxis.formatter = BasicTickFormatter(use_scientific=False)
+    return one
+
+
+def _calm(one: figure) -> None:
+    """No frame, no ticks; the script sets colours by theme."""
+    one.background_fill_color = None
+    one.border_fill_color = None
+    one.outline_line_color = None
+    for axis in one.axis:
+        axis.axis_line_color = None
+        axis.major_tick_line_color = None
+        axis.minor_tick_line_color = None
+        axis.major_label_text_font_size = "11px"
+        axis.major_label_text_font = "system-ui"
+    one.yaxis.formatter = BasicTickFormatter(precision="auto", power_limit_high=4)
+
+
+def _stretches(name: str) -> ColumnDataSource:
+    columns = ("left", "right", "middle", "top", "alarm")
+    return ColumnDataSource({column: [] for column in columns}, name=name)
+
+
+def _shade(
+    one: figure, labels: ColumnDataSource, alarms: ColumnDataSource, width: float = 0
+) -> None:
+    for source, role, extra in (
+        # hatched, so that the two kinds differ without colour
+        (labels, "label", {"hatch_pattern": "/", "hatch_alpha": 0.35, "fill_alpha": 0.05}),
+        (alarms, "alarm", {"fill_alpha": 0.16}),
+    ):
+        shaded = one.vstrip(
+            x0="left",
+            x1="right",
+            source=source,
+            line_alpha=0.5,
+            line_width=width,
+            level="underlay",
+            **extra,
+        )
+        shaded.glyph.tags = _role(role)
+        shaded.nonselection_glyph = None
+        shaded.selection_glyph = None
+
+
+def _threshold(one: figure) -> None:
+    one.add_layout(
+        Span(dimension="width", line_width=1.3, line_dash="dashed", tags=_role("threshold"))
+    )
+
+
+def _tooltips(kind: Kind) -> str:
+    places = {"time": "@x{%F %T}", "number": "@x{0.[000]}", "row": "@x{0,0}"}
+    values = {name: f"@{name}{{0.[0000]a}}" for name in COLUMNS[1:]}
+    return _tooltip({"row" if kind == "row" else "at": places[kind]} | values)
+
+
+def _tooltip(values: dict[str, str]) -> str:
+    """Names and values in two columns, in the page's colours."""
+    cells = (
+        f'<span style="color:var(--quiet)">{name}</span><span>{value}</span>'
+        for name, value in values.items()
+    )
+    return f'<div style="{TOOLTIP}">{"".join(cells)}</div>'
+
+
+def _role(name: str) -> list[Any]:
+    return [{"role": name}]

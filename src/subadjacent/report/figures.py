@@ -1,0 +1,211 @@
+"""The report's figures as static images, for papers and slides."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from subadjacent.data.series import TrainSeries
+from subadjacent.detectors.subadjacent import SubAdjacentDetector
+from subadjacent.errors import InputError
+from subadjacent.report.downsample import min_max, step_for
+from subadjacent.report.marks import by_severity
+from subadjacent.report.timeline import timeline
+from subadjacent.scoring.alarms import Alarm, join
+from subadjacent.scoring.point import Trace
+from subadjacent.training.loop import Epoch
+
+# the colours of Okabe and Ito, which people with any colour vision can tell apart
+BLUE, ORANGE, VERMILLION, GREEN, INK = "#0072b2", "#e69f00", "#d55e00", "#009e73", "#24303d"
+BINS = 2_000  # more than an image has columns
+STYLE: dict[Any, Any] = {
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.labelsize": "small",
+    "axes.titlesize": "medium",
+    "axes.titlelocation": "left",
+    "font.size": 9.0,
+    "legend.frameon": False,
+    "legend.fontsize": "small",
+    "lines.linewidth": 1.0,
+}
+
+
+def figure_trace(
+    trace: Trace,
+    alarms: Sequence[Alarm],
+    *,
+    threshold: float,
+    channels: Sequence[str] | None = None,
+    labels: Any = None,
+) -> Figure:
+    """What led to the scores of one series, as in the paper's Figure 5.
+
+    Parameters
+    ----------
+    trace
+        From ``detector.trace``.
+    alarms
+        Those of this series are shaded.
+    threshold
+        Drawn into the decision score.
+    channels
+        Which to draw; the one that explains the worst alarm when left out.
+    labels
+        0 or 1 a row; hatched.
+    """
+    series = trace.series
+    own = [alarm for alarm in alarms if alarm.entity == series.entity]
+    names = _chosen(series, own) if channels is None else list(channels)
+    unknown = [name for name in names if name not in series.channels]
+    if unknown:
+        raise InputError(f"channels must be among {series.channels}; got {unknown}")
+    with _styled():
+        heights = [2.0] * len(names) + [1.0, 1.0, 1.0, 1.4]
+        figure, axes = _stack(heights)
+        for axis, name in zip(axes, names, strict=False):
+            column = series.channels.index(name)
+            _line(axis, series.values[:, column], BLUE, label="seen")
+            _line(axis, trace.expected[:, column], ORANGE, linestyle="--", label="expected")
+            axis.set_ylabel(name)
+        axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, borderaxespad=0.1)
+        below = axes[len(names) :]
+        rows = ("error", "contribution", "score", "decision")
+        for axis, name in zip(below, rows, strict=True):
+            _line(axis, getattr(trace, name), INK)
+            axis.set_ylabel(name)
+        axes[-1].axhline(threshold, color=VERMILLION, linestyle="--")
+        marked = [] if labels is None else join(np.asarray(labels).astype(bool))
+        for axis in axes:
+            for alarm in own:
+                axis.axvspan(
+                    alarm.first - 0.5, alarm.last + 0.5, color=VERMILLION, alpha=0.15, lw=0
+                )
+            for start, stop in marked:
+                axis.axvspan(start - 0.5, stop - 0.5, fill=False, hatch="////", ec=GREEN, lw=0)
+            axis.margins(x=0)
+        _name_rows(axes[-1], series)
+        figure.align_ylabels()
+    return figure
+
+
+def figure_attention(detector: SubAdjacentDetector, series: TrainSeries, row: int) -> Figure:
+    """Attention in the window that a row is scored by, with the band outlined."""
+    first, matrix = detector.attention_around(series, row)
+    n = len(matrix)
+    with _styled():
+        figure = Figure(figsize=(5, 4.4), layout="constrained")
+        FigureCanvasAgg(figure)
+        axis = figure.subplots()
+        edges = (first - 0.5, first + n - 0.5)
+        image = axis.imshow(
+            matrix,
+            cmap="Blues",
+            vmax=float(np.quantile(matrix, 0.995)) or None,
+            extent=(*edges, *edges[::-1]),
+        )
+        points = np.arange(first, first + n)
+        band = detector.band_.mask(n).numpy().astype(float)
+        axis.contour(points, points, band, levels=[0.5], colors=ORANGE, linewidths=1.0)
+        axis.axhline(row, color=VERMILLION, linewidth=0.8, linestyle=":")
+        axis.set_title("Attention; the band is outlined")
+        axis.set_xlabel("point looked at (row)")
+        axis.set_ylabel("point that looks (row)")
+        figure.colorbar(image, ax=axis, shrink=0.8)
+    return figure
+
+
+def figure_training(history: Sequence[Epoch]) -> Figure:
+    """Loss, validation error and contribution, epoch by epoch."""
+    curves = ("train_loss", "validation_error", "contribution")
+    with _styled():
+        figure = Figure(figsize=(9, 2.4), layout="constrained")
+        FigureCanvasAgg(figure)
+        for axis, name in zip(figure.subplots(1, len(curves)), curves, strict=True):
+            epochs = [epoch.number for epoch in history]
+            axis.plot(epochs, [getattr(epoch, name) for epoch in history], "o-", ms=3, color=BLUE)
+            axis.set_title(name.replace("_", " ").capitalize())
+            axis.set_xlabel("epoch")
+            axis.xaxis.get_major_locator().set_params(integer=True)
+    return figure
+
+
+def save_figures(
+    detector: SubAdjacentDetector, X: Any, folder: str | os.PathLike[str]
+) -> list[Path]:
+    """Write the figures of ``X`` into a folder as PNG; return their paths.
+
+    One of every series, one of the attention at the worst alarm, one of the training.
+    """
+    traces, alarms = detector.trace(X), detector.alarms(X)
+    figures: dict[str, Figure] = {}
+    for number, trace in enumerate(traces):
+        # an entity's name may hold what a file's name may not
+        name = "" if trace.series.entity is None else f"-{number}-{_safe(trace.series.entity)}"
+        figures[f"trace{name}"] = figure_trace(trace, alarms, threshold=detector.threshold_)
+    if alarms:
+        worst = alarms[by_severity(alarms)[0]]
+        series = next(one.series for one in traces if one.series.entity == worst.entity)
+        figures["attention"] = figure_attention(detector, series, worst.first)
+    figures["training"] = figure_training(detector.history_)
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, figure in figures.items():
+        paths.append(target / f"{name}.png")
+        figure.savefig(paths[-1], dpi=150)
+    return paths
+
+
+def _chosen(series: TrainSeries, alarms: Sequence[Alarm]) -> list[str]:
+    explained = [alarms[number] for number in by_severity(alarms) if alarms[number].causes]
+    return [explained[0].causes[0].channel if explained else series.channels[0]]
+
+
+@contextmanager
+def _styled() -> Iterator[None]:
+    with mpl.rc_context(STYLE):
+        yield
+
+
+def _stack(heights: list[float]) -> tuple[Figure, list[Axes]]:
+    # not through pyplot: that would choose a backend and keep the figure alive
+    figure = Figure(figsize=(9, 0.95 * sum(heights)), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights)
+    return figure, list(axes)
+
+
+def _line(axis: Axes, values: NDArray[Any], color: str, **style: Any) -> None:
+    step = step_for(len(values), BINS)
+    fewer = min_max(np.ascontiguousarray(values), step)
+    # two points a bin, a quarter from either end of it
+    rows = np.arange(len(values), dtype=float)
+    if step > 1:
+        rows = (np.arange(len(fewer)) + 0.5) * step / 2 - 0.5
+    axis.plot(np.minimum(rows, len(values) - 1), fewer, color=color, **style)
+
+
+def _name_rows(axis: Axes, series: TrainSeries) -> None:
+    """Write times, where they are known, below the rows' numbers."""
+    times = timeline(series)
+    if times.kind == "row":
+        axis.set_xlabel("row")
+        return
+    ticks = np.unique(np.linspace(0, len(series) - 1, 5).round().astype(int))
+    axis.set_xticks(ticks, [times.name(int(row)) for row in ticks])
+
+
+def _safe(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "_", name)

@@ -1,0 +1,93 @@
+"""A long series as few numbers: coarse for the whole, every row around the worst alarms.
+
+The page picks, for the stretch in view, the finest piece that covers it and is not too long to
+draw. All lines of a series have the same pieces, so that they share their places in time.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.report.downsample import min_max, step_for
+
+# numbers in the page, all lines and pieces together: 2 bytes each, 2.7 as text
+BUDGET = 4_200_000
+# values of the coarsest level; more than a screen has columns of pixels
+COARSE = 2_000
+# how much finer each level is than the one before it
+FINER = 3.5
+# share of a line's numbers that levels of the whole series may take; the rest goes to alarms
+FOR_LEVELS = 0.65
+WINDOWS = 50  # alarms shown with every row
+LONGEST_WINDOW = 4_000  # values of one such stretch
+HIGHEST = 2**16 - 1  # of the whole numbers that values are stored as
+
+
+class Piece(NamedTuple):
+    """Rows ``[first, last)`` at one or two values every ``step`` rows."""
+
+    first: int
+    last: int
+    step: int
+
+    @property
+    def size(self) -> int:
+        """Values that a line has in this piece."""
+        rows = self.last - self.first
+        return rows if self.step == 1 else 2 * -(-rows // self.step)
+
+
+def plan(rows: int, numbers: int, windows: Iterable[tuple[int, int]] = ()) -> list[Piece]:
+    """Pieces for a series, coarse to fine, with at most about ``numbers`` values a line.
+
+    Parameters
+    ----------
+    rows
+        Length of the series.
+    numbers
+        Values that one line may have. The coarsest level is there in any case.
+    windows
+        Half-open row bounds to show in full, the most important first.
+    """
+    pieces, size = [], float(COARSE)
+    while size < rows and size <= FOR_LEVELS * numbers:
+        pieces.append(Piece(0, rows, step_for(rows, round(size / 2))))
+        size *= FINER
+    if rows <= numbers:
+        return [*pieces, Piece(0, rows, 1)]
+    pieces = pieces or [Piece(0, rows, step_for(rows, COARSE // 2))]
+    left = numbers - sum(piece.size for piece in pieces)
+    for first, last in windows:
+        step = step_for(last - first, LONGEST_WINDOW // 2)
+        # two values from every two rows are all there are: one from each row says when, too
+        window = Piece(first, last, 1 if step == 2 else step)
+        left -= window.size
+        if left < 0:
+            break
+        pieces.append(window)
+    return pieces
+
+
+def pack(values: NDArray[Any], pieces: Sequence[Piece]) -> str:
+    """One line of a series, piece after piece, in base64.
+
+    A piece is its lowest and highest value (float64) and then 16-bit whole numbers between
+    the two, all little-endian. A scale for each piece keeps a small ripple visible even where
+    another piece holds a huge peak.
+    """
+    blocks = []
+    for piece in pieces:
+        part = min_max(np.ascontiguousarray(values[piece.first : piece.last]), piece.step)
+        part = part.astype(np.float64)
+        low, high = float(part.min()), float(part.max())
+        # halved, since the distance between two finite numbers may not be one
+        span = high / 2 - low / 2
+        shares = (part / 2 - low / 2) / span if span > 0 else np.zeros_like(part)
+        blocks.append(np.array([low, high], dtype="<f8").tobytes())
+        blocks.append(np.rint(shares * HIGHEST).astype("<u2").tobytes())
+    return base64.b64encode(b"".join(blocks)).decode("ascii")

@@ -1,0 +1,243 @@
+"""The report: one HTML page that needs no network and explains every alarm."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from bokeh.embed import components
+from bokeh.resources import Resources
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from subadjacent.data.inputs import read
+from subadjacent.detectors.subadjacent import SubAdjacentDetector
+from subadjacent.report import charts, story
+from subadjacent.report.levels import BUDGET, WINDOWS, Piece, pack, plan
+from subadjacent.report.marks import Listed, by_severity, labelled_stretches, listed
+from subadjacent.report.timeline import Timeline, timelines
+from subadjacent.scoring.alarms import Alarm
+from subadjacent.scoring.point import Trace
+
+# numbers that attention matrices may take in all; the worst alarm always has one
+ATTENTION_BUDGET = 120_000
+
+Metrics = Mapping[str, Mapping[str, float]]
+Stretches = list[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """One series on the page, and all that is drawn of it."""
+
+    trace: Trace
+    times: Timeline
+    alarms: Stretches
+    labels: Stretches
+    pieces: list[Piece]
+
+    def lines(self) -> Iterator[NDArray[Any]]:
+        """What was seen in each channel, what was expected, and the four rows below them."""
+        trace = self.trace
+        yield from trace.series.values.T
+        yield from trace.expected.T
+        yield from (trace.error, trace.contribution, trace.score, trace.decision)
+
+
+def page(
+    detector: SubAdjacentDetector,
+    X: Any,
+    *,
+    title: str,
+    labels: Any = None,
+    metrics: Metrics | None = None,
+    notes: Sequence[str] = (),
+    facts: Mapping[str, str] | None = None,
+) -> str:
+    """Score ``X`` and tell what was found, as the text of an HTML file.
+
+    Parameters
+    ----------
+    detector
+        Fitted.
+    X
+        Whatever the detector takes; with several entities the page has a switch.
+    title
+        Name of the page.
+    labels
+        The truth where it is known, 0 or 1 a row, in the shape of ``X``; only drawn.
+    metrics
+        Row name → metric → value, such as ``{"this detector": {"F1": 0.8}}``.
+    notes
+        Sentences to show among the warnings.
+    facts
+        Facts to show before those about the data.
+    """
+    table = read(X, fill_limit=detector.fill_limit)
+    traces = detector.trace(X)
+    alarms = detector.alarms(X)
+    series = [trace.series for trace in traces]
+    times = timelines(series)
+    truth = [[] for _ in series] if labels is None else labelled_stretches(labels, table)
+    rows = listed(alarms, series, times)
+    worst = max(rows, key=lambda row: row.alarm.severity, default=None)
+    shown = [
+        Shown(trace, when, _bounds(alarms, trace.series.entity), marked, pieces)
+        for trace, when, marked, pieces in zip(
+            traces, times, truth, _plans(traces, alarms, detector.window_), strict=True
+        )
+    ]
+    total = sum(map(len, series))
+    above = sum(int((one.decision > detector.threshold_).sum()) for one in traces) / total
+    figures, shared = charts.detail(times[0].kind)
+    figures["overview"] = charts.overview(times[0].kind, shared)
+    figures |= charts.training(detector.history_)
+    script, divisions = components(figures, wrap_script=False)
+    environment = _environment()
+    return environment.get_template("page.html.j2").render(
+        source=lambda name: _source(environment, name),
+        title=title,
+        headline=story.headline(len(alarms), total, len(series), worst),
+        warnings=[*notes, *story.warnings(detector, series, above)],
+        facts=dict(facts or {}) | story.data_facts(series, times),
+        settings=story.settings(detector),
+        versions=story.versions(),
+        metrics=metrics,
+        metric_names=list(dict.fromkeys(name for row in (metrics or {}).values() for name in row)),
+        labelled=labels is not None,
+        alarms=rows,
+        unlisted=len(alarms) - len(rows),
+        entities=[one.entity or "series" for one in series],
+        channels=list(series[0].channels),
+        weighted=detector.temperature > 0,
+        curves=charts.CURVES,
+        rows=charts.ROWS,
+        history=detector.history_,
+        figures={name: Markup(one) for name, one in divisions.items()},
+        bokeh=Markup(Resources(mode="inline", components=["bokeh"]).render_js()),
+        figures_script=Markup(script),
+        payload=_json(_payload(detector, shown, rows)),
+        lines=[[pack(line, one.pieces) for line in one.lines()] for one in shown],
+    )
+
+
+def _plans(traces: Sequence[Trace], alarms: Sequence[Alarm], window: int) -> list[list[Piece]]:
+    """Pieces of each series: the longer it is, the more of the page it gets."""
+    total = sum(len(trace.series) for trace in traces)
+    lines = 2 * len(traces[0].series.channels) + 4
+    around: dict[str | None, Stretches] = {trace.series.entity: [] for trace in traces}
+    lengths = {trace.series.entity: len(trace.series) for trace in traces}
+    for number in by_severity(alarms)[:WINDOWS]:
+        alarm = alarms[number]
+        # what a click on the alarm shows, and some way to go from there
+        margin = round(1.5 * max(window, alarm.duration))
+        last = min(alarm.last + 1 + margin, lengths[alarm.entity])
+        around[alarm.entity].append((max(alarm.first - margin, 0), last))
+    return [
+        plan(
+            len(trace.series),
+            BUDGET * len(trace.series) // (total * lines),
+            around[trace.series.entity],
+        )
+        for trace in traces
+    ]
+
+
+def _payload(
+    detector: SubAdjacentDetector, shown: Sequence[Shown], rows: Sequence[Listed]
+) -> dict[str, Any]:
+    numbers = {(row.series, row.alarm.first): number for number, row in enumerate(rows)}
+    return {
+        "kind": shown[0].times.kind,
+        "threshold": detector.threshold_,
+        "window": detector.window_,
+        "near": detector.band_.near,
+        "far": detector.band_.far,
+        "circular": detector.band_.circular,
+        "channels": list(shown[0].trace.series.channels),
+        "series": [
+            {
+                "rows": len(one.trace.series),
+                "starts": list(one.trace.series.starts[1:]),
+                "anchors": one.times.anchors(),
+                "interval": one.times.interval,
+                "pieces": [[*piece, piece.size] for piece in one.pieces],
+                "labels": one.labels,
+                "bands": [
+                    [first, last, numbers.get((number, first), -1)] for first, last in one.alarms
+                ],
+            }
+            for number, one in enumerate(shown)
+        ],
+        "alarms": [
+            {
+                "series": row.series,
+                "first": row.alarm.first,
+                "last": row.alarm.last,
+                "channel": row.channel,
+                "when": row.when,
+            }
+            for row in rows
+        ],
+        "attention": _attention(detector, shown, rows),
+    }
+
+
+def _attention(
+    detector: SubAdjacentDetector, shown: Sequence[Shown], rows: Sequence[Listed]
+) -> list[dict[str, Any]]:
+    """Attention matrices of the worst alarms' windows, as bytes, the worst first."""
+    found = []
+    most = max(1, ATTENTION_BUDGET // detector.window_**2)
+    for number in by_severity([row.alarm for row in rows])[:most]:
+        row = rows[number]
+        one = shown[row.series]
+        scores = one.trace.decision[row.alarm.first : row.alarm.last + 1]
+        peak = row.alarm.first + int(scores.argmax())
+        first, matrix = detector.attention_around(one.trace.series, peak)
+        # a few entries stand far above all others; beyond them there is nothing to tell apart
+        highest = max(float(np.quantile(matrix, 0.995)), np.finfo(np.float32).tiny)
+        shades = np.rint(np.clip(matrix / highest, 0, 1) * 255).astype(np.uint8)
+        last = min(first + len(matrix), len(one.trace.series)) - 1
+        found.append(
+            {
+                "alarm": number,
+                "size": len(matrix),
+                "from": one.times.name(first),
+                "to": one.times.name(last),
+                "at": max(row.alarm.first - first, 0),
+                "until": min(row.alarm.last - first, len(matrix) - 1),
+                "shades": base64.b64encode(shades.tobytes()).decode("ascii"),
+            }
+        )
+    return found
+
+
+def _bounds(alarms: Sequence[Alarm], entity: str | None) -> Stretches:
+    return [(alarm.first, alarm.last + 1) for alarm in alarms if alarm.entity == entity]
+
+
+def _json(value: Any) -> Markup:
+    # inside a script element only "<" could end it; JSON has another way to write that
+    return Markup(json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"))
+
+
+def _source(environment: Environment, name: str) -> Markup:
+    """A style sheet or script of ours, as it stands."""
+    assert environment.loader is not None
+    return Markup(environment.loader.get_source(environment, name)[0])
+
+
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("subadjacent.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -1,0 +1,162 @@
+"""The report in plain words: headline, facts about the data, and what to be wary of."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from subadjacent.data.scaling import CONSTANT, chunks
+from subadjacent.data.series import TrainSeries
+from subadjacent.detectors.subadjacent import SubAdjacentDetector
+from subadjacent.report.marks import Listed
+from subadjacent.report.timeline import Timeline, span
+from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue
+
+# windows of training data below which a network has little to learn from
+FEW_WINDOWS = 20
+# share of rows above the threshold that is too large to be "rare"
+MANY_ABOVE = 0.1
+# alarms expected in the rows held out, below which a threshold is a guess beyond them
+EXTRAPOLATED = 0.1
+LIBRARIES = ("subadjacent", "torch", "numpy", "scipy", "scikit-learn", "bokeh")
+
+
+def headline(alarms: int, rows: int, entities: int, worst: Listed | None) -> str:
+    """What was found, in one sentence."""
+    where = f"{rows:,} rows" + (f" of {entities} entities" if entities > 1 else "")
+    if worst is None:
+        return f"No alarms in {where}"
+    told = f"{alarms:,} {'alarm' if alarms == 1 else 'alarms'} in {where}; "
+    told += "the worst " if alarms > 1 else "it came "
+    told += f"{'at' if worst.when.startswith('row') else 'on'} {worst.when}"
+    if worst.alarm.causes:
+        told += f" in channel {worst.alarm.causes[0].channel}"
+    return told + (f" of {worst.alarm.entity}" if entities > 1 else "")
+
+
+def constant_channels(series: Sequence[TrainSeries]) -> list[str]:
+    """Channels that never move in any of the series."""
+    low = np.full(len(series[0].channels), np.inf)
+    high = -low
+    for one in series:
+        for rows in chunks(len(one)):
+            low = np.minimum(low, one.values[rows].min(axis=0))
+            high = np.maximum(high, one.values[rows].max(axis=0))
+    still = high - low <= CONSTANT * np.maximum(np.abs(low), np.abs(high))
+    return [name for name, constant in zip(series[0].channels, still, strict=True) if constant]
+
+
+def data_facts(series: Sequence[TrainSeries], times: Sequence[Timeline]) -> dict[str, str]:
+    """Rows, channels, times and gaps of the data shown."""
+    rows = sum(len(one) for one in series)
+    found = {"Rows": f"{rows:,}", "Channels": f"{len(series[0].channels):,}"}
+    if len(series) > 1:
+        found["Entities"] = f"{len(series):,}"
+    elif times[0].kind != "row":
+        found["From"], found["To"] = times[0].name(0), times[0].name(rows - 1)
+    if times[0].kind == "time":
+        hours = times[0].offset
+        found["Clock"] = f"UTC{_signed(hours.total_seconds())}" if hours is not None else "as given"
+    intervals = sorted({one.interval for one in series if one.interval is not None})
+    if intervals:
+        ends = dict.fromkeys((span(intervals[0]), span(intervals[-1])))
+        found["Interval"] = " to ".join(ends)
+    found["Gaps in the clock"] = f"{_gaps(series):,}"
+    still = constant_channels(series)
+    found["Constant channels"] = _names(still) if still else "none"
+    return found
+
+
+def warnings(
+    detector: SubAdjacentDetector, series: Sequence[TrainSeries], above: float
+) -> list[str]:
+    """What a reader should know before trusting the alarms; ``above``: the share of such rows."""
+    told = []
+    if still := constant_channels(series):
+        told.append(
+            f"{len(still)} of {len(series[0].channels)} channels never move in this data and "
+            f"cannot show anything: {_names(still)}."
+        )
+    if gaps := _gaps(series):
+        told.append(
+            f"The clock has {gaps:,} {'gap' if gaps == 1 else 'gaps'}. Each stretch between "
+            f"gaps is scored by itself; no alarm reaches across one."
+        )
+    short = [one for one in series if len(one) < detector.window_]
+    if short:
+        told.append(
+            f"{len(short)} of {len(series)} series {'is' if len(short) == 1 else 'are'} shorter "
+            f"than one window ({detector.window_} rows); scores there are less sure."
+        )
+    if above > MANY_ABOVE:
+        told.append(
+            f"{above:.0%} of the rows are above the threshold. Either this data is unlike what "
+            f"was learned from, or the threshold is too low for it."
+        )
+    unknown = {one.entity for one in series if one.entity} - set(detector.entities_)
+    if unknown and detector.entities_:
+        told.append(f"Not seen in fitting, so scaled like all others: {_names(sorted(unknown))}.")
+    return told + _about_training(detector)
+
+
+def settings(detector: SubAdjacentDetector) -> dict[str, str]:
+    """Every parameter, with what "auto" came to."""
+    shown = {name: _plain(value) for name, value in detector.get_params(deep=False).items()}
+    for name, came_to in (
+        ("window", detector.window_),
+        ("near", detector.band_.near),
+        ("far", detector.band_.far),
+    ):
+        if shown[name] == "auto":
+            shown[name] = f"auto: {came_to}"
+    shown["contamination"] += f": {detector.threshold_rule_!r}"
+    return shown | {"threshold": f"{detector.threshold_:.6g}", "seed": str(detector.seed_)}
+
+
+def versions() -> dict[str, str]:
+    """Versions of what made the report."""
+    return {"Python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
+
+
+def _about_training(detector: SubAdjacentDetector) -> list[str]:
+    told = []
+    # a detector read from a file no longer has the scores of its training rows
+    rows = len(getattr(detector, "decision_scores_", ()))
+    if rows and rows < FEW_WINDOWS * detector.window_:
+        told.append(
+            f"Fitted on {rows:,} rows, {rows / detector.window_:.0f} windows' worth: few to learn "
+            f"from. More normal data makes scores steadier."
+        )
+    rule = detector.threshold_rule_
+    if rows and isinstance(rule, AlarmBudget | ExtremeValue):
+        held_out = rows * detector.validation_fraction
+        if rule.risk * held_out < EXTRAPOLATED:
+            told.append(
+                f"The threshold is extrapolated: it stands for one false alarm in "
+                f"{1 / rule.risk:,.0f} rows, judged from about {held_out:,.0f} rows held out."
+            )
+    if detector.history_ and not detector.history_[-1].complete:
+        told.append("Training ran out of its time budget before it was done.")
+    return told
+
+
+def _gaps(series: Sequence[TrainSeries]) -> int:
+    return sum(len(one.starts) - 1 for one in series)
+
+
+def _names(names: Sequence[str], most: int = 8) -> str:
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def _signed(seconds: float) -> str:
+    sign, minutes = "-" if seconds < 0 else "+", round(abs(seconds) / 60)
+    return f"{sign}{minutes // 60:02d}:{minutes % 60:02d}"
+
+
+def _plain(value: Any) -> str:
+    return "none" if value is None else str(value)

@@ -1,0 +1,283 @@
+// What the reader does, and what the page shows for it.
+
+const payload = JSON.parse(document.getElementById("payload").textContent);
+const all = payload.series.map((info, number) => new Series(info, number));
+const byId = name => document.getElementById(name);
+const width = payload.channels.length;
+const LINES = {error: 2 * width, contribution: 2 * width + 1, score: 2 * width + 2, decision: 2 * width + 3};
+const DENSE = 1500;   // points of a line
+const FROM_ZERO = ["error", "score", "decision"];
+
+let series = all[0], channel = 0, current = -1, attention = payload.attention[0];
+let models, range, planned = false, drawnDense;
+
+const named = name => models.get(name);
+const color = role => getComputedStyle(document.documentElement).getPropertyValue(`--${role}`).trim();
+
+// stretches of time: alarms and labels
+
+function strips(source, stretches, top) {
+  const half = 0.5 * series.interval;
+  const left = stretches.map(([first]) => series.place(first) - half);
+  const right = stretches.map(([, last]) => series.place(last - 1) + half);
+  source.data = {
+    left, right,
+    middle: left.map((one, i) => (one + right[i]) / 2),
+    top: left.map(() => top),
+    alarm: stretches.map(one => one[2] ?? -1),
+  };
+}
+
+function limits(arrays, extra = []) {
+  let low = Math.min(...extra), high = Math.max(...extra);
+  for (const values of arrays) {
+    for (const one of values) {
+      if (one < low) low = one;
+      if (one > high) high = one;
+    }
+  }
+  if (!(low <= high)) [low, high] = [0, 1];
+  const room = high > low ? 0.08 * (high - low) : Math.abs(high) * 0.1 || 1;
+  return [low - room, high + room];
+}
+
+function drawOverview() {
+  const piece = series.pieces[0];
+  const {at, rows} = series.points(piece, 0, series.last);
+  const decision = series.values(LINES.decision, piece, at);
+  named("whole_line").data = {x: rows.map(row => series.place(row)), decision};
+  const [low, high] = limits([decision], [0, payload.threshold]);
+  // room for the markers
+  named("overview").y_range.setv({start: low, end: high + 0.12 * (high - low)});
+  named("whole").setv({start: series.place(-0.5), end: series.place(series.last + 0.5)});
+  for (const [name, stretches] of [["bands", series.info.bands], ["labels", series.info.labels]]) {
+    strips(named(`all_${name}`), stretches, high + 0.04 * (high - low));
+  }
+}
+
+// the stretch in view
+
+function view() {
+  return [series.row(range.start), series.row(range.end)];
+}
+
+function drawDetail() {
+  planned = false;
+  const [low, high] = view();
+  const piece = series.piece(low, high);
+  const {at, rows} = series.points(piece, low, high);
+  const lines = {seen: channel, expected: width + channel, ...LINES};
+  const data = {x: rows.map(row => series.place(row))};
+  for (const [name, line] of Object.entries(lines)) data[name] = series.values(line, piece, at);
+  named("lines").data = data;
+  pens(rows.length > DENSE);
+  const inView = name => data[name].filter((_, i) => rows[i] >= low && rows[i] <= high);
+  const set = (name, arrays, extra) => {
+    const [start, end] = limits(arrays, extra);
+    named(name).y_range.setv({start, end});
+  };
+  set("data", [inView("seen"), inView("expected")]);
+  for (const name of Object.keys(LINES)) {
+    const extra = FROM_ZERO.includes(name) ? [0] : [];
+    set(name, [inView(name)], name === "decision" ? [0, payload.threshold] : extra);
+  }
+  for (const name of ["bands", "labels"]) {
+    strips(named(name), series.info[name].filter(([first, last]) => first <= high && last >= low), 0);
+  }
+  tell(low, high, piece);
+}
+
+// a dense line is a thin one without dashes: on screen it looks the same and is drawn sooner
+function pens(dense) {
+  if (dense === drawnDense) return;
+  drawnDense = dense;
+  for (const model of models.all) {
+    const {role, detail} = model.tags?.[0] ?? {};
+    if (detail) model.setv({line_width: dense ? 1 : 1.5, line_dash: dense || role !== "expected" ? [] : [5, 3]});
+  }
+}
+
+function nameOf(row) {
+  const place = series.place(Math.max(0, Math.min(series.last, Math.round(row))));
+  if (payload.kind === "time") return new Date(place).toISOString().slice(0, 19).replace("T", " ");
+  return payload.kind === "row" ? `row ${Math.round(place).toLocaleString("en")}` : String(Number(place.toPrecision(12)));
+}
+
+function tell(low, high, piece) {
+  const every = piece.step === 1 ? "every row" : `lowest and highest of every ${piece.step} rows`;
+  byId("stretch").textContent = `${nameOf(low)} to ${nameOf(high)} · ${every}`;
+  const alarm = current < 0 ? null : `Alarm ${current + 1} of ${payload.alarms.length}`;
+  byId("detail-title").textContent = alarm ?? "Detail";
+  byId("channel-name").textContent = `of ${payload.channels[channel]}`;
+}
+
+function plan() {
+  if (planned) return;
+  planned = true;
+  requestAnimationFrame(drawDetail);
+}
+
+function look(low, high) {
+  const from = Math.max(-0.5, low), to = Math.min(series.last + 0.5, high);
+  range.setv({start: series.place(from), end: series.place(to)});
+  plan();
+}
+
+function zoom(factor) {
+  const [low, high] = view();
+  const middle = (low + high) / 2, half = Math.max(3, (high - low) / 2 * factor);
+  look(middle - half, middle + half);
+}
+
+// choices
+
+function chooseSeries(number) {
+  if (series.number === number) return;
+  series = all[number];
+  if (byId("entity")) byId("entity").value = String(number);
+  drawOverview();
+}
+
+function chooseChannel(number) {
+  channel = number;
+  byId("channel").value = String(number);
+  plan();
+}
+
+function choose(number, cause) {
+  const alarm = payload.alarms[number];
+  if (!alarm) return;
+  current = number;
+  chooseSeries(alarm.series);
+  chooseChannel(cause ?? alarm.channel);
+  const margin = Math.max(payload.window, alarm.last - alarm.first + 1);
+  look(alarm.first - margin, alarm.last + margin);
+  attention = payload.attention.find(one => one.alarm === number) ?? attention;
+  drawAttention(attention, payload, color);
+  for (const row of document.querySelectorAll("#alarm-table tbody tr")) {
+    const chosen = Number(row.dataset.alarm) === number;
+    if (chosen) row.setAttribute("aria-current", "true"); else row.removeAttribute("aria-current");
+    if (chosen) keepInSight(row);
+  }
+}
+
+// within the table only: the page itself stays where the reader left it
+function keepInSight(row) {
+  const box = row.closest(".scroll"), inner = box.getBoundingClientRect(), outer = row.getBoundingClientRect();
+  const top = inner.top + box.querySelector("thead").offsetHeight;
+  if (outer.top < top) box.scrollTop += outer.top - top;
+  else if (outer.bottom > inner.bottom) box.scrollTop += Math.min(outer.bottom - inner.bottom, outer.top - top);
+}
+
+function step(by) {
+  const count = payload.alarms.length;
+  if (!count) return;
+  const next = current < 0 ? (by > 0 ? 0 : count - 1) : current + by;
+  choose((next + count) % count);
+}
+
+function showAll() {
+  current = -1;
+  document.querySelector("tr[aria-current]")?.removeAttribute("aria-current");
+  look(-0.5, series.last + 0.5);
+}
+
+function sort(header) {
+  const button = header.querySelector("button"), key = button.dataset.key;
+  // times from the first, all else from the largest; a second click turns it round
+  const first = key === "order" ? "ascending" : "descending";
+  const other = first === "ascending" ? "descending" : "ascending";
+  const order = header.getAttribute("aria-sort") === first ? other : first;
+  for (const one of header.parentElement.querySelectorAll("[aria-sort]")) one.setAttribute("aria-sort", "none");
+  header.setAttribute("aria-sort", order);
+  const body = document.querySelector("#alarm-table tbody");
+  const sign = order === "ascending" ? 1 : -1;
+  const rows = [...body.rows].sort((a, b) => sign * (a.dataset[key] - b.dataset[key]));
+  body.append(...rows);
+}
+
+// listening
+
+function listen() {
+  const on = (id, event, act) => byId(id)?.addEventListener(event, act);
+  on("previous", "click", () => step(-1));
+  on("next", "click", () => step(1));
+  on("closer", "click", () => zoom(0.5));
+  on("further", "click", () => zoom(2));
+  on("all", "click", showAll);
+  on("channel", "change", event => chooseChannel(Number(event.target.value)));
+  on("entity", "change", event => { chooseSeries(Number(event.target.value)); showAll(); });
+  for (const header of document.querySelectorAll("#alarm-table [aria-sort]")) {
+    header.querySelector("button").addEventListener("click", () => sort(header));
+  }
+  on("alarm-table", "click", event => {
+    const row = event.target.closest("tbody tr");
+    const cause = event.target.closest(".cause")?.dataset.channel;
+    if (row) choose(Number(row.dataset.alarm), cause === undefined ? undefined : Number(cause));
+  });
+  document.addEventListener("keydown", keys);
+  for (const edge of ["start", "end"]) range.properties[edge].change.connect(plan);
+  const picked = named("all_bands").selected;
+  picked.properties.indices.change.connect(() => {
+    const [index] = picked.indices;
+    if (index === undefined) return;
+    const [first, last, alarm] = series.info.bands[index];
+    if (alarm >= 0) choose(alarm);
+    else look(first - payload.window, last + payload.window);
+    picked.indices = [];
+  });
+}
+
+function keys(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  // a list of choices has keys of its own
+  if (event.target.tagName === "SELECT" && event.key !== "Escape") return;
+  const row = event.target.closest?.("#alarm-table tbody tr");
+  const acts = {j: () => step(1), k: () => step(-1), ArrowRight: () => step(1), ArrowLeft: () => step(-1),
+    Escape: showAll, "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2)};
+  if (row && event.target === row) {
+    const go = to => { if (to) { to.focus(); choose(Number(to.dataset.alarm)); } };
+    acts.Enter = acts[" "] = () => choose(Number(row.dataset.alarm));
+    acts.ArrowDown = () => go(row.nextElementSibling);
+    acts.ArrowUp = () => go(row.previousElementSibling);
+  }
+  if (!acts[event.key]) return;
+  event.preventDefault();
+  acts[event.key]();
+}
+
+// across a chart a finger moves the view; up and down it goes on scrolling the page
+function letFingersScroll() {
+  for (const view of Bokeh.index) {
+    const layer = view.canvas_view?.events_el;
+    if (layer) layer.style.touchAction = "pan-y";
+    else requestAnimationFrame(letFingersScroll);
+  }
+}
+
+function start() {
+  const found = Bokeh.documents[0];
+  if (!found || !found.roots().length) return requestAnimationFrame(start);
+  const everything = new Set(found.roots().flatMap(root => [...root.references()]));
+  models = new Map([...everything].filter(one => one.name).map(one => [one.name, one]));
+  models.all = everything;
+  range = named("detail");
+  for (const model of everything) {
+    if (model.tags?.[0]?.role === "threshold") model.location = payload.threshold;
+  }
+  drawOverview();
+  paint();
+  listen();
+  if (payload.attention.length) choose(payload.attention[0].alarm); else showAll();
+  letFingersScroll();
+  document.documentElement.dataset.ready = "true";
+}
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+theme(dark.matches ? "dark" : "light");
+dark.addEventListener("change", () => theme(dark.matches ? "dark" : "light"));
+byId("theme").addEventListener("click", () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+let screen = "light";
+addEventListener("beforeprint", () => { screen = document.documentElement.dataset.theme; theme("light"); });
+addEventListener("afterprint", () => theme(screen));
+start();

@@ -1,0 +1,49 @@
+"""Every command and every option is documented."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+from subadjacent.cli.main import app
+
+PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]  # it is a group
+
+
+def section(command: str) -> str:
+    """What the page says of one command."""
+    found = re.search(rf"^### `{command}[ `].*?(?=^### |\Z)", PAGE, re.MULTILINE | re.DOTALL)
+    assert found, f"docs/cli.md has no section for {command}"
+    return found[0]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_of_a_command_is_on_the_page(command: str) -> None:
+    text = section(command)
+    for parameter in COMMANDS[command].params:
+        if parameter.param_type_name == "argument" or parameter.name == "help":
+            continue
+        for option in (*parameter.opts, *parameter.secondary_opts):
+            if option.startswith("--"):
+                assert f"`{option}`" in text, f"{command} {option} is not documented"
+
+
+def test_the_options_of_the_command_itself_are_on_the_page() -> None:
+    for parameter in typer.main.get_command(app).params:
+        for option in parameter.opts:
+            if option.startswith("--") and option != "--help":
+                assert f"`{option}`" in PAGE, f"{option} is not documented"
+
+
+def test_no_option_is_documented_that_is_not_there() -> None:
+    known = {
+        option
+        for command in (typer.main.get_command(app), *COMMANDS.values())
+        for parameter in command.params
+        for option in (*parameter.opts, *parameter.secondary_opts)
+    } | {"--help"}
+    assert set(re.findall(r"`(--[a-z-]+)`", PAGE)) <= known
