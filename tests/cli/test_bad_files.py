@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gzip
 import os
+import random
+import subprocess
+import time
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from running import Run
+from running import COMMAND, Run
 
 HEADER = "time,a,b\n"
 ROWS = "".join(f"2026-01-01T00:{n // 60:02}:{n % 60:02},{n % 7},{n % 5}\n" for n in range(120))
@@ -143,3 +146,48 @@ def test_a_bad_settings_file_is_refused(
         (tmp_path / "settings.toml").write_text(text)
     done = command("fit", "good.csv", "-o", "model", "--config", "settings.toml", code=1)
     assert telling in done.stderr
+
+
+SPLICES = [b"\0", b'"', b";", b",,", b"\r", b"\xff\xfe", b"1e999"]
+
+
+def mutate(content: bytearray, rng: random.Random) -> None:
+    at = rng.randrange(len(content))
+    change = rng.choice(["cut", "flip", "double", "splice"])
+    if change == "cut":
+        del content[at : at + rng.randint(1, 400)]
+    elif change == "flip":
+        content[at] = rng.randrange(256)
+    elif change == "double":
+        content[at:at] = content[at : at + rng.randint(1, 60)]
+    else:
+        content[at:at] = rng.choice(SPLICES)
+
+
+def test_mutated_files_never_give_a_traceback(tmp_path: Path) -> None:
+    """For a bounded time, through the real command: it works, or says one sentence."""
+    good = "time,score,y\n" + "".join(
+        f"2026-01-01T00:{n // 60:02}:{n % 60:02},{n % 7},{n % 2}\n" for n in range(200)
+    )
+    rng = random.Random(7)
+    until = time.monotonic() + 20
+    codes = []
+    while time.monotonic() < until and len(codes) < 20:
+        content = bytearray(good.encode())
+        for _ in range(rng.randint(1, 4)):
+            mutate(content, rng)
+        (tmp_path / "mutated.csv").write_bytes(bytes(content))
+        done = subprocess.run(
+            [COMMAND, "evaluate", "mutated.csv", "--label", "y", "--threshold", "3"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        codes.append(done.returncode)
+        assert "Traceback" not in done.stderr
+        assert "--debug" not in done.stderr, "an error of ours, not one that slipped through"
+        assert done.returncode == 0 or done.stderr.startswith("error: ")
+    assert set(codes) <= {0, 1}
+    assert len(codes) > 3

@@ -53,14 +53,14 @@ def test_a_full_disk_is_said_and_leaves_the_old_file(command: Run, tmp_path: Pat
     (tmp_path / "plant.csv").write_text("the old one")
 
     def little_room() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000))
         # the signal would end the process; without it writing fails, as on a full disk
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
     done = command(
-        "generate", "plant", "--rows", "20000", "-o", "plant.csv", code=1, preexec_fn=little_room
+        "generate", "plant", "--rows", "100000", "-o", "plant.csv", code=1, preexec_fn=little_room
     )
-    assert done.stderr.startswith("error: ")
+    assert done.stderr.startswith("error: plant.csv cannot be written: File too large")
     assert (tmp_path / "plant.csv").read_text() == "the old one"
     assert [file.name for file in tmp_path.iterdir()] == ["plant.csv"]
 

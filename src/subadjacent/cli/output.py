@@ -8,7 +8,7 @@ import os
 import secrets
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import date, datetime
 from pathlib import Path
@@ -30,19 +30,19 @@ SUFFIXES = (".csv", ".parquet")
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """A name to write to; the file appears under its own name only once it is whole."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{path.parent} cannot be made: {error.strerror}") from error
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield unfinished
         # on disk before it gets its name: a crash must not leave an empty file under it
         with unfinished.open("rb") as stream:
             os.fsync(stream.fileno())
         unfinished.replace(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
 
 
 def write_frame(frame: pl.DataFrame, target: str) -> None:

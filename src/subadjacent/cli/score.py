@@ -66,7 +66,7 @@ def score_in_parts(detector: SubAdjacentDetector, rows: Rows, bar: Bar) -> pl.Da
             scorer = scorers.setdefault(name, PiecewiseScorer(detector))
             found.setdefault(name, []).append(scorer.push(group))
         done += len(frame)
-        bar.update(done, None, f"{done:,} rows")
+        bar.update(done, rows.count, f"{done:,} rows")
     for name, scorer in scorers.items():
         found[name].append(scorer.finish())
 
