@@ -133,7 +133,7 @@ class Fixed(BaseThreshold):
 
 @dataclass(frozen=True)
 class AlarmBudget(BaseThreshold):
-    """About so many false alarms in so much time.
+    """About so many false alarms in so much time, for each entity.
 
     An alarm is a cluster of rows above the threshold, so a long excursion counts once. The
     tail of the clusters' peaks says where the threshold lies, also for a time longer than the

@@ -25,14 +25,14 @@ def resolve_device(name: str | torch.device = "auto") -> torch.device:
     try:
         device = torch.device(name)
         torch.empty(0, device=device)
-        if device.type not in KINDS:
-            raise NotImplementedError(f"{device.type} is not supported")
+        reason = "" if device.type in KINDS else f"{device.type} cannot train"
     except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
         # torch reports a missing backend in several ways, none of them with our argument's name
         reason = str(error).splitlines()[0]
+    if reason:
         raise InputError(
             f"device must be 'auto', 'cpu', 'cuda' or 'mps', and present; got {name!r} ({reason})"
-        ) from error
+        )
     return device
 
 
