@@ -255,3 +255,30 @@ def test_the_version_is_shown(command: Run) -> None:
 def test_bad_usage_exits_with_two(command: Run, arguments: list[Any]) -> None:
     done = command(*arguments, code=2)
     assert done.stderr or done.stdout
+
+
+def test_a_model_of_a_newer_version_is_refused(
+    command: Run, plant: Path, model: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(model, tmp_path / "newer")
+    facts = json.loads((tmp_path / "newer" / "detector.json").read_text())
+    (tmp_path / "newer" / "detector.json").write_text(json.dumps(facts | {"schema": 99}))
+    done = command("score", plant, "-m", "newer", code=1)
+    assert "has schema 99" in done.stderr
+    assert "upgrade" in done.stderr
+
+
+def test_detect_shows_every_entity(command: Run, plant: Path, tmp_path: Path) -> None:
+    frame = pl.read_csv(plant)
+    both = [frame.with_columns(machine=pl.lit(name)) for name in ("press", "drill")]
+    pl.concat(both).write_csv(tmp_path / "both.csv")
+    done = command(
+        "detect", "both.csv", "--entity", "machine", "--config", "quick.toml", "-o", "out"
+    )
+    assert {alarm["entity"] for alarm in json_lines(done.stdout)} == {"press", "drill"}
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "press" in page
+    assert "drill" in page
+    table = pl.read_csv(tmp_path / "out" / "alarms.csv")
+    assert table.columns[0] == "entity"
+    assert "machine" in pl.read_csv(tmp_path / "out" / "scores.csv").columns
