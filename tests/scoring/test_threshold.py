@@ -263,7 +263,8 @@ def test_a_damaged_save_is_refused(saved: dict[str, Any], message: str) -> None:
         (
             lambda: AlarmBudget().fit([1.0]),
             (
-                "interval must be known to turn alarms per time into a threshold; got None: "
+                "interval must be known, and one for all series, to turn alarms per time into a "
+                "threshold; got None: "
                 "fit on rows with dates, or pass interval='60s' for a row a minute"
             ),
         ),

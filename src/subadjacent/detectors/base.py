@@ -132,7 +132,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         self.entities_ = tuple(names)
         self.channels_ = table.series[0].channels
         self._entities_by_position = table.by_position
-        self._named_channels = getattr(table, "names", None) is not None
+        self._named_channels = table.names is not None
         scores = self._fit(table.series, watch)
         self.decision_scores_ = np.concatenate(scores.rows)
         self.typical_score_ = float(np.median(scores.held_out))
@@ -300,7 +300,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
 
     def _check_names(self, table: Table) -> None:
         """A frame is checked by scikit-learn; this is for names that came another way."""
-        names = getattr(table, "names", None)
+        names = table.names
         if names is not None and self._named_channels and names != self.channels_:
             raise InputError(
                 f"X must have the channels seen in fitting, in their order: "

@@ -179,7 +179,8 @@ class AlarmBudget(BaseThreshold):
         """Tolerated alarms per row; an InputError says what is missing to know it."""
         if self.interval is None:
             raise InputError(
-                "interval must be known to turn alarms per time into a threshold; got None: "
+                "interval must be known, and one for all series, to turn alarms per time into a "
+                "threshold; got None: "
                 "fit on rows with dates, or pass interval='60s' for a row a minute"
             )
         risk = self.alarms * duration(self.interval) / duration(self.per)
