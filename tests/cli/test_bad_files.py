@@ -136,7 +136,7 @@ def test_an_output_of_another_kind_is_refused_before_any_work(command: Run) -> N
 
 @pytest.mark.parametrize(
     ("text", "telling"),
-    [("windw = 3\n", "windw"), ("window = \n", "must be TOML"), (None, "is not there")],
+    [("windw = 3\n", "windw"), ("window = \n", "must be TOML"), (None, "is not a file")],
 )
 def test_a_bad_settings_file_is_refused(
     command: Run, tmp_path: Path, text: str | None, telling: str
@@ -191,3 +191,17 @@ def test_mutated_files_never_give_a_traceback(tmp_path: Path) -> None:
         assert done.returncode == 0 or done.stderr.startswith("error: ")
     assert set(codes) <= {0, 1}
     assert len(codes) > 3
+
+
+@pytest.mark.parametrize(
+    ("options", "telling"),
+    [
+        (["--score", "points"], "has no column 'points'"),
+        ([], "--threshold is needed where there is no column 'anomalous'"),
+    ],
+)
+def test_evaluate_says_what_it_misses(
+    command: Run, tmp_path: Path, options: list[str], telling: str
+) -> None:
+    (tmp_path / "scored.csv").write_text("score,y\n1,0\n2,1\n")
+    assert telling in command("evaluate", "scored.csv", "--label", "y", *options, code=1).stderr

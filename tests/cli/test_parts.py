@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +15,10 @@ import pytest
 import typer
 
 from subadjacent.cli import main
+from subadjacent.cli.options import build_detector
 from subadjacent.cli.output import print_json, write_frame
 from subadjacent.cli.progress import Bar
-from subadjacent.cli.rows import first_part
+from subadjacent.cli.rows import first_part, naming
 from subadjacent.errors import InputError
 from subadjacent.training.loop import Progress
 
@@ -41,12 +45,12 @@ COUNTED = BARE.with_columns(timestamp=pl.Series(range(100, 110)))
     ],
 )
 def test_rows_before_a_moment_are_fitted_on(frame: pl.DataFrame, until: str, rows: int) -> None:
-    assert len(first_part(frame, fraction=1.0, until=until)) == rows
+    assert first_part(frame, fraction=1.0, until=until).sum() == rows
 
 
 def test_a_share_is_taken_of_each_entity() -> None:
     frame = pl.DataFrame({"item_id": ["x"] * 4 + ["y"] * 10, "a": range(14)})
-    chosen = first_part(frame, fraction=0.5, until=None)
+    chosen = frame.filter(first_part(frame, fraction=0.5, until=None))
     assert chosen["a"].to_list() == [0, 1, 4, 5, 6, 7, 8]
 
 
@@ -95,6 +99,50 @@ def test_a_bar_shows_on_a_terminal_after_two_seconds(
     shown = capsys.readouterr().err
     assert "fitting" in shown
     assert "epoch 1 of at most 2" in shown
+
+
+def test_what_cannot_tell_how_far_it_is_shows_that_it_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr("subadjacent.cli.progress.PATIENCE", 0.05)
+    with Bar("drawing", quiet=False) as bar:
+        bar.wait()
+        time.sleep(0.5)
+    assert "drawing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("X must be finite, fill_limit=10", "a.csv must be finite, fill_limit=10: drop the column"),
+        ("X['b'] must be y", "a.csv['b'] must be y"),
+        ("X must name it; pass a dict of name → series", "name their column with --entity"),
+        ("The feature names should match\n- a", "a.csv must have the model's channels"),
+        ("times of X must increase", "a.csv must increase"),
+    ],
+)
+def test_errors_of_the_library_are_said_of_the_file(said: str, shown: str) -> None:
+    with pytest.raises(InputError) as caught, naming(["a.csv"]):
+        raise InputError(said)
+    assert shown in str(caught.value)
+
+
+def test_only_ordinary_files_are_written_over(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(InputError, match="must be an ordinary file"):
+        write_frame(BARE, str(tmp_path / "pipe.csv"))
+    (tmp_path / "real.csv").write_text("old")
+    (tmp_path / "link.csv").symlink_to("real.csv")
+    write_frame(BARE, str(tmp_path / "link.csv"))
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "real.csv").read_text().startswith("a\n0\n")
+
+
+@pytest.mark.parametrize("text", ["lots", "0.5", "auto"])
+def test_false_alarms_are_alarms_per_time(text: str) -> None:
+    with pytest.raises(InputError, match="--false-alarms must be alarms per time"):
+        build_detector(config=None, budget=None, false_alarms=text, device=None, seed=None)
 
 
 def raising(error: BaseException) -> Any:

@@ -77,9 +77,9 @@ def test_metrics_notes_and_facts_are_shown(named: SubAdjacentDetector, plant: Pl
     )
     assert "Fitted on another day." in text
     assert "plant.csv" in text
-    row = re.search(r"random score</th>(.*?)</tr>", text)
+    row = re.search(r"VUS-PR</th>(.*?)</tr>", text)
     assert row is not None
-    assert re.findall(r">([^<]+)</td>", row[1]) == ["0.050", "—"]
+    assert re.findall(r">([^<]+)</td>", row[1]) == ["0.5", "—"]
     assert "labelled as anomalous" in own(text)
     assert "labelled as anomalous" not in own(page(named, dated(plant.test), title="Plant"))
 

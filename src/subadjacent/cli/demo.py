@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from subadjacent.cli import options as option
-from subadjacent.cli.output import print_json
+from subadjacent.cli.output import make_folder, print_json
 from subadjacent.cli.progress import Bar, say
 
 
@@ -21,10 +21,11 @@ def demo(
     """Make up a plant, fit on its clean half, score the rest, and write the report."""
     from subadjacent.cli.detect import summary, write_findings
     from subadjacent.cli.generate import plant_frame
-    from subadjacent.data.files import TIME
+    from subadjacent.data.files import TIME, Columns, Part
     from subadjacent.detectors.subadjacent import SubAdjacentDetector
 
     started = time.monotonic()
+    make_folder(output)
     frame = plant_frame(rows, channels=6, seed=0).rename({"time": TIME})
     labels = frame["label"].to_numpy()
     frame = frame.drop("label")
@@ -33,14 +34,16 @@ def demo(
     say(f"fitting on {half:,} clean rows of 6 sensors …", quiet=quiet)
     with Bar("fitting", quiet=quiet) as bar:
         detector.fit(frame[:half], watch=bar.training)
-    alarms = write_findings(
-        detector,
-        frame[half:],
-        output,
-        title="A made-up plant",
-        labels=labels[half:],
-        notes=["The data is made up: six sensors that follow one load, with known anomalies."],
-    )
+    with Bar("scoring and drawing", quiet=quiet) as bar:
+        bar.wait()
+        alarms = write_findings(
+            detector,
+            Part(frame[half:], labels[half:]),
+            output,
+            title="A made-up plant",
+            columns=Columns(time="time", label="label"),
+            notes=["made up: six sensors that follow one load, with known anomalies"],
+        )
     say(summary(alarms, half, output), quiet=quiet)
     print_json(
         {

@@ -13,6 +13,7 @@ from subadjacent.cli.output import (
     STANDARD_OUTPUT,
     alarm_record,
     alarm_rows,
+    make_folder,
     print_json,
     write_frame,
     write_text,
@@ -22,8 +23,7 @@ from subadjacent.cli.progress import Bar, say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import polars as pl
-
+    from subadjacent.data.files import Columns, Part
     from subadjacent.detectors.subadjacent import SubAdjacentDetector
     from subadjacent.scoring.alarms import Alarm
 
@@ -51,8 +51,8 @@ def detect(
     false_alarms: option.FalseAlarms = None,
     budget: option.Budget = None,
     config: option.Config = None,
-    device: option.Device = "auto",
-    seed: option.Seed = 0,
+    device: option.Device = None,
+    seed: option.Seed = None,
     png: Annotated[bool, typer.Option(help="Write the figures as PNG files as well.")] = False,
     format: Annotated[  # noqa: A002 — the option's name
         Format, typer.Option(help="How to print the alarms: a JSON object a line, or CSV.")
@@ -63,32 +63,35 @@ def detect(
 
     Writes scores.csv, alarms.csv, report.html and the model; prints the alarms.
     """
-    from subadjacent.cli.rows import first_part
+    from subadjacent.cli.rows import first_part, naming
     from subadjacent.data.files import Columns, open_files
 
+    folder = output or Path(f"{_name(files)}-anomalies")
+    make_folder(folder)
+    detector = option.build_detector(
+        config=config, budget=budget, false_alarms=false_alarms, device=device, seed=seed
+    )
     rows = open_files(files, Columns(time=time, entity=entity, label=label))
     for note in rows.notes:
         say(note, quiet=quiet)
     part = rows.whole()
-    frame = part.frame
-    normal = first_part(frame, fraction=train_fraction, until=train_until)
-    detector = option.build_detector(
-        config=config, budget=budget, false_alarms=false_alarms, device=device, seed=seed
-    )
-    folder = output or Path(f"{Path(files[0]).stem or 'input'}-anomalies")
-    with Bar("fitting", quiet=quiet) as bar:
-        detector.fit(normal, watch=bar.training)
-    alarms = write_findings(
-        detector,
-        frame,
-        folder,
-        title=", ".join(Path(file).name for file in files),
-        labels=part.labels,
-        entity=rows.entity,
-        notes=rows.notes,
-        png=png,
-    )
+    fitted = first_part(part.frame, fraction=train_fraction, until=train_until)
+    with naming(files), Bar("fitting", quiet=quiet) as bar:
+        detector.fit(part.frame.filter(fitted), watch=bar.training)
     detector.save(folder / "model")
+    with naming(files), Bar("scoring and drawing", quiet=quiet) as bar:
+        bar.wait()
+        alarms = write_findings(
+            detector,
+            part,
+            folder,
+            title=", ".join(Path(file).name for file in files),
+            columns=rows.named,
+            fitted=fitted.to_numpy(),
+            notes=rows.notes,
+            png=png,
+        )
+    frame = part.frame
     say(summary(alarms, len(frame), folder), quiet=quiet)
     if format is Format.csv:
         write_frame(alarm_rows(alarms), STANDARD_OUTPUT)
@@ -99,31 +102,35 @@ def detect(
 
 def write_findings(
     detector: SubAdjacentDetector,
-    frame: pl.DataFrame,
+    part: Part,
     folder: Path,
     *,
     title: str,
-    labels: Any = None,
-    entity: str | None = None,
+    columns: Columns,
+    fitted: Any = None,
     notes: Sequence[str] = (),
     png: bool = False,
 ) -> list[Alarm]:
-    """Write scores, alarms and the report of a scored frame to a folder."""
+    """Write scores, alarms and the report of some rows to a folder."""
     from subadjacent.cli.report import build_page
     from subadjacent.cli.rows import scores_table
 
-    scores = detector.decision_function(frame).to_numpy()
-    alarms = detector.alarms(frame)
-    table = scores_table(frame, scores, detector.threshold_, detector.normalize(scores), entity)
-    page = build_page(detector, frame, scores, title=title, labels=labels, notes=notes)
+    scores = detector.decision_function(part.frame).to_numpy()
+    alarms = detector.alarms(part.frame)
+    table = scores_table(part.frame, scores, detector, columns, part.labels)
+    page = build_page(detector, part, scores, title=title, notes=notes, fitted=fitted)
     write_frame(table, str(folder / "scores.csv"))
     write_frame(alarm_rows(alarms), str(folder / "alarms.csv"))
     write_text(page, folder / "report.html")
     if png:
         from subadjacent.report.figures import save_figures
 
-        save_figures(detector, frame, folder)
+        save_figures(detector, part.frame, folder)
     return alarms
+
+
+def _name(files: Sequence[str]) -> str:
+    return "input" if files[0] == STANDARD_OUTPUT else Path(files[0]).stem
 
 
 def summary(alarms: Sequence[Alarm], rows: int, folder: Path) -> str:

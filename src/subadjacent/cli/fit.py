@@ -26,23 +26,24 @@ def fit(
     false_alarms: option.FalseAlarms = None,
     budget: option.Budget = None,
     config: option.Config = None,
-    device: option.Device = "auto",
-    seed: option.Seed = 0,
+    device: option.Device = None,
+    seed: option.Seed = None,
     quiet: option.Quiet = False,
 ) -> None:
     """Learn what is normal from files, and write a model folder."""
-    from subadjacent.cli.rows import first_part
+    from subadjacent.cli.rows import first_part, naming
     from subadjacent.data.files import Columns, open_files
 
     rows = open_files(files, Columns(time=time, entity=entity, label=label))
     for note in rows.notes:
         say(note, quiet=quiet)
-    frame = first_part(rows.whole().frame, fraction=train_fraction, until=train_until)
+    frame = rows.whole().frame
+    frame = frame.filter(first_part(frame, fraction=train_fraction, until=train_until))
     detector = option.build_detector(
         config=config, budget=budget, false_alarms=false_alarms, device=device, seed=seed
     )
     started = clock.monotonic()
-    with Bar("fitting", quiet=quiet) as bar:
+    with naming(files), Bar("fitting", quiet=quiet) as bar:
         detector.fit(frame, watch=bar.training)
     detector.save(output)
     say(f"wrote {output}", quiet=quiet)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from subadjacent.cli.output import STANDARD_OUTPUT, check_table, write_frame
+from subadjacent.errors import require_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,6 +35,7 @@ def generate(
 ) -> None:
     """Write a made-up series with known anomalies."""
     check_table(output)
+    require_whole("--rows", rows, least=200)
     frame = plant_frame(rows, channels, seed) if kind is Kind.plant else benchmark_frame(rows, seed)
     write_frame(frame if label else frame.drop("label"), output)
 

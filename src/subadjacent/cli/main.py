@@ -63,7 +63,9 @@ def run() -> None:
     """Run the command, and turn every error into one sentence and an exit code."""
     debug = "--debug" in sys.argv
     try:
-        code = app(standalone_mode=False)
+        # typer gives an interruption back as an exit code
+        if (code := app(standalone_mode=False)) == INTERRUPTED:
+            raise KeyboardInterrupt
     except typer.TyperException as error:
         error.show()  # type: ignore[attr-defined]  # what is raised is always a child with it
         code = BAD_USAGE

@@ -28,8 +28,10 @@ Label = Annotated[
 ]
 Model = Annotated[Path, typer.Option("-m", "--model", help="Model folder.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no remarks.")]
-Device = Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")]
-Seed = Annotated[int, typer.Option(help="Decides the initial weights and the order of training.")]
+Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.")]
+Seed = Annotated[
+    int | None, typer.Option(min=0, help="Decides the initial weights and the order of training.")
+]
 Budget = Annotated[
     str | None, typer.Option(help="Longest time to train, such as 2m; the best weights are kept.")
 ]
@@ -52,21 +54,34 @@ def build_detector(
     config: Path | None,
     budget: str | None,
     false_alarms: str | None,
-    device: str,
+    device: str | None,
     seed: int | None,
 ) -> SubAdjacentDetector:
     """A detector from a settings file and the options that were given."""
     from subadjacent.detectors.subadjacent import SubAdjacentDetector
 
+    if false_alarms is not None:
+        _check_false_alarms(false_alarms)
     parameters = {} if config is None else read_config(config)
     given = {
         "budget": budget,
         "contamination": false_alarms,
-        "device": None if device == "auto" else device,
+        "device": device,
         "random_state": seed,
     }
     parameters |= {name: value for name, value in given.items() if value is not None}
     return SubAdjacentDetector(**parameters)
+
+
+def _check_false_alarms(text: str) -> None:
+    from subadjacent.scoring.threshold import AlarmBudget, choose_threshold
+
+    try:
+        known = isinstance(choose_threshold(text, interval=1.0), AlarmBudget)
+    except InputError:
+        known = False
+    if not known:
+        raise InputError(f"--false-alarms must be alarms per time, such as 1/week; got {text!r}")
 
 
 def read_config(path: Path) -> dict[str, Any]:
@@ -74,7 +89,7 @@ def read_config(path: Path) -> dict[str, Any]:
     from subadjacent.detectors.subadjacent import SubAdjacentDetector
 
     if not path.is_file():
-        raise DataNotFound(f"{path} is not there: --config needs a TOML file")
+        raise DataNotFound(f"{path} is not a file: --config needs a TOML file")
     try:
         parameters = tomllib.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:

@@ -30,19 +30,31 @@ SUFFIXES = (".csv", ".parquet")
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """A name to write to; the file appears under its own name only once it is whole."""
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    # a link is followed, so that what it points to is written and the link stays
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise InputError(f"{path} must be an ordinary file to be written; it is something else")
+    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         yield unfinished
         # on disk before it gets its name: a crash must not leave an empty file under it
         with unfinished.open("rb") as stream:
             os.fsync(stream.fileno())
-        unfinished.replace(path)
+        unfinished.replace(target)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder to write to, before any work is done for it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be made: {error.strerror}") from error
 
 
 def write_frame(frame: pl.DataFrame, target: str) -> None:

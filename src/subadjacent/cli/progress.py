@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -23,6 +24,7 @@ class Bar:
         self._silent = quiet or not sys.stderr.isatty()
         self._started = time.monotonic()
         self._bar: object | None = None
+        self._timer: threading.Timer | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -33,8 +35,17 @@ class Bar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
         if self._bar is not None:
             self._bar.stop()  # type: ignore[attr-defined]  # rich is imported only when needed
+
+    def wait(self) -> None:
+        """Show that something goes on which cannot tell how far it is."""
+        if not self._silent:
+            self._timer = threading.Timer(PATIENCE, self.update, (0, None))
+            self._timer.daemon = True
+            self._timer.start()
 
     def update(self, done: float, total: float | None, remark: str = "") -> None:
         """Say how far it is."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,24 +14,28 @@ from subadjacent.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
+    from subadjacent.data.files import Columns
+    from subadjacent.detectors.subadjacent import SubAdjacentDetector
 
-def first_part(frame: pl.DataFrame, *, fraction: float, until: str | None) -> pl.DataFrame:
-    """The rows to fit on: those before ``until``, else a share of each entity's first rows."""
+
+def first_part(frame: pl.DataFrame, *, fraction: float, until: str | None) -> pl.Series:
+    """Whether to fit on a row: those before ``until``, or a share of each entity's first ones."""
     import polars as pl
 
     row = pl.int_range(pl.len())
     if ENTITY in frame.columns:
         row = row.over(ENTITY)
     if until is not None:
-        chosen = frame.filter(_before(frame, until, row))
+        chosen = _before(frame, until, row)
     elif not 0 < fraction <= 1:
         raise InputError(f"--train-fraction must lie above 0 and be at most 1; got {fraction}")
     else:
         length = pl.len().over(ENTITY) if ENTITY in frame.columns else pl.len()
-        chosen = frame.filter(row < (length * fraction).ceil())
-    if not len(chosen):
+        chosen = row < (length * fraction).ceil()
+    fitted = frame.select(chosen.alias("fitted"))["fitted"]
+    if not fitted.any():
         raise InputError(f"--train-until must leave rows to fit on; none come before {until}")
-    return chosen
+    return fitted
 
 
 def _before(frame: pl.DataFrame, until: str, row: pl.Expr) -> pl.Expr:
@@ -66,17 +72,43 @@ def _number(text: str, what: str) -> float:
 
 
 def scores_table(
-    frame: pl.DataFrame, scores: Any, threshold: float, normalized: Any, entity: str | None
+    keys: pl.DataFrame, scores: Any, detector: SubAdjacentDetector, columns: Columns, labels: Any
 ) -> pl.DataFrame:
-    """One row a row of the data: time, entity, score, normalised score, anomalous or not."""
+    """One row a row of the data: time, entity, score, normalised score, anomalous, label.
+
+    Time, entity and label go by the names that they have in the files.
+    """
     import numpy as np
     import polars as pl
 
-    keys: Sequence[str] = [name for name in (TIME, ENTITY) if name in frame.columns]
     scores = np.asarray(scores)
-    table = frame.select(keys).with_columns(
-        score=pl.Series(scores),
-        normalized_score=pl.Series(np.asarray(normalized)),
-        anomalous=pl.Series((scores > threshold).astype(np.int8)),
-    )
-    return table.rename({ENTITY: entity}) if entity and ENTITY in keys else table
+    found = {
+        "score": scores,
+        "normalized_score": detector.normalize(scores),
+        "anomalous": (scores > detector.threshold_).astype(np.int8),
+    }
+    own = {TIME: columns.time, ENTITY: columns.entity}
+    named = {key: name for key, name in own.items() if name and name not in found}
+    kept = keys.select([one for one in (TIME, ENTITY) if one in keys.columns])
+    kept = kept.rename({key: name for key, name in named.items() if key in kept.columns})
+    if labels is not None:
+        taken = (None, *found, *kept.columns)
+        found[str("label" if columns.label in taken else columns.label)] = labels
+    return kept.with_columns(pl.Series(name, values) for name, values in found.items())
+
+
+@contextmanager
+def naming(files: Sequence[str]) -> Iterator[None]:
+    """Say of files what the library says of its argument X, and name options for remedies."""
+    try:
+        yield
+    except InputError as error:
+        text = " ".join(str(error).split())
+        where = ", ".join(files)
+        text = re.sub(r"^(times of )?X(\[[^]]*\])?", lambda part: f"{where}{part[2] or ''}", text)
+        text = text.replace("pass a dict of name → series", "name their column with --entity")
+        if text.startswith("The feature names"):
+            text = f"{where} must have the model's channels, in their order. {text}"
+        if "fill_limit=" in text:
+            text += ": drop the column, or raise fill_limit in a --config file"
+        raise InputError(text) from error

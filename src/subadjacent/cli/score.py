@@ -28,19 +28,20 @@ def score(
     time: option.Time = None,
     entity: option.Entity = None,
     label: option.Label = None,
-    device: option.Device = "auto",
+    device: option.Device = None,
     quiet: option.Quiet = False,
 ) -> None:
     """Score files with a model: time, score, normalised score (1 = threshold), anomalous."""
+    from subadjacent.cli.rows import naming
     from subadjacent.data.files import Columns, open_files
     from subadjacent.detectors.subadjacent import SubAdjacentDetector
 
     check_table(output)
-    detector = SubAdjacentDetector.load(model, device=device)
+    detector = SubAdjacentDetector.load(model, device=device or "auto")
     rows = open_files(files, Columns(time=time, entity=entity, label=label))
     for note in rows.notes:
         say(note, quiet=quiet)
-    with Bar("scoring", quiet=quiet) as bar:
+    with naming(files), Bar("scoring", quiet=quiet) as bar:
         table = score_in_parts(detector, rows, bar)
     write_frame(table, output)
     say(f"{len(table):,} rows, {int(table['anomalous'].sum()):,} anomalous", quiet=quiet)
@@ -57,11 +58,13 @@ def score_in_parts(detector: SubAdjacentDetector, rows: Rows, bar: Bar) -> pl.Da
 
     scorers: dict[Any, PiecewiseScorer] = {}
     found: dict[Any, list[Any]] = {}
-    keys = []
+    keys, labels = [], []
     done = 0
     for part in rows.chunks(CHUNK):
         frame = part.frame
         keys.append(frame.select([one for one in (TIME, ENTITY) if one in frame.columns]))
+        if part.labels is not None:
+            labels.append(part.labels)
         for name, group in _by_entity(frame):
             scorer = scorers.setdefault(name, PiecewiseScorer(detector))
             found.setdefault(name, []).append(scorer.push(group))
@@ -78,8 +81,8 @@ def score_in_parts(detector: SubAdjacentDetector, rows: Rows, bar: Bar) -> pl.Da
             scores[names == name] = np.concatenate(parts)
     else:
         scores[:] = np.concatenate(found[None])
-    normalized = detector.normalize(scores)
-    return scores_table(index, scores, detector.threshold_, normalized, rows.entity)
+    known = np.concatenate(labels) if labels else None
+    return scores_table(index, scores, detector, rows.named, known)
 
 
 def _by_entity(frame: pl.DataFrame) -> list[tuple[Any, pl.DataFrame]]:

@@ -73,6 +73,11 @@ class Rows:
             log.info("%s", note)
 
     @property
+    def named(self) -> Columns:
+        """Which column of the files plays which part."""
+        return Columns(time=self.time, entity=self.entity, label=self.label)
+
+    @property
     def count(self) -> int | None:
         """How many rows there are, where the files say so without being read."""
         if all(isinstance(source, Parquet) for source in self._sources):
