@@ -42,6 +42,7 @@ def demo(
             output,
             title="A made-up plant",
             columns=Columns(time="time", label="label"),
+            bar=bar,
             notes=["made up: six sensors that follow one load, with known anomalies"],
         )
     say(summary(alarms, half, output), quiet=quiet)

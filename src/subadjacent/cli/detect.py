@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from subadjacent.scoring.alarms import Alarm
 
 
+# of scoring, finding alarms, drawing and writing: about a quarter of the time each
+STEPS = 4
+
+
 class Format(StrEnum):
     """How results are printed."""
 
@@ -90,6 +94,7 @@ def detect(
             fitted=fitted.to_numpy(),
             notes=rows.notes,
             png=png,
+            bar=bar,
         )
     frame = part.frame
     say(summary(alarms, len(frame), folder), quiet=quiet)
@@ -108,6 +113,7 @@ def write_findings(
     title: str,
     columns: Columns,
     fitted: Any = None,
+    bar: Bar,
     notes: Sequence[str] = (),
     png: bool = False,
 ) -> list[Alarm]:
@@ -116,9 +122,12 @@ def write_findings(
     from subadjacent.cli.rows import scores_table
 
     scores = detector.decision_function(part.frame).to_numpy()
+    bar.update(1, STEPS, "alarms")
     alarms = detector.alarms(part.frame)
+    bar.update(2, STEPS, "report")
     table = scores_table(part.frame, scores, detector, columns, part.labels)
     page = build_page(detector, part, scores, title=title, notes=notes, fitted=fitted)
+    bar.update(3, STEPS, "files")
     write_frame(table, str(folder / "scores.csv"))
     write_frame(alarm_rows(alarms), str(folder / "alarms.csv"))
     write_text(page, folder / "report.html")

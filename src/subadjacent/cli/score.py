@@ -59,7 +59,7 @@ def score_in_parts(detector: SubAdjacentDetector, rows: Rows, bar: Bar) -> pl.Da
     scorers: dict[Any, PiecewiseScorer] = {}
     found: dict[Any, list[Any]] = {}
     keys, labels = [], []
-    done = 0
+    done, total = 0, rows.count
     for part in rows.chunks(CHUNK):
         frame = part.frame
         keys.append(frame.select([one for one in (TIME, ENTITY) if one in frame.columns]))
@@ -69,7 +69,7 @@ def score_in_parts(detector: SubAdjacentDetector, rows: Rows, bar: Bar) -> pl.Da
             scorer = scorers.setdefault(name, PiecewiseScorer(detector))
             found.setdefault(name, []).append(scorer.push(group))
         done += len(frame)
-        bar.update(done, rows.count, f"{done:,} rows")
+        bar.update(done, total, f"{done:,} rows")
     for name, scorer in scorers.items():
         found[name].append(scorer.finish())
 

@@ -78,11 +78,9 @@ class Rows:
         return Columns(time=self.time, entity=self.entity, label=self.label)
 
     @property
-    def count(self) -> int | None:
-        """How many rows there are, where the files say so without being read."""
-        if all(isinstance(source, Parquet) for source in self._sources):
-            return sum(source.length for source in self._sources if isinstance(source, Parquet))
-        return None
+    def count(self) -> int:
+        """About how many rows there are; text files are gone through once to count lines."""
+        return sum(source.length for source in self._sources)
 
     def whole(self) -> Part:
         """Everything, in memory."""
