@@ -70,16 +70,16 @@ def detect(
     from subadjacent.cli.rows import first_part, naming
     from subadjacent.data.files import Columns, open_files
 
-    folder = output or Path(f"{_name(files)}-anomalies")
-    make_folder(folder)
-    detector = option.build_detector(
-        config=config, budget=budget, false_alarms=false_alarms, device=device, seed=seed
-    )
     rows = open_files(files, Columns(time=time, entity=entity, label=label))
     for note in rows.notes:
         say(note, quiet=quiet)
+    detector = option.build_detector(
+        config=config, budget=budget, false_alarms=false_alarms, device=device, seed=seed
+    )
     part = rows.whole()
     fitted = first_part(part.frame, fraction=train_fraction, until=train_until)
+    folder = output or Path(f"{_name(files)}-anomalies")
+    make_folder(folder)
     with naming(files), Bar("fitting", quiet=quiet) as bar:
         detector.fit(part.frame.filter(fitted), watch=bar.training)
     detector.save(folder / "model")
@@ -96,8 +96,7 @@ def detect(
             png=png,
             bar=bar,
         )
-    frame = part.frame
-    say(summary(alarms, len(frame), folder), quiet=quiet)
+    say(summary(alarms, len(part), folder), quiet=quiet)
     if format is Format.csv:
         write_frame(alarm_rows(alarms), STANDARD_OUTPUT)
     else:
@@ -112,8 +111,8 @@ def write_findings(
     *,
     title: str,
     columns: Columns,
-    fitted: Any = None,
     bar: Bar,
+    fitted: Any = None,
     notes: Sequence[str] = (),
     png: bool = False,
 ) -> list[Alarm]:

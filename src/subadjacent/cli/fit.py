@@ -37,11 +37,11 @@ def fit(
     rows = open_files(files, Columns(time=time, entity=entity, label=label))
     for note in rows.notes:
         say(note, quiet=quiet)
-    frame = rows.whole().frame
-    frame = frame.filter(first_part(frame, fraction=train_fraction, until=train_until))
     detector = option.build_detector(
         config=config, budget=budget, false_alarms=false_alarms, device=device, seed=seed
     )
+    frame = rows.whole().frame
+    frame = frame.filter(first_part(frame, fraction=train_fraction, until=train_until))
     started = clock.monotonic()
     with naming(files), Bar("fitting", quiet=quiet) as bar:
         detector.fit(frame, watch=bar.training)
