@@ -244,6 +244,8 @@ def test_the_version_is_shown(command: Run) -> None:
         ["nonsense"],
         ["fit", "x.csv"],
         ["fit", "x.csv", "-o", "m", "--seed", "many"],
+        ["fit", "x.csv", "-o", "m", "--seed", "-1"],
+        ["detect", "x.csv", "--train-fraction", "2"],
         ["score", "x.csv"],
         ["evaluate", "x.csv"],
         ["generate", "sine"],

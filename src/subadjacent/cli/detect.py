@@ -48,9 +48,7 @@ def detect(
     time: option.Time = None,
     entity: option.Entity = None,
     label: option.Label = None,
-    train_fraction: Annotated[
-        float, typer.Option(help="Fit on this share of each series, from its start.")
-    ] = 0.5,
+    train_fraction: option.TrainFraction = 0.5,
     train_until: option.TrainUntil = None,
     false_alarms: option.FalseAlarms = None,
     budget: option.Budget = None,

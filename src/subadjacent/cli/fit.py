@@ -19,9 +19,7 @@ def fit(
     time: option.Time = None,
     entity: option.Entity = None,
     label: option.Label = None,
-    train_fraction: Annotated[
-        float, typer.Option(help="Fit on this share of each series, from its start.")
-    ] = 1.0,
+    train_fraction: option.TrainFraction = 1.0,
     train_until: option.TrainUntil = None,
     false_alarms: option.FalseAlarms = None,
     budget: option.Budget = None,

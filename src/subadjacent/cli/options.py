@@ -43,6 +43,10 @@ Config = Annotated[
     Path | None,
     typer.Option(help="TOML file of detector parameters, such as window = 50. Options win."),
 ]
+TrainFraction = Annotated[
+    float,
+    typer.Option(min=0, max=1, help="Fit on this share of each series, from its start."),
+]
 TrainUntil = Annotated[
     str | None,
     typer.Option(help="Fit on the rows before this time (or row number, where there are none)."),
