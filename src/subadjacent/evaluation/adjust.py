@@ -7,6 +7,7 @@ docs/evaluation.md.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any
 
@@ -16,6 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from subadjacent.errors import InputError
 from subadjacent.evaluation.inputs import check_predicted, check_scored
 from subadjacent.evaluation.segments import segments
+
+# the shares that PA%K is averaged over
+PERCENTS = range(101)
 
 
 def point_adjust(predicted: ArrayLike, labels: ArrayLike) -> NDArray[np.bool_]:
@@ -58,6 +62,44 @@ def adjust_scores(scores: ArrayLike, labels: ArrayLike, k: float = 0) -> NDArray
             floor = np.partition(segment, len(segment) - needed)[len(segment) - needed]
             np.maximum(segment, floor, out=segment)
     return adjusted
+
+
+def hits_over_k(predicted: ArrayLike, labels: ArrayLike) -> NDArray[np.int64]:
+    """Anomalous rows alarmed after PA%K, for each K = 0, 1, ..., 100.
+
+    The same as ``(point_adjust_k(predicted, labels, k) & labels).sum()`` for each k.
+    """
+    alarmed, anomalous = check_predicted(predicted, labels)
+    bounds = segments(anomalous)
+    lengths = bounds[:, 1] - bounds[:, 0]
+    until = np.append(0, np.cumsum(alarmed & anomalous))
+    found = until[bounds[:, 1]] - until[bounds[:, 0]]
+    return np.array(
+        [np.where(found >= k * lengths // 100 + 1, lengths, found).sum() for k in PERCENTS]
+    )
+
+
+def best_hits_over_k(scores: ArrayLike, labels: ArrayLike) -> Iterator[NDArray[np.int64]]:
+    """Anomalous rows alarmed after PA%K at every threshold that counts, for K = 0, 1, ..., 100.
+
+    Those thresholds lie just below each different score of an anomalous row, from high to low.
+    """
+    values, anomalous = check_scored(scores, labels)
+    bounds = segments(anomalous)
+    lengths = bounds[:, 1] - bounds[:, 0]
+    first = np.cumsum(lengths) - lengths
+    owner = np.repeat(np.arange(len(bounds)), lengths)
+    distinct, level = np.unique(-values[anomalous], return_inverse=True)
+    # rows by event, and by falling score within an event: the m-th highest stands at first + m - 1
+    level = level[np.lexsort((level, owner))]
+    for k in PERCENTS:
+        needed = k * lengths // 100 + 1
+        # where no number of rows is enough, the lowest of all levels changes nothing
+        floor = np.where(
+            needed <= lengths, level[first + np.minimum(needed, lengths) - 1], len(distinct)
+        )
+        adjusted = np.minimum(level, floor[owner])
+        yield np.cumsum(np.bincount(adjusted, minlength=len(distinct)))
 
 
 def _needed(length: int, k: float) -> int:

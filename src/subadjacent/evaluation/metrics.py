@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subadjacent.evaluation.adjust import adjust_scores
+from subadjacent.evaluation.adjust import adjust_scores, best_hits_over_k, hits_over_k
 from subadjacent.evaluation.inputs import check_predicted, check_scored
 
 
@@ -46,6 +46,18 @@ def f1(predicted: ArrayLike, labels: ArrayLike) -> float:
     return _share(2 * (alarmed & anomalous).sum(), alarmed.sum() + anomalous.sum())
 
 
+def harmonic_mean(precision: float, recall: float) -> float:
+    """F1 of measures that count no rows: nan when both are undefined, 0 when either is 0 or nan.
+
+    As with ``f1``, that is 0 when there are alarms or anomalies but nothing was found.
+    """
+    if math.isnan(precision) and math.isnan(recall):
+        return math.nan
+    if not precision > 0 or not recall > 0:
+        return 0.0
+    return 2 / (1 / precision + 1 / recall)
+
+
 def best_f1(scores: ArrayLike, labels: ArrayLike) -> BestF1:
     """The highest F1 that any threshold gives, and that threshold; exact, in O(n log n).
 
@@ -75,6 +87,38 @@ def best_point_adjusted_f1(scores: ArrayLike, labels: ArrayLike) -> BestF1:
     comparison with published tables only: long segments make it high for random scores too.
     """
     return best_f1(adjust_scores(scores, labels), labels)
+
+
+def pa_k_area(predicted: ArrayLike, labels: ArrayLike) -> float:
+    """Area under F1 after PA%K over K (Kim et al. 2022), for given alarms.
+
+    K goes from 0 to 100 in whole percent; the 101 values of F1 are joined by straight lines, and
+    the area is divided by 100, so that it is a mean F1 between the point-adjusted (K = 0) and the
+    plain one (K = 100). nan when no row is alarmed and none anomalous.
+    """
+    alarmed, anomalous = check_predicted(predicted, labels)
+    hits = hits_over_k(alarmed, anomalous)
+    false = (alarmed & ~anomalous).sum()
+    whole = hits + false + anomalous.sum()
+    return _mean_over_k(2 * hits / whole) if whole.all() else math.nan
+
+
+def best_pa_k_area(scores: ArrayLike, labels: ArrayLike) -> float:
+    """``pa_k_area`` of the best F1 over all thresholds, the threshold chosen anew for each K.
+
+    Each of the 101 values is ``best_f1(adjust_scores(scores, labels, k), labels).f1``, but the
+    scores are sorted once. nan when no row is anomalous.
+    """
+    values, anomalous = check_scored(scores, labels)
+    if not anomalous.any():
+        return math.nan
+    # F1 is highest at a threshold just below an anomalous row: others only add false alarms
+    normal = np.sort(values[~anomalous])
+    levels = np.unique(values[anomalous])[::-1]
+    false = len(normal) - np.searchsorted(normal, levels)
+    fixed = false + anomalous.sum()
+    best = [(2 * hits / (hits + fixed)).max() for hits in best_hits_over_k(values, anomalous)]
+    return _mean_over_k(np.array(best))
 
 
 def average_precision(scores: ArrayLike, labels: ArrayLike) -> float:
@@ -118,6 +162,10 @@ def _every_cut(scores: NDArray[np.float64], labels: NDArray[np.bool_]) -> _Cuts:
     last_of_ties = np.flatnonzero(np.append(falling[1:] != falling[:-1], True))
     hits = np.cumsum(labels[order], dtype=np.int64)[last_of_ties]
     return _Cuts(falling[last_of_ties], last_of_ties.astype(np.int64) + 1, hits)
+
+
+def _mean_over_k(f1s: NDArray[np.float64]) -> float:
+    return float((f1s[1:] + f1s[:-1]).mean() / 2)
 
 
 def _share(part: np.int64, whole: np.int64) -> float:

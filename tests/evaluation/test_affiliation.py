@@ -1,0 +1,126 @@
+"""Affiliation: by hand, at points of time, beside another package."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from evaluation.awkward import REFUSED_FLAGS, Pair, scored, series
+from evaluation.slow import affiliation_oracle
+from subadjacent.errors import InputError
+from subadjacent.evaluation.affiliation import (
+    affiliation,
+    affiliation_f1,
+    affiliation_precision,
+    affiliation_recall,
+)
+
+PEERS = json.loads((Path(__file__).parent / "frozen" / "peers.json").read_text(encoding="utf-8"))
+
+
+def close(found: Any, expected: Any) -> bool:
+    return bool(found == pytest.approx(expected, rel=1e-11, abs=1e-12, nan_ok=True))
+
+
+def test_one_alarm_beside_one_event_by_hand() -> None:
+    # the event is the first of four rows, the alarm the second: time 1 to 2, 0 to 1 away. At
+    # distance d, 3 - d of the 4 rows are at least as far
+    found = affiliation([0, 1, 0, 0], [1, 0, 0, 0])
+    assert close(found.precision, (3 - 1 / 2) / 4)
+    # from a time y of the event the alarm is 1 - y away; nearer are 1 - y ahead of y and, behind
+    # it, the smaller of y and 1 - y: in the mean 1/2 and 1/4
+    assert close(found.recall, 1 - (1 / 2 + 1 / 4) / 4)
+    assert close(found.f1, 2 / (1 / found.precision + 1 / found.recall))
+
+
+def test_zones_meet_half_way_between_events() -> None:
+    # zones are 0 to 3 and 3 to 6; the first has no alarm: no precision there, and no recall
+    found = affiliation([0, 0, 0, 0, 0, 1], [1, 0, 0, 0, 0, 1])
+    assert found.precision == 1
+    assert found.recall == 1 / 2
+
+
+def test_an_alarm_over_the_border_counts_in_both_zones() -> None:
+    labels = [1, 0, 0, 1, 0, 0]
+    whole = affiliation([0, 1, 1, 0, 0, 0], labels)
+    left, right = affiliation([0, 1, 0, 0, 0, 0], labels), affiliation([0, 0, 1, 0, 0, 0], labels)
+    assert close(whole.precision, (left.precision + right.precision) / 2)
+    assert close(whole.recall, left.recall + right.recall)
+
+
+@pytest.mark.parametrize("row", PEERS["affiliation"], ids=lambda row: str(row["case"]))
+def test_affiliation_is_that_of_another_package(row: dict[str, Any]) -> None:
+    case = PEERS["series"][row["case"]]
+    labels = [label for label, length in case["labels"] for _ in range(length)]
+    predicted = np.array(case["scores"]) > case["threshold"]
+    found = affiliation(predicted, labels)
+    assert close(found[:2], (row["precision"], row["recall"]))
+
+
+@given(scored())
+def test_affiliation_is_that_of_points_of_time(pair: Pair) -> None:
+    predicted, labels = [int(score > 0) for score in pair[0]], pair[1]
+    assert close(affiliation(predicted, labels)[:2], affiliation_oracle(predicted, labels))
+
+
+@pytest.mark.parametrize("n", [2, 3, 17, 90])
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
+def test_affiliation_at_awkward_lengths(n: int, share: float) -> None:
+    scores, labels = series(n, seed=n)
+    labels[np.arange(n) % 11 > 3] = 0
+    predicted = (scores > np.quantile(scores, 1 - share)).astype(int)
+    found = affiliation(predicted, labels)[:2]
+    assert close(found, affiliation_oracle(predicted.tolist(), labels.tolist()))
+
+
+@given(scored(both=True))
+def test_affiliation_lies_between_0_and_1_and_reads_the_same_backwards(pair: Pair) -> None:
+    predicted, labels = [score > 0 for score in pair[0]], pair[1]
+    found = affiliation(predicted, labels)
+    assert all(math.isnan(value) or -1e-12 <= value <= 1 + 1e-12 for value in found)
+    assert close(affiliation(predicted[::-1], labels[::-1]), found)
+    assert close(affiliation(labels, labels), (1, 1, 1))
+
+
+def test_nearer_alarms_are_better() -> None:
+    labels = np.repeat([0, 1, 0], [50, 10, 50])
+    found = [affiliation(np.arange(110) == at, labels) for at in (0, 20, 40, 55)]
+    assert sorted(found) == found
+
+
+def test_what_is_undefined() -> None:
+    for predicted in ([0, 0], [0, 1]):
+        assert all(math.isnan(value) for value in affiliation(predicted, [0, 0]))
+    found = affiliation([0, 0], [0, 1])
+    assert math.isnan(found.precision)
+    assert found.recall == found.f1 == 0
+    assert affiliation([1, 1], [1, 1]) == (1, 1, 1)
+
+
+def test_each_number_is_its_part() -> None:
+    predicted, labels = [0, 1, 0, 0, 1], [1, 0, 0, 1, 0]
+    parts = [
+        measure(predicted, labels)
+        for measure in (affiliation_precision, affiliation_recall, affiliation_f1)
+    ]
+    assert tuple(parts) == affiliation(predicted, labels)
+
+
+@pytest.mark.parametrize(("flags", "message"), REFUSED_FLAGS)
+def test_flags_that_are_none_are_refused(flags: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        affiliation(flags, [0, 1, 0])
+
+
+def test_two_hundred_thousand_rows_in_runs_of_two_take_less_than_a_second() -> None:
+    flags = np.random.default_rng(0).integers(0, 2, size=(2, 200_000))
+    started = time.perf_counter()
+    affiliation(*flags)
+    assert time.perf_counter() - started < 1

@@ -1,0 +1,98 @@
+"""Area of PA%K over K: by hand, with every K and threshold in turn, beside its single steps."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from evaluation.awkward import REFUSED_SCORES, Pair, scored, series
+from evaluation.slow import area_oracle, best_pa_k_area_oracle, pa_k_area_oracle
+from subadjacent.errors import InputError
+from subadjacent.evaluation.adjust import adjust_scores, hits_over_k, point_adjust_k
+from subadjacent.evaluation.metrics import (
+    best_f1,
+    best_pa_k_area,
+    best_point_adjusted_f1,
+    f1,
+    pa_k_area,
+)
+
+
+def close(found: float, expected: float) -> bool:
+    return bool(found == pytest.approx(expected, rel=1e-12, abs=1e-14, nan_ok=True))
+
+
+def test_area_by_hand() -> None:
+    # one of four rows is found: all four for K = 0 to 24, one from K = 25 on
+    predicted, labels = [0, 1, 0, 0, 0], [1, 1, 1, 1, 0]
+    assert hits_over_k(predicted, labels).tolist() == [4] * 25 + [1] * 76
+    assert close(pa_k_area(predicted, labels), (24 * 1 + (1 + 2 / 5) / 2 + 75 * 2 / 5) / 100)
+
+
+def test_best_area_by_hand() -> None:
+    # the event's rows score 9 and 1, a normal row 5. K < 50: the 9 is enough, F1 is 1; from 50 on
+    # 9 alone gives 2/3, and all three rows 4/5
+    assert close(best_pa_k_area([9.0, 1.0, 5.0], [1, 1, 0]), (49 + 0.9 + 50 * 0.8) / 100)
+
+
+@settings(max_examples=25, deadline=None)
+@given(scored())
+def test_areas_are_those_of_a_walk_over_rows(pair: Pair) -> None:
+    predicted = [int(score > 0) for score in pair[0]]
+    assert close(pa_k_area(predicted, pair[1]), pa_k_area_oracle(predicted, pair[1]))
+
+
+@pytest.mark.parametrize(("n", "levels"), [(1, None), (7, 3), (20, None), (30, 4)])
+def test_best_areas_are_those_of_every_threshold(n: int, levels: int | None) -> None:
+    scores, labels = series(n, seed=n, levels=levels)
+    slow = best_pa_k_area_oracle(scores.tolist(), labels.tolist())
+    assert close(best_pa_k_area(scores, labels), slow)
+
+
+@settings(max_examples=40, deadline=None)
+@given(scored(both=True))
+def test_each_step_is_best_f1_of_adjusted_scores(pair: Pair) -> None:
+    area = area_oracle(lambda k: best_f1(adjust_scores(*pair, k), pair[1]).f1)
+    assert close(best_pa_k_area(*pair), area)
+
+
+@given(scored(both=True))
+def test_areas_lie_between_plain_and_adjusted_and_below_the_best(pair: Pair) -> None:
+    scores, labels = np.array(pair[0]), pair[1]
+    alarmed = scores > 0
+    area, best = pa_k_area(alarmed, labels), best_pa_k_area(scores, labels)
+    assert f1(alarmed, labels) - 1e-12 <= area
+    assert area <= f1(point_adjust_k(alarmed, labels, 0), labels) + 1e-12
+    assert area <= best + 1e-12
+    assert best_f1(scores, labels).f1 - 1e-12 <= best
+    assert best <= best_point_adjusted_f1(scores, labels).f1 + 1e-12
+    order = np.unique(scores, return_inverse=True)[1]
+    assert best_pa_k_area(np.exp(order / 9.0), labels) == best
+
+
+def test_what_is_undefined() -> None:
+    assert math.isnan(pa_k_area([0, 0], [0, 0]))
+    assert math.isnan(best_pa_k_area([1.0], [0]))
+    assert pa_k_area([0, 1], [0, 0]) == pa_k_area([0, 0], [0, 1]) == pa_k_area([1, 0], [0, 1]) == 0
+    assert pa_k_area([1, 1], [1, 1]) == best_pa_k_area([1.0, 1.0], [1, 1]) == 1
+
+
+@pytest.mark.parametrize(("scores", "message"), REFUSED_SCORES)
+def test_scores_that_are_no_scores_are_refused(scores: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        best_pa_k_area(scores, [0, 1, 0])
+
+
+def test_ten_thousand_rows_take_less_than_half_a_second() -> None:
+    rng = np.random.default_rng(0)
+    labels = (np.arange(10_000) % 200 < 40).astype(int)
+    scores = rng.normal(size=10_000) + labels
+    started = time.perf_counter()
+    best_pa_k_area(scores, labels)
+    best_point_adjusted_f1(scores, labels)
+    assert time.perf_counter() - started < 0.5
