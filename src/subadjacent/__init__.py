@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from subadjacent.data.series import TestSeries, TrainSeries
     from subadjacent.data.synthetic import neurips_ts
     from subadjacent.detectors.base import BaseDetector
+    from subadjacent.detectors.baselines.anomaly_transformer import AnomalyTransformerDetector
+    from subadjacent.detectors.baselines.magnitude import MagnitudeDetector
+    from subadjacent.detectors.baselines.pca import PCADetector
+    from subadjacent.detectors.baselines.random import RandomDetector
+    from subadjacent.detectors.baselines.sub_pca import SubPCADetector
     from subadjacent.detectors.registry import load
     from subadjacent.detectors.subadjacent import SubAdjacentDetector
     from subadjacent.errors import DataNotFound, InputError, ModelFileError, SubadjacentError
@@ -24,6 +29,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Alarm": "scoring.alarms",
     "AlarmBudget": "scoring.threshold",
+    "AnomalyTransformerDetector": "detectors.baselines.anomaly_transformer",
     "BaseDetector": "detectors.base",
     "Cause": "scoring.alarms",
     "DataNotFound": "errors",
@@ -31,10 +37,14 @@ _HOMES = {
     "ExtremeValue": "scoring.threshold",
     "Fixed": "scoring.threshold",
     "InputError": "errors",
+    "MagnitudeDetector": "detectors.baselines.magnitude",
     "ModelFileError": "errors",
+    "PCADetector": "detectors.baselines.pca",
     "Progress": "training.loop",
     "Quantile": "scoring.threshold",
+    "RandomDetector": "detectors.baselines.random",
     "SubAdjacentDetector": "detectors.subadjacent",
+    "SubPCADetector": "detectors.baselines.sub_pca",
     "SubadjacentError": "errors",
     "TestSeries": "data.series",
     "TrainSeries": "data.series",
@@ -46,6 +56,7 @@ _HOMES = {
 __all__ = [
     "Alarm",
     "AlarmBudget",
+    "AnomalyTransformerDetector",
     "BaseDetector",
     "Cause",
     "DataNotFound",
@@ -53,10 +64,14 @@ __all__ = [
     "ExtremeValue",
     "Fixed",
     "InputError",
+    "MagnitudeDetector",
     "ModelFileError",
+    "PCADetector",
     "Progress",
     "Quantile",
+    "RandomDetector",
     "SubAdjacentDetector",
+    "SubPCADetector",
     "SubadjacentError",
     "TestSeries",
     "TrainSeries",

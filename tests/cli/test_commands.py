@@ -249,12 +249,82 @@ def test_the_version_is_shown(command: Run) -> None:
         ["score", "x.csv"],
         ["evaluate", "x.csv"],
         ["generate", "sine"],
-        ["detect", "x.csv", "--format", "xml"],
     ],
 )
 def test_bad_usage_exits_with_two(command: Run, arguments: list[Any]) -> None:
     done = command(*arguments, code=2)
     assert done.stderr or done.stdout
+
+
+FIT, SCORE = ["fit", "x.csv", "-o", "m"], ["score", "x.csv", "-m", "m"]
+DETECT, REPORT = ["detect", "x.csv"], ["report", "x.csv", "-m", "m"]
+EVALUATE = ["evaluate", "x.csv", "--label", "y"]
+BAD_VALUES = {
+    "--device": (("tpu", "meta", "cuda:99"), (FIT, DETECT, SCORE, REPORT)),
+    "--budget": (("soon", "0s", "-5m", ""), (FIT, DETECT)),
+    "--false-alarms": (("lots", "0.5", "auto", "0/week", "1/never"), (FIT, DETECT)),
+    "--train-fraction": (("0", "-1", "2", "nan", "half"), (FIT, DETECT)),
+    "--train-until": (("noon", "nan", "2026-13-01"), (FIT, DETECT)),
+    "--seed": (
+        ("-1", "many", str(2**32)),
+        (FIT, DETECT, EVALUATE, ["generate", "plant"], ["generate", "neurips-ts"]),
+    ),
+    "--output": (("scores.xlsx", "scores", ""), (SCORE, ["generate", "plant"])),
+    "--threshold": (("nan", "high"), (EVALUATE,)),
+    "--rows": (("199", "-1", "few"), (["generate", "plant"], ["demo"])),
+    "--channels": (("0", "-3", "six"), (["generate", "plant"],)),
+    "--format": (("xml",), (DETECT,)),
+}
+
+
+def test_every_bad_value_of_an_option_is_bad_usage(tmp_path: Path) -> None:
+    """In one process, for there are many: none of them reads the file, which is not there."""
+    cases = [
+        [*command, option, value]
+        for option, (values, commands) in BAD_VALUES.items()
+        for command in commands
+        for value in values
+    ]
+    cases.append(["generate", "neurips-ts", "--channels", "3"])
+    code = (
+        "import contextlib, io, json, sys\n"
+        "from subadjacent.cli.main import run\n"
+        "for case in json.load(sys.stdin):\n"
+        "    sys.argv, said = ['subadjacent', *case], io.StringIO()\n"
+        "    try:\n"
+        "        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said): run()\n"
+        "    except SystemExit as end:\n"
+        "        print(json.dumps([end.code, said.getvalue()]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=json.dumps(cases),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == len(cases)
+    for case, (exit_code, said) in zip(cases, found, strict=True):
+        assert exit_code == 2, (case, said)
+        assert case[-2] in said, (case, said)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_remark_about_strange_entities_comes_once(command: Run, tmp_path: Path) -> None:
+    lines = [f"{name},{row % 7}\n" for row in range(300) for name in "abcd"]
+    (tmp_path / "all.csv").write_text("unique_id,x\n" + "".join(lines))
+    (tmp_path / "one.csv").write_text("unique_id,x\n" + "".join(lines[::4]))
+    (tmp_path / "quick.toml").write_text(QUICK)
+    assert (
+        "column 'unique_id' names the entities"
+        in command("fit", "one.csv", "-o", "model", "--config", "quick.toml").stderr
+    )
+    said = command("score", "all.csv", "-m", "model", "-o", "s.csv", "-q").stderr.splitlines()
+    assert len([line for line in said if "scaled by all" in line]) == 1
+    assert said[-1] == "3 entities in all were not seen in fitting: ['b', 'c', 'd']"
 
 
 def test_a_model_of_a_newer_version_is_refused(

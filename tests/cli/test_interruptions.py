@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import resource
+import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,57 @@ def test_a_full_disk_is_said_and_leaves_the_old_file(command: Run, tmp_path: Pat
     assert done.stderr.startswith("error: plant.csv cannot be written: File too large")
     assert (tmp_path / "plant.csv").read_text() == "the old one"
     assert [file.name for file in tmp_path.iterdir()] == ["plant.csv"]
+
+
+@pytest.fixture
+def little_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """A disk of its own, emptied and made as large as asked for."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", str(disk)]
+    try:
+        mounted = subprocess.run(mount, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        pytest.skip("there is no mount here to make a small disk with")
+    if mounted.returncode:
+        pytest.skip(f"a small disk cannot be mounted here: {mounted.stderr.strip()}")
+
+    def sized(size: str) -> Path:
+        for one in disk.iterdir():
+            shutil.rmtree(one)
+        subprocess.run(["mount", "-o", f"remount,size={size}", str(disk)], check=True)
+        return disk
+
+    try:
+        yield sized
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_disk_that_fills_up_is_said_and_holds_nothing_half_written(
+    command: Run, tmp_path: Path, little_disk: Callable[[str], Path]
+) -> None:
+    command("generate", "plant", "--rows", "800", "-o", "plant.csv")
+    (tmp_path / "quick.toml").write_text("epochs = 1\nwindow = 20\n")
+    fit = ["fit", "plant.csv", "--config", "quick.toml", "-q", "-o"]
+    detect = ["detect", "plant.csv", "--config", "quick.toml", "-q", "--png", "-o", "disk/out"]
+    score = ["score", "plant.csv", "-m", "model", "-q", "-o"]
+    command(*fit, "model")
+    whole = {"model", "model/README.md", "model/config.json", "model/detector.json"}
+    whole |= {"model/model.safetensors", "alarms.csv", "scores.csv", "report.html"}
+    for size, arguments, named in (
+        ("40k", [*fit, "disk/model"], "disk/model"),
+        ("8k", [*score, "disk/s.parquet"], "disk/s.parquet"),
+        ("1200k", detect, "disk/out/report.html"),
+    ):
+        disk = little_disk(size)
+        done = command(*arguments, code=1)
+        assert done.stdout == ""
+        (sentence,) = done.stderr.splitlines()
+        assert sentence.startswith(f"error: {named}"), sentence
+        assert "cannot be written: No space left on device" in sentence
+        left = {str(one.relative_to(disk)) for one in disk.rglob("*")}
+        assert left <= {"out", *(f"out/{name}" for name in whole)}, left
 
 
 def test_a_reader_who_has_seen_enough_is_no_error(tmp_path: Path) -> None:

@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import sparse
 
-from subadjacent import SubAdjacentDetector, SubadjacentError
+from subadjacent import SubadjacentError
 from subadjacent.data.plant import Plant
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.registry import DETECTORS
 
 DTYPES = st.sampled_from(
     [
@@ -77,8 +79,14 @@ def wrap(kind: str, rows: np.ndarray) -> Any:
         reject()
 
 
-def quick() -> SubAdjacentDetector:
-    return SubAdjacentDetector(epochs=1, smoothing=2)
+def quick(name: str = "SubAdjacentDetector") -> BaseDetector:
+    kind = DETECTORS[name]
+    wanted = {"epochs": 1, "smoothing": 2}
+    return kind(**{key: wanted[key] for key in wanted.keys() & kind().get_params().keys()})
+
+
+# drawn, not multiplied: six times the examples would find little more
+any_detector = st.sampled_from(list(DETECTORS))
 
 
 def answer(function: Callable[[Any], Any], X: Any) -> Any:
@@ -94,11 +102,13 @@ def answer(function: Callable[[Any], Any], X: Any) -> Any:
 
 
 @each_kind
-@settings(max_examples=25, suppress_health_check=list(HealthCheck))
-@given(rows=inputs(columns=st.integers(0, 4)))
-def test_fit_gives_finite_scores_or_one_of_our_errors(kind: str, rows: np.ndarray) -> None:
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@given(name=any_detector, rows=inputs(columns=st.integers(0, 4)))
+def test_fit_gives_finite_scores_or_one_of_our_errors(
+    kind: str, name: str, rows: np.ndarray
+) -> None:
     before = rows.copy()
-    fitted = answer(quick().fit, wrap(kind, rows))
+    fitted = answer(quick(name).fit, wrap(kind, rows))
     if fitted is not None:
         entities = 2 if kind in ("dict", "dict of frames") else 1
         assert fitted.decision_scores_.shape == (entities * len(rows),)
@@ -107,23 +117,26 @@ def test_fit_gives_finite_scores_or_one_of_our_errors(kind: str, rows: np.ndarra
     assert rows.tobytes() == before.tobytes() or rows.dtype == object
 
 
-@pytest.fixture(scope="module")
-def unnamed(plant: Plant) -> SubAdjacentDetector:
-    return quick().fit(plant.train[:, :2])
+Fitted = dict[str, BaseDetector]
 
 
 @pytest.fixture(scope="module")
-def named(plant: Plant) -> SubAdjacentDetector:
-    return quick().fit(wrap("pandas", plant.train[:, :2]))
+def unnamed(plant: Plant) -> Fitted:
+    return {name: quick(name).fit(plant.train[:, :2]) for name in DETECTORS}
+
+
+@pytest.fixture(scope="module")
+def named(plant: Plant) -> Fitted:
+    return {name: quick(name).fit(wrap("pandas", plant.train[:, :2])) for name in DETECTORS}
 
 
 @each_kind
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
-@given(rows=inputs(columns=st.sampled_from([2, 2, 2, 1, 3])))
+@settings(max_examples=100, suppress_health_check=list(HealthCheck))
+@given(name=any_detector, rows=inputs(columns=st.sampled_from([2, 2, 2, 1, 3])))
 def test_scoring_gives_finite_scores_or_one_of_our_errors(
-    unnamed: SubAdjacentDetector, named: SubAdjacentDetector, kind: str, rows: np.ndarray
+    unnamed: Fitted, named: Fitted, kind: str, name: str, rows: np.ndarray
 ) -> None:
-    detector = unnamed if kind in OTHERS else named
+    detector = (unnamed if kind in OTHERS else named)[name]
     found = answer(detector.decision_function, wrap(kind, rows))
     if found is not None:
         assert rows.shape[1] == 2
@@ -153,8 +166,9 @@ def test_a_sparse_array_is_refused_in_scikit_learns_words() -> None:
         quick().fit(sparse.csr_array(np.eye(60)))
 
 
-def test_huge_but_finite_values_are_scored(plant: Plant) -> None:
-    detector = quick().fit(plant.train)
+@pytest.mark.parametrize("name", DETECTORS)
+def test_huge_but_finite_values_are_scored(plant: Plant, name: str) -> None:
+    detector = quick(name).fit(plant.train)
     huge = plant.test.copy()
     huge[500] = 1e99
     assert np.isfinite(detector.decision_function(huge)).all()

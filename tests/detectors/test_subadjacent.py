@@ -411,7 +411,7 @@ def test_fewer_rows_than_two_windows_are_refused() -> None:
         ({"size": "huge"}, "size must be one of small, paper; got 'huge'"),
         ({"attention": "flash"}, "attention must be one of softmax, .*, vanilla; got 'flash'"),
         ({"dynamic": "static"}, "dynamic must be one of trailing, released, printed, none"),
-        ({"epochs": 0}, "epochs must be a whole number of at least 1"),
+        ({"epochs": -1}, "epochs must be a whole number of at least 0"),
         ({"batch_size": "big"}, "batch_size must be a number or 'auto'; got 'big'"),
         ({"learning_rate": "fast"}, "learning_rate must be a number or 'auto'; got 'fast'"),
         ({"temperature": -1}, "temperature must be a finite number of at least 0"),

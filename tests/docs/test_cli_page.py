@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -11,7 +12,18 @@ import typer
 from subadjacent.cli.main import app
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
-COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]  # it is a group
+
+
+def leaves(group: Any, before: str = "") -> dict[str, Any]:
+    """Every command by what is typed for it; those of a group too."""
+    found = {}
+    for name, command in group.commands.items():
+        nested = hasattr(command, "commands")
+        found |= leaves(command, f"{before}{name} ") if nested else {f"{before}{name}": command}
+    return found
+
+
+COMMANDS = leaves(typer.main.get_command(app))
 
 
 def section(command: str) -> str:

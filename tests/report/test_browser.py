@@ -249,14 +249,53 @@ def test_labels_are_shaded(tab: Page, plant: Plant) -> None:
         assert shaded == len(plant.events)
 
 
+def test_the_part_fitted_on_is_shaded_and_said(
+    opened: Opener, named: SubAdjacentDetector, plant: Plant, tmp_path: Path
+) -> None:
+    first = min(alarm.first for alarm in named.alarms(dated(plant.test)))
+    fitted = [row <= first for row in range(len(plant.test))]
+    path = tmp_path / "fitted.html"
+    path.write_text(page(named, dated(plant.test), title="", fitted=fitted), encoding="utf-8")
+    tab = opened(path)
+    tags = tab.locator("#alarm-table .tag")
+    assert tags.all_inner_texts() == ["in training part"]
+    assert tab.locator("tr", has=tab.locator(".tag")).get_attribute("data-alarm") == "0"
+    assert "fitted on this part" in tab.locator("#overview .legend").inner_text()
+    tab.keyboard.press("Escape")
+    frame(tab)
+    edges = "name => { const {left, right} = Bokeh.documents[0].get_model_by_name(name).data; "
+    edges += "return [left[0], right[0]]; }"
+    whole = tab.evaluate(RANGE, "whole")
+    for name in ("all_fitted", "fitted"):
+        left, right = tab.evaluate(edges, name)
+        assert left == whole[0]
+        assert right == pytest.approx(whole[0] + (first + 1) * 5 * 60_000)
+    assert tab.locator("#stretch").inner_text().endswith("partly fitted on")
+    tab.evaluate(
+        "() => { const [detail, {start}] = ['detail', 'whole'].map("
+        "name => Bokeh.documents[0].get_model_by_name(name)); "
+        "detail.setv({start, end: start + 6e5}); }"
+    )
+    frame(tab)
+    assert tab.locator("#stretch").inner_text().endswith("fitted on this part")
+
+
 def test_a_select_switches_between_entities(opened: Opener, report_of_two: Path) -> None:
     tab = opened(report_of_two)
     ranges = {}
-    for entity in ("north", "south"):
+    for entity in ("north", "south", "north"):
         tab.locator("#entity").select_option(label=entity)
         frame(tab)
         ranges[entity] = tab.evaluate(RANGE, "whole")
-        assert tab.evaluate(RANGE, "detail") == ranges[entity]
+        # zoomed to the worst of that entity's alarms
+        start, end = tab.evaluate(RANGE, "detail")
+        assert ranges[entity][0] <= start < end <= ranges[entity][1]
+        assert end - start < 0.5 * (ranges[entity][1] - ranges[entity][0])
+        own = tab.locator("#alarm-table tbody tr", has_text=entity)
+        severities = own.evaluate_all("rows => rows.map(row => Number(row.dataset.severity))")
+        chosen = tab.locator("tr[aria-current]")
+        assert entity in chosen.inner_text()
+        assert float(chosen.get_attribute("data-severity") or 0) == max(severities)
     assert ranges["north"][1] < ranges["south"][0]
     # an alarm brings its entity with it
     tab.locator("tr", has_text="north").first.click()

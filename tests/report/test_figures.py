@@ -64,6 +64,16 @@ def test_times_stand_below_the_trace_of_a_dated_series(
     assert [tick.get_text() for tick in ticks][::4] == ["2026-01-01 00:00", "2026-01-04 11:15"]
 
 
+def test_the_part_fitted_on_is_shaded(detector: SubAdjacentDetector, plant: Plant) -> None:
+    (trace,) = detector.trace(plant.test)
+    figure = figure_trace(trace, [], threshold=1.0, fitted=np.arange(1_000) < 400)
+    for axis in figure.axes:
+        (shade,) = axis.patches
+        assert (shade.get_x(), shade.get_x() + shade.get_width()) == (-0.5, 399.5)
+    texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert texts == ["seen", "expected", "fitted on this part"]
+
+
 def test_an_unknown_channel_is_named(detector: SubAdjacentDetector, plant: Plant) -> None:
     (trace,) = detector.trace(plant.test)
     with pytest.raises(InputError, match=r"channels must be among .* got \['flow'\]"):
@@ -92,4 +102,4 @@ def test_without_alarms_there_is_no_attention_to_show(plant: Plant, tmp_path: Pa
     long = np.tile(plant.base[:100], (50, 1))
     quiet = SubAdjacentDetector(window=20, epochs=1, contamination=1e-9).fit(plant.train)
     quiet.threshold_ = 1e9
-    assert [path.stem for path in save_figures(quiet, long, tmp_path)] == ["trace", "training"]
+    assert [path.stem for path in save_figures(quiet, long, tmp_path)] == ["trace"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,8 @@ from subadjacent.data.inputs import read
 from subadjacent.data.plant import Plant
 from subadjacent.data.series import TrainSeries
 from subadjacent.report import story
-from subadjacent.report.marks import MOST_LISTED, labelled_stretches, listed
+from subadjacent.report.findings import find
+from subadjacent.report.marks import MOST_LISTED, listed, marked_stretches
 from subadjacent.report.page import page
 from subadjacent.report.timeline import timelines
 
@@ -179,16 +181,80 @@ def test_a_row_says_how_long_and_how_bad_in_words(named: SubAdjacentDetector, pl
 
 def test_labels_follow_the_rows_of_a_frame_with_mixed_entities() -> None:
     frame = pd.DataFrame({"item_id": ["b", "a", "b", "a"], "x": [1.0, 2, 3, 4]})
-    assert labelled_stretches([1, 0, 1, 1], read(frame)) == [[(0, 2)], [(1, 2)]]
+    assert marked_stretches([1, 0, 1, 1], read(frame)) == [[(0, 2)], [(1, 2)]]
 
 
 def test_labels_come_in_the_shape_of_the_input() -> None:
     rows = np.zeros((3, 1))
-    assert labelled_stretches([[0, 1, 1], [0, 0, 0]], read([rows, rows])) == [[(1, 3)], []]
-    assert labelled_stretches({"a": [1, 0, 1]}, read({"a": rows})) == [[(0, 1), (2, 3)]]
+    assert marked_stretches([[0, 1, 1], [0, 0, 0]], read([rows, rows])) == [[(1, 3)], []]
+    assert marked_stretches({"a": [1, 0, 1]}, read({"a": rows})) == [[(0, 1), (2, 3)]]
     with pytest.raises(InputError, match="labels must be a dict with the keys of X"):
-        labelled_stretches([0, 0, 0], read({"a": rows}))
+        marked_stretches([0, 0, 0], read({"a": rows}))
     with pytest.raises(InputError, match="labels must be a list of 2"):
-        labelled_stretches([[0, 0, 0]], read([rows, rows]))
+        marked_stretches([[0, 0, 0]], read([rows, rows]))
     with pytest.raises(InputError, match="labels must be 0 or 1, one for each of 3 rows"):
-        labelled_stretches([0, 1], read(rows))
+        marked_stretches([0, 1], read(rows))
+
+
+def test_the_part_fitted_on_marks_the_alarms_that_touch_it(
+    named: SubAdjacentDetector, plant: Plant
+) -> None:
+    X = dated(plant.test)
+    (series,), alarms = read(X).series, named.alarms(X)
+    until = alarms[1].first
+    for last, tagged in ((until, 1), (until + 1, 2)):
+        rows = listed(alarms, [series], timelines([series]), [[(0, last)]])
+        assert [row.fitted for row in rows] == [True] * tagged + [False] * (len(rows) - tagged)
+    text = page(named, X, title="", fitted=np.arange(len(X)) < until)
+    assert own(text).count("in training part") == 1
+    assert f'"fitted":[[0,{until}]]' in text
+    without = own(page(named, X, title=""))
+    assert "in training part" not in without
+    assert "fitted on this part" not in without
+    with pytest.raises(InputError, match="fitted must be 0 or 1, one for each of 1000 rows"):
+        page(named, X, title="", fitted=[1, 0])
+
+
+@pytest.mark.parametrize(
+    ("epochs", "told"),
+    [(0, "The network was not trained"), (1, "One has no course to draw"), (2, "2 epochs in")],
+)
+def test_a_training_without_a_course_is_told_in_words(
+    named: SubAdjacentDetector, plant: Plant, epochs: int, told: str
+) -> None:
+    short = copy(named)
+    short.history_ = named.history_[:epochs]
+    text = page(short, dated(plant.test[:300]), title="")
+    assert told in text
+    # what Bokeh puts a chart into; the page has no others of this name
+    assert ("by epoch" in own(text)) == (epochs > 1)
+
+
+def test_whoever_watches_hears_of_all_the_work(named: SubAdjacentDetector, plant: Plant) -> None:
+    X = dated(plant.test)
+    heard: list[tuple[int, int, str]] = []
+    found = find(named, X, watch=lambda *one: heard.append(one))
+    text = page(named, X, title="", found=found, watch=lambda *one: heard.append(one))
+    for what, least in (("rows scored", 3), ("values drawn", 12)):
+        done = [one for one, _, kind in heard if kind == what]
+        total = [all_ for _, all_, kind in heard if kind == what][-1]
+        assert len(done) >= least
+        assert done == sorted(done)
+        assert done[-1] == total
+    # scored, reconstructed, scored for the alarms; then the windows with alarms once more
+    totals = sorted({total for _, total, kind in heard if kind == "rows scored"})
+    windows = {alarm.peak for alarm in found.alarms}
+    assert totals[0] == 3_000
+    assert 3_000 + 20 * len(windows) <= totals[1] < 4_000
+    assert not named.network_._forward_hooks
+    heading = re.compile("<h1>.*</h1>")
+    assert heading.findall(text) == heading.findall(page(named, X, title=""))
+
+
+def test_findings_are_what_the_detector_gives_alone(
+    named: SubAdjacentDetector, plant: Plant
+) -> None:
+    X = dated(plant.test)
+    found = find(named, X)
+    pd.testing.assert_series_equal(found.scores, named.decision_function(X))
+    assert found.alarms == named.alarms(X)

@@ -33,7 +33,7 @@ def test_an_error_that_is_not_a_number_is_no_improvement() -> None:
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"epochs": 0}, "epochs must be a whole number of at least 1; got 0"),
+        ({"epochs": -1}, "epochs must be a whole number of at least 0; got -1"),
         ({"batch_size": 2.5}, "batch_size must be a whole number of at least 1; got 2.5"),
         ({"patience": True}, "patience must be a whole number"),
         ({"learning_rate": 0.0}, "learning_rate must be a finite number above 0; got 0.0"),

@@ -9,13 +9,14 @@ from typing import Annotated
 import typer
 
 from subadjacent.cli import options as option
-from subadjacent.cli.output import make_folder, print_json
+from subadjacent.cli.generate import FEWEST_ROWS
+from subadjacent.cli.output import filled_folder, print_json
 from subadjacent.cli.progress import Bar, say
 
 
 def demo(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write.")] = Path("demo"),
-    rows: Annotated[int, typer.Option(help="Rows to make up.")] = 8_000,
+    rows: Annotated[int, typer.Option(min=FEWEST_ROWS, help="Rows to make up.")] = 8_000,
     quiet: option.Quiet = False,
 ) -> None:
     """Make up a plant, fit on its clean half, score the rest, and write the report."""
@@ -25,25 +26,23 @@ def demo(
     from subadjacent.detectors.subadjacent import SubAdjacentDetector
 
     started = time.monotonic()
-    make_folder(output)
     frame = plant_frame(rows, channels=6, seed=0).rename({"time": TIME})
     labels = frame["label"].to_numpy()
     frame = frame.drop("label")
     half = len(frame) // 2
     detector = SubAdjacentDetector()
     say(f"fitting on {half:,} clean rows of 6 sensors …", quiet=quiet)
-    with Bar("fitting", quiet=quiet) as bar:
-        detector.fit(frame[:half], watch=bar.training)
-    with Bar("scoring and drawing", quiet=quiet) as bar:
-        bar.wait()
+    with filled_folder(output):
+        with Bar("fitting", quiet=quiet) as bar:
+            detector.fit(frame[:half], watch=bar.training)
         alarms = write_findings(
             detector,
             Part(frame[half:], labels[half:]),
             output,
             title="A made-up plant",
             columns=Columns(time="time", label="label"),
-            bar=bar,
             notes=["made up: six sensors that follow one load, with known anomalies"],
+            quiet=quiet,
         )
     say(summary(alarms, half, output), quiet=quiet)
     print_json(

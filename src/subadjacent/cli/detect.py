@@ -13,8 +13,9 @@ from subadjacent.cli.output import (
     STANDARD_OUTPUT,
     alarm_record,
     alarm_rows,
-    make_folder,
+    filled_folder,
     print_json,
+    save_model,
     write_frame,
     write_text,
 )
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from subadjacent.data.files import Columns, Part
     from subadjacent.detectors.subadjacent import SubAdjacentDetector
     from subadjacent.scoring.alarms import Alarm
-
-
-# of scoring, finding alarms, drawing and writing: about a quarter of the time each
-STEPS = 4
 
 
 class Format(StrEnum):
@@ -68,32 +65,31 @@ def detect(
     from subadjacent.cli.rows import first_part, naming
     from subadjacent.data.files import Columns, open_files
 
-    rows = open_files(files, Columns(time=time, entity=entity, label=label))
-    for note in rows.notes:
-        say(note, quiet=quiet)
     detector = option.build_detector(
         config=config, budget=budget, false_alarms=false_alarms, device=device, seed=seed
     )
+    rows = open_files(files, Columns(time=time, entity=entity, label=label))
+    for note in rows.notes:
+        say(note, quiet=quiet)
     part = rows.whole()
     fitted = first_part(part.frame, fraction=train_fraction, until=train_until)
     folder = output or Path(f"{_name(files)}-anomalies")
-    make_folder(folder)
-    with naming(files), Bar("fitting", quiet=quiet) as bar:
-        detector.fit(part.frame.filter(fitted), watch=bar.training)
-    detector.save(folder / "model")
-    with naming(files), Bar("scoring and drawing", quiet=quiet) as bar:
-        bar.wait()
-        alarms = write_findings(
-            detector,
-            part,
-            folder,
-            title=", ".join(Path(file).name for file in files),
-            columns=rows.named,
-            fitted=fitted.to_numpy(),
-            notes=rows.notes,
-            png=png,
-            bar=bar,
-        )
+    with filled_folder(folder):
+        with naming(files), Bar("fitting", quiet=quiet) as bar:
+            detector.fit(part.frame.filter(fitted), watch=bar.training)
+        save_model(detector, folder / "model")
+        with naming(files):
+            alarms = write_findings(
+                detector,
+                part,
+                folder,
+                title=", ".join(Path(file).name for file in files),
+                columns=rows.named,
+                fitted=fitted.to_numpy(),
+                notes=rows.notes,
+                png=png,
+                quiet=quiet,
+            )
     say(summary(alarms, len(part), folder), quiet=quiet)
     if format is Format.csv:
         write_frame(alarm_rows(alarms), STANDARD_OUTPUT)
@@ -109,30 +105,26 @@ def write_findings(
     *,
     title: str,
     columns: Columns,
-    bar: Bar,
     fitted: Any = None,
     notes: Sequence[str] = (),
     png: bool = False,
+    quiet: bool = False,
 ) -> list[Alarm]:
     """Write scores, alarms and the report of some rows to a folder."""
-    from subadjacent.cli.report import build_page
+    from subadjacent.cli.report import build_page, draw_figures
     from subadjacent.cli.rows import scores_table
+    from subadjacent.report.findings import find
 
-    scores = detector.decision_function(part.frame).to_numpy()
-    bar.update(1, STEPS, "alarms")
-    alarms = detector.alarms(part.frame)
-    bar.update(2, STEPS, "report")
-    table = scores_table(part.frame, scores, detector, columns, part.labels)
-    page = build_page(detector, part, scores, title=title, notes=notes, fitted=fitted)
-    bar.update(3, STEPS, "files")
+    with Bar("scoring", quiet=quiet) as bar:
+        found = find(detector, part.frame, watch=bar.counting)
+    table = scores_table(part.frame, found.scores.to_numpy(), detector, columns, part.labels)
+    page = build_page(detector, part, found, title=title, notes=notes, fitted=fitted, quiet=quiet)
     write_frame(table, str(folder / "scores.csv"))
-    write_frame(alarm_rows(alarms), str(folder / "alarms.csv"))
+    write_frame(alarm_rows(found.alarms), str(folder / "alarms.csv"))
     write_text(page, folder / "report.html")
     if png:
-        from subadjacent.report.figures import save_figures
-
-        save_figures(detector, part.frame, folder)
-    return alarms
+        draw_figures(detector, part, found, folder, fitted=fitted, quiet=quiet)
+    return found.alarms
 
 
 def _name(files: Sequence[str]) -> str:

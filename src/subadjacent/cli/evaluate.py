@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import typer
 
+from subadjacent.cli import options as option
 from subadjacent.cli.output import print_json
+from subadjacent.cli.progress import Bar, say
 from subadjacent.errors import InputError
+
+
+def _check_threshold(score: float | None) -> float | None:
+    if score is not None and math.isnan(score):
+        raise typer.BadParameter("must be a number; got nan")
+    return score
 
 
 def evaluate(
@@ -17,11 +26,15 @@ def evaluate(
     threshold: Annotated[
         float | None,
         typer.Option(
+            callback=_check_threshold,
             help="Score above which a row counts as found; the column "
-            "'anomalous' says it where this is left out."
+            "'anomalous' says it where this is left out.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the random score.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=option.LARGEST_SEED, help="Of the random score.")
+    ] = 0,
+    quiet: option.Quiet = False,
 ) -> None:
     """Compare scores with labels, without point adjustment, beside a random score."""
     import numpy as np
@@ -29,7 +42,10 @@ def evaluate(
     from subadjacent.data.files import Columns, open_files
     from subadjacent.evaluation.summary import with_controls
 
-    part = open_files([file], Columns(label=label)).whole()
+    rows = open_files([file], Columns(label=label))
+    for note in rows.notes:
+        say(note, quiet=quiet)
+    part = rows.whole()
     frame = part.frame
     if score not in frame.columns:
         raise InputError(f"{file} has no column {score!r}; it has {', '.join(frame.columns)}")
@@ -41,4 +57,7 @@ def evaluate(
         threshold = float(scores[~flagged].max()) if (~flagged).any() else float("-inf")
     assert part.labels is not None, "the label column was asked for by name"
     rng = np.random.default_rng(seed)
-    print_json(with_controls(scores, part.labels, threshold, rng))
+    with Bar("comparing", quiet=quiet) as bar:
+        bar.wait()
+        metrics = with_controls(scores, part.labels, threshold, rng)
+    print_json(metrics)

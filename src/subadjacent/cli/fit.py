@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from subadjacent.cli import options as option
-from subadjacent.cli.output import print_json
+from subadjacent.cli.output import print_json, save_model
 from subadjacent.cli.progress import Bar, say
 
 
@@ -32,18 +32,18 @@ def fit(
     from subadjacent.cli.rows import first_part, naming
     from subadjacent.data.files import Columns, open_files
 
-    rows = open_files(files, Columns(time=time, entity=entity, label=label))
-    for note in rows.notes:
-        say(note, quiet=quiet)
     detector = option.build_detector(
         config=config, budget=budget, false_alarms=false_alarms, device=device, seed=seed
     )
+    rows = open_files(files, Columns(time=time, entity=entity, label=label))
+    for note in rows.notes:
+        say(note, quiet=quiet)
     frame = rows.whole().frame
     frame = frame.filter(first_part(frame, fraction=train_fraction, until=train_until))
     started = clock.monotonic()
     with naming(files), Bar("fitting", quiet=quiet) as bar:
         detector.fit(frame, watch=bar.training)
-    detector.save(output)
+    save_model(detector, output)
     say(f"wrote {output}", quiet=quiet)
     print_json(
         {

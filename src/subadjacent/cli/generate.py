@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from subadjacent.cli.output import STANDARD_OUTPUT, check_table, write_frame
-from subadjacent.errors import require_whole
+from subadjacent.cli import options as option
+from subadjacent.cli.output import STANDARD_OUTPUT, write_frame
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+FEWEST_ROWS, CHANNELS = 200, 6
 
 
 class Kind(StrEnum):
@@ -23,20 +26,30 @@ class Kind(StrEnum):
 
 def generate(
     kind: Annotated[Kind, typer.Argument(help="A plant of many channels, or NeurIPS-TS.")],
-    output: Annotated[
-        str, typer.Option("-o", "--output", help="CSV or Parquet file; - for standard output.")
-    ] = STANDARD_OUTPUT,
+    output: option.Table = STANDARD_OUTPUT,
     rows: Annotated[
-        int, typer.Option(help="Rows; a plant's first half is clean, the second is not.")
+        int,
+        typer.Option(
+            min=FEWEST_ROWS, help="Rows; a plant's first half is clean, the second is not."
+        ),
     ] = 4_000,
-    channels: Annotated[int, typer.Option(help="Channels of a plant.")] = 6,
-    seed: Annotated[int, typer.Option(help="Same seed, same series.")] = 0,
+    channels: Annotated[
+        int | None, typer.Option(min=1, help="Channels of a plant; 6 if left out.")
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, max=option.LARGEST_SEED, help="Same seed, same series.")
+    ] = 0,
     label: Annotated[bool, typer.Option(help="Add a column of labels.")] = False,
 ) -> None:
     """Write a made-up series with known anomalies."""
-    check_table(output)
-    require_whole("--rows", rows, least=200)
-    frame = plant_frame(rows, channels, seed) if kind is Kind.plant else benchmark_frame(rows, seed)
+    if kind is Kind.plant:
+        frame = plant_frame(rows, CHANNELS if channels is None else channels, seed)
+    elif channels is None:
+        frame = benchmark_frame(rows, seed)
+    else:
+        raise typer.BadParameter(
+            f"{kind} has one channel; leave it out, or generate a plant", param_hint="'--channels'"
+        )
     write_frame(frame if label else frame.drop("label"), output)
 
 

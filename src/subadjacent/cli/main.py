@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 import subadjacent
+from subadjacent.cli.data import data
 from subadjacent.cli.demo import demo
 from subadjacent.cli.detect import detect
 from subadjacent.cli.evaluate import evaluate
@@ -34,6 +35,7 @@ app = typer.Typer(
 )
 for command in (demo, detect, fit, score, report, info, evaluate, generate):
     app.command()(command)
+app.add_typer(data)
 
 
 def _version(wanted: bool) -> None:
@@ -57,6 +59,24 @@ def options(
         level=logging.DEBUG if debug else logging.WARNING,
         format="%(levelname)s %(name)s: %(message)s" if debug else "%(message)s",
     )
+    if not debug:
+        for handler in logging.getLogger().handlers:
+            handler.addFilter(Once())
+
+
+class Once(logging.Filter):
+    """Lets a remark through the first time: rows in parts give cause for it again and again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: set[tuple[str, str]] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether nothing of this kind was said before; other names in it change nothing."""
+        kind = (record.name, str(record.msg))
+        fresh = kind not in self._said
+        self._said.add(kind)
+        return fresh
 
 
 def run() -> None:

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from subadjacent.errors import InputError
+from subadjacent.errors import InputError, SubadjacentError
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from subadjacent.detectors.subadjacent import SubAdjacentDetector
     from subadjacent.scoring.alarms import Alarm
 
 STANDARD_OUTPUT = "-"
@@ -43,18 +44,46 @@ def whole_file(path: Path) -> Iterator[Path]:
             os.fsync(stream.fileno())
         unfinished.replace(target)
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+        raise InputError(f"{path} cannot be written: {_reason(error)}") from error
     finally:
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)
 
 
-def make_folder(folder: Path) -> None:
-    """Make a folder to write to, before any work is done for it."""
+@contextmanager
+def filled_folder(folder: Path) -> Iterator[None]:
+    """A folder to write to, made before any work is done for it; gone if nothing came of it."""
+    there = folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder} cannot be made: {error.strerror}") from error
+    try:
+        yield
+    except BaseException:
+        if not there:
+            # only where it is empty
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+def save_model(detector: SubAdjacentDetector, folder: Path) -> None:
+    """Write a model folder, whole or not at all."""
+    from safetensors import SafetensorError
+
+    try:
+        detector.save(folder)
+    except (OSError, SafetensorError) as error:
+        # errors of ours are of other kinds, but for folders that are not there
+        if isinstance(error, SubadjacentError):
+            raise
+        raise InputError(f"{folder} cannot be written: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """What the system says, without what libraries say around it."""
+    return (getattr(error, "strerror", None) or str(error)).rpartition("rror: ")[2]
 
 
 def write_frame(frame: pl.DataFrame, target: str) -> None:
@@ -62,18 +91,17 @@ def write_frame(frame: pl.DataFrame, target: str) -> None:
     if target == STANDARD_OUTPUT:
         sys.stdout.write(frame.write_csv())
         return
-    check_table(target)
+    from polars.exceptions import ComputeError
+
     with whole_file(Path(target)) as unfinished:
-        if target.endswith(".parquet"):
-            frame.write_parquet(unfinished)
-        else:
-            frame.write_csv(unfinished)
-
-
-def check_table(target: str) -> None:
-    """Refuse a file name of another kind before any work is done."""
-    if target != STANDARD_OUTPUT and not target.endswith(SUFFIXES):
-        raise InputError(f"--output must end in .csv or .parquet, or be -; got {target!r}")
+        try:
+            if target.endswith(".parquet"):
+                frame.write_parquet(unfinished)
+            else:
+                frame.write_csv(unfinished)
+        except ComputeError as error:
+            # a full disk, in the words of the writer of Parquet files
+            raise InputError(f"{target} cannot be written: {_reason(error)}") from error
 
 
 def write_text(text: str, path: Path) -> None:

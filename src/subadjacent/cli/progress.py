@@ -68,6 +68,10 @@ class Bar:
         assert isinstance(self._bar, Progress)
         self._bar.update(self._bar.task_ids[0], completed=done, total=total, remark=remark)
 
+    def counting(self, done: int, total: int, what: str) -> None:
+        """Watch something that counts."""
+        self.update(done, total, f"{100 * done // max(total, 1)}% of {what}")
+
     def training(self, progress: Progress) -> None:
         """Watch a training."""
         steps = progress.epochs * progress.steps

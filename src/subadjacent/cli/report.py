@@ -10,12 +10,14 @@ import typer
 from subadjacent.cli import options as option
 from subadjacent.cli.output import print_json, write_text
 from subadjacent.cli.progress import Bar, say
+from subadjacent.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from subadjacent.data.files import Part
     from subadjacent.detectors.subadjacent import SubAdjacentDetector
+    from subadjacent.report.findings import Findings
 
 
 def report(
@@ -37,6 +39,7 @@ def report(
     from subadjacent.cli.rows import naming
     from subadjacent.data.files import Columns, open_files
     from subadjacent.detectors.subadjacent import SubAdjacentDetector
+    from subadjacent.report.findings import find
 
     detector = SubAdjacentDetector.load(model, device=device or "auto")
     rows = open_files(files, Columns(time=time, entity=entity, label=label))
@@ -44,16 +47,13 @@ def report(
         say(note, quiet=quiet)
     part = rows.whole()
     title = ", ".join(Path(file).name for file in files)
-    with naming(files), Bar("scoring and drawing", quiet=quiet) as bar:
-        bar.wait()
-        scores = detector.decision_function(part.frame).to_numpy()
-        page = build_page(detector, part, scores, title=title, notes=rows.notes)
+    with naming(files), Bar("scoring", quiet=quiet) as bar:
+        found = find(detector, part.frame, watch=bar.counting)
+    page = build_page(detector, part, found, title=title, notes=rows.notes, quiet=quiet)
     write_text(page, output)
     written = [str(output)]
     if png is not None:
-        from subadjacent.report.figures import save_figures
-
-        written += [str(path) for path in save_figures(detector, part.frame, png)]
+        written += map(str, draw_figures(detector, part, found, png, quiet=quiet))
     say(f"wrote {output}", quiet=quiet)
     print_json({"written": written})
 
@@ -61,11 +61,12 @@ def report(
 def build_page(
     detector: SubAdjacentDetector,
     part: Part,
-    scores: Any,
+    found: Findings,
     *,
     title: str,
     notes: Sequence[str],
     fitted: Any = None,
+    quiet: bool = False,
 ) -> str:
     """The page, with metrics beside those of a random score where there are labels.
 
@@ -77,13 +78,49 @@ def build_page(
     from subadjacent.report.page import page
 
     facts = {"Read as": "; ".join(notes)} if notes else {}
-    judged = np.ones(len(scores), dtype=bool) if fitted is None else ~fitted
+    judged = np.ones(len(part), dtype=bool) if fitted is None else ~fitted
     if fitted is not None:
         facts["Fitted on"] = f"{int(fitted.sum()):,} of {len(fitted):,} rows, the first ones"
     metrics = None
     if part.labels is not None and judged.any():
         rng = np.random.default_rng(0)
-        metrics = with_controls(scores[judged], part.labels[judged], detector.threshold_, rng)
+        with Bar("comparing with labels", quiet=quiet) as bar:
+            bar.wait()
+            metrics = with_controls(
+                found.scores.to_numpy()[judged], part.labels[judged], detector.threshold_, rng
+            )
         if fitted is not None:
             facts["Metrics of"] = f"the {int(judged.sum()):,} rows after those"
-    return page(detector, part.frame, title=title, labels=part.labels, metrics=metrics, facts=facts)
+    with Bar("drawing", quiet=quiet) as bar:
+        return page(
+            detector,
+            part.frame,
+            title=title,
+            labels=part.labels,
+            fitted=fitted,
+            metrics=metrics,
+            facts=facts,
+            found=found,
+            watch=bar.counting,
+        )
+
+
+def draw_figures(
+    detector: SubAdjacentDetector,
+    part: Part,
+    found: Findings,
+    folder: Path,
+    *,
+    fitted: Any = None,
+    quiet: bool = False,
+) -> list[Path]:
+    """The figures as PNG files; a disk that is full is said in one sentence."""
+    from subadjacent.report.figures import save_figures
+
+    with Bar("drawing figures", quiet=quiet) as bar:
+        try:
+            return save_figures(
+                detector, part.frame, folder, fitted=fitted, found=found, watch=bar.counting
+            )
+        except OSError as error:
+            raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error

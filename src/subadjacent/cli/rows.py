@@ -27,8 +27,6 @@ def first_part(frame: pl.DataFrame, *, fraction: float, until: str | None) -> pl
         row = row.over(ENTITY)
     if until is not None:
         chosen = _before(frame, until, row)
-    elif not 0 < fraction <= 1:
-        raise InputError(f"--train-fraction must lie above 0 and be at most 1; got {fraction}")
     else:
         length = pl.len().over(ENTITY) if ENTITY in frame.columns else pl.len()
         chosen = row < (length * fraction).ceil()

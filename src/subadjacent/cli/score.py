@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+import logging
+from typing import TYPE_CHECKING, Any
 
 from subadjacent.cli import options as option
-from subadjacent.cli.output import STANDARD_OUTPUT, check_table, write_frame
+from subadjacent.cli.output import STANDARD_OUTPUT, write_frame
 from subadjacent.cli.progress import Bar, say
 
 if TYPE_CHECKING:
@@ -16,15 +15,15 @@ if TYPE_CHECKING:
     from subadjacent.data.files import Rows
     from subadjacent.detectors.subadjacent import SubAdjacentDetector
 
+log = logging.getLogger(__name__)
+
 CHUNK = 100_000
 
 
 def score(
     files: option.Files,
     model: option.Model,
-    output: Annotated[
-        str, typer.Option("-o", "--output", help="CSV or Parquet file; - for standard output.")
-    ] = STANDARD_OUTPUT,
+    output: option.Table = STANDARD_OUTPUT,
     time: option.Time = None,
     entity: option.Entity = None,
     label: option.Label = None,
@@ -36,7 +35,6 @@ def score(
     from subadjacent.data.files import Columns, open_files
     from subadjacent.detectors.subadjacent import SubAdjacentDetector
 
-    check_table(output)
     detector = SubAdjacentDetector.load(model, device=device or "auto")
     rows = open_files(files, Columns(time=time, entity=entity, label=label))
     for note in rows.notes:
@@ -72,6 +70,11 @@ def score_in_parts(detector: SubAdjacentDetector, rows: Rows, bar: Bar) -> pl.Da
         bar.update(done, total, f"{done:,} rows")
     for name, scorer in scorers.items():
         found[name].append(scorer.finish())
+
+    unknown = sorted(set(found) - {*detector.entities_, None})
+    if detector.entities_ and len(unknown) > 1:
+        # each is scored by itself, and only the first was named on the way
+        log.warning("%d entities in all were not seen in fitting: %s", len(unknown), unknown)
 
     index = pl.concat(keys)
     scores = np.empty(done)

@@ -1,5 +1,11 @@
 """The paper's maths: pure functions on tensors, without state, files or a chosen device."""
 
+from subadjacent.core.association import (
+    association_loss,
+    discrepancy,
+    prior_association,
+    scale,
+)
 from subadjacent.core.attention import (
     Attended,
     attention_matrix,
@@ -16,11 +22,15 @@ __all__ = [
     "MAPPINGS",
     "Attended",
     "Band",
+    "association_loss",
     "attention_matrix",
     "contribution",
     "dense_contribution",
+    "discrepancy",
     "linear_attention",
     "loss",
+    "prior_association",
+    "scale",
     "vanilla_attention",
     "vanilla_matrix",
 ]

@@ -47,8 +47,10 @@ class Windows:
             order = torch.arange(len(self))
         else:
             order = torch.randperm(len(self), generator=generator)
+        # moved once: a copy for every batch would make the device wait
+        order = order.to(self.starts.device)
         for start in range(0, len(self), size):
-            yield order[start : start + size].to(self.starts.device)
+            yield order[start : start + size]
 
     def to(self, device: torch.device) -> Windows:
         """The same windows with their rows on ``device``."""

@@ -1,4 +1,4 @@
-"""The detector's parameters: which are refused, and what "auto" comes to."""
+"""The parameters of detectors around a network: which are refused, and what "auto" comes to."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ LEARNING_RATES = {"small": 1e-3, "paper": 1e-4}
 def check_parameters(given: dict[str, Any]) -> None:
     """Refuse bad values before any work; each config refuses its own as well."""
     for name, least in (("window", 2), ("near", 0), ("far", 0), ("stride", 1)):
-        if not _is_auto(given[name]):
+        # not every network has a band
+        if not _is_auto(given.get(name, "auto")):
             require_whole(name, given[name], least)
     for name in ("batch_size", "learning_rate"):
         if isinstance(given[name], str) and not _is_auto(given[name]):

@@ -120,7 +120,7 @@ def check_facts(facts: dict[str, Any]) -> None:
 def check_learned(
     learned: dict[str, Any], channels: Collection[str], entities: Collection[str]
 ) -> None:
-    """Refuse values that no fitted ``SubAdjacentDetector`` has learned."""
+    """Refuse values that no fitted detector around a network has learned."""
     config = ModelConfig.from_dict(learned["network"])
     count = len(channels)
     if config.channels != count:
@@ -131,10 +131,16 @@ def check_learned(
     config.band.check(learned["window"])
     require_whole("seed", learned["seed"], least=0)
     require_number("usual_score", learned["usual_score"])
-    _require_numbers("warmup", learned["warmup"])
-    _require_numbers("usual_error", learned["usual_error"], count, least=0)
+    require_numbers("warmup", learned["warmup"])
+    require_numbers("usual_error", learned["usual_error"], count, least=0)
 
-    scalers = learned["scalers"]
+    check_scalers(learned["scalers"], channels, entities)
+
+
+def check_scalers(
+    scalers: dict[str, Any], channels: Collection[str], entities: Collection[str]
+) -> None:
+    """Refuse scalers of other channels or entities, or without a scale."""
     require_number("clip", scalers["clip"], above=0)
     if scalers["by_entity"].keys() != set(entities):
         raise InputError(
@@ -142,11 +148,12 @@ def check_learned(
             f"got {list(entities)}"
         )
     for scaler in (scalers["pooled"], *scalers["by_entity"].values()):
-        _require_numbers("center", scaler["center"], count)
-        _require_numbers("deviation", scaler["deviation"], count, above=0)
+        require_numbers("center", scaler["center"], len(channels))
+        require_numbers("deviation", scaler["deviation"], len(channels), above=0)
 
 
-def _require_numbers(name: str, values: Any, count: int | None = None, **bounds: float) -> None:
+def require_numbers(name: str, values: Any, count: int | None = None, **bounds: float) -> None:
+    """Refuse anything but a list of ``count`` finite numbers within the bounds."""
     if not isinstance(values, list) or not values or len(values) != (count or len(values)):
         found = f"{len(values)}" if isinstance(values, list) else repr(values)
         raise InputError(f"{name} must be a list of {count or 'some'} numbers; got {found}")

@@ -6,12 +6,22 @@ import os
 from pathlib import Path
 
 from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.baselines.anomaly_transformer import AnomalyTransformerDetector
+from subadjacent.detectors.baselines.magnitude import MagnitudeDetector
+from subadjacent.detectors.baselines.pca import PCADetector
+from subadjacent.detectors.baselines.random import RandomDetector
+from subadjacent.detectors.baselines.sub_pca import SubPCADetector
 from subadjacent.detectors.persist import read_kind
 from subadjacent.detectors.subadjacent import SubAdjacentDetector
 from subadjacent.errors import ModelFileError
 
 DETECTORS: dict[str, type[BaseDetector]] = {
     "SubAdjacentDetector": SubAdjacentDetector,
+    "AnomalyTransformerDetector": AnomalyTransformerDetector,
+    "SubPCADetector": SubPCADetector,
+    "PCADetector": PCADetector,
+    "MagnitudeDetector": MagnitudeDetector,
+    "RandomDetector": RandomDetector,
 }
 
 

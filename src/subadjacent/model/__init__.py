@@ -1,6 +1,16 @@
-"""The network: windows in, reconstruction and contribution out."""
+"""The networks: windows in, reconstruction and contribution out."""
 
+from subadjacent.model.anomaly_transformer import AnomalyTransformer
 from subadjacent.model.config import SIZES, ModelConfig
-from subadjacent.model.transformer import Reconstruction, SubAdjacentTransformer
+from subadjacent.model.network import Network, Objective, Reconstruction
+from subadjacent.model.transformer import SubAdjacentTransformer
 
-__all__ = ["SIZES", "ModelConfig", "Reconstruction", "SubAdjacentTransformer"]
+__all__ = [
+    "SIZES",
+    "AnomalyTransformer",
+    "ModelConfig",
+    "Network",
+    "Objective",
+    "Reconstruction",
+    "SubAdjacentTransformer",
+]

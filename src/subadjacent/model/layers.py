@@ -56,6 +56,8 @@ class SubAdjacentAttention(nn.Module):
         super().__init__()
         self.heads = config.heads
         self.band: Band = config.band
+        # whether to form the matrix of linear attention; by the window's length when None
+        self.dense: bool | None = None
         self.mapping = MAPPINGS.get(config.attention)
         self.project = nn.Linear(config.width, 3 * config.width)
         self.mix = nn.Linear(config.width, config.width)
@@ -80,6 +82,9 @@ class SubAdjacentAttention(nn.Module):
     def matrix(self, x: Tensor) -> Tensor:
         """The attention matrices, (B, H, N, N) [query, key]; for looking at, not for speed."""
         q, k, _ = self._queries_keys_values(x)
+        return self._matrix(q, k)
+
+    def _matrix(self, q: Tensor, k: Tensor) -> Tensor:
         if self.mapping is None:
             return vanilla_matrix(q, k)
         return attention_matrix(*self.mapping(q, k, self.temperature))
@@ -88,7 +93,7 @@ class SubAdjacentAttention(nn.Module):
         if self.mapping is None:
             return vanilla_attention(q, k, v, self.band)
         q, k = self.mapping(q, k, self.temperature)
-        return linear_attention(q, k, v, self.band)
+        return linear_attention(q, k, v, self.band, dense=self.dense)
 
     def _queries_keys_values(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         batch, n, _ = x.shape
@@ -100,9 +105,9 @@ class SubAdjacentAttention(nn.Module):
 class EncoderLayer(nn.Module):
     """Attention, then two linear maps, each added to its input and normalised after."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, attention: SubAdjacentAttention | None = None) -> None:
         super().__init__()
-        self.attention = SubAdjacentAttention(config)
+        self.attention = SubAdjacentAttention(config) if attention is None else attention
         self.after_attention = nn.LayerNorm(config.width)
         self.widen = nn.Linear(config.width, config.feedforward)
         self.narrow = nn.Linear(config.feedforward, config.width)
@@ -111,6 +116,10 @@ class EncoderLayer(nn.Module):
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """(B, N, D) → the encoded points (B, N, D) and their contribution (B, N)."""
         attended, contribution = self.attention(x)
+        return self.encode(x, attended), contribution
+
+    def encode(self, x: Tensor, attended: Tensor) -> Tensor:
+        """All that comes after attention."""
         x = self.after_attention(x + attended)
-        x = self.after_feedforward(x + self.narrow(functional.gelu(self.widen(x))))
-        return x, contribution
+        encoded: Tensor = self.after_feedforward(x + self.narrow(functional.gelu(self.widen(x))))
+        return encoded

@@ -5,40 +5,26 @@ Shapes: B windows, N points in a window, C channels, D model width, H heads.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor, nn
 
+from subadjacent.core.loss import loss
 from subadjacent.model.config import ModelConfig
 from subadjacent.model.layers import Embedding, EncoderLayer
+from subadjacent.model.network import Network, Objective, Reconstruction
 
 
-class Reconstruction(NamedTuple):
-    """What the network says of a batch of windows."""
-
-    values: Tensor  # (B, N, C)
-    contribution: Tensor  # (B, N), the mean over heads and layers
-
-
-class SubAdjacentTransformer(nn.Module):
+class SubAdjacentTransformer(Network):
     """Reconstructs windows of any length, and tells how much each point contributed."""
 
+    layered = True
+
     def __init__(self, config: ModelConfig) -> None:
-        super().__init__()
-        self.config = config
+        super().__init__(config)
         self.embed = Embedding(config.channels, config.width)
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
         self.norm = nn.LayerNorm(config.width)
         self.reconstruct = nn.Linear(config.width, config.channels)
-
-    @classmethod
-    def seeded(cls, config: ModelConfig, seed: int) -> SubAdjacentTransformer:
-        """Build with weights that depend on ``seed`` alone; the global generators are untouched."""
-        with torch.random.fork_rng(devices=[]):
-            # not torch.manual_seed, which reseeds every GPU as well
-            torch.default_generator.manual_seed(seed)
-            return cls(config)
 
     def forward(self, windows: Tensor) -> Reconstruction:
         """Reconstruct (B, N, C)."""
@@ -50,6 +36,11 @@ class SubAdjacentTransformer(nn.Module):
         return Reconstruction(
             self.reconstruct(self.norm(x)), torch.stack(contributions).mean(dim=0)
         )
+
+    def objective(self, windows: Tensor, attention_weight: float) -> Objective:
+        """Eq. 5: the error, less λ times the contribution."""
+        values, contribution = self(windows)
+        return Objective(loss(windows, values, contribution, attention_weight), contribution)
 
     def attention(self, windows: Tensor) -> Tensor:
         """The attention matrices of every layer, (layers, B, H, N, N) [query, key]."""

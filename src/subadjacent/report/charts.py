@@ -77,13 +77,12 @@ def detail(kind: Kind) -> tuple[dict[str, Model], Range1d]:
     """The five stacked figures, and the range of time that they share."""
     shared = Range1d(start=0, end=1, name="detail")
     lines = ColumnDataSource({name: [] for name in COLUMNS}, name="lines")
-    alarms = _stretches("bands")
-    labels = _stretches("labels")
+    marks = [_stretches(name) for name in ("fitted", "labels", "bands")]
     crosshair = Span(dimension="height", line_width=1, line_dash="dotted", tags=_role("muted"))
     figures: dict[str, Model] = {}
     for row in ROWS:
         one = _plot(row.name, row.height, kind, shared)
-        _shade(one, labels, alarms)
+        _shade(one, marks)
         for line in row.lines:
             drawn = one.line(
                 "x",
@@ -120,13 +119,13 @@ def overview(kind: Kind, shared: Range1d) -> figure:
     """The strip: the decision score of the whole series, with a handle on the detail's range."""
     one = _plot("overview", 150, kind, Range1d(start=0, end=1, name="whole"))
     one.xaxis.visible = True
-    labels, alarms = _stretches("all_labels"), _stretches("all_bands")
-    _shade(one, labels, alarms, width=1.5)
+    marks = [_stretches(name) for name in ("all_fitted", "all_labels", "all_bands")]
+    _shade(one, marks, width=1.5)
     score = ColumnDataSource({"x": [], "decision": []}, name="whole_line")
     one.line("x", "decision", source=score, line_join="bevel").glyph.tags = _role("decision")
     _threshold(one)
     # an alarm may be thinner than a pixel: the marker on top of it can always be hit
-    marker = one.scatter("middle", "top", source=alarms, marker="inverted_triangle", size=11)
+    marker = one.scatter("middle", "top", source=marks[-1], marker="inverted_triangle", size=11)
     marker.glyph.tags = _role("alarm")
     marker.nonselection_glyph = None
     tool = RangeTool(x_range=shared, start_gesture="pan", y_interaction=False)
@@ -137,8 +136,10 @@ def overview(kind: Kind, shared: Range1d) -> figure:
 
 
 def training(history: Sequence[Epoch]) -> dict[str, Model]:
-    """A small figure for each thing watched in training."""
+    """A small figure for each thing watched in training; none where there is no course to see."""
     figures: dict[str, Model] = {}
+    if len(history) < 2:
+        return figures
     epochs = [epoch.number for epoch in history]
     for name, _ in CURVES:
         curve = f"curve-{name}"
@@ -149,7 +150,7 @@ def training(history: Sequence[Epoch]) -> dict[str, Model]:
             toolbar_location=None,
             tools="",
             min_border_left=BORDER,
-            x_range=Range1d(start=0.6, end=max(epochs, default=1) + 0.4),
+            x_range=Range1d(start=0.6, end=max(epochs) + 0.4),
         )
         _calm(one)
         one.xaxis.ticker = BasicTicker(min_interval=1, desired_num_ticks=5, num_minor_ticks=0)
@@ -220,22 +221,21 @@ def _stretches(name: str) -> ColumnDataSource:
     return ColumnDataSource({column: [] for column in columns}, name=name)
 
 
-def _shade(
-    one: figure, labels: ColumnDataSource, alarms: ColumnDataSource, width: float = 0
-) -> None:
-    for source, role, extra in (
+def _shade(one: figure, marks: Sequence[ColumnDataSource], width: float = 0) -> None:
+    """Shade, from the back to the front: what was fitted on, what is labelled, alarms."""
+    looks: tuple[tuple[str, dict[str, Any]], ...] = (
+        # fainter where it may fill the whole figure, so that the grid stays visible
+        ("fitted", {"fill_alpha": 0.12 if width else 0.07, "line_alpha": 0}),
         # hatched, so that the two kinds differ without colour
-        (labels, "label", {"hatch_pattern": "/", "hatch_alpha": 0.35, "fill_alpha": 0.05}),
-        (alarms, "alarm", {"fill_alpha": 0.16}),
-    ):
+        (
+            "label",
+            {"hatch_pattern": "/", "hatch_alpha": 0.35, "fill_alpha": 0.05, "line_alpha": 0.5},
+        ),
+        ("alarm", {"fill_alpha": 0.16, "line_alpha": 0.5}),
+    )
+    for source, (role, look) in zip(marks, looks, strict=True):
         shaded = one.vstrip(
-            x0="left",
-            x1="right",
-            source=source,
-            line_alpha=0.5,
-            line_width=width,
-            level="underlay",
-            **extra,
+            x0="left", x1="right", source=source, line_width=width, level="underlay", **look
         )
         shaded.glyph.tags = _role(role)
         shaded.nonselection_glyph = None

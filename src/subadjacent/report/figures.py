@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+import secrets
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +22,16 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.subadjacent import SubAdjacentDetector
 from subadjacent.errors import InputError
 from subadjacent.report.downsample import min_max, step_for
-from subadjacent.report.marks import by_severity
+from subadjacent.report.findings import Findings, Watch, find
+from subadjacent.report.marks import by_severity, marked_stretches
 from subadjacent.report.timeline import timeline
-from subadjacent.scoring.alarms import Alarm, join
+from subadjacent.scoring.alarms import Alarm, join, rows_of
 from subadjacent.scoring.point import Trace
 from subadjacent.training.loop import Epoch
 
 # the colours of Okabe and Ito, which people with any colour vision can tell apart
 BLUE, ORANGE, VERMILLION, GREEN, INK = "#0072b2", "#e69f00", "#d55e00", "#009e73", "#24303d"
+GREY = "#64748b"
 BINS = 2_000  # more than an image has columns
 STYLE: dict[Any, Any] = {
     "axes.spines.right": False,
@@ -49,6 +53,7 @@ def figure_trace(
     threshold: float,
     channels: Sequence[str] | None = None,
     labels: Any = None,
+    fitted: Any = None,
 ) -> Figure:
     """What led to the scores of one series, as in the paper's Figure 5.
 
@@ -64,6 +69,8 @@ def figure_trace(
         Which to draw; the one that explains the worst alarm when left out.
     labels
         0 or 1 a row; hatched.
+    fitted
+        Which rows the detector was fitted on, as 0 or 1 a row; shaded.
     """
     series = trace.series
     own = [alarm for alarm in alarms if alarm.entity == series.entity]
@@ -79,15 +86,19 @@ def figure_trace(
             _line(axis, series.values[:, column], BLUE, label="seen")
             _line(axis, trace.expected[:, column], ORANGE, linestyle="--", label="expected")
             axis.set_ylabel(name)
-        axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, borderaxespad=0.1)
+        if fitted is not None:
+            axes[0].fill_between([], [], color=GREY, alpha=0.2, lw=0, label="fitted on this part")
+        axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, borderaxespad=0.1)
         below = axes[len(names) :]
         rows = ("error", "contribution", "score", "decision")
         for axis, name in zip(below, rows, strict=True):
             _line(axis, getattr(trace, name), INK)
             axis.set_ylabel(name)
         axes[-1].axhline(threshold, color=VERMILLION, linestyle="--")
-        marked = [] if labels is None else join(np.asarray(labels).astype(bool))
+        marked, learned = _runs(labels), _runs(fitted)
         for axis in axes:
+            for start, stop in learned:
+                axis.axvspan(start - 0.5, stop - 0.5, color=GREY, alpha=0.12, lw=0)
             for alarm in own:
                 axis.axvspan(
                     alarm.first - 0.5, alarm.last + 0.5, color=VERMILLION, alpha=0.15, lw=0
@@ -142,30 +153,60 @@ def figure_training(history: Sequence[Epoch]) -> Figure:
 
 
 def save_figures(
-    detector: SubAdjacentDetector, X: Any, folder: str | os.PathLike[str]
+    detector: SubAdjacentDetector,
+    X: Any,
+    folder: str | os.PathLike[str],
+    *,
+    fitted: Any = None,
+    found: Findings | None = None,
+    watch: Watch | None = None,
 ) -> list[Path]:
     """Write the figures of ``X`` into a folder as PNG; return their paths.
 
-    One of every series, one of the attention at the worst alarm, one of the training.
+    One of every series, one of the attention at the worst alarm, and one of the training where
+    it had two epochs or more. The rest is as for ``page``; ``watch`` is told of figures.
     """
-    traces, alarms = detector.trace(X), detector.alarms(X)
-    figures: dict[str, Figure] = {}
+    found = found or find(detector, X)
+    traces, alarms = found.traces, found.alarms
+    learned = None if fitted is None else marked_stretches(fitted, found.table, "fitted")
+    figures: dict[str, Callable[[], Figure]] = {}
     for number, trace in enumerate(traces):
         # an entity's name may hold what a file's name may not
         name = "" if trace.series.entity is None else f"-{number}-{_safe(trace.series.entity)}"
-        figures[f"trace{name}"] = figure_trace(trace, alarms, threshold=detector.threshold_)
+        part = None if learned is None else rows_of(learned[number], len(trace.series))
+        figures[f"trace{name}"] = partial(
+            figure_trace, trace, alarms, threshold=detector.threshold_, fitted=part
+        )
     if alarms:
         worst = alarms[by_severity(alarms)[0]]
         series = next(one.series for one in traces if one.series.entity == worst.entity)
-        figures["attention"] = figure_attention(detector, series, worst.first)
-    figures["training"] = figure_training(detector.history_)
+        figures["attention"] = partial(figure_attention, detector, series, worst.first)
+    if len(detector.history_) > 1:
+        figures["training"] = partial(figure_training, detector.history_)
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for name, figure in figures.items():
+    paths: list[Path] = []
+    # one at a time: with many entities all of them would not fit into memory
+    for name, draw in figures.items():
         paths.append(target / f"{name}.png")
-        figure.savefig(paths[-1], dpi=150)
+        _save(draw(), paths[-1])
+        if watch is not None:
+            watch(len(paths), len(figures), "figures")
     return paths
+
+
+def _save(figure: Figure, path: Path) -> None:
+    """Write an image; it appears under its name only once it is whole."""
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        figure.savefig(unfinished, dpi=150, format="png")
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _runs(marks: Any) -> list[tuple[int, int]]:
+    return [] if marks is None else join(np.asarray(marks).astype(bool))
 
 
 def _chosen(series: TrainSeries, alarms: Sequence[Alarm]) -> list[str]:

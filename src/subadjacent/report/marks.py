@@ -1,4 +1,4 @@
-"""What is marked on the page: alarms, and the labelled rows where somebody gave labels."""
+"""What is marked on the page: alarms, and rows that were labelled or fitted on, where known."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from subadjacent.errors import InputError
 from subadjacent.report.timeline import Timeline, span
 from subadjacent.scoring.alarms import Alarm, join
 
+Stretches = list[tuple[int, int]]
+
 # rows in the table of alarms; more are no longer read, the worst are kept
 MOST_LISTED = 500
 
@@ -24,7 +26,7 @@ class Listed:
     """An alarm as a row of the table, in words.
 
     ``series`` and ``channel`` are numbers, from 0; ``share`` is the severity in per cent of the
-    worst.
+    worst. ``fitted`` says that some of its rows were fitted on.
     """
 
     alarm: Alarm
@@ -35,12 +37,16 @@ class Listed:
     lasted: str
     severity: str
     share: float
+    fitted: bool = False
 
 
 def listed(
-    alarms: Sequence[Alarm], series: Sequence[TrainSeries], times: Sequence[Timeline]
+    alarms: Sequence[Alarm],
+    series: Sequence[TrainSeries],
+    times: Sequence[Timeline],
+    fitted: Sequence[Stretches] | None = None,
 ) -> list[Listed]:
-    """The worst alarms, in the order in which they came."""
+    """The worst alarms, in the order in which they came; ``fitted``: rows of each series."""
     entities, channels = [one.entity for one in series], series[0].channels
     order = by_severity(alarms)[:MOST_LISTED]
     rows = []
@@ -62,6 +68,10 @@ def listed(
                 if alarm.severity < 1e4
                 else f"{alarm.severity:.3g}",
                 share=min(max(share, 0.0), 100.0),
+                fitted=fitted is not None
+                and any(
+                    first <= alarm.last and alarm.first < last for first, last in fitted[which]
+                ),
             )
         )
     return rows
@@ -84,10 +94,10 @@ def by_severity(alarms: Sequence[Alarm]) -> list[int]:
     return sorted(range(len(alarms)), key=lambda number: -alarms[number].severity)
 
 
-def labelled_stretches(labels: Any, table: Table) -> list[list[tuple[int, int]]]:
-    """Half-open row bounds of the labelled events of each series.
+def marked_stretches(marks: Any, table: Table, name: str = "labels") -> list[Stretches]:
+    """Half-open row bounds of the marked stretches of each series.
 
-    ``labels`` come in the shape of the input: one 0 or 1 a row, or a list or dict of such.
+    ``marks`` come in the shape of the input: one 0 or 1 a row, or a list or dict of such.
     """
     lengths = [len(one) for one in table.series]
     ends = np.cumsum(lengths)
@@ -95,23 +105,23 @@ def labelled_stretches(labels: Any, table: Table) -> list[list[tuple[int, int]]]
     # where each row of the input went: a frame may hold several entities, mixed
     places = table.restore(numbers, "row")
     found = np.zeros(int(ends[-1]), dtype=bool)
-    for where, which in _pairs(places, labels):
+    for where, which in _pairs(places, marks, name):
         given = np.asarray(which)
         if given.shape != where.shape or not np.isin(given, (0, 1)).all():
             raise InputError(
-                f"labels must be 0 or 1, one for each of {len(where)} rows; got shape {given.shape}"
+                f"{name} must be 0 or 1, one for each of {len(where)} rows; got shape {given.shape}"
             )
         found[where] = given.astype(bool)
     return [join(part) for part in np.split(found, ends[:-1])]
 
 
-def _pairs(places: Any, labels: Any) -> list[tuple[NDArray[Any], Any]]:
+def _pairs(places: Any, marks: Any, name: str) -> list[tuple[NDArray[Any], Any]]:
     if isinstance(places, Mapping):
-        if not isinstance(labels, Mapping) or set(labels) != set(places):
-            raise InputError(f"labels must be a dict with the keys of X, {list(places)}")
-        return [(np.asarray(part), labels[key]) for key, part in places.items()]
+        if not isinstance(marks, Mapping) or set(marks) != set(places):
+            raise InputError(f"{name} must be a dict with the keys of X, {list(places)}")
+        return [(np.asarray(part), marks[key]) for key, part in places.items()]
     if isinstance(places, list):
-        if len(labels) != len(places):
-            raise InputError(f"labels must be a list of {len(places)}, one for each series of X")
-        return [(np.asarray(part), one) for part, one in zip(places, labels, strict=True)]
-    return [(np.asarray(places), labels)]
+        if len(marks) != len(places):
+            raise InputError(f"{name} must be a list of {len(places)}, one for each series of X")
+        return [(np.asarray(part), one) for part, one in zip(places, marks, strict=True)]
+    return [(np.asarray(places), marks)]

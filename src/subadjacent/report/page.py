@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from bokeh.embed import components
@@ -15,11 +15,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from subadjacent.data.inputs import read
 from subadjacent.detectors.subadjacent import SubAdjacentDetector
 from subadjacent.report import charts, story
+from subadjacent.report.findings import Findings, Watch, find
 from subadjacent.report.levels import BUDGET, WINDOWS, Piece, pack, plan
-from subadjacent.report.marks import Listed, by_severity, labelled_stretches, listed
+from subadjacent.report.marks import Listed, Stretches, by_severity, listed, marked_stretches
 from subadjacent.report.timeline import Timeline, timelines
 from subadjacent.scoring.alarms import Alarm
 from subadjacent.scoring.point import Trace
@@ -27,8 +27,8 @@ from subadjacent.scoring.point import Trace
 # numbers that attention matrices may take in all; the worst alarm always has one
 ATTENTION_BUDGET = 120_000
 
+T = TypeVar("T")
 Metrics = Mapping[str, Mapping[str, float]]
-Stretches = list[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +39,7 @@ class Shown:
     times: Timeline
     alarms: Stretches
     labels: Stretches
+    fitted: Stretches
     pieces: list[Piece]
 
     def lines(self) -> Iterator[NDArray[Any]]:
@@ -55,9 +56,12 @@ def page(
     *,
     title: str,
     labels: Any = None,
+    fitted: Any = None,
     metrics: Metrics | None = None,
     notes: Sequence[str] = (),
     facts: Mapping[str, str] | None = None,
+    found: Findings | None = None,
+    watch: Watch | None = None,
 ) -> str:
     """Score ``X`` and tell what was found, as the text of an HTML file.
 
@@ -71,27 +75,38 @@ def page(
         Name of the page.
     labels
         The truth where it is known, 0 or 1 a row, in the shape of ``X``; only drawn.
+    fitted
+        Which rows the detector was fitted on, as 0 or 1 a row; shaded, and alarms there tagged.
     metrics
         Row name → metric → value, such as ``{"this detector": {"F1": 0.8}}``.
     notes
         Sentences to show among the warnings.
     facts
         Facts to show before those about the data.
+    found
+        What ``find`` found in ``X``, where that is known already.
+    watch
+        Called with how many values are drawn, and of how many.
     """
-    table = read(X, fill_limit=detector.fill_limit)
-    traces = detector.trace(X)
-    alarms = detector.alarms(X)
+    found = found or find(detector, X)
+    traces, alarms = found.traces, found.alarms
     series = [trace.series for trace in traces]
     times = timelines(series)
-    truth = [[] for _ in series] if labels is None else labelled_stretches(labels, table)
-    rows = listed(alarms, series, times)
+    none: list[Stretches] = [[] for _ in series]
+    truth = none if labels is None else marked_stretches(labels, found.table)
+    learned = none if fitted is None else marked_stretches(fitted, found.table, "fitted")
+    rows = listed(alarms, series, times, learned)
     worst = max(rows, key=lambda row: row.alarm.severity, default=None)
     shown = [
-        Shown(trace, when, _bounds(alarms, trace.series.entity), marked, pieces)
-        for trace, when, marked, pieces in zip(
-            traces, times, truth, _plans(traces, alarms, detector.window_), strict=True
+        Shown(trace, when, _bounds(alarms, trace.series.entity), marked, part, pieces)
+        for trace, when, marked, part, pieces in zip(
+            traces, times, truth, learned, _plans(traces, alarms, detector.window_), strict=True
         )
     ]
+    seen = by_severity([row.alarm for row in rows])[: _most_attention(detector.window_)]
+    matrix = detector.window_**2
+    lines = sum(len(one) * (2 * len(one.channels) + 4) for one in series)
+    drawn = _Count(lines + len(seen) * matrix, watch)
     total = sum(map(len, series))
     above = sum(int((one.decision > detector.threshold_).sum()) for one in traces) / total
     figures, shared = charts.detail(times[0].kind)
@@ -110,6 +125,7 @@ def page(
         metrics=metrics,
         metric_names=list(dict.fromkeys(name for row in (metrics or {}).values() for name in row)),
         labelled=labels is not None,
+        fitted=any(learned),
         alarms=rows,
         unlisted=len(alarms) - len(rows),
         entities=[one.entity or "series" for one in series],
@@ -121,9 +137,27 @@ def page(
         figures={name: Markup(one) for name, one in divisions.items()},
         bokeh=Markup(Resources(mode="inline", components=["bokeh"]).render_js()),
         figures_script=Markup(script),
-        payload=_json(_payload(detector, shown, rows)),
-        lines=[[pack(line, one.pieces) for line in one.lines()] for one in shown],
+        payload=_json(_payload(detector, shown, rows, drawn(seen, matrix))),
+        lines=[
+            [pack(line, one.pieces) for line in drawn(one.lines(), len(one.trace.series))]
+            for one in shown
+        ],
     )
+
+
+class _Count:
+    """Tells whoever watches how many values are drawn."""
+
+    def __init__(self, total: int, watch: Watch | None) -> None:
+        self._done, self._total, self._watch = 0, total, watch
+
+    def __call__(self, things: Iterable[T], values: int) -> Iterator[T]:
+        """The same things of ``values`` values each; one is drawn when the next is asked for."""
+        for one in things:
+            yield one
+            self._done += values
+            if self._watch is not None:
+                self._watch(self._done, self._total, "values drawn")
 
 
 def _plans(traces: Sequence[Trace], alarms: Sequence[Alarm], window: int) -> list[list[Piece]]:
@@ -149,7 +183,10 @@ def _plans(traces: Sequence[Trace], alarms: Sequence[Alarm], window: int) -> lis
 
 
 def _payload(
-    detector: SubAdjacentDetector, shown: Sequence[Shown], rows: Sequence[Listed]
+    detector: SubAdjacentDetector,
+    shown: Sequence[Shown],
+    rows: Sequence[Listed],
+    seen: Iterable[int],
 ) -> dict[str, Any]:
     numbers = {(row.series, row.alarm.first): number for number, row in enumerate(rows)}
     return {
@@ -168,6 +205,7 @@ def _payload(
                 "interval": one.times.interval,
                 "pieces": [[*piece, piece.size] for piece in one.pieces],
                 "labels": one.labels,
+                "fitted": one.fitted,
                 "bands": [
                     [first, last, numbers.get((number, first), -1)] for first, last in one.alarms
                 ],
@@ -180,21 +218,29 @@ def _payload(
                 "first": row.alarm.first,
                 "last": row.alarm.last,
                 "channel": row.channel,
+                "severity": row.alarm.severity,
                 "when": row.when,
             }
             for row in rows
         ],
-        "attention": _attention(detector, shown, rows),
+        "attention": _attention(detector, shown, rows, seen),
     }
 
 
+def _most_attention(window: int) -> int:
+    """For how many alarms there is room for an attention matrix."""
+    return max(1, ATTENTION_BUDGET // window**2)
+
+
 def _attention(
-    detector: SubAdjacentDetector, shown: Sequence[Shown], rows: Sequence[Listed]
+    detector: SubAdjacentDetector,
+    shown: Sequence[Shown],
+    rows: Sequence[Listed],
+    seen: Iterable[int],
 ) -> list[dict[str, Any]]:
-    """Attention matrices of the worst alarms' windows, as bytes, the worst first."""
+    """Attention matrices of some alarms' windows, as bytes, in the order given."""
     found = []
-    most = max(1, ATTENTION_BUDGET // detector.window_**2)
-    for number in by_severity([row.alarm for row in rows])[:most]:
+    for number in seen:
         row = rows[number]
         one = shown[row.series]
         scores = one.trace.decision[row.alarm.first : row.alarm.last + 1]

@@ -16,7 +16,7 @@ from torch import Tensor
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import Stack, Windows
 from subadjacent.errors import InputError, require_number, require_whole
-from subadjacent.model.transformer import SubAdjacentTransformer
+from subadjacent.model.network import Network
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class PointScores:
     score: NDArray[np.float32]
 
 
-def score_points(model: SubAdjacentTransformer, stack: Stack, config: PointConfig) -> PointScores:
+def score_points(model: Network, stack: Stack, config: PointConfig) -> PointScores:
     """Score every row of ``stack``."""
     windows, fresh = stack.scoring_windows(config.stride_within(stack.window))
     found = _Stitch(len(stack.values), 3)
@@ -98,7 +98,7 @@ def score_points(model: SubAdjacentTransformer, stack: Stack, config: PointConfi
 
 
 def expected_values(
-    model: SubAdjacentTransformer, stack: Stack, config: PointConfig, wanted: NDArray[np.bool_]
+    model: Network, stack: Stack, config: PointConfig, wanted: NDArray[np.bool_]
 ) -> NDArray[np.float32]:
     """The reconstruction of the wanted stacked rows, (wanted rows, C), in scaled units.
 
@@ -118,9 +118,7 @@ def expected_values(
 
 
 @torch.inference_mode()
-def channel_errors(
-    model: SubAdjacentTransformer, windows: Windows, batch_size: int
-) -> NDArray[np.float64]:
+def channel_errors(model: Network, windows: Windows, batch_size: int) -> NDArray[np.float64]:
     """Mean squared error of each channel over all windows: what is usual for it."""
     model.eval()
     device = next(model.parameters()).device
@@ -166,7 +164,7 @@ def _blockwise(
 
 @torch.inference_mode()
 def _reconstruct(
-    model: SubAdjacentTransformer, windows: Windows, fresh: Tensor, config: PointConfig
+    model: Network, windows: Windows, fresh: Tensor, config: PointConfig
 ) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
     """Run the network; rows that do not count in a window come out as -1."""
     model.eval()

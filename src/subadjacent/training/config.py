@@ -14,15 +14,18 @@ class TrainingConfig:
     Parameters
     ----------
     epochs
-        At most so many passes over the training windows.
+        At most so many passes over the training windows; 0 leaves the network untrained.
     batch_size
         Windows in a step.
     learning_rate
         Adam's, in the first epoch.
     decay
-        Factor on the learning rate after every epoch.
+        Factor on the learning rate after every epoch, the steady ones left out.
+    steady_epochs
+        Epochs at the first learning rate, before it begins to fall.
     attention_weight
-        λ of Eq. 5: how much the contribution weighs against the error.
+        λ of Eq. 5: how much the contribution weighs against the error; the network's own
+        objective says how.
     patience
         Stop after so many epochs without a better validation error.
     budget
@@ -35,14 +38,16 @@ class TrainingConfig:
     batch_size: int = 128
     learning_rate: float = 1e-4
     decay: float = 1.0
+    steady_epochs: int = 1
     attention_weight: float = 10.0
     patience: int = 3
     budget: float | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size", "patience"):
-            require_whole(name, getattr(self, name), least=1)
+        counts = (("epochs", 0), ("batch_size", 1), ("steady_epochs", 1), ("patience", 1))
+        for name, least in counts:
+            require_whole(name, getattr(self, name), least)
         require_number("learning_rate", self.learning_rate, above=0)
         require_number("decay", self.decay, above=0)
         require_number("attention_weight", self.attention_weight, least=0)

@@ -1,6 +1,8 @@
-"""Where the network runs, and in which precision."""
+"""Where the network runs, in which precision, and what that takes."""
 
 from __future__ import annotations
+
+import math
 
 import torch
 
@@ -43,3 +45,27 @@ def autocast(device: torch.device, precision: str = "auto") -> torch.autocast:
     pays = device.type == "cuda" and torch.cuda.is_bf16_supported()
     enabled = precision == "bfloat16" or (precision == "auto" and pays)
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=enabled)
+
+
+def hardware(device: torch.device) -> str:
+    """What to name in a report: the GPU's own name, or "CPU"."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type.upper()
+
+
+def wait_for(device: torch.device) -> None:
+    """Return when all that was asked of a GPU is done; other devices are never behind."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def forget_peak_memory(device: torch.device) -> None:
+    """Begin to measure ``peak_memory`` anew."""
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+
+
+def peak_memory(device: torch.device) -> float:
+    """The most memory that tensors have taken on a GPU, in GiB; nan elsewhere."""
+    if device.type != "cuda":
+        return math.nan
+    return torch.cuda.max_memory_allocated(device) / 2**30

@@ -13,7 +13,7 @@ import torch
 
 from subadjacent.data.windows import Windows
 from subadjacent.errors import SubadjacentError
-from subadjacent.model.transformer import SubAdjacentTransformer
+from subadjacent.model.network import Network
 from subadjacent.training.checkpoint import (
     TrainingState,
     fingerprint,
@@ -24,28 +24,34 @@ from subadjacent.training.checkpoint import (
 )
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.loop import Epoch, Watch, ignore, train
+from subadjacent.training.step import WORTH_COMPILING, make_optimizer
 from subadjacent.training.stopping import EarlyStopping
 
 log = logging.getLogger(__name__)
 
 
 def fit_network(
-    model: SubAdjacentTransformer,
+    model: Network,
     windows: Windows,
     validation: Windows,
     config: TrainingConfig,
     autocast: torch.autocast,
     *,
     checkpoint: Path | None = None,
+    compiled: bool | None = None,
     watch: Watch = ignore,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[Epoch]:
     """Train ``model`` in place, leave it with its best weights, and return the epochs.
 
     With ``checkpoint``, the state is written there after every epoch, and a run that finds
-    such a file goes on from it; the result is that of an unbroken run.
+    such a file goes on from it; the result is that of an unbroken run. Without epochs, the
+    network keeps the weights it came with. ``compiled`` says whether to fuse the layers'
+    kernels, on a GPU; None does so where training is long enough to pay for it.
     """
-    optimizer = torch.optim.Adam(model.parameters(), lr=config.learning_rate, fused=True)
+    optimizer = make_optimizer(model, config.learning_rate)
+    if compiled is None:
+        compiled = config.epochs * len(windows) >= WORTH_COMPILING * config.batch_size
     state = TrainingState(EarlyStopping(config.patience))
     made_for = ""
     if checkpoint is not None:
@@ -70,6 +76,7 @@ def fit_network(
         autocast,
         first=len(state.history) + 1,
         deadline=deadline,
+        compiled=compiled,
         watch=watch,
         clock=clock,
     )
@@ -84,12 +91,13 @@ def fit_network(
         # an epoch cut short by the budget cannot be gone on with; the next run repeats it whole
         if checkpoint is not None and epoch.complete:
             save_checkpoint(checkpoint, model, optimizer, state, made_for)
-    if not state.best:
+    if state.history and not state.best:
         raise SubadjacentError(
             f"training diverged: no epoch gave a finite validation error with "
             f"learning_rate={config.learning_rate}; try a smaller one"
         )
-    model.load_state_dict(state.best)
+    if state.best:
+        model.load_state_dict(state.best)
     model.eval()
     return state.history
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from subadjacent.core.loss import loss
 from subadjacent.data.windows import Windows
-from subadjacent.model.transformer import SubAdjacentTransformer
+from subadjacent.model.network import Network
 from subadjacent.training.config import TrainingConfig
+from subadjacent.training.step import make_step, set_learning_rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def ignore(_progress: Progress) -> None:
 
 
 def train(
-    model: SubAdjacentTransformer,
+    model: Network,
     windows: Windows,
     validation: Windows,
     config: TrainingConfig,
@@ -56,6 +56,7 @@ def train(
     *,
     first: int = 1,
     deadline: float = math.inf,
+    compiled: bool = False,
     watch: Watch = ignore,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Epoch]:
@@ -64,27 +65,28 @@ def train(
     The order of the windows depends on the seed and the epoch's number alone, so that an
     epoch goes the same way whether or not the ones before it ran in this process. When
     ``clock`` passes ``deadline`` the epoch in progress ends early (after one step at least).
+    ``compiled`` has the layers' kernels fused, on a GPU.
     """
     steps = math.ceil(len(windows) / config.batch_size)
+    take_step = make_step(
+        model, optimizer, autocast, config.attention_weight, config.batch_size, compiled=compiled
+    )
     for number in range(first, config.epochs + 1):
         started, complete, step = clock(), True, 0
-        for group in optimizer.param_groups:
-            group["lr"] = config.learning_rate * config.decay ** (number - 1)
+        falls = max(number - config.steady_epochs, 0)
+        set_learning_rate(optimizer, config.learning_rate * config.decay**falls)
         model.train()
         # totals stay on the device: reading them every step would make the device wait
         losses = torch.zeros((), device=windows.values.device)
         contributions = torch.zeros_like(losses)
         batches = windows.batches(config.batch_size, _shuffle(config.seed, number))
         for step, which in enumerate(batches, start=1):
-            batch = windows.take(which)
-            with torch.enable_grad(), autocast:
-                values, contribution = model(batch)
-                objective = loss(batch, values, contribution, config.attention_weight)
-            optimizer.zero_grad(set_to_none=True)
-            torch.autograd.backward(objective)
-            optimizer.step()
-            losses += objective.detach()
-            contributions += contribution.detach().mean()
+            loss, contribution = take_step(windows.take(which))
+            losses += loss
+            contributions += contribution.mean()
+            if deadline < math.inf:
+                # a GPU runs behind what it was asked; the clock must not
+                losses.item()
             watch(Progress(number, config.epochs, step, steps))
             if clock() >= deadline:
                 complete = step == steps
@@ -102,7 +104,7 @@ def train(
 
 
 @torch.inference_mode()
-def validation_error(model: SubAdjacentTransformer, windows: Windows, batch_size: int) -> float:
+def validation_error(model: Network, windows: Windows, batch_size: int) -> float:
     """Mean squared reconstruction error over all windows, in full precision."""
     model.eval()
     total = torch.zeros((), device=windows.values.device)

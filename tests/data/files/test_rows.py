@@ -23,8 +23,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from subadjacent.data.files import Columns, Part, Rows, open_files
+from subadjacent.data.files.decoding import Decoder
 from subadjacent.data.inputs import read
-from subadjacent.errors import DataNotFound, InputError
+from subadjacent.errors import DataNotFound, InputError, SubadjacentError
 
 PLAIN = "time,a,b\n2024-01-01 00:00:00,1,2\n2024-01-01 00:01:00,3,4.5\n2024-01-01 00:02:00,5,6\n"
 
@@ -621,3 +622,43 @@ def test_rows_are_counted_before_they_are_read(tmp_path: Path) -> None:
     parquet, both = str(tmp_path / "one.parquet"), str(tmp_path / "two.csv")
     assert open_files([parquet, parquet]).count == 6
     assert open_files([parquet, both]).count == 6
+
+
+def test_a_date_that_python_does_not_have_is_refused(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    ticks = pl.Series([0, 10**9, 3 * 10**17])
+    frame = pl.DataFrame({"time": ticks.cast(pl.Datetime("us")), "a": [1.0, 2.0, 3.0]})
+    frame.write_parquet(tmp_path / "far.parquet")
+    with pytest.raises(InputError, match=r"row 3, column 'time', .* outside the years 1 to 9999"):
+        open_files([str(tmp_path / "far.parquet")]).whole()
+    assert capfd.readouterr().err == ""
+
+
+def test_the_decoder_outlives_a_process_that_ended(tmp_path: Path) -> None:
+    pl.DataFrame({"a": [1.0, 2.0]}).write_parquet(tmp_path / "a.parquet")
+    decoder = Decoder()
+    path = tmp_path / "a.parquet"
+    assert decoder.schema(path, "a")[1] == 2
+    assert decoder._process is not None
+    first = decoder._process
+    first.kill()
+    first.wait()
+    # whoever asked then hears of it; the next finds another process
+    with pytest.raises(InputError, match="a is damaged: it cannot be decoded"):
+        decoder.schema(path, "a")
+    assert decoder.rows(path, "a", ("a",), 1, 5)["a"].to_list() == [2.0]
+    assert decoder._process is not first
+    decoder._end()
+
+
+def test_a_decoder_that_does_not_start_is_no_fault_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pl.DataFrame({"a": [1.0]}).write_parquet(tmp_path / "a.parquet")
+    monkeypatch.setattr(
+        "subadjacent.data.files.decoding.COMMAND", (sys.executable, "-c", "raise SystemExit")
+    )
+    with pytest.raises(SubadjacentError, match="does not start") as caught:
+        Decoder().schema(tmp_path / "a.parquet", "a")
+    assert not isinstance(caught.value, InputError)

@@ -129,3 +129,14 @@ def test_forms_of_several_files_agree_on_the_finest_unit_and_on_utc() -> None:
     assert {(form.unit, form.zone) for form in common} == {("ns", "UTC")}
     assert in_common([berlin, TimeForm("dates")]) is None
     assert in_common([TimeForm("counter"), TimeForm("dates")]) is None
+
+
+@pytest.mark.parametrize("dtype", [pl.Datetime("us"), pl.Datetime("us", "UTC"), pl.Datetime("ms")])
+def test_dates_that_python_does_not_have_are_none(dtype: pl.Datetime) -> None:
+    ticks = 10**6 if dtype.time_unit == "us" else 10**3
+    # the year 2026, one far beyond 9999, one before the first
+    column = pl.Series([1_770_000_000 * ticks, 300_000_000_000 * ticks, -70_000_000_000 * ticks])
+    times = column.cast(dtype)
+    form = find_form(times)
+    assert form is not None
+    assert form.read(times).is_null().to_list() == [False, True, True]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from subadjacent.data.files.decoding import DECODER
 from subadjacent.data.files.delimited import Block
 from subadjacent.errors import InputError
 
@@ -14,17 +15,14 @@ MAGIC = b"PAR1"
 class Parquet:
     """One Parquet file; ``name`` is what messages call it.
 
-    A file that is cut, or is something else, is told by its first and last bytes. Damage in
-    between is told by polars, but for a page whose header claims more memory than there is:
-    polars then ends the process, which nothing here can prevent.
+    A file that is cut, or is something else, is told by its first and last bytes; damage in
+    between by the process that decodes it.
     """
 
     decimal_comma = False
     has_header = True
 
     def __init__(self, path: Path, name: str) -> None:
-        import polars as pl
-
         self.path, self.name = path, name
         self.notes: tuple[str, ...] = ()
         self.unnamed: set[str] = set()
@@ -38,10 +36,9 @@ class Parquet:
         if not begins or not ends or size < 12:
             fault = "it is cut off: get it whole" if begins else "it is something else"
             raise InputError(f"{name} must be a whole Parquet file; {fault}, or export it as CSV")
-        lazy = pl.scan_parquet(path, glob=False)
-        self.schema = dict(lazy.collect_schema())
+        schema, self.length = DECODER.schema(path, name)
+        self.schema = dict(schema)
         self.columns = tuple(self.schema)
-        self.length = int(lazy.select(pl.len()).collect().item())
 
     def sample(self, rows: int) -> Block:
         """The first rows; refuses a file that has none."""
@@ -53,10 +50,7 @@ class Parquet:
 
     def blocks(self, rows: int, columns: tuple[str, ...]) -> Iterator[Block]:
         """All rows in order, at most ``rows`` at a time."""
-        import polars as pl
-
-        lazy = pl.scan_parquet(self.path, glob=False).select(columns)
         for start in range(0, self.length, rows):
-            frame = lazy.slice(start, rows).collect()
+            frame = DECODER.rows(self.path, self.name, columns, start, rows)
             numbers = range(start + 1, start + frame.height + 1)
             yield Block(frame, self.name, numbers, "row")

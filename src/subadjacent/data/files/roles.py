@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from subadjacent.data.files.cells import blank_missing, read_numbers, show
 from subadjacent.data.files.delimited import Block, Delimited
 from subadjacent.data.files.parquet import Parquet
-from subadjacent.data.files.timestamps import EXAMPLES, TimeForm, find_form
+from subadjacent.data.files.timestamps import BEYOND, EXAMPLES, TimeForm, find_form
 from subadjacent.data.frames import ENTITY_COLUMNS
 from subadjacent.data.frames import TIME_COLUMNS as FRAME_TIME_COLUMNS
 from subadjacent.errors import InputError
@@ -96,11 +96,13 @@ def time_form(source: Source, sample: Block, column: str) -> TimeForm:
 
 def unreadable_time(block: Block, row: int, column: str) -> InputError:
     """What to say of a cell that holds no time."""
-    cell = block.frame[column][row]
-    missing = cell is None or blank_missing(block.frame[column].slice(row, 1))[0] is None
-    came = "it is empty: fill it in, or delete that row" if missing else (
-        f"it holds {show(cell)}: correct it, or name another column as the time"
-    )  # fmt: skip
+    cell = block.frame[column].slice(row, 1)
+    if cell.null_count() or (not cell.dtype.is_temporal() and not blank_missing(cell).count()):
+        came = "it is empty: fill it in, or delete that row"
+    else:
+        # polars cannot even show a date that Python does not have
+        held = BEYOND if cell.dtype.is_temporal() else show(cell[0])
+        came = f"it holds {held}: correct it, or name another column as the time"
     return InputError(f"{block.place(row)}, column {column!r}, must have {EXAMPLES}; {came}")
 
 

@@ -35,6 +35,11 @@ EXAMPLES = (
 
 Unit = Literal["us", "ns"]
 
+# a day after the year 1 begins and a day before 9999 ends, in microseconds since 1970: Python has
+# no others, whatever their zone; nanoseconds end long before
+FIRST, LAST = -62_135_510_400_000_000, 253_402_214_400_000_000
+BEYOND = "a time outside the years 1 to 9999"
+
 
 @dataclass(frozen=True, slots=True)
 class TimeForm:
@@ -78,7 +83,7 @@ class TimeForm:
         return f"dates {zone}{order}"
 
     def read(self, column: pl.Series) -> pl.Series:
-        """The times of a column; null where a cell is missing or written otherwise."""
+        """The times of a column; null where a cell is missing, written otherwise or BEYOND."""
         if self.kind in PATTERNS:
             return self._from_text(column)
         if self.kind == "dates":
@@ -89,6 +94,8 @@ class TimeForm:
         import polars as pl
 
         times = column.cast(pl.Datetime(self.unit, getattr(column.dtype, "time_zone", None)))
+        if self.unit == "us":
+            times = times.set(~times.to_physical().is_between(FIRST, LAST), None)
         return times if self.zone is None else times.dt.convert_time_zone(self.zone)
 
     def _from_text(self, column: pl.Series) -> pl.Series:
@@ -134,7 +141,10 @@ class TimeForm:
         # beyond this the product would not fit
         numbers = numbers.set(numbers.abs() > (2**63 - 1) // scale, None)
         ticks = numbers * scale if self.whole else (numbers * scale).round()
-        return ticks.cast(pl.Int64).cast(pl.Datetime(self.unit, self.zone))
+        ticks = ticks.cast(pl.Int64)
+        if self.unit == "us":
+            ticks = ticks.set(~ticks.is_between(FIRST, LAST), None)
+        return ticks.cast(pl.Datetime(self.unit, self.zone))
 
 
 def find_form(sample: pl.Series, *, decimal_comma: bool = False) -> TimeForm | None:

@@ -6,6 +6,7 @@ const byId = name => document.getElementById(name);
 const width = payload.channels.length;
 const LINES = {error: 2 * width, contribution: 2 * width + 1, score: 2 * width + 2, decision: 2 * width + 3};
 const DENSE = 1500;   // points of a line
+const MARKS = ["fitted", "labels", "bands"];
 const FROM_ZERO = ["error", "score", "decision"];
 
 let series = all[0], channel = 0, current = -1, attention = payload.attention[0];
@@ -14,7 +15,7 @@ let models, range, planned = false, drawnDense;
 const named = name => models.get(name);
 const color = role => getComputedStyle(document.documentElement).getPropertyValue(`--${role}`).trim();
 
-// stretches of time: alarms and labels
+// stretches of time: alarms, labels, and what was fitted on
 
 function strips(source, stretches, top) {
   const half = 0.5 * series.interval;
@@ -50,9 +51,7 @@ function drawOverview() {
   // room for the markers
   named("overview").y_range.setv({start: low, end: high + 0.12 * (high - low)});
   named("whole").setv({start: series.place(-0.5), end: series.place(series.last + 0.5)});
-  for (const [name, stretches] of [["bands", series.info.bands], ["labels", series.info.labels]]) {
-    strips(named(`all_${name}`), stretches, high + 0.04 * (high - low));
-  }
+  for (const name of MARKS) strips(named(`all_${name}`), series.info[name], high + 0.04 * (high - low));
 }
 
 // the stretch in view
@@ -81,7 +80,7 @@ function drawDetail() {
     const extra = FROM_ZERO.includes(name) ? [0] : [];
     set(name, [inView(name)], name === "decision" ? [0, payload.threshold] : extra);
   }
-  for (const name of ["bands", "labels"]) {
+  for (const name of MARKS) {
     strips(named(name), series.info[name].filter(([first, last]) => first <= high && last >= low), 0);
   }
   tell(low, high, piece);
@@ -103,9 +102,18 @@ function nameOf(row) {
   return payload.kind === "row" ? `row ${Math.round(place).toLocaleString("en")}` : String(Number(place.toPrecision(12)));
 }
 
+// whether the view lies in a part that was fitted on, in words
+function learned(low, high) {
+  const from = Math.max(low, 0), to = Math.min(high, series.last);
+  const touched = series.info.fitted.filter(([first, last]) => first <= to && last - 1 >= from);
+  if (!touched.length) return "";
+  const whole = touched.some(([first, last]) => first <= from && to <= last - 0.5);
+  return whole ? " · fitted on this part" : " · partly fitted on";
+}
+
 function tell(low, high, piece) {
   const every = piece.step === 1 ? "every row" : `lowest and highest of every ${piece.step} rows`;
-  byId("stretch").textContent = `${nameOf(low)} to ${nameOf(high)} · ${every}`;
+  byId("stretch").textContent = `${nameOf(low)} to ${nameOf(high)} · ${every}${learned(low, high)}`;
   const alarm = current < 0 ? null : `Alarm ${current + 1} of ${payload.alarms.length}`;
   byId("detail-title").textContent = alarm ?? "Detail";
   byId("channel-name").textContent = `of ${payload.channels[channel]}`;
@@ -176,6 +184,14 @@ function step(by) {
   choose((next + count) % count);
 }
 
+// where a series is worst; all of it where nothing is wrong
+function showWorst() {
+  const severity = number => payload.alarms[number].severity;
+  const own = payload.alarms.flatMap((alarm, number) => alarm.series === series.number ? [number] : []);
+  if (own.length) choose(own.reduce((worst, one) => severity(one) > severity(worst) ? one : worst));
+  else showAll();
+}
+
 function showAll() {
   current = -1;
   document.querySelector("tr[aria-current]")?.removeAttribute("aria-current");
@@ -206,7 +222,7 @@ function listen() {
   on("further", "click", () => zoom(2));
   on("all", "click", showAll);
   on("channel", "change", event => chooseChannel(Number(event.target.value)));
-  on("entity", "change", event => { chooseSeries(Number(event.target.value)); showAll(); });
+  on("entity", "change", event => { chooseSeries(Number(event.target.value)); showWorst(); });
   for (const header of document.querySelectorAll("#alarm-table [aria-sort]")) {
     header.querySelector("button").addEventListener("click", () => sort(header));
   }

@@ -1,0 +1,112 @@
+"""Arrays that lie in `.npz` and `.npy` files: our own archive, and the widely shared triple."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.benchmarks.benchmark import Benchmark, Source, assemble
+from subadjacent.errors import DataNotFound, InputError
+
+REQUIRED = ("train", "test", "labels", "train_lengths", "test_lengths", "entities")
+
+
+def read_npz(path: Path, source: Source, *, train: str = "train") -> Benchmark:
+    """Our archive: ``train``, ``test``, ``labels``, two arrays of lengths, and ``entities``.
+
+    Parameters
+    ----------
+    path, source
+        The file, and the row of the table.
+    train
+        Which array to take for training; NeurIPS-TS has two.
+    """
+    # NumPy leaves a damaged file open where it opens it itself
+    with (
+        _arrays_of(path),
+        path.open("rb") as file,
+        np.load(file, allow_pickle=False) as archive,
+    ):
+        missing = sorted({*REQUIRED, train} - set(archive.files))
+        if missing:
+            raise InputError(f"{path} must hold the array {missing[0]!r}; it has {archive.files}")
+        found = {name: archive[name] for name in {*REQUIRED, train}}
+    entities = [str(name) for name in found["entities"]]
+    return assemble(
+        source,
+        path,
+        _cut(path, train, found[train], found["train_lengths"], len(entities)),
+        _cut(path, "test", found["test"], found["test_lengths"], len(entities)),
+        _cut(path, "labels", found["labels"], found["test_lengths"], len(entities)),
+        entities=entities,
+    )
+
+
+def write_npz(benchmark: Benchmark, path: Path, **others: NDArray[Any]) -> None:
+    """Write a benchmark as our archive, with further arrays if wanted."""
+    names = [one.entity or benchmark.name for one in benchmark.train]
+    arrays: dict[str, Any] = {
+        "train": np.concatenate([one.values for one in benchmark.train]),
+        "test": np.concatenate([one.rows.values for one in benchmark.test]),
+        "labels": np.concatenate([one.labels for one in benchmark.test]),
+        "train_lengths": np.array([len(one) for one in benchmark.train]),
+        "test_lengths": np.array([len(one) for one in benchmark.test]),
+        "entities": np.array(names),
+    }
+    np.savez_compressed(path, **(arrays | others))
+
+
+def read_npy_triple(folder: Path, source: Source) -> Benchmark:
+    """`NAME_train.npy`, `NAME_test.npy`, `NAME_test_label.npy`: what they hold, nothing else.
+
+    One concatenated series: where an entity ends is not in these files. For MSL and SMAP
+    the last row of an anomaly counts as anomalous too, and SMAP lacks its two P-2 series.
+    """
+    train, test, labels = (
+        read_npy(folder / f"{source.title}_{part}.npy") for part in ("train", "test", "test_label")
+    )
+    # some copies keep the labels as a column
+    return assemble(source, folder, [train], [test], [labels.reshape(-1)])
+
+
+def read_npy(path: Path) -> NDArray[Any]:
+    """One array of numbers from a `.npy` file."""
+    with _arrays_of(path), path.open("rb") as file:
+        values = np.load(file, allow_pickle=False)
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiub":
+        raise InputError(f"{path} must be a .npy file of numbers; get it again")
+    return values
+
+
+def _cut(
+    path: Path, name: str, values: NDArray[Any], lengths: NDArray[Any], entities: int
+) -> list[NDArray[Any]]:
+    """One piece an entity."""
+    if lengths.shape != (entities,) or lengths.sum() != len(values) or (lengths < 1).any():
+        raise InputError(
+            f"{path}: the lengths of {name} must be one for each of {entities} entities and sum "
+            f"to its {len(values)} rows; got {lengths.shape} with sum {lengths.sum()}"
+        )
+    # at once, for the archive's arrays lie column by column
+    whole = np.ascontiguousarray(values)
+    return np.split(whole, np.cumsum(lengths)[:-1])
+
+
+@contextmanager
+def _arrays_of(path: Path) -> Iterator[None]:
+    """Whatever NumPy says of a damaged file, in our words."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise DataNotFound(f"{path} is not there") from error
+    except InputError:
+        raise
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        raise InputError(f"{path} is damaged ({str(error)[:100]}): get it again") from error

@@ -1,0 +1,36 @@
+"""NeurIPS-TS, which needs no file: the paper's test series, and a series to train on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from subadjacent.data.benchmarks.archive import read_npz, write_npz
+from subadjacent.data.benchmarks.benchmark import Benchmark, Source, assemble
+from subadjacent.data.synthetic import neurips_ts
+
+TEST_SEED, TRAIN_SEED = 100, 101
+
+
+def generate(source: Source, *, contaminated: bool = False) -> Benchmark:
+    """Seed 100 to test on, seed 101 to train on.
+
+    Nobody has published the paper's training series. The clean one is the sine before any
+    anomaly is put in; the contaminated one has as many anomalies as the test series.
+    """
+    test, train = neurips_ts(seed=TEST_SEED), neurips_ts(seed=TRAIN_SEED)
+    learned = train.values if contaminated else train.base
+    return assemble(source, "generated", [learned], [test.values], [test.labels])
+
+
+def read_generated(path: Path, source: Source, *, contaminated: bool = False) -> Benchmark:
+    """The same from the archive that ``write_generated`` writes."""
+    return read_npz(path, source, train="train_contaminated" if contaminated else "train")
+
+
+def write_generated(path: Path, source: Source) -> None:
+    """Write both training series and the test series as one archive."""
+    contaminated = generate(source, contaminated=True).train[0].values
+    kinds = neurips_ts(seed=TEST_SEED).kind
+    write_npz(generate(source), path, train_contaminated=contaminated, kind=kinds.astype(np.int8))

@@ -1,0 +1,127 @@
+"""Put a set under the root: fetch what its licence lets us fetch, or generate it."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import zipfile
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+
+from subadjacent.data.benchmarks.benchmark import Download, Source
+from subadjacent.data.benchmarks.generated import write_generated
+from subadjacent.data.download import fetch
+from subadjacent.errors import DataNotFound, InputError
+
+Step = Callable[[str, int, int, int, int | None], None]
+"""Told the file, its number, how many there are, bytes that have come, bytes that will."""
+
+
+def obtain(
+    source: Source, root: Path, *, base: str | None = None, watch: Step | None = None
+) -> None:
+    """Fetch the files of a set that are not there yet, or write the generated one.
+
+    Parameters
+    ----------
+    source, root
+        The set, and the folder to put it under.
+    base
+        Where to fetch from instead: a copy with the same file names.
+    watch
+        Called as bytes come in.
+
+    Raises
+    ------
+    DataNotFound
+        For a set that is given out on request, with how to ask for it, and for files that are
+        not where they used to be.
+    InputError
+        When a file cannot be written, or an archive is damaged.
+    """
+    if source.generate is not None:
+        _write(source, root / source.layouts[0].files[0])
+        return
+    if not source.downloads:
+        raise DataNotFound(f"{source.title} cannot be downloaded. {source.instructions}")
+    for number, download in enumerate(source.downloads, start=1):
+        target = root / download.target
+
+        def piece(
+            done: int, total: int | None, file: str = download.file, number: int = number
+        ) -> None:
+            if watch is not None:
+                watch(file, number, len(source.downloads), done, total)
+
+        if _is_there(download, target):
+            continue
+        address = _address(download, base)
+        if download.unpack is None:
+            fetch(address, target, sha256=download.sha256, watch=piece)
+        else:
+            archive = target / f"{download.file}.zip"
+            fetch(address, archive, sha256=download.sha256, watch=piece)
+            unpack(archive, target, download.unpack)
+            archive.unlink()
+
+
+def _is_there(download: Download, target: Path) -> bool:
+    if download.unpack is None:
+        return target.is_file()
+    return (target / "train").is_dir() and (target / "test").is_dir()
+
+
+def _address(download: Download, base: str | None) -> str:
+    return f"{(base or download.base).rstrip('/')}/{download.file}"
+
+
+def unpack(archive: Path, folder: Path, pattern: str) -> None:
+    """Take files out of an archive: those whose last two names match, at most one folder deep.
+
+    All lie beside the folder until they are whole; only then do they get their names.
+    """
+    wanted = re.compile(pattern)
+    draft = folder / f".unpacking.{secrets.token_hex(4)}"
+    try:
+        with zipfile.ZipFile(archive) as packed:
+            for member in packed.infolist():
+                # names may lead anywhere; only the last two are used, and both are checked
+                name = "/".join(PurePosixPath(member.filename).parts[-2:])
+                if wanted.fullmatch(name):
+                    (draft / name).parent.mkdir(parents=True, exist_ok=True)
+                    with packed.open(member) as source, (draft / name).open("wb") as target:
+                        shutil.copyfileobj(source, target)
+        if not draft.is_dir():
+            raise InputError(f"{archive} must hold files such as {pattern}; it holds none of them")
+        for part in sorted(draft.iterdir()):
+            shutil.rmtree(folder / part.name, ignore_errors=True)
+            part.replace(folder / part.name)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        archive.unlink(missing_ok=True)
+        raise InputError(
+            f"{archive} is damaged ({error}) and was thrown away: try again"
+        ) from error
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _write(source: Source, path: Path) -> None:
+    """Write the generated set, whole or not at all."""
+    draft = path.with_name(f".{secrets.token_hex(4)}.{path.name}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_generated(draft, source)
+        with draft.open("rb") as stream:
+            os.fsync(stream.fileno())
+        draft.replace(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)

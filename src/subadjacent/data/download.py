@@ -1,0 +1,246 @@
+"""Fetch a file over HTTPS: goes on where it stopped, and is there whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import ipaddress
+import os
+import re
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from subadjacent.errors import DataNotFound, InputError
+
+CHUNK = 1 << 16
+TIMEOUT = 30.0
+TRIES = 4
+
+Watch = Callable[[int, int | None], None]
+"""Told the bytes that are there and, where the server says so, how many there will be."""
+
+
+def fetch(
+    address: str,
+    target: Path,
+    *,
+    sha256: str | None = None,
+    watch: Watch | None = None,
+    pause: float = 1.0,
+) -> None:
+    """Fetch ``address`` to ``target``.
+
+    What has come lies in `<target>.part` until it is all there, so that a later call goes on
+    from it, if the server can and its file is still the same. Connections that break are
+    taken up again; only ``TRIES`` in a row that bring nothing new are given up on.
+
+    Parameters
+    ----------
+    address
+        https:, or http: on this very machine.
+    target
+        File to write; its folder is made.
+    sha256
+        What the whole must come to, in hex, where known.
+    watch
+        Called with every piece.
+    pause
+        Seconds to wait after the first failure; doubled after each further one.
+
+    Raises
+    ------
+    DataNotFound
+        When the server has no such file, or cannot be reached.
+    InputError
+        For an address that is not safe, a wrong checksum, or a file that cannot be written.
+    """
+    check_address(address)
+    part = target.with_name(f"{target.name}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _persist(address, part, watch or (lambda _done, _total: None), pause)
+        if sha256 is not None and (found := _digest(part)) != sha256.lower():
+            part.unlink()
+            raise InputError(
+                f"{address} must have the SHA-256 checksum {sha256}; got {found}: "
+                "what came was thrown away, try again later"
+            )
+        part.replace(target)
+    except OSError as error:
+        # a DataNotFound is one too, and says it better
+        if isinstance(error, DataNotFound):
+            raise
+        raise InputError(f"{target} cannot be written: {error.strerror or error}") from error
+    _tag(part).unlink(missing_ok=True)
+
+
+def check_address(address: str) -> None:
+    """Refuse an address whose content could be changed on its way."""
+    parts = urllib.parse.urlsplit(address)
+    if parts.scheme == "https" and parts.hostname:
+        return
+    if parts.scheme == "http" and _is_local(parts.hostname):
+        return
+    raise InputError(f"address must begin with https://; got {address!r}")
+
+
+def _is_local(host: str | None) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host or "").is_loopback
+    except ValueError:
+        return False
+
+
+class _BrokenError(Exception):
+    """The connection did not bring all of the file; worth another try."""
+
+
+def _persist(address: str, part: Path, watch: Watch, pause: float) -> None:
+    """Try again as long as it brings something."""
+    most, failures = _size(part), 0
+    while True:
+        try:
+            _bring(address, part, watch)
+            return
+        except _BrokenError as error:
+            reached = _size(part)
+            failures = 0 if reached > most else failures + 1
+            most = max(most, reached)
+            if failures == TRIES:
+                raise DataNotFound(
+                    f"{address} cannot be fetched ({error}); {reached:,} bytes are kept in {part}: "
+                    "check the network and try again"
+                ) from error
+        time.sleep(pause * 2 ** max(failures - 1, 0) if failures else 0)
+
+
+def _bring(address: str, part: Path, watch: Watch) -> None:
+    """One connection; goes on behind what is there where the server lets it."""
+    request = urllib.request.Request(address, headers={"Accept-Encoding": "identity"})
+    if (there := _size(part)) and _tag(part).is_file():
+        request.add_header("Range", f"bytes={there}-")
+        # the rest of a file that has changed meanwhile would not fit
+        request.add_header("If-Range", _tag(part).read_text(encoding="ascii"))
+    else:
+        there = 0
+    try:
+        with _opener(address).open(request, timeout=TIMEOUT) as response:
+            start, total = _bounds(response, there)
+            _remember(response, part)
+            with part.open("r+b" if start else "wb") as file:
+                file.seek(start)
+                file.truncate()
+                done = _copy(response, file, start, total, watch)
+    except urllib.error.HTTPError as error:
+        error.close()
+        _judge(error, address, part, there)
+        return
+    except (
+        urllib.error.URLError,
+        http.client.HTTPException,
+        ConnectionError,
+        TimeoutError,
+    ) as error:
+        raise _BrokenError(getattr(error, "reason", None) or error or "no answer") from error
+    if total is not None and done < total:
+        raise _BrokenError(f"the connection broke after {done:,} of {total:,} bytes")
+
+
+def _bounds(response: Any, there: int) -> tuple[int, int | None]:
+    """Where the answer begins in the file, and how long the file is."""
+    if response.status == http.client.PARTIAL_CONTENT:
+        found = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", response.headers.get("Content-Range", ""))
+        if found and int(found[1]) == there:
+            return there, int(found[2])
+        raise _BrokenError("the server sent another part than was asked for")
+    length = response.headers.get("Content-Length")
+    return 0, int(length) if length and length.isdigit() else None
+
+
+def _copy(response: Any, file: IO[bytes], done: int, total: int | None, watch: Watch) -> int:
+    while True:
+        try:
+            # what has come, without waiting for more: an interruption loses none of it
+            piece = response.read1(CHUNK)
+        except (http.client.HTTPException, OSError) as error:
+            raise _BrokenError(f"the connection broke after {done:,} bytes") from error
+        if not piece:
+            break
+        file.write(piece)
+        done += len(piece)
+        watch(done, total)
+    # on disk before it gets its name
+    file.flush()
+    os.fsync(file.fileno())
+    return done
+
+
+def _judge(error: urllib.error.HTTPError, address: str, part: Path, there: int) -> None:
+    """What an answer that is no success means; returns where all is there already."""
+    if error.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE and there:
+        if error.headers.get("Content-Range", "") == f"bytes */{there}":
+            return
+        # what is there is longer than the file: begin again
+        part.unlink()
+        raise _BrokenError("what is there does not fit the file")
+    if error.code == http.client.TOO_MANY_REQUESTS or error.code >= 500:
+        raise _BrokenError(f"the server answers {error.code}")
+    raise DataNotFound(
+        f"{address} is not to be had: the server answers {error.code} {error.reason}"
+    )
+
+
+def _remember(response: Any, part: Path) -> None:
+    """Keep what tells this version of the file from another; without it, none is gone on with."""
+    headers = response.headers
+    mark = headers.get("ETag") or ""
+    # a weak mark does not promise the same bytes
+    mark = headers.get("Last-Modified") if not mark or mark.startswith("W/") else mark
+    if mark and mark.isascii():
+        _tag(part).write_text(mark, encoding="ascii")
+    else:
+        _tag(part).unlink(missing_ok=True)
+
+
+def _tag(part: Path) -> Path:
+    return part.with_name(f"{part.name}.version")
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.is_file() else 0
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+class _SafeRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows to addresses that could have been asked for, and to no other."""
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: Any,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        check_address(newurl)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _opener(address: str) -> urllib.request.OpenerDirector:
+    handlers: list[urllib.request.BaseHandler] = [_SafeRedirects()]
+    if _is_local(urllib.parse.urlsplit(address).hostname):
+        # what is on this machine needs no proxy
+        handlers.append(urllib.request.ProxyHandler({}))
+    return urllib.request.build_opener(*handlers)

@@ -1,0 +1,56 @@
+"""What the principal components of single rows leave unexplained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.detectors.baselines.subspace import SubspaceDetector
+from subadjacent.errors import InputError, require_number
+
+
+class PCADetector(SubspaceDetector):
+    """Scores a row by its mean squared distance, a channel, from the main directions of training.
+
+    One analysis for each entity, and one of all rows for entities that are new.
+
+    Parameters
+    ----------
+    variance : float
+        Keep as few directions as hold this share of the variance; never all of them.
+    smoothing : int
+        Average each score with those before it, so many in all.
+    clip : float
+        Standardised values beyond this are cut.
+    contamination : "auto", float, str or threshold object
+        Where to set the threshold, without labels; as for ``SubAdjacentDetector``.
+    fill_limit : int
+        Longest gap, in rows, that is filled with the value before it.
+    """
+
+    def __init__(
+        self,
+        *,
+        variance: float = 0.9,
+        smoothing: int = 1,
+        clip: float = 10.0,
+        contamination: Any = "auto",
+        fill_limit: int = 10,
+    ) -> None:
+        self.variance = variance
+        self.smoothing = smoothing
+        self.clip = clip
+        self.contamination = contamination
+        self.fill_limit = fill_limit
+
+    def _check(self) -> None:
+        super()._check()
+        require_number("variance", self.variance, above=0)
+        if self.variance >= 1:
+            raise InputError(f"variance must be below 1; got {self.variance!r}")
+
+    def _keep(self, variances: NDArray[np.float64]) -> int:
+        held = np.cumsum(variances) / variances.sum()
+        return int(np.searchsorted(held, self.variance)) + 1

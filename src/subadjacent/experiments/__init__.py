@@ -1,0 +1,1 @@
+"""The paper, reproduced: every table and figure, under its own protocol and under a clean one."""

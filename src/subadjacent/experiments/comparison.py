@@ -1,0 +1,195 @@
+"""A table that compares variants over datasets: a list of runs, and how to lay them out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from subadjacent.data.benchmarks import SOURCES
+from subadjacent.experiments.asked import REAL, Asked
+from subadjacent.experiments.grid import PERCENT, Cell, Grid, paper_tables, paper_value
+from subadjacent.experiments.results import Results
+from subadjacent.experiments.run import CLEAN, PUBLISHED, Run, Setting
+
+Settings = tuple[tuple[str, Setting], ...]
+
+ADJUSTED = "oracle_point_adjusted_f1"
+NOT_HERE = "no data"
+NOT_RUN = "not run"
+
+# rows of an ablation are run once on the largest set, and once under the clean protocol
+ONE_SEED = ("smd",)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A row of a table: all of a run but dataset, protocol and seed.
+
+    ``published`` and ``clean`` hold what is set under one protocol alone.
+    """
+
+    label: str
+    detector: str = "sub-adjacent"
+    settings: Settings = ()
+    published: Settings = ()
+    clean: Settings = ()
+    score: str = "dynamic"
+    train_share: float = 1.0
+    per_entity: bool = False
+
+    def run(self, dataset: str, protocol: str, seed: int, quick: bool) -> Run:
+        """The run of one cell and seed."""
+        own = self.published if protocol == PUBLISHED else self.clean
+        return Run(
+            dataset,
+            self.detector,
+            protocol,
+            seed,
+            self.settings + own,
+            # the clean protocol has one score, and one model
+            self.score if protocol == PUBLISHED else "dynamic",
+            self.train_share,
+            self.per_entity and protocol == PUBLISHED,
+            quick,
+        )
+
+
+RANDOM = Variant("random score", "random")
+UNTRAINED = Variant("untrained network", "untrained")
+MAGNITUDE = Variant("input magnitude", "magnitude")
+PCA = Variant("PCA error", "pca")
+SUB_PCA = Variant("Sub-PCA", "sub-pca")
+# those that make sense under the paper's protocol, and all of them
+PUBLISHED_CONTROLS = (RANDOM, UNTRAINED)
+CLEAN_CONTROLS = (RANDOM, UNTRAINED, MAGNITUDE, PCA, SUB_PCA)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What a grid shows of its runs, and the paper's group of numbers beside it, if any."""
+
+    metric: str
+    words: str
+    paper: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A table of variants against datasets, under both protocols.
+
+    Parameters
+    ----------
+    name
+        The paper's: ``table4``.
+    title
+        What is compared.
+    corner
+        What the rows' labels are.
+    variants
+        The rows; labels are those of ``published.toml`` where the paper has the row.
+    datasets
+        The columns.
+    published, clean
+        What is shown under each protocol.
+    ablation
+        Whether one seed is enough on the largest set, and under the clean protocol.
+    notes
+        Sentences below the table.
+    """
+
+    name: str
+    title: str
+    corner: str
+    variants: tuple[Variant, ...]
+    datasets: tuple[str, ...] = REAL
+    published: tuple[Measure, ...] = (
+        Measure(ADJUSTED, "point-adjusted F1, settings and threshold picked on labels", "F1"),
+    )
+    clean: tuple[Measure, ...] = (
+        Measure(ADJUSTED, "point-adjusted F1, threshold picked on labels"),
+        Measure("average_precision", "average precision"),
+    )
+    ablation: bool = True
+    notes: tuple[str, ...] = field(default=())
+
+    def runs(self, asked: Asked) -> list[Run]:
+        """All that the table needs, whether or not it was run before."""
+        return [
+            run
+            for protocol in asked.protocols
+            for variant in self._rows(protocol)
+            for dataset in self.datasets
+            if dataset in asked.datasets
+            for run in self._seeds(variant, dataset, protocol, asked)
+        ]
+
+    def grids(self, results: Results, asked: Asked) -> list[Grid]:
+        """One grid a measure, published ones first."""
+        shown = [(PUBLISHED, measure) for measure in self.published if asked.published]
+        shown += [(CLEAN, measure) for measure in self.clean if asked.clean]
+        return [self._grid(protocol, measure, results, asked) for protocol, measure in shown]
+
+    def _rows(self, protocol: str) -> tuple[Variant, ...]:
+        return self.variants + (PUBLISHED_CONTROLS if protocol == PUBLISHED else CLEAN_CONTROLS)
+
+    def _seeds(self, variant: Variant, dataset: str, protocol: str, asked: Asked) -> Iterator[Run]:
+        once = asked.quick or (self.ablation and (dataset in ONE_SEED or protocol == CLEAN))
+        for seed in range(1 if once else asked.seeds):
+            yield variant.run(dataset, protocol, seed, asked.quick)
+
+    def _grid(self, protocol: str, measure: Measure, results: Results, asked: Asked) -> Grid:
+        rows = []
+        if measure.paper is not None:
+            ours = {variant.label for variant in self.variants}
+            others = [row for row in self._paper_rows(measure) if row not in ours]
+            rows += [(label, self._paper_only(label, measure)) for label in others]
+        for variant in self._rows(protocol):
+            cells = [
+                self._cell(variant, dataset, protocol, measure, results, asked)
+                for dataset in self.datasets
+            ]
+            rows.append((variant.label, tuple(cells)))
+        return Grid(
+            f"{self.name}-{protocol}-{measure.metric.replace('_', '-')}",
+            f"{self.title}: {measure.words} ({protocol} protocol, %)",
+            self.corner,
+            tuple(_title(dataset) for dataset in self.datasets),
+            tuple(rows),
+            self.notes if protocol == PUBLISHED else (),
+        )
+
+    def _cell(
+        self,
+        variant: Variant,
+        dataset: str,
+        protocol: str,
+        measure: Measure,
+        results: Results,
+        asked: Asked,
+    ) -> Cell:
+        paper = None
+        if measure.paper is not None:
+            paper = paper_value(self.name, measure.paper, variant.label, SOURCES[dataset].title)
+        found = [
+            results.value(run, measure.metric)
+            for run in self._seeds(variant, dataset, protocol, asked)
+        ]
+        values = tuple(PERCENT * value for value in found if value is not None)
+        missing = NOT_RUN if dataset in asked.datasets else NOT_HERE
+        return Cell(values, paper, "" if values else missing)
+
+    def _paper_rows(self, measure: Measure) -> list[str]:
+        return list(paper_tables()[self.name][measure.paper]["rows"])
+
+    def _paper_only(self, label: str, measure: Measure) -> tuple[Cell, ...]:
+        assert measure.paper is not None
+        found = (
+            paper_value(self.name, measure.paper, label, SOURCES[dataset].title)
+            for dataset in self.datasets
+        )
+        return tuple(Cell(paper=value, missing="—") for value in found)
+
+
+def _title(dataset: str) -> str:
+    # what lies here of SMD is less than the set the paper used; see docs/data.md
+    return "SMD (19 of 28)" if dataset == "smd" else SOURCES[dataset].title

@@ -1,0 +1,101 @@
+"""What a network costs: the numbers of Table 11, measured.
+
+Time and memory are those of training steps on windows of the dataset, with the linear
+attention's matrix formed or avoided. An epoch's time is that of its steps: a few are timed.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from subadjacent.data.series import TrainSeries
+from subadjacent.data.windows import Stack, Windows, stack
+from subadjacent.experiments.datasets import load
+from subadjacent.experiments.protocols.published import STRIDES, unscaled
+from subadjacent.experiments.protocols.scaling import scale_benchmark
+from subadjacent.experiments.run import Run
+from subadjacent.model.config import ModelConfig
+from subadjacent.model.layers import SubAdjacentAttention
+from subadjacent.model.transformer import SubAdjacentTransformer
+from subadjacent.scoring.point import PointConfig, score_points
+from subadjacent.training.device import (
+    autocast,
+    forget_peak_memory,
+    peak_memory,
+    resolve_device,
+    wait_for,
+)
+from subadjacent.training.step import make_optimizer, make_step
+
+WINDOW = 100
+BATCH = 128
+# the first ones warm up and record
+STEPS, WARM_UP = 40, 10
+QUICK_STEPS, QUICK_WARM_UP = 2, 1
+
+
+def execute(run: Run, root: str | None, device: str) -> dict[str, Any]:
+    """Train some steps, score the test rows, and count."""
+    benchmark = load(run, root)
+    settings = dict(run.settings)
+    where = resolve_device(device)
+    learned, asked = scale_benchmark(benchmark)
+    config = ModelConfig.sized(
+        "small" if run.quick else "paper", learned.shape[1], attention=str(settings["attention"])
+    )
+    network = SubAdjacentTransformer.seeded(config, run.seed).to(where)
+    for module in network.modules():
+        if isinstance(module, SubAdjacentAttention):
+            module.dense = settings["form"] == "matrix"
+    scored = _stack(asked)
+    stacked = _stack(learned)
+    windows = stacked.windows_within([(0, len(learned))], STRIDES.get(run.dataset, 1)).to(where)
+    return {
+        "parameters": sum(one.numel() for one in network.parameters()),
+        "multiplications": _multiplications(network, windows),
+        "epoch_seconds": _step_seconds(network, windows, run.quick)
+        * math.ceil(len(windows) / BATCH),
+        "training_memory_gib": peak_memory(where),
+        "inference_seconds": _inference_seconds(network, scored),
+    }
+
+
+def _stack(rows: Any) -> Stack:
+    return stack([TrainSeries(rows)], unscaled(rows.shape[1]), WINDOW)
+
+
+def _multiplications(network: SubAdjacentTransformer, windows: Windows) -> int:
+    """Multiply-adds of one window; the paper calls them FLOPs."""
+    with FlopCounterMode(display=False) as counter, torch.inference_mode():
+        network(windows.take(torch.zeros(1, dtype=torch.long, device=windows.starts.device)))
+    return int(counter.get_total_flops()) // 2
+
+
+def _step_seconds(network: SubAdjacentTransformer, windows: Windows, quick: bool) -> float:
+    device = windows.values.device
+    forget_peak_memory(device)
+    size = min(BATCH, len(windows))
+    step = make_step(network, make_optimizer(network, 1e-4), autocast(device), 10.0, size)
+    network.train()
+    which = torch.arange(size, device=device)
+    warm_up, steps = (QUICK_WARM_UP, QUICK_STEPS) if quick else (WARM_UP, STEPS)
+    for _ in range(warm_up):
+        step(windows.take(which))
+    wait_for(device)
+    started = time.perf_counter()
+    for _ in range(steps):
+        step(windows.take(which))
+    wait_for(device)
+    return (time.perf_counter() - started) / steps
+
+
+def _inference_seconds(network: SubAdjacentTransformer, stacked: Stack) -> float:
+    score_points(network, stacked, PointConfig(0.0))
+    started = time.perf_counter()
+    score_points(network, stacked, PointConfig(0.0))
+    return time.perf_counter() - started

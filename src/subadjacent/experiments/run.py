@@ -1,0 +1,90 @@
+"""One run: a detector on a dataset, under a protocol, with a seed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from subadjacent.errors import InputError
+
+PUBLISHED, CLEAN = "published", "clean"
+PROTOCOLS = (PUBLISHED, CLEAN)
+# what the published protocol makes of the network's output: the error alone, Eq. 6, Eq. 7
+SCORES = ("error", "weighted", "dynamic")
+
+Setting = int | float | str | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Everything that decides a row of results.
+
+    Parameters
+    ----------
+    dataset
+        A name in ``data.benchmarks.SOURCES``.
+    detector
+        A name in ``experiments.methods.METHODS``.
+    protocol
+        ``"published"`` or ``"clean"``; see ``docs/experiments.md``.
+    seed
+        Of initial weights and the order of training.
+    settings
+        What differs from the protocol's own settings, by name.
+    score
+        Which score the published protocol judges; ``"dynamic"`` elsewhere.
+    train_share
+        Leading share of each entity's training rows that is used.
+    per_entity
+        One model for each entity, instead of one for all.
+    quick
+        On a few rows, with a small network: shows that all works, and no more.
+    """
+
+    dataset: str
+    detector: str
+    protocol: str
+    seed: int = 0
+    settings: tuple[tuple[str, Setting], ...] = ()
+    score: str = "dynamic"
+    train_share: float = 1.0
+    per_entity: bool = False
+    quick: bool = False
+
+    def __post_init__(self) -> None:
+        for name, known in (("protocol", PROTOCOLS), ("score", SCORES)):
+            if getattr(self, name) not in known:
+                raise InputError(
+                    f"{name} must be one of {', '.join(known)}; got {getattr(self, name)!r}"
+                )
+        if not 0 < self.train_share <= 1:
+            raise InputError(f"train_share must be in (0, 1]; got {self.train_share}")
+        object.__setattr__(self, "settings", tuple(sorted(self.settings)))
+
+    @property
+    def key(self) -> str:
+        """Twelve hex digits that change with anything above."""
+        return hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:12]
+
+    @property
+    def family(self) -> tuple[Any, ...]:
+        """What runs have in common that differ in dataset, seed and score alone.
+
+        Such runs are best made one after the other by one process: they share compiled code,
+        and those that differ in the score share their training.
+        """
+        # many small models share little, and take long: better made side by side
+        alone = self.dataset if self.per_entity else ""
+        return (self.detector, self.protocol, self.settings, self.train_share, alone)
+
+    def describe(self) -> str:
+        """For a progress line: short, and what tells it from its neighbours."""
+        parts = [self.dataset, self.detector, self.protocol]
+        parts += [f"{name}={value}" for name, value in self.settings]
+        if self.train_share < 1:
+            parts.append(f"{self.train_share:.0%} of train")
+        if self.per_entity:
+            parts.append("per entity")
+        return f"{' '.join(parts)}, seed {self.seed}"

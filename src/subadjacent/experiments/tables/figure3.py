@@ -1,0 +1,64 @@
+"""Figure 3: attention matrices of softmax attention and of linear attention, on SMAP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from subadjacent.experiments.datasets import load
+from subadjacent.experiments.protocols.published import fit
+from subadjacent.experiments.protocols.scaling import scale_benchmark
+from subadjacent.experiments.run import PUBLISHED, Run
+from subadjacent.experiments.runner import Place
+from subadjacent.training.device import resolve_device
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ATTENTIONS = {"vanilla": "softmax attention", "softmax": "linear attention, learned softmax"}
+DATASET, QUICK_DATASET = "smap", "nips-ts"
+
+
+class AttentionMatrices:
+    """The mean over heads and layers, for the first test window, after training."""
+
+    name = "figure3"
+    title = "Attention matrices with the band's contribution maximised"
+
+    def compute(self, place: Place, quick: bool) -> dict[str, NDArray[Any]]:
+        """Train both networks as the paper did, and look at one window."""
+        found = {}
+        for attention in ATTENTIONS:
+            run = Run(
+                QUICK_DATASET if quick else DATASET, "sub-adjacent", PUBLISHED,
+                settings=(("attention", attention),), quick=quick,
+            )  # fmt: skip
+            device = resolve_device(place.device)
+            learned, asked = scale_benchmark(load(run, place.root))
+            network, window, _ = fit(run, learned, device)
+            with torch.inference_mode():
+                rows = torch.from_numpy(asked[:window]).to(device)[None]
+                matrix = network.attention(rows).mean(dim=(0, 1, 2))
+            found[attention] = matrix.float().cpu().numpy()
+        return found
+
+    def draw(self, found: dict[str, NDArray[Any]]) -> dict[str, Figure]:
+        """Both matrices on one scale, query by key."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(7.4, 3.6), layout="constrained")
+        axes = figure.subplots(1, len(ATTENTIONS), sharey=True)
+        highest = max(float(np.quantile(found[name], 0.999)) for name in ATTENTIONS)
+        for axis, (name, words) in zip(axes, ATTENTIONS.items(), strict=True):
+            image = axis.imshow(found[name], cmap="viridis", vmin=0, vmax=highest)
+            axis.set_title(words, fontsize=10, loc="left")
+            axis.set_xlabel("key")
+        axes[0].set_ylabel("query")
+        figure.colorbar(image, ax=axes, shrink=0.85, label="attention")
+        return {"figure3": figure}
+
+
+FIGURE = AttentionMatrices()

@@ -1,0 +1,144 @@
+"""Scale, prior, discrepancy and loss of the Anomaly Transformer, by hand and against loops."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from subadjacent.core.association import (
+    SMALLEST,
+    association_loss,
+    discrepancy,
+    prior_association,
+    scale,
+)
+
+SIZES = [1, 2, 3, 7, 31]
+
+
+def random(*shape: int, seed: int = 0) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, dtype=torch.float64, generator=generator)
+
+
+def prior_oracle(scales: Tensor) -> Tensor:
+    """One Gaussian density a row, read off at every point, divided by its sum."""
+    rows = []
+    for i, deviation in enumerate(scales.unbind()):
+        densities = [
+            torch.exp(-((i - j) ** 2) / (2 * deviation**2)) / (math.sqrt(2 * math.pi) * deviation)
+            for j in range(len(scales))
+        ]
+        rows.append(torch.stack(densities) / torch.stack(densities).sum())
+    return torch.stack(rows)
+
+
+def discrepancy_oracle(series: Tensor, prior: Tensor) -> Tensor:
+    """Both divergences, entry by entry, of associations that are nowhere zero."""
+    points = []
+    for series_row, prior_row in zip(series, prior, strict=True):
+        total = series.new_zeros(())
+        for s, p in zip(series_row + SMALLEST, prior_row + SMALLEST, strict=True):
+            total = total + s * torch.log(s / p) + p * torch.log(p / s)
+        points.append(total)
+    return torch.stack(points)
+
+
+def test_discrepancy_of_two_points_by_hand() -> None:
+    series = torch.tensor([[1.0, 0.0], [0.5, 0.5]])
+    prior = torch.tensor([[0.5, 0.5], [0.5, 0.5]])
+    # row 0: 0.5 · log(1.0001 / 0.5001) − 0.5 · log(0.0001 / 0.5001) = 0.5 · log(10001)
+    expected = torch.tensor([0.5 * math.log(10_001), 0.0])
+    torch.testing.assert_close(discrepancy(series, prior), expected)
+
+
+def test_prior_of_three_points_by_hand() -> None:
+    near, far = math.exp(-0.5), math.exp(-2.0)
+    prior = prior_association(torch.ones(3))
+    ends, middle = 1 + near + far, 1 + 2 * near
+    torch.testing.assert_close(
+        prior,
+        torch.tensor(
+            [
+                [1 / ends, near / ends, far / ends],
+                [near / middle, 1 / middle, near / middle],
+                [far / ends, near / ends, 1 / ends],
+            ]
+        ),
+    )
+
+
+def test_scale_by_hand_and_at_its_ends() -> None:
+    raw = torch.tensor([-1e9, 0.0, 1e9], dtype=torch.float64)
+    expected = [3**1e-5 - 1, 3**0.50001 - 1, 3**1.00001 - 1]
+    torch.testing.assert_close(
+        scale(raw), torch.tensor(expected, dtype=torch.float64), rtol=1e-9, atol=0
+    )
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_prior_and_discrepancy_are_those_of_the_loops_with_their_gradients(n: int) -> None:
+    raw, logits = random(n, seed=1), random(n, n, seed=2)
+    weights = random(n, seed=3)
+    found = []
+    for fast in (True, False):
+        leaves = [one.clone().requires_grad_() for one in (raw, logits)]
+        series = torch.softmax(leaves[1], dim=-1)
+        # not too narrow: the loops divide densities, which vanish
+        scales = scale(leaves[0]) + 0.2
+        prior = prior_association(scales) if fast else prior_oracle(scales)
+        points = discrepancy(series, prior) if fast else discrepancy_oracle(series, prior)
+        (points * weights).sum().backward()
+        found.append([prior.detach(), points.detach(), *(one.grad for one in leaves)])
+    for here, there in zip(*found, strict=True):
+        torch.testing.assert_close(here, there, rtol=1e-9, atol=1e-12)
+
+
+def test_leading_dimensions_pass_through() -> None:
+    scales, logits = scale(random(2, 3, 5)), random(2, 3, 5, 5, seed=1)
+    series = torch.softmax(logits, dim=-1)
+    found = discrepancy(series, prior_association(scales))
+    assert found.shape == (2, 3, 5)
+    one = discrepancy(series[1, 2], prior_association(scales[1, 2]))
+    torch.testing.assert_close(found[1, 2], one)
+
+
+@given(st.integers(1, 30), st.integers(0, 10_000), st.floats(0, 40))
+def test_discrepancy_is_never_negative_and_nothing_where_the_two_are_equal(
+    n: int, seed: int, sharpness: float
+) -> None:
+    series = torch.softmax(sharpness * random(n, n, seed=seed), dim=-1).float()
+    prior = prior_association(scale(random(n, seed=seed + 1)).float())
+    found = discrepancy(series, prior)
+    assert (found >= 0).all()
+    assert torch.isfinite(found).all()
+    assert (discrepancy(prior, prior) == 0).all()
+    torch.testing.assert_close(found, discrepancy(prior, series))
+
+
+@pytest.mark.parametrize("raw", [-100.0, -3.0, 0.0, 100.0])
+def test_extreme_scales_give_rows_that_sum_to_one_and_finite_gradients(raw: float) -> None:
+    leaf = torch.full((300,), raw, requires_grad=True)
+    prior = prior_association(scale(leaf))
+    torch.testing.assert_close(prior.sum(dim=-1), torch.ones(300))
+    (gradient,) = torch.autograd.grad(discrepancy(torch.eye(300).flip(0), prior).sum(), leaf)
+    assert torch.isfinite(gradient).all()
+
+
+def test_half_precision_is_widened_first() -> None:
+    series = torch.softmax(random(6, 6), dim=-1).bfloat16()
+    prior = prior_association(torch.ones(6).bfloat16())
+    assert prior.dtype == torch.float32
+    assert discrepancy(series, prior).dtype == torch.float32
+
+
+def test_loss_by_hand() -> None:
+    windows, reconstruction = torch.zeros(1, 2, 2), torch.ones(1, 2, 2)
+    pushed, pulled = torch.tensor([[1.0, 3.0]]), torch.tensor([[0.5, 0.5]])
+    value = association_loss(windows, reconstruction, pushed, pulled, weight=3.0)
+    assert value.item() == 2.0 * 1.0 - 3.0 * 2.0 + 3.0 * 0.5
