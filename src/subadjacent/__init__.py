@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from subadjacent.detectors.baselines.random import RandomDetector
     from subadjacent.detectors.baselines.sub_pca import SubPCADetector
     from subadjacent.detectors.registry import load
+    from subadjacent.detectors.ridge import BandRidgeDetector
     from subadjacent.detectors.subadjacent import SubAdjacentDetector
     from subadjacent.errors import DataNotFound, InputError, ModelFileError, SubadjacentError
     from subadjacent.scoring.alarms import Alarm, Cause
@@ -30,6 +31,7 @@ _HOMES = {
     "Alarm": "scoring.alarms",
     "AlarmBudget": "scoring.threshold",
     "AnomalyTransformerDetector": "detectors.baselines.anomaly_transformer",
+    "BandRidgeDetector": "detectors.ridge",
     "BaseDetector": "detectors.base",
     "Cause": "scoring.alarms",
     "DataNotFound": "errors",
@@ -57,6 +59,7 @@ __all__ = [
     "Alarm",
     "AlarmBudget",
     "AnomalyTransformerDetector",
+    "BandRidgeDetector",
     "BaseDetector",
     "Cause",
     "DataNotFound",

@@ -376,3 +376,36 @@ def test_standard_input_gets_a_folder_with_a_plain_name(
 ) -> None:
     command("detect", "-", "--config", "quick.toml", "-q", input=plant.read_text())
     assert (tmp_path / "input-anomalies" / "report.html").exists()
+
+
+def test_a_file_without_times_is_counted_in_rows(command: Run, plant: Path, tmp_path: Path) -> None:
+    pl.read_csv(plant).drop("time").write_csv(tmp_path / "untimed.csv")
+    (tmp_path / "quick.toml").write_text(QUICK + "contamination = 0.02\n")
+    done = command("detect", "untimed.csv", "--config", "quick.toml", "-o", "out")
+    alarms = json_lines(done.stdout)
+    assert alarms
+    assert f"  row {max(alarms, key=lambda one: one['severity'])['start']:,}, " in done.stderr
+    scores = pl.read_csv(tmp_path / "out" / "scores.csv")
+    assert scores.columns == ["score", "normalized_score", "anomalous", "label"]
+    assert len(scores) == 1200
+    command("score", "untimed.csv", "-m", "out/model", "-o", "again.csv")
+    again = pl.read_csv(tmp_path / "again.csv")
+    assert again.columns == scores.columns
+    np.testing.assert_allclose(again["score"], scores["score"], rtol=1e-4, atol=1e-7)
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(
+    command: Run, plant: Path, model: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes.txt").write_text("mine")
+    told = command("fit", plant, "-o", "full", code=1).stderr
+    assert "path must be new or a model folder" in told
+    # under /proc nothing can be made, not even by root
+    for verb in (("fit", plant), ("score", plant, "-m", model), ("report", plant, "-m", model)):
+        told = command(*verb, "-o", "/proc/nowhere/out.csv", code=1).stderr
+        assert told.count("\n") == 1
+        assert told.startswith("error: /proc/nowhere/out.csv cannot be written")
+    assert "must be a folder" in command("detect", plant, "-o", plant, code=1).stderr
+    assert "must be a file" in command("report", plant, "-m", model, "-o", "-", code=2).stderr
+    assert "got an empty one" in command("score", "", "-m", model, code=1).stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,7 +11,15 @@ import polars as pl
 import pytest
 
 from conftest import SMALL
-from subadjacent import InputError, SubAdjacentDetector
+from subadjacent import (
+    BaseDetector,
+    InputError,
+    MagnitudeDetector,
+    PCADetector,
+    RandomDetector,
+    SubAdjacentDetector,
+    SubPCADetector,
+)
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.piecewise import PiecewiseScorer
 
@@ -48,6 +57,56 @@ def test_parts_give_the_scores_of_the_whole(
     np.testing.assert_allclose(scores, detector.decision_function(rows), rtol=1e-4, atol=1e-7)
 
 
+@pytest.mark.parametrize(
+    "detector",
+    [
+        MagnitudeDetector(),
+        MagnitudeDetector(smoothing=7),
+        PCADetector(smoothing=3),
+        SubPCADetector(window=20, smoothing=6),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("part", [1, 19, 250])
+def test_controls_too_and_missing_values_change_nothing(
+    plant: Plant, detector: BaseDetector, part: int
+) -> None:
+    detector.fit(frame(plant.train))
+    values = plant.test[: 120 if part == 1 else 1000].copy()
+    # across the ends of parts, at the very end, and in all channels at once
+    values[15:25, 0] = values[-4:, 1] = values[55:60] = np.nan
+    rows = frame(values, gap_at=73)
+    scorer = PiecewiseScorer(detector)
+    parts = [scorer.push(rows[at : at + part]) for at in range(0, len(rows), part)]
+    scores = np.concatenate([*parts, scorer.finish()])
+    np.testing.assert_allclose(scores, detector.decision_function(rows), rtol=1e-9, atol=1e-12)
+
+
+def test_few_rows_wait_until_they_tell_how_fast_the_clock_ticks(plant: Plant) -> None:
+    detector = SubPCADetector().fit(frame(plant.train))
+    rows = frame(plant.test, gap_at=1)
+    scorer = PiecewiseScorer(detector, least=50)
+    # one step, of five hours: by itself it would be the interval
+    parts = [scorer.push(rows[:2]), *(scorer.push(rows[at : at + 2]) for at in range(2, 1000, 2))]
+    assert not any(len(part) for part in parts[:24])
+    assert len(parts[24])
+    scores = np.concatenate([*parts, scorer.finish()])
+    np.testing.assert_allclose(scores, detector.decision_function(rows), rtol=1e-9)
+
+
+def test_a_bad_value_far_in_is_found_where_it_is(plant: Plant) -> None:
+    detector = MagnitudeDetector().fit(frame(plant.train))
+    values = plant.test.copy()
+    values[700:720, 2] = np.nan
+    scorer = PiecewiseScorer(detector)
+    scorer.push(frame(values)[:500])
+    with pytest.raises(InputError, match=r"from row (\d+) for 20 rows \(.*row (\d+)\)") as caught:
+        scorer.push(frame(values)[500:])
+    found = re.search(r"from row (\d+) for 20 rows \(.*row (\d+)\)", str(caught.value))
+    assert found is not None
+    assert sum(map(int, found.groups())) == 700
+
+
 def test_only_the_rows_still_needed_are_kept(plant: Plant) -> None:
     detector = SubAdjacentDetector(**SMALL).fit(frame(plant.train))
     scorer = PiecewiseScorer(detector)
@@ -65,3 +124,8 @@ def test_a_score_that_needs_all_rows_is_refused(parameters: dict[str, Any], plan
     detector = SubAdjacentDetector(**SMALL | {"epochs": 1} | parameters).fit(plant.train)
     with pytest.raises(InputError, match="must score rows from those before them"):
         PiecewiseScorer(detector)
+
+
+def test_noise_by_place_cannot_be_drawn_in_parts(plant: Plant) -> None:
+    with pytest.raises(InputError, match="must score rows from those before them"):
+        PiecewiseScorer(RandomDetector().fit(plant.train))

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
 from report.sample import CHANNELS, dated
-from subadjacent import SubAdjacentDetector
+from subadjacent import (
+    AnomalyTransformerDetector,
+    BaseDetector,
+    MagnitudeDetector,
+    SubAdjacentDetector,
+)
 from subadjacent.data.plant import Plant
 from subadjacent.report.page import page
 
@@ -346,3 +353,44 @@ def test_no_line_crosses_a_gap_in_the_clock(
     )
     assert found.index("NaN") == 300
     assert found.count("NaN") == 1
+
+
+@pytest.mark.parametrize(
+    ("detector", "rows", "matrices"),
+    [
+        (AnomalyTransformerDetector(window=20, epochs=2, stride=8), 5, 1),
+        (MagnitudeDetector(), 3, 0),
+    ],
+    ids=["transformer", "magnitude"],
+)
+def test_a_detector_without_a_band_or_a_network_shows_what_it_has(
+    opened: Opener, plant: Plant, tmp_path: Path, detector: BaseDetector, rows: int, matrices: int
+) -> None:
+    detector.fit(dated(plant.train))
+    detector.threshold_ = float(np.quantile(detector.decision_scores_, 0.99))
+    path = tmp_path / "page.html"
+    path.write_text(page(detector, dated(plant.test), title=""), encoding="utf-8")
+    tab = opened(path)
+    frame(tab)
+    assert tab.locator("#detail figure.row").count() == rows
+    assert tab.locator("#attention").count() == matrices
+    assert tab.locator("#band path").count() == 0
+    # the worst alarm is chosen, and what is drawn of it are the scores that made it one
+    worst = max(detector.alarms(dated(plant.test)), key=lambda one: one.severity)
+    assert worst.causes[0].channel in tab.locator("#channel-name").inner_text()
+    assert tab.locator("tr[aria-current]").count() == 1
+    drawn = tab.evaluate("[...Bokeh.documents[0].get_model_by_name('lines').data.decision]")
+    assert max(drawn) == pytest.approx(worst.score, rel=1e-3)
+
+
+def test_without_alarms_there_are_none_to_step_through(
+    opened: Opener, named: SubAdjacentDetector, plant: Plant, tmp_path: Path
+) -> None:
+    quiet = copy(named)
+    quiet.threshold_ = 1e9
+    path = tmp_path / "page.html"
+    path.write_text(page(quiet, dated(plant.test), title=""), encoding="utf-8")
+    tab = opened(path)
+    assert tab.locator("#next").is_disabled()
+    assert tab.locator("#previous").is_disabled()
+    assert "marker" not in tab.locator("#overview").inner_text()

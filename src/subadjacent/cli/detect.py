@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from subadjacent.data.files import Columns, Part
-    from subadjacent.detectors.subadjacent import SubAdjacentDetector
+    from subadjacent.detectors.base import BaseDetector
     from subadjacent.scoring.alarms import Alarm
 
 
@@ -99,7 +99,7 @@ def detect(
 
 
 def write_findings(
-    detector: SubAdjacentDetector,
+    detector: BaseDetector,
     part: Part,
     folder: Path,
     *,
@@ -133,14 +133,20 @@ def _name(files: Sequence[str]) -> str:
 
 def summary(alarms: Sequence[Alarm], rows: int, folder: Path) -> str:
     """What was found, in a few lines for people."""
-    lines = [f"{len(alarms)} alarms in {rows:,} rows"]
+    counted = f"{len(alarms)} {'alarm' if len(alarms) == 1 else 'alarms'}"
+    lines = [f"{counted} in {rows:,} rows"]
     worst = sorted(alarms, key=lambda alarm: -alarm.severity)[:5]
     for alarm in worst:
         cause = alarm.causes[0]
         where = f"{alarm.entity}, " if alarm.entity else ""
+        # a bare number would not say that it counts rows
+        start = f"row {alarm.first:,}" if alarm.start == alarm.first else alarm.start
+        lasted = f"{alarm.duration} {'row' if alarm.duration == 1 else 'rows'}"
+        # a name may run over several lines of its file, but not of ours
+        channel = " ".join(cause.channel.split())
         lines.append(
-            f"  {where}{alarm.start}, {alarm.duration} rows, severity {alarm.severity:.1f}: "
-            f"{cause.channel} was {cause.seen:.4g}, expected {cause.expected:.4g}"
+            f"  {where}{start}, {lasted}, severity {alarm.severity:.1f}: "
+            f"{channel} was {cause.seen:.4g}, expected {cause.expected:.4g}"
         )
     lines.append(f"wrote {folder}/report.html, scores.csv, alarms.csv")
     return "\n".join(lines)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from subadjacent.cli import options as option
-from subadjacent.cli.output import print_json, save_model
+from subadjacent.cli.output import check_model_place, print_json, save_model
 from subadjacent.cli.progress import Bar, say
 
 
@@ -35,6 +35,7 @@ def fit(
     detector = option.build_detector(
         config=config, budget=budget, false_alarms=false_alarms, device=device, seed=seed
     )
+    check_model_place(output)
     rows = open_files(files, Columns(time=time, entity=entity, label=label))
     for note in rows.notes:
         say(note, quiet=quiet)

@@ -17,19 +17,19 @@ def info(
     from subadjacent.detectors.persist import load_folder
 
     saved = load_folder(model)
-    learned = saved.facts.get("learned", {})
-    print_json(
-        {
-            "kind": saved.kind,
-            "versions": saved.facts["versions"],
-            "channels": saved.facts["channels"],
-            "entities": saved.facts["entities"],
-            "threshold": saved.facts["threshold"],
-            "typical_score": saved.facts["typical_score"],
-            "window": learned.get("window"),
-            "epochs": len(learned.get("history", [])),
-            "network": learned.get("network"),
-            "weights": sum(tensor.numel() for tensor in saved.tensors.values()),
-            "parameters": saved.parameters,
-        }
-    )
+    learned = saved.facts["learned"]
+    told = {
+        "kind": saved.kind,
+        "versions": saved.facts["versions"],
+        "channels": saved.facts["channels"],
+        "entities": saved.facts["entities"],
+        "threshold": saved.facts["threshold"],
+        "typical_score": saved.facts["typical_score"],
+    }
+    # not every detector looks at windows or has a network
+    if (window := learned.get("window", saved.parameters.get("window"))) is not None:
+        told["window"] = window
+    if "network" in learned:
+        told |= {"epochs": len(learned["history"]), "network": learned["network"]}
+    numbers = sum(tensor.numel() for tensor in saved.tensors.values())
+    print_json(told | {"weights": numbers, "parameters": saved.parameters})

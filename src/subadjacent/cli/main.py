@@ -22,6 +22,7 @@ from subadjacent.cli.fit import fit
 from subadjacent.cli.generate import generate
 from subadjacent.cli.info import info
 from subadjacent.cli.report import report
+from subadjacent.cli.reproduce import reproduce
 from subadjacent.cli.score import score
 from subadjacent.errors import SubadjacentError
 
@@ -33,7 +34,7 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, detect, fit, score, report, info, evaluate, generate):
+for command in (demo, detect, fit, score, report, info, evaluate, generate, reproduce):
     app.command()(command)
 app.add_typer(data)
 

@@ -186,7 +186,10 @@ def build_detector(
     parameters |= {name: value for name, value in given.items() if value is not None}
     detector = SubAdjacentDetector(**parameters)
     # settings that are wrong for any data are refused before any is read
-    check_parameters(detector.get_params(deep=False))
+    try:
+        check_parameters(detector.get_params(deep=False))
+    except InputError as error:
+        raise error if config is None else InputError(f"{config}: {error}") from error
     return detector
 
 

@@ -21,7 +21,7 @@ from subadjacent.errors import InputError, SubadjacentError
 if TYPE_CHECKING:
     import polars as pl
 
-    from subadjacent.detectors.subadjacent import SubAdjacentDetector
+    from subadjacent.detectors.base import BaseDetector
     from subadjacent.scoring.alarms import Alarm
 
 STANDARD_OUTPUT = "-"
@@ -50,10 +50,32 @@ def whole_file(path: Path) -> Iterator[Path]:
             unfinished.unlink(missing_ok=True)
 
 
+def check_writable(path: Path) -> None:
+    """Refuse a place that nothing can be written to, before any work is done for it."""
+    # the folder is made with what goes into it; until then the one it will be in must do
+    place = next(one for one in Path(os.path.realpath(path)).parents if one.exists())
+    probe = place / f".{path.name}.{secrets.token_hex(4)}"
+    try:
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {_reason(error)}") from error
+
+
+def check_model_place(folder: Path) -> None:
+    """Refuse a place for a model folder that would be refused once the model is there."""
+    from subadjacent.detectors.persist import check_place
+
+    check_place(folder.resolve())
+    check_writable(folder)
+
+
 @contextmanager
 def filled_folder(folder: Path) -> Iterator[None]:
     """A folder to write to, made before any work is done for it; gone if nothing came of it."""
     there = folder.exists()
+    if there and not folder.is_dir():
+        raise InputError(f"{folder} must be a folder; it is a file: name another with --output")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -68,7 +90,7 @@ def filled_folder(folder: Path) -> Iterator[None]:
         raise
 
 
-def save_model(detector: SubAdjacentDetector, folder: Path) -> None:
+def save_model(detector: BaseDetector, folder: Path) -> None:
     """Write a model folder, whole or not at all."""
     from safetensors import SafetensorError
 

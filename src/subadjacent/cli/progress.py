@@ -19,8 +19,10 @@ PATIENCE = 2.0
 class Bar:
     """Shows how far something is and how long it will take; silent for the first two seconds."""
 
-    def __init__(self, what: str, *, quiet: bool) -> None:
+    def __init__(self, what: str, *, quiet: bool, clock: bool = True) -> None:
         self._what = what
+        # whoever knows better how long it will take says so in the remark
+        self._clock = clock
         self._silent = quiet or not sys.stderr.isatty()
         self._started = time.monotonic()
         self._bar: object | None = None
@@ -59,7 +61,7 @@ class Bar:
                 TextColumn("{task.description}"),
                 BarColumn(),
                 TextColumn("{task.fields[remark]}"),
-                TimeRemainingColumn(),
+                *([TimeRemainingColumn()] if self._clock else []),
                 console=Console(stderr=True),
                 transient=True,
             )

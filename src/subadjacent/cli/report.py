@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from subadjacent.cli import options as option
-from subadjacent.cli.output import print_json, write_text
+from subadjacent.cli.output import STANDARD_OUTPUT, check_writable, print_json, write_text
 from subadjacent.cli.progress import Bar, say
 from subadjacent.errors import InputError
 
@@ -16,16 +16,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from subadjacent.data.files import Part
-    from subadjacent.detectors.subadjacent import SubAdjacentDetector
+    from subadjacent.detectors.base import BaseDetector
     from subadjacent.report.findings import Findings
+
+
+def _check_page(path: Path) -> Path:
+    if str(path) == STANDARD_OUTPUT:
+        raise typer.BadParameter("must be a file; standard output gets the list of files written")
+    return path
 
 
 def report(
     files: option.Files,
     model: option.Model,
-    output: Annotated[Path, typer.Option("-o", "--output", help="HTML file to write.")] = Path(
-        "report.html"
-    ),
+    output: Annotated[
+        Path, typer.Option("-o", "--output", callback=_check_page, help="HTML file to write.")
+    ] = Path("report.html"),
     time: option.Time = None,
     entity: option.Entity = None,
     label: option.Label = None,
@@ -38,10 +44,11 @@ def report(
     """Write one page that shows what a model finds in some files, and why."""
     from subadjacent.cli.rows import naming
     from subadjacent.data.files import Columns, open_files
-    from subadjacent.detectors.subadjacent import SubAdjacentDetector
+    from subadjacent.detectors.registry import load
     from subadjacent.report.findings import find
 
-    detector = SubAdjacentDetector.load(model, device=device or "auto")
+    detector = load(model, device=device or "auto")
+    check_writable(output)
     rows = open_files(files, Columns(time=time, entity=entity, label=label))
     for note in rows.notes:
         say(note, quiet=quiet)
@@ -59,7 +66,7 @@ def report(
 
 
 def build_page(
-    detector: SubAdjacentDetector,
+    detector: BaseDetector,
     part: Part,
     found: Findings,
     *,
@@ -106,7 +113,7 @@ def build_page(
 
 
 def draw_figures(
-    detector: SubAdjacentDetector,
+    detector: BaseDetector,
     part: Part,
     found: Findings,
     folder: Path,

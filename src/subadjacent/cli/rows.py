@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from subadjacent.data.files import Columns
-    from subadjacent.detectors.subadjacent import SubAdjacentDetector
+    from subadjacent.detectors.base import BaseDetector
 
 
 def first_part(frame: pl.DataFrame, *, fraction: float, until: str | None) -> pl.Series:
@@ -70,7 +70,7 @@ def _number(text: str, what: str) -> float:
 
 
 def scores_table(
-    keys: pl.DataFrame, scores: Any, detector: SubAdjacentDetector, columns: Columns, labels: Any
+    keys: pl.DataFrame, scores: Any, detector: BaseDetector, columns: Columns, labels: Any
 ) -> pl.DataFrame:
     """One row a row of the data: time, entity, score, normalised score, anomalous, label.
 
@@ -92,7 +92,9 @@ def scores_table(
     if labels is not None:
         taken = (None, *found, *kept.columns)
         found[str("label" if columns.label in taken else columns.label)] = labels
-    return kept.with_columns(pl.Series(name, values) for name, values in found.items())
+    series = [pl.Series(name, values) for name, values in found.items()]
+    # where there is neither time nor entity, the frame of what is kept has no rows either
+    return kept.hstack(series) if kept.width else pl.DataFrame(series)
 
 
 @contextmanager

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subadjacent.cli import options as option
-from subadjacent.cli.output import STANDARD_OUTPUT, write_frame
+from subadjacent.cli.output import STANDARD_OUTPUT, check_writable, write_frame
 from subadjacent.cli.progress import Bar, say
 
 if TYPE_CHECKING:
     import polars as pl
 
     from subadjacent.data.files import Rows
-    from subadjacent.detectors.subadjacent import SubAdjacentDetector
+    from subadjacent.detectors.base import BaseDetector
 
 log = logging.getLogger(__name__)
 
 CHUNK = 100_000
+# rows of one entity that tell how fast its clock ticks
+LEAST = 1_000
 
 
 def score(
@@ -33,19 +36,37 @@ def score(
     """Score files with a model: time, score, normalised score (1 = threshold), anomalous."""
     from subadjacent.cli.rows import naming
     from subadjacent.data.files import Columns, open_files
-    from subadjacent.detectors.subadjacent import SubAdjacentDetector
+    from subadjacent.detectors.piecewise import grid_of
+    from subadjacent.detectors.registry import load
 
-    detector = SubAdjacentDetector.load(model, device=device or "auto")
+    detector = load(model, device=device or "auto")
+    if output != STANDARD_OUTPUT:
+        check_writable(Path(output))
     rows = open_files(files, Columns(time=time, entity=entity, label=label))
     for note in rows.notes:
         say(note, quiet=quiet)
     with naming(files), Bar("scoring", quiet=quiet) as bar:
-        table = score_in_parts(detector, rows, bar)
+        if grid_of(detector) is None:
+            say("this model scores all rows at once: all are held in memory", quiet=quiet)
+            table = score_whole(detector, rows, bar)
+        else:
+            table = score_in_parts(detector, rows, bar)
     write_frame(table, output)
-    say(f"{len(table):,} rows, {int(table['anomalous'].sum()):,} anomalous", quiet=quiet)
+    counted = f"{len(table):,} {'row' if len(table) == 1 else 'rows'}"
+    say(f"{counted}, {int(table['anomalous'].sum()):,} anomalous", quiet=quiet)
 
 
-def score_in_parts(detector: SubAdjacentDetector, rows: Rows, bar: Bar) -> pl.DataFrame:
+def score_whole(detector: BaseDetector, rows: Rows, bar: Bar) -> pl.DataFrame:
+    """Score all rows at once, for a detector that compares each with all others."""
+    from subadjacent.cli.rows import scores_table
+
+    bar.wait()
+    part = rows.whole()
+    scores = detector.decision_function(part.frame)
+    return scores_table(part.frame, scores, detector, rows.named, part.labels)
+
+
+def score_in_parts(detector: BaseDetector, rows: Rows, bar: Bar) -> pl.DataFrame:
     """Score chunk by chunk; of each row only its time, entity and score stay in memory."""
     import numpy as np
     import polars as pl
@@ -64,7 +85,7 @@ def score_in_parts(detector: SubAdjacentDetector, rows: Rows, bar: Bar) -> pl.Da
         if part.labels is not None:
             labels.append(part.labels)
         for name, group in _by_entity(frame):
-            scorer = scorers.setdefault(name, PiecewiseScorer(detector))
+            scorer = scorers.setdefault(name, PiecewiseScorer(detector, least=LEAST))
             found.setdefault(name, []).append(scorer.push(group))
         done += len(frame)
         bar.update(done, total, f"{done:,} rows")

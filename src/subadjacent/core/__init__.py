@@ -14,6 +14,7 @@ from subadjacent.core.attention import (
     vanilla_matrix,
 )
 from subadjacent.core.band import Band
+from subadjacent.core.banded import banded_attention, banded_matrix, usable
 from subadjacent.core.contribution import contribution, dense_contribution
 from subadjacent.core.loss import loss
 from subadjacent.core.mapping import MAPPINGS
@@ -24,6 +25,8 @@ __all__ = [
     "Band",
     "association_loss",
     "attention_matrix",
+    "banded_attention",
+    "banded_matrix",
     "contribution",
     "dense_contribution",
     "discrepancy",
@@ -31,6 +34,7 @@ __all__ = [
     "loss",
     "prior_association",
     "scale",
+    "usable",
     "vanilla_attention",
     "vanilla_matrix",
 ]

@@ -66,7 +66,7 @@ def save_folder(path: Path, saved: Saved) -> None:
     from safetensors.torch import save_file
 
     path = path.resolve()
-    _check_place(path)
+    check_place(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     fresh.mkdir()
@@ -221,7 +221,7 @@ def _check_present(path: Path) -> None:
         raise DataNotFound(f"{path} is not a whole model folder: {', '.join(missing)} is missing")
 
 
-def _check_place(path: Path) -> None:
+def check_place(path: Path) -> None:
     """Refuse to save where anything but a model would be replaced."""
     if not path.exists():
         return

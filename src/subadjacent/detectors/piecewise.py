@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.detectors.subadjacent import SubAdjacentDetector
+from subadjacent.data.series import TrainSeries
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.baselines.magnitude import MagnitudeDetector
+from subadjacent.detectors.baselines.subspace import SubspaceDetector
+from subadjacent.detectors.neural import NeuralDetector
 from subadjacent.errors import InputError
 
 # forms of the score that compare a row with rows to come, or with all rows at once
 NEED_ALL_ROWS = ("released",)
+
+
+class Grid(NamedTuple):
+    """The windows that rows are scored by, and the rows before them that scores depend on."""
+
+    window: int
+    stride: int
+    before: int
+
+
+def grid_of(detector: BaseDetector) -> Grid | None:
+    """How a detector's scores hang together; None where they may depend on all rows at once."""
+    if isinstance(detector, NeuralDetector):
+        if detector.dynamic in NEED_ALL_ROWS or detector.block is not None:
+            return None
+        memory = detector.memory if detector.dynamic != "none" else 0
+        stride = detector.scoring_stride or detector.window_
+        return Grid(detector.window_, stride, detector.smoothing + memory)
+    # every window, or every row by itself; a detector not named here scores all rows at once
+    if isinstance(detector, MagnitudeDetector | SubspaceDetector):
+        return Grid(detector._reach(), 1, detector.smoothing)
+    return None
 
 
 class PiecewiseScorer:
@@ -20,43 +46,64 @@ class PiecewiseScorer:
     A part's last rows stay open until the window that they are scored by is full: `push`
     gives the scores of rows that are final, in order, and `finish` those of the rest. Only
     the rows that later ones still need are kept.
+
+    Parameters
+    ----------
+    detector
+        Fitted; one that ``grid_of`` has a grid for.
+    least
+        Wait for so many new rows before looking at them. A few rows do not tell how fast
+        their clock ticks, or whether a value is missing for long.
     """
 
-    def __init__(self, detector: SubAdjacentDetector) -> None:
-        if detector.dynamic in NEED_ALL_ROWS or detector.block is not None:
+    def __init__(self, detector: BaseDetector, *, least: int = 1) -> None:
+        grid = grid_of(detector)
+        if grid is None:
             raise InputError(
-                f"detector must score rows from those before them to score in parts; "
-                f"got dynamic={detector.dynamic!r}, block={detector.block}"
+                f"detector must score rows from those before them to score in parts; got {detector}"
             )
         self._detector = detector
-        self._window = detector.window_
-        self._stride = detector.scoring_stride or detector.window_
-        memory = detector.memory if detector.dynamic != "none" else 0
-        self._reach = detector.window_ + detector.smoothing + memory
+        self._window, self._stride, before = grid
+        # a missing value takes the one before it, which must be there too
+        self._reach = self._window + before + detector.fill_limit + 1
+        self._least = least
         self._kept: Any = None
         self._done = 0  # rows of what is kept whose scores were given already
+        self._seen = 0  # rows of what is kept that were looked at already
+        self._gone = 0  # rows that are no longer kept
 
     def push(self, frame: Any) -> NDArray[Any]:
         """Take the next rows (a frame); give the scores that became final."""
         rows = frame if self._kept is None else _below(self._kept, frame)
-        series = self._detector._read(rows).series[0]
-        scores = self._detector._score([series])[0]
+        self._kept = rows
+        if len(rows) - self._seen < self._least:
+            return np.empty(0)
+        series, scores = self._look(rows)
         start, stop = series.stretches[-1]
         final = start + self._final(stop - start)
         fresh = scores[self._done : final]
         # on the grid of windows, so that it stays where it would be with all rows at once
         first = start + max(final - self._reach - start, 0) // self._stride * self._stride
-        self._kept, self._done = rows[first:], final - first
+        self._kept, self._done, self._seen = rows[first:], final - first, len(rows) - first
+        self._gone += first
         return fresh
 
     def finish(self) -> NDArray[Any]:
         """Scores of the rows that were still open."""
         if self._kept is None:
             return np.empty(0)
-        series = self._detector._read(self._kept).series[0]
-        rest = self._detector._score([series])[0][self._done :]
-        self._kept, self._done = None, 0
+        rest = self._look(self._kept)[1][self._done :]
+        self._kept, self._done, self._seen, self._gone = None, 0, 0, 0
         return rest
+
+    def _look(self, rows: Any) -> tuple[TrainSeries, NDArray[Any]]:
+        try:
+            series = self._detector._read(rows).series[0]
+        except InputError as error:
+            if not self._gone:
+                raise
+            raise InputError(f"{error} (rows counted from row {self._gone})") from error
+        return series, self._detector._score([series])[0]
 
     def _final(self, rows: int) -> int:
         """How many of a stretch's first rows no later row can change."""

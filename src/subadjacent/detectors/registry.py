@@ -12,11 +12,13 @@ from subadjacent.detectors.baselines.pca import PCADetector
 from subadjacent.detectors.baselines.random import RandomDetector
 from subadjacent.detectors.baselines.sub_pca import SubPCADetector
 from subadjacent.detectors.persist import read_kind
+from subadjacent.detectors.ridge import BandRidgeDetector
 from subadjacent.detectors.subadjacent import SubAdjacentDetector
 from subadjacent.errors import ModelFileError
 
 DETECTORS: dict[str, type[BaseDetector]] = {
     "SubAdjacentDetector": SubAdjacentDetector,
+    "BandRidgeDetector": BandRidgeDetector,
     "AnomalyTransformerDetector": AnomalyTransformerDetector,
     "SubPCADetector": SubPCADetector,
     "PCADetector": PCADetector,

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from subadjacent.data.benchmarks import SOURCES
+from subadjacent.data.benchmarks import SOURCES, data_root, find
 from subadjacent.errors import InputError, require_whole
 from subadjacent.experiments.run import CLEAN, PROTOCOLS, PUBLISHED
 
 # the paper's own order; NeurIPS-TS has a table of its own
 REAL = ("swat", "wadi", "psm", "msl", "smap", "smd")
 SYNTHETIC = "nips-ts"
-# those that may be had without asking anyone
-AT_HAND = ("msl", "smap", "smd", SYNTHETIC)
+PAPER = (*REAL, SYNTHETIC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Asked:
         A few rows, a small network, one seed: shows that all works.
     """
 
-    datasets: tuple[str, ...] = AT_HAND
+    datasets: tuple[str, ...] = PAPER
     seeds: int = 3
     protocols: tuple[str, ...] = PROTOCOLS
     quick: bool = False
@@ -41,6 +41,9 @@ class Asked:
         for name in self.datasets:
             if name not in SOURCES:
                 raise InputError(f"datasets must be among {', '.join(SOURCES)}; got {name!r}")
+        for name in self.protocols:
+            if name not in PROTOCOLS:
+                raise InputError(f"protocols must be among {', '.join(PROTOCOLS)}; got {name!r}")
 
     @property
     def published(self) -> bool:
@@ -54,4 +57,20 @@ class Asked:
 
     def real(self) -> tuple[str, ...]:
         """The wanted ones of the paper's six real datasets."""
-        return tuple(name for name in REAL if name in self.datasets)
+        return self.among(REAL)
+
+    def among(self, datasets: tuple[str, ...]) -> tuple[str, ...]:
+        """The wanted ones of some datasets; in a quick trial without any, the synthetic one."""
+        wanted = tuple(name for name in datasets if name in self.datasets)
+        return wanted or ((SYNTHETIC,) if self.quick else ())
+
+    def columns(self, datasets: tuple[str, ...]) -> tuple[str, ...]:
+        """What a table shows: all of its datasets, or in a quick trial those it was made on."""
+        return self.among(datasets) if self.quick else datasets
+
+
+def at_hand(root: Path | str | None) -> tuple[str, ...]:
+    """The paper's datasets whose files are there, or that need none."""
+    folder = data_root(root)
+    sources = (SOURCES[name] for name in PAPER)
+    return tuple(one.name for one in sources if one.generate or find(one, folder))

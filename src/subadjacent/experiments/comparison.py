@@ -7,15 +7,21 @@ from dataclasses import dataclass, field
 
 from subadjacent.data.benchmarks import SOURCES
 from subadjacent.experiments.asked import REAL, Asked
-from subadjacent.experiments.grid import PERCENT, Cell, Grid, paper_tables, paper_value
+from subadjacent.experiments.grid import (
+    NOT_HERE,
+    NOT_RUN,
+    PERCENT,
+    Cell,
+    Grid,
+    paper_tables,
+    paper_value,
+)
 from subadjacent.experiments.results import Results
 from subadjacent.experiments.run import CLEAN, PUBLISHED, Run, Setting
 
 Settings = tuple[tuple[str, Setting], ...]
 
 ADJUSTED = "oracle_point_adjusted_f1"
-NOT_HERE = "no data"
-NOT_RUN = "not run"
 
 # rows of an ablation are run once on the largest set, and once under the clean protocol
 ONE_SEED = ("smd",)
@@ -66,11 +72,12 @@ CLEAN_CONTROLS = (RANDOM, UNTRAINED, MAGNITUDE, PCA, SUB_PCA)
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What a grid shows of its runs, and the paper's group of numbers beside it, if any."""
+    """What a grid shows of its runs, the paper's group of numbers beside it, and a remark."""
 
     metric: str
     words: str
     paper: str | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +101,7 @@ class Comparison:
     ablation
         Whether one seed is enough on the largest set, and under the clean protocol.
     notes
-        Sentences below the table.
+        Sentences below the first grid.
     """
 
     name: str
@@ -118,10 +125,9 @@ class Comparison:
             run
             for protocol in asked.protocols
             for variant in self._rows(protocol)
-            for dataset in self.datasets
-            if dataset in asked.datasets
+            for dataset in asked.among(self.datasets)
             for run in self._seeds(variant, dataset, protocol, asked)
-        ]
+        ] + [facts_of(dataset, asked.quick) for dataset in asked.among(self.datasets)]
 
     def grids(self, results: Results, asked: Asked) -> list[Grid]:
         """One grid a measure, published ones first."""
@@ -139,24 +145,31 @@ class Comparison:
 
     def _grid(self, protocol: str, measure: Measure, results: Results, asked: Asked) -> Grid:
         rows = []
-        if measure.paper is not None:
+        datasets = asked.columns(self.datasets)
+        # a trial is not to be held against other methods
+        if measure.paper is not None and not asked.quick:
             ours = {variant.label for variant in self.variants}
             others = [row for row in self._paper_rows(measure) if row not in ours]
-            rows += [(label, self._paper_only(label, measure)) for label in others]
+            rows += [(label, self._paper_only(label, measure, datasets)) for label in others]
         for variant in self._rows(protocol):
             cells = [
                 self._cell(variant, dataset, protocol, measure, results, asked)
-                for dataset in self.datasets
+                for dataset in datasets
             ]
             rows.append((variant.label, tuple(cells)))
         return Grid(
             f"{self.name}-{protocol}-{measure.metric.replace('_', '-')}",
             f"{self.title}: {measure.words} ({protocol} protocol, %)",
             self.corner,
-            tuple(_title(dataset) for dataset in self.datasets),
+            tuple(dataset_title(dataset, results, asked.quick) for dataset in datasets),
             tuple(rows),
-            self.notes if protocol == PUBLISHED else (),
+            self._notes(protocol, measure),
         )
+
+    def _notes(self, protocol: str, measure: Measure) -> tuple[str, ...]:
+        """The table's own, once, and the measure's."""
+        first = protocol == PUBLISHED and measure == self.published[0]
+        return (*(self.notes if first else ()), *([measure.note] if measure.note else ()))
 
     def _cell(
         self,
@@ -181,15 +194,26 @@ class Comparison:
     def _paper_rows(self, measure: Measure) -> list[str]:
         return list(paper_tables()[self.name][measure.paper]["rows"])
 
-    def _paper_only(self, label: str, measure: Measure) -> tuple[Cell, ...]:
+    def _paper_only(
+        self, label: str, measure: Measure, datasets: tuple[str, ...]
+    ) -> tuple[Cell, ...]:
         assert measure.paper is not None
         found = (
             paper_value(self.name, measure.paper, label, SOURCES[dataset].title)
-            for dataset in self.datasets
+            for dataset in datasets
         )
-        return tuple(Cell(paper=value, missing="—") for value in found)
+        return tuple(Cell(paper=value) for value in found)
 
 
-def _title(dataset: str) -> str:
-    # what lies here of SMD is less than the set the paper used; see docs/data.md
-    return "SMD (19 of 28)" if dataset == "smd" else SOURCES[dataset].title
+def facts_of(dataset: str, quick: bool = False) -> Run:
+    """The run that counts what a dataset has."""
+    return Run(dataset, "facts", CLEAN, quick=quick)
+
+
+def dataset_title(dataset: str, results: Results, quick: bool = False) -> str:
+    """A column's title; it says so where only a part of the set's entities was there."""
+    source = SOURCES[dataset]
+    there = results.value(facts_of(dataset, quick), "entities")
+    if quick or there is None or there >= source.entities:
+        return source.title
+    return f"{source.title} ({there:.0f} of {source.entities})"

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 PERCENT = 100.0
+# why a cell may be empty: the dataset is not there; it is, but the run was not made
+NOT_HERE, NOT_RUN = "no data", "not run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +62,6 @@ class Grid:
     rows: tuple[tuple[str, tuple[Cell, ...]], ...]
     notes: tuple[str, ...] = ()
 
-    @property
-    def has_paper(self) -> bool:
-        """Whether any cell stands beside a number of the paper's."""
-        return any(cell.paper is not None for _, cells in self.rows for cell in cells)
-
 
 @lru_cache
 def paper_tables() -> dict[str, Any]:
@@ -77,8 +74,8 @@ def paper_tables() -> dict[str, Any]:
 
 def paper_value(table: str, group: str, row: str, column: str) -> float | None:
     """One number of the paper's, or None where it has none."""
-    found = paper_tables()[table][group]
-    if row not in found["rows"] or column not in found["columns"]:
+    found = paper_tables()[table].get(group)
+    if found is None or row not in found["rows"] or column not in found["columns"]:
         return None
     value = float(found["rows"][row][found["columns"].index(column)])
     return None if math.isnan(value) else value

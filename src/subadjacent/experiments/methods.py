@@ -13,13 +13,13 @@ from subadjacent.experiments.run import Run
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "sub-adjacent": ("SubAdjacentDetector", {"size": "paper"}),
     "untrained": ("SubAdjacentDetector", {"size": "paper", "epochs": 0}),
+    "band-ridge": ("BandRidgeDetector", {}),
     "anomaly-transformer": ("AnomalyTransformerDetector", {"size": "paper"}),
     "random": ("RandomDetector", {}),
     "magnitude": ("MagnitudeDetector", {}),
     "pca": ("PCADetector", {}),
     "sub-pca": ("SubPCADetector", {}),
 }
-CONTROLS = ("random", "untrained", "magnitude", "pca", "sub-pca")
 
 
 def build(run: Run, device: str) -> BaseDetector:

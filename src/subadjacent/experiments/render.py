@@ -6,23 +6,46 @@ import csv
 import io
 import math
 
-from subadjacent.experiments.grid import Cell, Grid
+from subadjacent.experiments.grid import NOT_HERE, Cell, Grid
+
+NOTHING = "—"
 
 
 def markdown(grid: Grid) -> str:
-    """A table for people: mean ± deviation over seeds, and the paper's number in brackets."""
+    """A table for people: mean ± deviation over seeds, and the paper's number in brackets.
+
+    Columns that would say nothing but "no data" are named below it instead.
+    """
+    shown, absent = _with_something(grid)
+    columns = [grid.columns[number] for number in shown]
     lines = [f"**{grid.title}**", ""]
-    lines.append(f"| {grid.corner} | {' | '.join(grid.columns)} |")
-    lines.append("|" + "---|" * (len(grid.columns) + 1))
+    lines.append(f"| {grid.corner} | {' | '.join(columns)} |")
+    lines.append("|---" + "|--:" * len(columns) + "|")
     for label, cells in grid.rows:
-        lines.append(f"| {label} | {' | '.join(_markdown_cell(cell) for cell in cells)} |")
-    lines += ["", *(f"{note}  " for note in grid.notes)]
+        texts = (_text(cells[number]) for number in shown)
+        lines.append(f"| {label} | {' | '.join(texts)} |")
+    notes = [*grid.notes, f"No data here: {', '.join(absent)}."] if absent else grid.notes
+    lines += ["", " ".join(notes)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _markdown_cell(cell: Cell) -> str:
-    ours = _ours(cell, " ± ") or cell.missing or "—"
-    return ours if cell.paper is None else f"{ours} ({_number(cell.paper, cell.digits)})"
+def _with_something(grid: Grid) -> tuple[list[int], list[str]]:
+    """Columns to show by number, and those to leave out by name; all are shown if none has any."""
+    cells = list(zip(*(cells for _, cells in grid.rows), strict=True))
+    empty = [all(c.missing == NOT_HERE and c.paper is None for c in column) for column in cells]
+    if all(empty):
+        return list(range(len(grid.columns))), []
+    shown = [number for number, nothing in enumerate(empty) if not nothing]
+    return shown, [name for name, nothing in zip(grid.columns, empty, strict=True) if nothing]
+
+
+def _text(cell: Cell) -> str:
+    ours = _ours(cell, " ± ") or cell.missing
+    if cell.paper is None:
+        return ours or NOTHING
+    paper = f"({_number(cell.paper, cell.digits)})"
+    # a number of the paper's alone says already that there is none of ours
+    return paper if ours in ("", NOT_HERE) else f"{ours} {paper}"
 
 
 def _ours(cell: Cell, plus_minus: str) -> str:
@@ -71,7 +94,7 @@ def latex(grid: Grid) -> str:
         " & ".join(map(_escape, (grid.corner, *grid.columns))) + r" \\", r"\midrule",
     ]  # fmt: skip
     for label, cells in grid.rows:
-        shown = [_escape(_markdown_cell(cell)) for cell in cells]
+        shown = [_escape(_text(cell)) for cell in cells]
         lines.append(" & ".join([_escape(label), *shown]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 

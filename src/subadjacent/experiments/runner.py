@@ -7,28 +7,35 @@ and nothing else.
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
-import queue
+import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from multiprocessing.connection import Connection, wait
+from typing import Any, cast
 
 import torch
 
 import subadjacent
-from subadjacent.errors import SubadjacentError
+from subadjacent.errors import require_whole
 from subadjacent.experiments.datasets import fingerprint_of, is_contaminated
 from subadjacent.experiments.protocols import clean, facts, published, resources
 from subadjacent.experiments.results import Results
 from subadjacent.experiments.run import CLEAN, Run
 from subadjacent.training.device import forget_peak_memory, hardware, peak_memory, resolve_device
 
+log = logging.getLogger(__name__)
+
 # not detectors, but measured in the same way: of a dataset, and of a network's cost
 MEASURED = {"facts": facts.execute, "resources": resources.execute}
-# seconds between two looks at whether the processes are still alive
-PATIENCE = 5.0
+
+Row = dict[str, Any]
+# a run that begins has no outcome yet; one that fails has the reason
+Outcome = tuple[Run, Row | str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +46,35 @@ class Place:
     device: str = "auto"
     jobs: int = 1
 
+    def __post_init__(self) -> None:
+        require_whole("jobs", self.jobs, least=1)
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One run is done; ``error`` says why there is no row, if there is none."""
+    """A run has begun, or ended with a row or an error.
+
+    Parameters
+    ----------
+    run
+        Which.
+    done
+        Runs that have ended so far, with or without a row.
+    total
+        Runs to make in all.
+    begun
+        Whether it has begun and not ended.
+    seconds
+        From begin to end; 0 when it has only begun.
+    error
+        Why there is no row, if there is none.
+    """
 
     run: Run
     done: int
     total: int
-    seconds: float
+    begun: bool = False
+    seconds: float = 0.0
     error: str = ""
 
 
@@ -58,18 +85,25 @@ def make(
     watch: Callable[[Step], None] = lambda _step: None,
 ) -> list[Step]:
     """Make every run that ``results`` lacks, add its row, and return those that failed."""
-    missing = [run for run in dict.fromkeys(runs) if run not in results]
-    families = [list(family) for _, family in groupby(_in_order(missing), key=lambda r: r.family)]
-    failed = []
-    started = time.monotonic()
+    wanted = results.missing(runs)
+    families = [list(family) for _, family in groupby(_in_order(wanted), key=lambda r: r.family)]
+    failed, done = [], 0
+    started: dict[Run, float] = {}
     outcomes = _alone(families, place) if place.jobs == 1 else _together(families, place)
-    for done, (run, row) in enumerate(outcomes, start=1):
-        error = row if isinstance(row, str) else ""
-        if not isinstance(row, str):
-            results.add(run, row)
-        step = Step(run, done, len(missing), time.monotonic() - started, error)
-        if error:
+    for run, outcome in outcomes:
+        if outcome is None:
+            started[run] = time.monotonic()
+            watch(Step(run, done, len(wanted), begun=True))
+            continue
+        done += 1
+        # a process that died takes along runs that never began
+        seconds = time.monotonic() - started.get(run, time.monotonic())
+        error = outcome if isinstance(outcome, str) else ""
+        step = Step(run, done, len(wanted), seconds=seconds, error=error)
+        if isinstance(outcome, str):
             failed.append(step)
+        else:
+            results.add(run, outcome)
         watch(step)
     return failed
 
@@ -82,7 +116,7 @@ def _in_order(runs: Sequence[Run]) -> list[Run]:
     return sorted(runs, key=lambda run: (first[run.family], run.dataset, run.seed))
 
 
-def make_one(run: Run, place: Place) -> dict[str, Any]:
+def make_one(run: Run, place: Place) -> Row:
     """Fit, score and judge; the row of one run."""
     device = resolve_device(place.device)
     forget_peak_memory(device)
@@ -97,60 +131,90 @@ def make_one(run: Run, place: Place) -> dict[str, Any]:
     }
 
 
-def _executor(run: Run) -> Callable[[Run, str | None, str], dict[str, Any]]:
+def _executor(run: Run) -> Callable[[Run, str | None, str], Row]:
     if run.detector in MEASURED:
         return MEASURED[run.detector]
     return clean.execute if run.protocol == CLEAN else published.execute
 
 
-def _outcome(run: Run, place: Place) -> dict[str, Any] | str:
+def _outcome(run: Run, place: Place) -> Row | str:
     try:
         return make_one(run, place)
-    except (SubadjacentError, RuntimeError, MemoryError) as error:
-        # the other runs go on; whoever asked is told at the end
+    except Exception as error:
+        # whatever it is, hours of other runs go on; whoever asked is told at the end
+        log.debug("%s failed", run.describe(), exc_info=True)
         return f"{type(error).__name__}: {error}"
 
 
-def _alone(families: list[list[Run]], place: Place) -> Iterator[tuple[Run, dict[str, Any] | str]]:
+def _alone(families: list[list[Run]], place: Place) -> Iterator[Outcome]:
     for family in families:
         torch.compiler.reset()
         for run in family:
+            yield run, None
             yield run, _outcome(run, place)
 
 
-def _together(
-    families: list[list[Run]], place: Place
-) -> Iterator[tuple[Run, dict[str, Any] | str]]:
+def _together(families: list[list[Run]], place: Place) -> Iterator[Outcome]:
+    """Hand a family to whichever process is free; a process that dies fails its family alone."""
     # forked processes cannot use a GPU that their parent has touched
     context = multiprocessing.get_context("spawn")
-    tasks, outcomes = context.Queue(), context.Queue()
-    for family in families:
-        tasks.put(family)
-    workers = [
-        context.Process(target=_work, args=(tasks, outcomes, place), daemon=True)
-        for _ in range(min(place.jobs, len(families)))
-    ]
-    for worker in workers:
-        tasks.put(None)
-        worker.start()
-    left = {run for family in families for run in family}
-    while left:
-        try:
-            run, row = outcomes.get(timeout=PATIENCE)
-        except queue.Empty:
-            if any(worker.is_alive() for worker in workers):
-                continue
-            for run in sorted(left, key=Run.describe):
-                yield run, "the process that was to make it died"
-            return
-        left.discard(run)
-        yield run, row
-    for worker in workers:
-        worker.join()
+    waiting = families[::-1]
+    workers: dict[Connection, Any] = {}
+    busy: dict[Connection, list[Run]] = {}
+    try:
+        for _ in range(min(place.jobs, len(families))):
+            ours, theirs = context.Pipe()
+            worker = context.Process(target=_work, args=(theirs, place), daemon=True)
+            worker.start()
+            # with our copy closed, the pipe ends when the process does
+            theirs.close()
+            workers[ours] = worker
+            _hand_over(ours, busy, waiting)
+        while busy:
+            for end in cast("list[Connection]", wait(list(busy))):
+                try:
+                    run, outcome = end.recv()
+                except EOFError:
+                    yield from _all_lost(busy.pop(end), workers[end])
+                    continue
+                yield run, outcome
+                if outcome is not None:
+                    busy[end].remove(run)
+                    if not busy[end]:
+                        del busy[end]
+                        _hand_over(end, busy, waiting)
+        # when every process has died
+        for family in reversed(waiting):
+            yield from ((run, "no process is left to make it") for run in family)
+    finally:
+        for worker in workers.values():
+            worker.terminate()
+            worker.join()
 
 
-def _work(tasks: Any, outcomes: Any, place: Place) -> None:
+def _hand_over(
+    end: Connection, busy: dict[Connection, list[Run]], waiting: list[list[Run]]
+) -> None:
+    if not waiting:
+        return
+    # one that died in between is found out when it is listened to
+    with suppress(BrokenPipeError):
+        end.send(waiting[-1])
+    busy[end] = list(waiting.pop())
+
+
+def _all_lost(family: list[Run], worker: Any) -> Iterator[Outcome]:
+    worker.join()
+    for run in family:
+        yield run, f"the process that was to make it died (exit code {worker.exitcode})"
+
+
+def _work(end: Connection, place: Place) -> None:
+    # Ctrl-C goes to every process; the first one ends the others
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(max(torch.get_num_threads() // place.jobs, 1))
-    while (family := tasks.get()) is not None:
-        for run, row in _alone([family], place):
-            outcomes.put((run, row))
+    # the pipe breaks when the first process was killed: there is nobody to work for
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        while True:
+            for outcome in _alone([end.recv()], place):
+                end.send(outcome)

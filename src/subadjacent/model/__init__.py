@@ -3,6 +3,7 @@
 from subadjacent.model.anomaly_transformer import AnomalyTransformer
 from subadjacent.model.config import SIZES, ModelConfig
 from subadjacent.model.network import Network, Objective, Reconstruction
+from subadjacent.model.strict import StrictTransformer
 from subadjacent.model.transformer import SubAdjacentTransformer
 
 __all__ = [
@@ -12,5 +13,6 @@ __all__ = [
     "Network",
     "Objective",
     "Reconstruction",
+    "StrictTransformer",
     "SubAdjacentTransformer",
 ]

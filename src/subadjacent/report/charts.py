@@ -7,7 +7,6 @@ in the style sheet.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from bokeh.model import Model
@@ -28,59 +27,28 @@ from bokeh.models import (
 from bokeh.models.annotations.geometry import Span
 from bokeh.plotting import figure
 
+from subadjacent.report.anatomy import Row
 from subadjacent.report.timeline import Kind
 from subadjacent.training.loop import Epoch
 
-COLUMNS = ("x", "seen", "expected", "error", "contribution", "score", "decision")
 BORDER = 62  # pixels left of every frame, so that rows stand exactly below each other
 
 TOOLTIP = (
     "display:grid;grid-template-columns:auto auto;gap:1px 12px;padding:2px;"
     "font:12px/1.45 system-ui,sans-serif;font-variant-numeric:tabular-nums"
 )
+CURVES = ("train_loss", "validation_error", "contribution")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One of the stacked figures."""
-
-    name: str
-    title: str
-    about: str
-    height: int
-    lines: tuple[str, ...]
-
-
-ROWS = (
-    Row("data", "Data", "seen, and what the network expected", 230, ("seen", "expected")),
-    Row("error", "Reconstruction error", "mean over the channels", 96, ("error",)),
-    Row(
-        "contribution", "Contribution", "attention that falls into the band", 96, ("contribution",)
-    ),
-    Row("score", "Score", "error, weighted by a low contribution (Eq. 6)", 96, ("score",)),
-    Row(
-        "decision",
-        "Decision score",
-        "smoothed; above the threshold is an alarm",
-        140,
-        ("decision",),
-    ),
-)
-CURVES = (
-    ("train_loss", "Training loss"),
-    ("validation_error", "Validation error"),
-    ("contribution", "Contribution"),
-)
-
-
-def detail(kind: Kind) -> tuple[dict[str, Model], Range1d]:
-    """The five stacked figures, and the range of time that they share."""
+def detail(kind: Kind, rows: Sequence[Row]) -> tuple[dict[str, Model], Range1d]:
+    """The stacked figures, and the range of time that they share."""
     shared = Range1d(start=0, end=1, name="detail")
-    lines = ColumnDataSource({name: [] for name in COLUMNS}, name="lines")
+    names = [line for row in rows for line in row.lines]
+    lines = ColumnDataSource({name: [] for name in ("x", *names)}, name="lines")
     marks = [_stretches(name) for name in ("fitted", "labels", "bands")]
     crosshair = Span(dimension="height", line_width=1, line_dash="dotted", tags=_role("muted"))
     figures: dict[str, Model] = {}
-    for row in ROWS:
+    for row in rows:
         one = _plot(row.name, row.height, kind, shared)
         _shade(one, marks)
         for line in row.lines:
@@ -100,7 +68,7 @@ def detail(kind: Kind) -> tuple[dict[str, Model], Range1d]:
             HoverTool(
                 mode="vline",
                 renderers=[drawn],
-                tooltips=_tooltips(kind),
+                tooltips=_tooltips(kind, names),
                 formatters={"@x": "datetime"} if kind == "time" else {},
                 point_policy="snap_to_data",
                 attachment="horizontal",
@@ -141,7 +109,7 @@ def training(history: Sequence[Epoch]) -> dict[str, Model]:
     if len(history) < 2:
         return figures
     epochs = [epoch.number for epoch in history]
-    for name, _ in CURVES:
+    for name in CURVES:
         curve = f"curve-{name}"
         one = figure(
             name=curve,
@@ -248,9 +216,9 @@ def _threshold(one: figure) -> None:
     )
 
 
-def _tooltips(kind: Kind) -> str:
+def _tooltips(kind: Kind, names: Sequence[str]) -> str:
     places = {"time": "@x{%F %T}", "number": "@x{0.[000]}", "row": "@x{0,0}"}
-    values = {name: f"@{name}{{0.[0000]a}}" for name in COLUMNS[1:]}
+    values = {name: f"@{name}{{0.[0000]a}}" for name in names}
     return _tooltip({"row" if kind == "row" else "at": places[kind]} | values)
 
 

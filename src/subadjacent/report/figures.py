@@ -19,8 +19,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
-from subadjacent.detectors.subadjacent import SubAdjacentDetector
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.neural import NeuralDetector
 from subadjacent.errors import InputError
+from subadjacent.report.anatomy import anatomy
 from subadjacent.report.downsample import min_max, step_for
 from subadjacent.report.findings import Findings, Watch, find
 from subadjacent.report.marks import by_severity, marked_stretches
@@ -60,7 +62,7 @@ def figure_trace(
     Parameters
     ----------
     trace
-        From ``detector.trace``.
+        From ``detector.trace``, or from ``find``; what it does not hold is left out.
     alarms
         Those of this series are shaded.
     threshold
@@ -78,8 +80,9 @@ def figure_trace(
     unknown = [name for name in names if name not in series.channels]
     if unknown:
         raise InputError(f"channels must be among {series.channels}; got {unknown}")
+    rows = [name for name in ("error", "contribution", "score") if len(getattr(trace, name))]
     with _styled():
-        heights = [2.0] * len(names) + [1.0, 1.0, 1.0, 1.4]
+        heights = [2.0] * len(names) + [1.0] * len(rows) + [1.4]
         figure, axes = _stack(heights)
         for axis, name in zip(axes, names, strict=False):
             column = series.channels.index(name)
@@ -90,8 +93,7 @@ def figure_trace(
             axes[0].fill_between([], [], color=GREY, alpha=0.2, lw=0, label="fitted on this part")
         axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, borderaxespad=0.1)
         below = axes[len(names) :]
-        rows = ("error", "contribution", "score", "decision")
-        for axis, name in zip(below, rows, strict=True):
+        for axis, name in zip(below, (*rows, "decision"), strict=True):
             _line(axis, getattr(trace, name), INK)
             axis.set_ylabel(name)
         axes[-1].axhline(threshold, color=VERMILLION, linestyle="--")
@@ -111,8 +113,8 @@ def figure_trace(
     return figure
 
 
-def figure_attention(detector: SubAdjacentDetector, series: TrainSeries, row: int) -> Figure:
-    """Attention in the window that a row is scored by, with the band outlined."""
+def figure_attention(detector: NeuralDetector, series: TrainSeries, row: int) -> Figure:
+    """Attention in the window that a row is scored by, with the band outlined if there is one."""
     first, matrix = detector.attention_around(series, row)
     n = len(matrix)
     with _styled():
@@ -126,11 +128,12 @@ def figure_attention(detector: SubAdjacentDetector, series: TrainSeries, row: in
             vmax=float(np.quantile(matrix, 0.995)) or None,
             extent=(*edges, *edges[::-1]),
         )
-        points = np.arange(first, first + n)
-        band = detector.band_.mask(n).numpy().astype(float)
-        axis.contour(points, points, band, levels=[0.5], colors=ORANGE, linewidths=1.0)
+        if (band := anatomy(detector).band) is not None:
+            points = np.arange(first, first + n)
+            inside = band.mask(n).numpy().astype(float)
+            axis.contour(points, points, inside, levels=[0.5], colors=ORANGE, linewidths=1.0)
         axis.axhline(row, color=VERMILLION, linewidth=0.8, linestyle=":")
-        axis.set_title("Attention; the band is outlined")
+        axis.set_title("Attention" if band is None else "Attention; the band is outlined")
         axis.set_xlabel("point looked at (row)")
         axis.set_ylabel("point that looks (row)")
         figure.colorbar(image, ax=axis, shrink=0.8)
@@ -153,7 +156,7 @@ def figure_training(history: Sequence[Epoch]) -> Figure:
 
 
 def save_figures(
-    detector: SubAdjacentDetector,
+    detector: BaseDetector,
     X: Any,
     folder: str | os.PathLike[str],
     *,
@@ -163,8 +166,9 @@ def save_figures(
 ) -> list[Path]:
     """Write the figures of ``X`` into a folder as PNG; return their paths.
 
-    One of every series, one of the attention at the worst alarm, and one of the training where
-    it had two epochs or more. The rest is as for ``page``; ``watch`` is told of figures.
+    One of every series, one of the attention at the worst alarm where the detector has any,
+    and one of the training where it had two epochs or more. The rest is as for ``page``;
+    ``watch`` is told of figures.
     """
     found = found or find(detector, X)
     traces, alarms = found.traces, found.alarms
@@ -177,12 +181,13 @@ def save_figures(
         figures[f"trace{name}"] = partial(
             figure_trace, trace, alarms, threshold=detector.threshold_, fitted=part
         )
-    if alarms:
+    has = anatomy(detector)
+    if alarms and has.attentive is not None:
         worst = alarms[by_severity(alarms)[0]]
         series = next(one.series for one in traces if one.series.entity == worst.entity)
-        figures["attention"] = partial(figure_attention, detector, series, worst.first)
-    if len(detector.history_) > 1:
-        figures["training"] = partial(figure_training, detector.history_)
+        figures["attention"] = partial(figure_attention, has.attentive, series, worst.first)
+    if has.history is not None and len(has.history) > 1:
+        figures["training"] = partial(figure_training, has.history)
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     paths: list[Path] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,8 +15,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from subadjacent.detectors.subadjacent import SubAdjacentDetector
+from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import charts, story
+from subadjacent.report.anatomy import Anatomy, anatomy
 from subadjacent.report.findings import Findings, Watch, find
 from subadjacent.report.levels import BUDGET, WINDOWS, Piece, pack, plan
 from subadjacent.report.marks import Listed, Stretches, by_severity, listed, marked_stretches
@@ -36,6 +37,7 @@ class Shown:
     """One series on the page, and all that is drawn of it."""
 
     trace: Trace
+    fields: tuple[str, ...]
     times: Timeline
     alarms: Stretches
     labels: Stretches
@@ -43,15 +45,15 @@ class Shown:
     pieces: list[Piece]
 
     def lines(self) -> Iterator[NDArray[Any]]:
-        """What was seen in each channel, what was expected, and the four rows below them."""
+        """What was seen in each channel, what was expected, and the rows below them."""
         trace = self.trace
         yield from trace.series.values.T
         yield from trace.expected.T
-        yield from (trace.error, trace.contribution, trace.score, trace.decision)
+        yield from (getattr(trace, field) for field in self.fields)
 
 
 def page(
-    detector: SubAdjacentDetector,
+    detector: BaseDetector,
     X: Any,
     *,
     title: str,
@@ -89,6 +91,7 @@ def page(
         Called with how many values are drawn, and of how many.
     """
     found = found or find(detector, X)
+    has = anatomy(detector)
     traces, alarms = found.traces, found.alarms
     series = [trace.series for trace in traces]
     times = timelines(series)
@@ -98,20 +101,20 @@ def page(
     rows = listed(alarms, series, times, learned)
     worst = max(rows, key=lambda row: row.alarm.severity, default=None)
     shown = [
-        Shown(trace, when, _bounds(alarms, trace.series.entity), marked, part, pieces)
+        Shown(trace, has.lines, when, _bounds(alarms, trace.series.entity), marked, part, pieces)
         for trace, when, marked, part, pieces in zip(
-            traces, times, truth, learned, _plans(traces, alarms, detector.window_), strict=True
+            traces, times, truth, learned, _plans(traces, alarms, has), strict=True
         )
     ]
-    seen = by_severity([row.alarm for row in rows])[: _most_attention(detector.window_)]
-    matrix = detector.window_**2
-    lines = sum(len(one) * (2 * len(one.channels) + 4) for one in series)
+    seen = by_severity([row.alarm for row in rows])[: _most_attention(has)]
+    matrix = has.around**2
+    lines = sum(len(one) * (2 * len(one.channels) + len(has.lines)) for one in series)
     drawn = _Count(lines + len(seen) * matrix, watch)
     total = sum(map(len, series))
     above = sum(int((one.decision > detector.threshold_).sum()) for one in traces) / total
-    figures, shared = charts.detail(times[0].kind)
+    figures, shared = charts.detail(times[0].kind, has.rows)
     figures["overview"] = charts.overview(times[0].kind, shared)
-    figures |= charts.training(detector.history_)
+    figures |= charts.training(has.history or ())
     script, divisions = components(figures, wrap_script=False)
     environment = _environment()
     return environment.get_template("page.html.j2").render(
@@ -130,14 +133,15 @@ def page(
         unlisted=len(alarms) - len(rows),
         entities=[one.entity or "series" for one in series],
         channels=list(series[0].channels),
-        weighted=detector.temperature > 0,
-        curves=charts.CURVES,
-        rows=charts.ROWS,
-        history=detector.history_,
+        curves=[(name, _curve(name, has)) for name in charts.CURVES],
+        rows=has.rows,
+        history=has.history,
+        attentive=bool(seen),
+        band=has.band is not None,
         figures={name: Markup(one) for name, one in divisions.items()},
         bokeh=Markup(Resources(mode="inline", components=["bokeh"]).render_js()),
         figures_script=Markup(script),
-        payload=_json(_payload(detector, shown, rows, drawn(seen, matrix))),
+        payload=_json(_payload(detector.threshold_, has, shown, rows, drawn(seen, matrix))),
         lines=[
             [pack(line, one.pieces) for line in drawn(one.lines(), len(one.trace.series))]
             for one in shown
@@ -160,16 +164,22 @@ class _Count:
                 self._watch(self._done, self._total, "values drawn")
 
 
-def _plans(traces: Sequence[Trace], alarms: Sequence[Alarm], window: int) -> list[list[Piece]]:
+def _curve(name: str, has: Anatomy) -> str:
+    """What a training curve is called."""
+    titles = {row.name: row.title for row in has.rows}
+    return titles.get(name, name.replace("_", " ").replace("train ", "training ").capitalize())
+
+
+def _plans(traces: Sequence[Trace], alarms: Sequence[Alarm], has: Anatomy) -> list[list[Piece]]:
     """Pieces of each series: the longer it is, the more of the page it gets."""
     total = sum(len(trace.series) for trace in traces)
-    lines = 2 * len(traces[0].series.channels) + 4
+    lines = 2 * len(traces[0].series.channels) + len(has.lines)
     around: dict[str | None, Stretches] = {trace.series.entity: [] for trace in traces}
     lengths = {trace.series.entity: len(trace.series) for trace in traces}
     for number in by_severity(alarms)[:WINDOWS]:
         alarm = alarms[number]
         # what a click on the alarm shows, and some way to go from there
-        margin = round(1.5 * max(window, alarm.duration))
+        margin = round(1.5 * max(has.around, alarm.duration))
         last = min(alarm.last + 1 + margin, lengths[alarm.entity])
         around[alarm.entity].append((max(alarm.first - margin, 0), last))
     return [
@@ -183,7 +193,8 @@ def _plans(traces: Sequence[Trace], alarms: Sequence[Alarm], window: int) -> lis
 
 
 def _payload(
-    detector: SubAdjacentDetector,
+    threshold: float,
+    has: Anatomy,
     shown: Sequence[Shown],
     rows: Sequence[Listed],
     seen: Iterable[int],
@@ -191,11 +202,10 @@ def _payload(
     numbers = {(row.series, row.alarm.first): number for number, row in enumerate(rows)}
     return {
         "kind": shown[0].times.kind,
-        "threshold": detector.threshold_,
-        "window": detector.window_,
-        "near": detector.band_.near,
-        "far": detector.band_.far,
-        "circular": detector.band_.circular,
+        "threshold": threshold,
+        "window": has.around,
+        "band": None if has.band is None else asdict(has.band),
+        "lines": has.lines,
         "channels": list(shown[0].trace.series.channels),
         "series": [
             {
@@ -223,29 +233,30 @@ def _payload(
             }
             for row in rows
         ],
-        "attention": _attention(detector, shown, rows, seen),
+        "attention": _attention(has, shown, rows, seen),
     }
 
 
-def _most_attention(window: int) -> int:
-    """For how many alarms there is room for an attention matrix."""
-    return max(1, ATTENTION_BUDGET // window**2)
+def _most_attention(has: Anatomy) -> int:
+    """For how many alarms there is an attention matrix, and room for it."""
+    return max(1, ATTENTION_BUDGET // has.around**2) if has.attentive is not None else 0
 
 
 def _attention(
-    detector: SubAdjacentDetector,
+    has: Anatomy,
     shown: Sequence[Shown],
     rows: Sequence[Listed],
     seen: Iterable[int],
 ) -> list[dict[str, Any]]:
     """Attention matrices of some alarms' windows, as bytes, in the order given."""
-    found = []
+    found: list[dict[str, Any]] = []
     for number in seen:
+        assert has.attentive is not None, "there are none to see"
         row = rows[number]
         one = shown[row.series]
         scores = one.trace.decision[row.alarm.first : row.alarm.last + 1]
         peak = row.alarm.first + int(scores.argmax())
-        first, matrix = detector.attention_around(one.trace.series, peak)
+        first, matrix = has.attentive.attention_around(one.trace.series, peak)
         # a few entries stand far above all others; beyond them there is nothing to tell apart
         highest = max(float(np.quantile(matrix, 0.995)), np.finfo(np.float32).tiny)
         shades = np.rint(np.clip(matrix / highest, 0, 1) * 255).astype(np.uint8)

@@ -11,7 +11,8 @@ import numpy as np
 
 from subadjacent.data.scaling import CONSTANT, chunks
 from subadjacent.data.series import TrainSeries
-from subadjacent.detectors.subadjacent import SubAdjacentDetector
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.report.anatomy import anatomy
 from subadjacent.report.marks import Listed
 from subadjacent.report.timeline import Timeline, span
 from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue
@@ -71,9 +72,7 @@ def data_facts(series: Sequence[TrainSeries], times: Sequence[Timeline]) -> dict
     return found
 
 
-def warnings(
-    detector: SubAdjacentDetector, series: Sequence[TrainSeries], above: float
-) -> list[str]:
+def warnings(detector: BaseDetector, series: Sequence[TrainSeries], above: float) -> list[str]:
     """What a reader should know before trusting the alarms; ``above``: the share of such rows."""
     told = []
     if still := constant_channels(series):
@@ -86,11 +85,12 @@ def warnings(
             f"The clock has {gaps:,} {'gap' if gaps == 1 else 'gaps'}. Each stretch between "
             f"gaps is scored by itself; no alarm reaches across one."
         )
-    short = [one for one in series if len(one) < detector.window_]
+    window = anatomy(detector).window or 0
+    short = [one for one in series if len(one) < window]
     if short:
         told.append(
             f"{len(short)} of {len(series)} series {'is' if len(short) == 1 else 'are'} shorter "
-            f"than one window ({detector.window_} rows); scores there are less sure."
+            f"than one window ({window} rows); scores there are less sure."
         )
     if above > MANY_ABOVE:
         told.append(
@@ -103,18 +103,20 @@ def warnings(
     return told + _about_training(detector)
 
 
-def settings(detector: SubAdjacentDetector) -> dict[str, str]:
+def settings(detector: BaseDetector) -> dict[str, str]:
     """Every parameter, with what "auto" came to."""
-    shown = {name: _plain(value) for name, value in detector.get_params(deep=False).items()}
-    for name, came_to in (
-        ("window", detector.window_),
-        ("near", detector.band_.near),
-        ("far", detector.band_.far),
-    ):
-        if shown[name] == "auto":
-            shown[name] = f"auto: {came_to}"
+    shown = {"detector": type(detector).__name__}
+    shown |= {name: _plain(value) for name, value in detector.get_params(deep=False).items()}
+    has = anatomy(detector)
+    came_to = {"window": has.window}
+    if has.band is not None:
+        came_to |= {"near": has.band.near, "far": has.band.far}
+    for name, value in came_to.items():
+        if shown.get(name) == "auto":
+            shown[name] = f"auto: {value}"
     shown["contamination"] += f": {detector.threshold_rule_!r}"
-    return shown | {"threshold": f"{detector.threshold_:.6g}", "seed": str(detector.seed_)}
+    shown["threshold"] = f"{detector.threshold_:.6g}"
+    return shown | ({"seed": str(detector.seed_)} if hasattr(detector, "seed_") else {})
 
 
 def versions() -> dict[str, str]:
@@ -122,24 +124,26 @@ def versions() -> dict[str, str]:
     return {"Python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
 
 
-def _about_training(detector: SubAdjacentDetector) -> list[str]:
-    told = []
+def _about_training(detector: BaseDetector) -> list[str]:
+    told, has = [], anatomy(detector)
     # a detector read from a file no longer has the scores of its training rows
     rows = len(getattr(detector, "decision_scores_", ()))
-    if rows and rows < FEW_WINDOWS * detector.window_:
+    if has.window and rows and rows < FEW_WINDOWS * has.window:
         told.append(
-            f"Fitted on {rows:,} rows, {rows / detector.window_:.0f} windows' worth: few to learn "
+            f"Fitted on {rows:,} rows, {rows / has.window:.0f} windows' worth: few to learn "
             f"from. More normal data makes scores steadier."
         )
     rule = detector.threshold_rule_
     if rows and isinstance(rule, AlarmBudget | ExtremeValue):
-        held_out = rows * detector.validation_fraction
+        share = getattr(detector, "validation_fraction", None)
+        held_out = rows if share is None else rows * share
         if rule.risk * held_out < EXTRAPOLATED:
             told.append(
                 f"The threshold is extrapolated: it stands for one false alarm in "
-                f"{1 / rule.risk:,.0f} rows, judged from about {held_out:,.0f} rows held out."
+                f"{1 / rule.risk:,.0f} rows, judged from about {held_out:,.0f} rows "
+                f"{'fitted on' if share is None else 'held out'}."
             )
-    if detector.history_ and not detector.history_[-1].complete:
+    if has.history and not has.history[-1].complete:
         told.append("Training ran out of its time budget before it was done.")
     return told
 

@@ -25,6 +25,8 @@ def open_sources(paths: Sequence[str]) -> list[Delimited | Parquet]:
     if isinstance(paths, str):
         paths = [paths]
     sources = []
+    if "" in map(os.fspath, paths):
+        raise InputError("a path must name a file; got an empty one")
     for name in (name for one in paths for name in _expand(os.fspath(one))):
         with only_our_errors(_called(name)):
             sources.append(_open(name))

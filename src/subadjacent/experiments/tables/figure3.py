@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from subadjacent.experiments.datasets import load
-from subadjacent.experiments.protocols.published import fit
-from subadjacent.experiments.protocols.scaling import scale_benchmark
 from subadjacent.experiments.run import PUBLISHED, Run
-from subadjacent.experiments.runner import Place
-from subadjacent.training.device import resolve_device
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from subadjacent.experiments.runner import Place
 
 ATTENTIONS = {"vanilla": "softmax attention", "softmax": "linear attention, learned softmax"}
 DATASET, QUICK_DATASET = "smap", "nips-ts"
@@ -27,13 +24,26 @@ class AttentionMatrices:
 
     name = "figure3"
     title = "Attention matrices with the band's contribution maximised"
+    stems = ("figure3",)
+
+    def dataset(self, quick: bool) -> str:
+        """The paper's, or one that is always there."""
+        return QUICK_DATASET if quick else DATASET
 
     def compute(self, place: Place, quick: bool) -> dict[str, NDArray[Any]]:
         """Train both networks as the paper did, and look at one window."""
+        # drawing needs none of these
+        import torch
+
+        from subadjacent.experiments.datasets import load
+        from subadjacent.experiments.protocols.published import fit
+        from subadjacent.experiments.protocols.scaling import scale_benchmark
+        from subadjacent.training.device import resolve_device
+
         found = {}
         for attention in ATTENTIONS:
             run = Run(
-                QUICK_DATASET if quick else DATASET, "sub-adjacent", PUBLISHED,
+                self.dataset(quick), "sub-adjacent", PUBLISHED,
                 settings=(("attention", attention),), quick=quick,
             )  # fmt: skip
             device = resolve_device(place.device)
@@ -45,7 +55,7 @@ class AttentionMatrices:
             found[attention] = matrix.float().cpu().numpy()
         return found
 
-    def draw(self, found: dict[str, NDArray[Any]]) -> dict[str, Figure]:
+    def draw(self, found: Mapping[str, NDArray[Any]]) -> dict[str, Figure]:
         """Both matrices on one scale, query by key."""
         from matplotlib.figure import Figure
 
@@ -58,7 +68,7 @@ class AttentionMatrices:
             axis.set_xlabel("key")
         axes[0].set_ylabel("query")
         figure.colorbar(image, ax=axes, shrink=0.85, label="attention")
-        return {"figure3": figure}
+        return {self.stems[0]: figure}
 
 
 FIGURE = AttentionMatrices()

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.data.benchmarks.generated import TEST_SEED, TRAIN_SEED
-from subadjacent.data.series import TrainSeries
-from subadjacent.data.synthetic import neurips_ts
-from subadjacent.data.windows import stack
 from subadjacent.evaluation.segments import segments
-from subadjacent.experiments.protocols.published import (
-    FIXED_BLOCK,
-    FIXED_TEMPERATURE,
-    fit,
-    unscaled,
-)
+from subadjacent.experiments.asked import SYNTHETIC
 from subadjacent.experiments.run import PUBLISHED, Run
-from subadjacent.experiments.runner import Place
-from subadjacent.model.network import Network
-from subadjacent.scoring.dynamic import dynamic
-from subadjacent.scoring.point import PointConfig, score_points
-from subadjacent.training.device import resolve_device
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from subadjacent.experiments.runner import Place
+    from subadjacent.model.network import Network
 
 KINDS = ("global", "contextual", "shapelet", "seasonal", "trend")
 # the main text's figure: one kind of point, one of pattern
@@ -49,11 +39,22 @@ class Kinds:
 
     name = "figure5"
     title = "Kinds of anomaly, and what leads to their scores"
+    stems = ("figure5", "figure5-full")
+
+    def dataset(self, quick: bool) -> str:  # noqa: ARG002 — other figures tell them apart
+        """One that is always there: it is generated."""
+        return SYNTHETIC
 
     def compute(self, place: Place, quick: bool) -> dict[str, NDArray[Any]]:
         """A stretch of every kind: five rows of numbers, and where the anomaly is."""
+        # drawing needs none of these
+        from subadjacent.data.benchmarks.generated import TEST_SEED, TRAIN_SEED
+        from subadjacent.data.synthetic import neurips_ts
+        from subadjacent.experiments.protocols.published import fit
+        from subadjacent.training.device import resolve_device
+
         n = QUICK_LENGTH if quick else LENGTH
-        run = Run("nips-ts", "sub-adjacent", PUBLISHED, quick=quick)
+        run = Run(SYNTHETIC, "sub-adjacent", PUBLISHED, quick=quick)
         clean = _standard(neurips_ts(seed=TRAIN_SEED, n=n).base)
         network, window, _ = fit(run, clean, resolve_device(place.device))
         found: dict[str, NDArray[Any]] = {}
@@ -67,9 +68,10 @@ class Kinds:
             found[f"{kind}_labels"] = series.labels[shown]
         return found
 
-    def draw(self, found: dict[str, NDArray[Any]]) -> dict[str, Figure]:
+    def draw(self, found: Mapping[str, NDArray[Any]]) -> dict[str, Figure]:
         """The main text's figure, and the appendix's."""
-        return {"figure5": _columns_of_rows(found), "figure5-full": _rows_of_kinds(found)}
+        main, full = self.stems
+        return {main: _columns_of_rows(found), full: _rows_of_kinds(found)}
 
 
 def _standard(values: NDArray[Any]) -> NDArray[np.float32]:
@@ -77,6 +79,16 @@ def _standard(values: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def _judge(network: Network, window: int, values: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    from subadjacent.data.series import TrainSeries
+    from subadjacent.data.windows import stack
+    from subadjacent.experiments.protocols.published import (
+        FIXED_BLOCK,
+        FIXED_TEMPERATURE,
+        unscaled,
+    )
+    from subadjacent.scoring.dynamic import dynamic
+    from subadjacent.scoring.point import PointConfig, score_points
+
     stacked = stack([TrainSeries(values)], unscaled(values.shape[1]), window)
     found = score_points(network, stacked, PointConfig(FIXED_TEMPERATURE, block=FIXED_BLOCK))
     score = found.score.astype(np.float64)
@@ -86,7 +98,7 @@ def _judge(network: Network, window: int, values: NDArray[Any]) -> dict[str, NDA
     }  # fmt: skip
 
 
-def _columns_of_rows(found: dict[str, NDArray[Any]]) -> Figure:
+def _columns_of_rows(found: Mapping[str, NDArray[Any]]) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 3.6), layout="constrained")
@@ -100,7 +112,7 @@ def _columns_of_rows(found: dict[str, NDArray[Any]]) -> Figure:
     return figure
 
 
-def _rows_of_kinds(found: dict[str, NDArray[Any]]) -> Figure:
+def _rows_of_kinds(found: Mapping[str, NDArray[Any]]) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 7), layout="constrained")
@@ -116,7 +128,8 @@ def _rows_of_kinds(found: dict[str, NDArray[Any]]) -> Figure:
 
 def _panel(axis: Axes, values: NDArray[Any], labels: NDArray[Any]) -> None:
     for start, stop in segments(labels):
-        axis.axvspan(start - 0.5, stop - 0.5, color=RED, alpha=0.25, linewidth=0)
+        # an edge keeps a single row from vanishing between two pixels
+        axis.axvspan(start - 0.5, stop - 0.5, color=RED, alpha=0.25, linewidth=2)
     axis.plot(values, color=BLUE, linewidth=0.8)
     axis.spines[["top", "right"]].set_visible(False)
     axis.tick_params(labelsize=7)

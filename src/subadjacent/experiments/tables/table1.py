@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from subadjacent.data.benchmarks import SOURCES
-from subadjacent.experiments.asked import REAL, SYNTHETIC, Asked
-from subadjacent.experiments.comparison import NOT_HERE, NOT_RUN
-from subadjacent.experiments.grid import Cell, Grid, paper_value
+from subadjacent.experiments.asked import PAPER, Asked
+from subadjacent.experiments.comparison import dataset_title, facts_of
+from subadjacent.experiments.grid import NOT_HERE, NOT_RUN, Cell, Grid, paper_value
 from subadjacent.experiments.results import Results
-from subadjacent.experiments.run import CLEAN, Run
+from subadjacent.experiments.run import Run
 
 # the paper's column → ours, what one of its units is, and digits
 COLUMNS = {
@@ -27,13 +27,13 @@ class Datasets:
 
     def runs(self, asked: Asked) -> list[Run]:
         """One count a dataset."""
-        return [self._run(dataset, asked) for dataset in asked.datasets]
+        return [facts_of(dataset, asked.quick) for dataset in asked.among(PAPER)]
 
     def grids(self, results: Results, asked: Asked) -> list[Grid]:
         """The paper's table, and anomalous segments beside it."""
         rows = []
-        for dataset in (*REAL, SYNTHETIC):
-            title, run = SOURCES[dataset].title, self._run(dataset, asked)
+        for dataset in asked.columns(PAPER):
+            title, run = SOURCES[dataset].title, facts_of(dataset, asked.quick)
             missing = NOT_RUN if dataset in asked.datasets else NOT_HERE
             cells = []
             for column, (name, unit, digits) in COLUMNS.items():
@@ -43,17 +43,13 @@ class Datasets:
                 cells.append(Cell(values, paper, "" if values else missing, digits))
             found = results.value(run, "segments")
             cells.append(Cell(() if found is None else (found,), digits=0))
-            rows.append((title, tuple(cells)))
-        note = "Of SMD, 19 of 28 machines are at hand. Numbers in brackets are the paper's."
+            rows.append((dataset_title(dataset, results, asked.quick), tuple(cells)))
         return [
             Grid(
                 "table1-datasets", "Datasets: what was counted, and what the paper has", "dataset",
-                (*COLUMNS, "segments"), tuple(rows), (note,),
+                (*COLUMNS, "segments"), tuple(rows),
             )
         ]  # fmt: skip
-
-    def _run(self, dataset: str, asked: Asked) -> Run:
-        return Run(dataset, "facts", CLEAN, quick=asked.quick)
 
 
 TABLE = Datasets()

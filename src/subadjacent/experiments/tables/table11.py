@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from subadjacent.data.benchmarks import SOURCES
 from subadjacent.experiments.asked import REAL, Asked
-from subadjacent.experiments.comparison import NOT_HERE, NOT_RUN
-from subadjacent.experiments.grid import Cell, Grid, paper_value
+from subadjacent.experiments.comparison import dataset_title, facts_of
+from subadjacent.experiments.grid import NOT_HERE, NOT_RUN, Cell, Grid, paper_value
 from subadjacent.experiments.results import Results
 from subadjacent.experiments.run import PUBLISHED, Run
 from subadjacent.experiments.tables.table5 import MAPPINGS
@@ -36,13 +36,14 @@ class Resources:
             for form in FORMS
             # softmax attention always forms its matrix
             if not (mapping == "vanilla" and form == "sums")
-        ]
+        ] + [facts_of(dataset, asked.quick) for dataset in asked.real()]
 
     def grids(self, results: Results, asked: Asked) -> list[Grid]:
         """Ours, and the paper's numbers (on an RTX A6000) in brackets."""
         return [
             Grid(
-                f"table11-{dataset}", f"Resources on {SOURCES[dataset].title}", "cost", MAPPINGS,
+                f"table11-{dataset}",
+                f"Resources on {dataset_title(dataset, results, asked.quick)}", "cost", MAPPINGS,
                 tuple(
                     (f"{cost}{words}", tuple(
                         _cell(dataset, cost, mapping, form, results, asked) for mapping in MAPPINGS
@@ -52,10 +53,21 @@ class Resources:
                     # the matrix costs time and memory, and no parameters
                     if form == "sums" or cost not in ("FLOPs, M", "parameters, M")
                 ),
-                ("Numbers in brackets are the paper's, measured on an RTX A6000.",),
+                (_hardware(dataset, results, asked),),
             )
-            for dataset in REAL
+            for dataset in asked.columns(REAL)
         ]  # fmt: skip
+
+
+def _hardware(dataset: str, results: Results, asked: Asked) -> str:
+    runs = (run for run in TABLE.runs(asked) if run.dataset == dataset)
+    rows = (results.get(run) for run in runs if run.detector == "resources")
+    ours = sorted({row["hardware"] for row in rows if row})
+    measured = f"Ours: {', '.join(ours)}. " if ours else ""
+    return (
+        f"{measured}Numbers in brackets are the paper's, measured on an RTX A6000. Memory is what "
+        "tensors take, in GiB; multiplications are counted for one window."
+    )
 
 
 def _run(dataset: str, mapping: str, form: str, asked: Asked) -> Run:
@@ -65,10 +77,14 @@ def _run(dataset: str, mapping: str, form: str, asked: Asked) -> Run:
 
 def _cell(dataset: str, cost: str, mapping: str, form: str, results: Results, asked: Asked) -> Cell:
     name, unit, digits = COSTS[cost]
-    # the paper has softmax attention among the first rows
-    shown = "matrix" if mapping == "vanilla" and form == "sums" else form
-    found = results.value(_run(dataset, mapping, shown, asked), name)
-    words = FORMS[form] if mapping != "vanilla" else ""
+    if mapping == "vanilla":
+        # it always forms its matrix; the paper has it among the first rows
+        if form == "matrix":
+            return Cell()
+        words, form = "", "matrix"
+    else:
+        words = FORMS[form]
+    found = results.value(_run(dataset, mapping, form, asked), name)
     paper = paper_value("table11", SOURCES[dataset].title, cost + words, mapping)
     values = () if found is None else (unit * found,)
     missing = NOT_RUN if dataset in asked.datasets else NOT_HERE

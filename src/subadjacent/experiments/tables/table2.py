@@ -1,6 +1,10 @@
 """Table 2: the main results, six real datasets."""
 
 from subadjacent.experiments.comparison import ADJUSTED, Comparison, Measure, Variant
+from subadjacent.experiments.grid import PERCENT, paper_tables, paper_value
+
+# half of the paper's last digit
+ROUNDING = 0.05
 
 OURS = Variant("Ours")
 ANOMALY_TRANSFORMER = Variant(
@@ -10,6 +14,39 @@ ANOMALY_TRANSFORMER = Variant(
     score="weighted",
 )
 
+
+def auc_measure(table: str) -> Measure:
+    """AUROC beside the paper's AUC, with a remark on what that is."""
+    followed, cells = auc_cells(table)
+    return Measure(
+        "auroc",
+        "area under the ROC curve, of rows as they are",
+        "AUC",
+        f"The paper's AUC is F1·(3 - F1)/2 to rounding in {followed} of {cells} cells: it measures "
+        "nothing else.",
+    )
+
+
+def auc_cells(table: str) -> tuple[int, int]:
+    """How many of the paper's AUC follow from its F1, and how many there are."""
+    found = paper_tables()[table]["F1"]
+    pairs = [
+        (paper_value(table, "F1", row, column), paper_value(table, "AUC", row, column))
+        for row in found["rows"]
+        for column in found["columns"]
+    ]
+    whole = [(f1, auc) for f1, auc in pairs if f1 is not None and auc is not None]
+    followed = [
+        _follows(f1 - ROUNDING) - ROUNDING <= auc <= _follows(f1 + ROUNDING) + ROUNDING
+        for f1, auc in whole
+    ]
+    return sum(followed), len(whole)
+
+
+def _follows(f1: float) -> float:
+    return f1 * (3 - f1 / PERCENT) / 2
+
+
 TABLE = Comparison(
     "table2",
     "Main results",
@@ -18,7 +55,7 @@ TABLE = Comparison(
     published=(
         Measure(ADJUSTED, "point-adjusted F1, settings and threshold picked on labels", "F1"),
         Measure("fixed_point_adjusted_f1", "the same with the released block 200 and T = 50"),
-        Measure("auroc", "area under the ROC curve, of rows as they are", "AUC"),
+        auc_measure("table2"),
     ),
     clean=(
         Measure("average_precision", "average precision"),
@@ -29,8 +66,5 @@ TABLE = Comparison(
         Measure(ADJUSTED, "point-adjusted F1, threshold picked on labels"),
     ),
     ablation=False,
-    notes=(
-        "Numbers in brackets are the paper's. Rows of other methods were not run here.",
-        "The paper's AUC is F1·(3 - F1)/2 to rounding in 95 of 96 cells: it measures nothing else.",
-    ),
+    notes=("Numbers in brackets are the paper's. Rows of other methods were not run here.",),
 )

@@ -2,7 +2,7 @@
 
 from subadjacent.experiments.asked import SYNTHETIC
 from subadjacent.experiments.comparison import Comparison, Variant
-from subadjacent.experiments.tables.table2 import ANOMALY_TRANSFORMER, OURS
+from subadjacent.experiments.tables.table2 import ANOMALY_TRANSFORMER, OURS, auc_measure
 from subadjacent.experiments.tables.table2 import TABLE as MAIN
 
 # nobody has published the paper's training series
@@ -14,7 +14,7 @@ TABLE = Comparison(
     "method",
     (ANOMALY_TRANSFORMER, OURS, CONTAMINATED),
     datasets=(SYNTHETIC,),
-    published=MAIN.published,
+    published=(*MAIN.published[:-1], auc_measure("table3")),
     clean=MAIN.clean,
     ablation=False,
     notes=("Numbers in brackets are the paper's. Rows of other methods were not run here.",),

@@ -1,7 +1,7 @@
 // The attention matrix of a window, with the band outlined and the alarm marked on both sides.
 
 // outline of the points whose distance is near to far, as steps along the matrix's cells
-function bandOutline(size, near, far, circular) {
+function bandOutline(size, {near, far, circular}) {
   const inside = (i, j) => {
     if (i < 0 || j < 0 || i >= size || j >= size) return false;
     let distance = Math.abs(i - j);
@@ -41,7 +41,7 @@ function drawAttention(found, payload, color) {
   const long = found.until - found.at + 1, thick = size / 60;
   svg.setAttribute("viewBox", `0 0 ${size} ${size}`);
   svg.innerHTML =
-    `<path d="${bandOutline(size, payload.near, payload.far, payload.circular)}"/>` +
+    (payload.band ? `<path d="${bandOutline(size, payload.band)}"/>` : "") +
     `<rect x="${found.at}" y="${size - thick}" width="${long}" height="${thick}"/>` +
     `<rect x="0" y="${found.at}" width="${thick}" height="${long}"/>`;
   const alarm = payload.alarms[found.alarm];

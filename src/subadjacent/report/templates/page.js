@@ -4,7 +4,7 @@ const payload = JSON.parse(document.getElementById("payload").textContent);
 const all = payload.series.map((info, number) => new Series(info, number));
 const byId = name => document.getElementById(name);
 const width = payload.channels.length;
-const LINES = {error: 2 * width, contribution: 2 * width + 1, score: 2 * width + 2, decision: 2 * width + 3};
+const LINES = Object.fromEntries(payload.lines.map((name, i) => [name, 2 * width + i]));
 const DENSE = 1500;   // points of a line
 const MARKS = ["fitted", "labels", "bands"];
 const FROM_ZERO = ["error", "score", "decision"];
@@ -184,12 +184,11 @@ function step(by) {
   choose((next + count) % count);
 }
 
-// where a series is worst; all of it where nothing is wrong
-function showWorst() {
-  const severity = number => payload.alarms[number].severity;
-  const own = payload.alarms.flatMap((alarm, number) => alarm.series === series.number ? [number] : []);
-  if (own.length) choose(own.reduce((worst, one) => severity(one) > severity(worst) ? one : worst));
-  else showAll();
+// the worst of some alarms; all of the series where there are none
+function showWorst(alarms) {
+  if (!alarms.length) return showAll();
+  const worst = alarms.reduce((worst, one) => one.severity > worst.severity ? one : worst);
+  choose(payload.alarms.indexOf(worst));
 }
 
 function showAll() {
@@ -222,7 +221,7 @@ function listen() {
   on("further", "click", () => zoom(2));
   on("all", "click", showAll);
   on("channel", "change", event => chooseChannel(Number(event.target.value)));
-  on("entity", "change", event => { chooseSeries(Number(event.target.value)); showWorst(); });
+  on("entity", "change", event => { chooseSeries(Number(event.target.value)); showWorst(payload.alarms.filter(one => one.series === series.number)); });
   for (const header of document.querySelectorAll("#alarm-table [aria-sort]")) {
     header.querySelector("button").addEventListener("click", () => sort(header));
   }
@@ -284,7 +283,7 @@ function start() {
   drawOverview();
   paint();
   listen();
-  if (payload.attention.length) choose(payload.attention[0].alarm); else showAll();
+  showWorst(payload.alarms);
   letFingersScroll();
   document.documentElement.dataset.ready = "true";
 }

@@ -1,0 +1,219 @@
+"""`subadjacent reproduce`: the paper's tables and figures, made anew."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from subadjacent.cli import options as option
+from subadjacent.cli.data import Root
+from subadjacent.cli.output import whole_file, write_text
+from subadjacent.cli.progress import Bar, say
+from subadjacent.errors import SubadjacentError
+
+if TYPE_CHECKING:
+    from subadjacent.experiments.plan import Plan
+    from subadjacent.experiments.results import Results
+    from subadjacent.experiments.run import Run
+    from subadjacent.experiments.runner import Place, Step
+
+# with more tables than these, where they were written is said instead of what is in them
+FEW = 3
+# seconds between two lines where there is no terminal to draw a bar on
+BETWEEN_LINES = 60.0
+
+
+class Protocol(StrEnum):
+    """How runs are judged."""
+
+    published = "published"
+    clean = "clean"
+    both = "both"
+
+
+def _check_names(wanted: list[str]) -> list[str]:
+    from subadjacent.experiments.catalogue import names
+
+    with option.bad_usage():
+        return names(wanted)
+
+
+def _check_datasets(text: str | None) -> str | None:
+    from subadjacent.data.benchmarks import source_named
+
+    with option.bad_usage():
+        return text and ",".join(source_named(name.strip()).name for name in text.split(","))
+
+
+def reproduce(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            callback=_check_names, help="table1 to table11, figure3, figure5, or all of them: all."
+        ),
+    ],
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="A trial on a few rows: shows in a minute that all works."),
+    ] = False,
+    protocol: Annotated[
+        Protocol, typer.Option(help="The paper's, one without label leaks, or both.")
+    ] = Protocol.both,
+    datasets: Annotated[
+        str | None,
+        typer.Option(
+            callback=_check_datasets,
+            help="Such as msl,smd; all that are there if left out.",
+        ),
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Runs of each cell.")] = 3,
+    device: option.Device = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes that make runs.")] = 1,
+    root: Root = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(help="Folder of rows, to read and to add to; ./results if left out."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Folder to render to; ./reproduced if left out."),
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="File for one page of all results, as Markdown.")
+    ] = None,
+    no_run: Annotated[
+        bool, typer.Option("--no-run", help="Make no runs: render the rows that are there.")
+    ] = False,
+    quiet: option.Quiet = False,
+) -> None:
+    """Reproduce tables and figures of the paper; runs that have a row are not made again."""
+    from subadjacent.experiments.asked import Asked
+    from subadjacent.experiments.plan import make_plan
+    from subadjacent.experiments.results import Results
+    from subadjacent.experiments.run import PROTOCOLS
+
+    if quick and (page or no_run):
+        raise typer.BadParameter("a trial takes no --page and no --no-run", param_hint="'--quick'")
+    asked = Asked(
+        tuple(datasets.split(",")) if datasets else (),
+        seeds,
+        PROTOCOLS if protocol is Protocol.both else (protocol.value,),
+        quick,
+    )
+    with ExitStack() as stack:
+        if results is None and quick:
+            # nobody wants the rows of a trial, and the next one should do its work anew
+            results = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="subadjacent-")))
+        rows = Results(results or Path("results"))
+        if quick and rows.datasets():
+            raise typer.BadParameter(
+                f"{rows.folder} holds rows that are of no trial", param_hint="'--results'"
+            )
+        plan = make_plan(what, asked, rows, root, run=not no_run)
+        if plan.lacking:
+            say(f"neither data nor rows are there for {', '.join(plan.lacking)}", quiet=quiet)
+        failed = []
+        if not no_run:
+            # torch is needed from here on, and not before
+            from subadjacent.experiments.runner import Place
+
+            place = Place(None if root is None else str(root), device or "auto", jobs)
+            failed = _make(plan, rows, place, quiet=quiet)
+        folder = output or Path("reproduced", *(["quick"] if quick else []))
+        _render(plan, rows, folder, page)
+    for reason in failed:
+        typer.echo(f"failed: {reason}", err=True)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _make(plan: Plan, rows: Results, place: Place, *, quiet: bool) -> list[str]:
+    """Make runs and compute figures; what failed, and why."""
+    from subadjacent.experiments.figures import write_arrays
+    from subadjacent.experiments.runner import make
+
+    say(f"{len(plan.runs)} runs to make, {plan.there} are there", quiet=quiet)
+    with Bar("running", quiet=quiet, clock=False) as bar:
+        steps = make(plan.runs, rows, place, Watch(plan.runs, place.jobs, bar, quiet=quiet))
+    failed = [f"{step.run.describe()}: {step.error}" for step in steps]
+    for figure in plan.compute:
+        with Bar(f"computing {figure.name}", quiet=quiet) as bar:
+            bar.wait()
+            try:
+                write_arrays(rows.folder, figure.name, figure.compute(place, plan.shown.quick))
+            except (SubadjacentError, RuntimeError, MemoryError) as error:
+                failed.append(f"{figure.name}: {error}")
+    return failed
+
+
+class Watch:
+    """Says what is running and how long the rest will take."""
+
+    def __init__(self, runs: tuple[Run, ...], jobs: int, bar: Bar, *, quiet: bool) -> None:
+        from subadjacent.experiments.time_left import TimeLeft
+
+        self._left = TimeLeft(runs, jobs)
+        self._running: dict[Run, None] = {}
+        self._bar = bar
+        # a log gets a line a minute, where a terminal gets a bar
+        self._quiet = quiet or sys.stderr.isatty()
+        self._said = time.monotonic()
+
+    def __call__(self, step: Step) -> None:
+        """Something has begun or ended."""
+        if step.begun:
+            self._running[step.run] = None
+        else:
+            self._running.pop(step.run, None)
+            self._left.done(step.run, step.seconds)
+        words = self.words(step)
+        self._bar.update(step.done, step.total, words)
+        if not self._quiet and time.monotonic() - self._said >= BETWEEN_LINES:
+            self._said = time.monotonic()
+            say(words)
+
+    def words(self, step: Step) -> str:
+        """One line of it."""
+        from subadjacent.experiments.time_left import in_words
+
+        left = self._left.seconds()
+        parts = [f"{step.done} of {step.total} runs"]
+        parts += [f"about {in_words(left)} left"] if left is not None else []
+        parts += [run.describe() for run in self._running]
+        return " · ".join(parts)
+
+
+def _render(plan: Plan, rows: Results, folder: Path, page: Path | None) -> None:
+    """Write every file; print tables if they are few, and where the rest lies."""
+    from subadjacent.experiments import page as pages
+    from subadjacent.experiments.figures import draw, read_arrays
+
+    few = len(plan.tables) <= FEW
+    for table in plan.tables:
+        files = pages.table_files(table, rows, plan.shown)
+        for name, text in files.items():
+            write_text(text, folder / name)
+            if not few:
+                typer.echo(str(folder / name))
+        if few:
+            typer.echo(files[f"{table.name}.md"])
+    for figure in plan.figures:
+        # one whose computing failed has none
+        if (arrays := read_arrays(rows.folder, figure.name)) is None:
+            continue
+        for name, image in draw(figure.name, arrays).items():
+            with whole_file(folder / name) as unfinished:
+                unfinished.write_bytes(image)
+            typer.echo(str(folder / name))
+    if page is not None:
+        beside = Path(os.path.relpath(folder, page.parent)).as_posix()
+        write_text(pages.page(rows, plan.shown, beside), page)
+        typer.echo(str(page))

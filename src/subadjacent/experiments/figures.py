@@ -1,0 +1,67 @@
+"""What a figure draws is computed once and kept beside the rows of results."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.errors import InputError
+
+DOTS_PER_INCH = 110
+
+
+def arrays_file(folder: Path, name: str) -> Path:
+    """Where the arrays of a figure lie."""
+    return folder / f"{name}.npz"
+
+
+def read_arrays(folder: Path, name: str) -> dict[str, NDArray[Any]] | None:
+    """The arrays of a figure, if it was computed."""
+    file = arrays_file(folder, name)
+    if not file.is_file():
+        return None
+    try:
+        with file.open("rb") as stream, np.load(stream) as found:
+            return {key: found[key] for key in found.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(
+            f"{file} must be an archive of arrays ({error}); delete it, and it is computed anew"
+        ) from error
+
+
+def write_arrays(folder: Path, name: str, found: dict[str, NDArray[Any]]) -> None:
+    """Keep the arrays of a figure; the file appears when it is whole."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = arrays_file(folder, name)
+    unfinished = file.with_name(f".{file.name}.unfinished")
+    with unfinished.open("wb") as stream:
+        np.savez_compressed(stream, allow_pickle=False, **found)
+        stream.flush()
+        os.fsync(stream.fileno())
+    unfinished.replace(file)
+
+
+def draw(name: str, found: dict[str, NDArray[Any]]) -> dict[str, bytes]:
+    """PNG files of a figure, by file name."""
+    import io
+
+    from subadjacent.experiments.catalogue import figure
+
+    try:
+        drawings = figure(name).draw(found)
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"figures need {error.name}; install it with pip install 'subadjacent[plot]'"
+        ) from error
+    drawn = {}
+    for stem, drawing in drawings.items():
+        image = io.BytesIO()
+        # without the maker's version, the same arrays give the same file for longer
+        drawing.savefig(image, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
+        drawn[f"{stem}.png"] = image.getvalue()
+    return drawn

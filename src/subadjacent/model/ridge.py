@@ -1,0 +1,126 @@
+"""A linear model that expects each point from its sub-adjacent ones, and from nothing nearer.
+
+Shapes: T rows of a stretch, C channels, K axes, J neighbours in the band, F = K·J + 1 features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.core.band import Band
+
+Rows = NDArray[np.float32]
+
+SIDES = ("both", "before", "after")
+# rows handled at a time
+CHUNK = 4096
+# standardised values beyond this are cut where they are features
+CLIP = 10.0
+# and where they are expected of a level that moves
+FAR_CLIP = 1000.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BandRidge:
+    """Expects a point from the points at distance ``near`` to ``far``, in a linear way.
+
+    Parameters
+    ----------
+    band
+        Which neighbours; on a line, not on a ring.
+    axes
+        Directions that neighbours are seen along, (C, K).
+    weights
+        From features to channels, (F, C).
+    local
+        Whether values are taken relative to the mean of the neighbours: a level that has moved
+        for good is then no surprise, and only departures from it are.
+    side
+        Whether neighbours stand on both sides, before the point, or after it.
+    """
+
+    band: Band
+    axes: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    local: bool
+    side: str = "both"
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where the neighbours stand, seen from the point."""
+        before = -np.arange(self.band.far, self.band.near - 1, -1)
+        after = -before[::-1]
+        return np.concatenate(
+            {"both": [before, after], "before": [before], "after": [after]}[self.side]
+        )
+
+    def with_weights(self, weights: NDArray[Any]) -> BandRidge:
+        """The same features with other weights."""
+        # row by row in memory, as they will be when read from a file: sums come out the same
+        return replace(self, weights=np.ascontiguousarray(weights, dtype=np.float32))
+
+    def residuals(self, rows: Rows) -> Rows:
+        """What is left of a stretch's rows, (T, C)."""
+        left = [target - features @ self.weights for features, target in self.cases(rows)]
+        return np.concatenate(left)
+
+    def cases(self, rows: Rows, first: int = 0, last: int | None = None) -> Iterator[Any]:
+        """Features (F) and target (C) of each row from ``first`` to ``last``, some at a time."""
+        far, offsets = self.band.far, self.offsets
+        rows = np.clip(rows, -FAR_CLIP, FAR_CLIP) if self.local else np.clip(rows, -CLIP, CLIP)
+        seen = np.pad(rows @ self.axes, ((far, far), (0, 0)))
+        there = np.pad(np.ones(len(rows), dtype=np.float32), far)
+        level = self._level(rows) if self.local else np.zeros_like(rows)
+        stop = len(rows) if last is None else last
+        for start in range(first, stop, CHUNK):
+            here = np.arange(start, min(start + CHUNK, stop))
+            places = here[:, None] + far + offsets  # (T, J)
+            neighbours = seen[places]  # (T, J, K)
+            if self.local:
+                neighbours -= (level[here] @ self.axes)[:, None]
+                neighbours *= there[places][:, :, None]
+                np.clip(neighbours, -CLIP, CLIP, out=neighbours)
+            constant = np.ones((len(here), 1), dtype=np.float32)
+            yield (
+                np.concatenate([neighbours.reshape(len(here), -1), constant], axis=1),
+                rows[here] - level[here],
+            )
+
+    def _level(self, rows: Rows) -> Rows:
+        """The mean of each point's neighbours, as far as they are there."""
+        n, (near, far) = len(rows), (self.band.near, self.band.far)
+        total = np.pad(np.cumsum(rows, axis=0, dtype=np.float64), ((1, 0), (0, 0)))
+        here = np.arange(n)
+        sides = []
+        if self.side != "after":
+            sides.append((here - far, here - near + 1))
+        if self.side != "before":
+            sides.append((here + near, here + far + 1))
+        level, count = np.zeros(rows.shape), np.zeros(n)
+        for first, last in sides:
+            first, last = np.clip(first, 0, n), np.clip(last, 0, n)
+            level += total[last] - total[first]
+            count += last - first
+        return (level / np.maximum(count, 1)[:, None]).astype(np.float32)
+
+
+def main_axes(parts: list[Rows], most: int = 12) -> NDArray[np.float32]:
+    """Directions in which rows vary most, (C, K), by raw moments of cut values."""
+    channels = parts[0].shape[1]
+    products, total, count = np.zeros((channels, channels)), np.zeros(channels), 0
+    for part in parts:
+        for start in range(0, len(part), CHUNK):
+            rows = np.clip(part[start : start + CHUNK], -CLIP, CLIP).astype(np.float64)
+            products += rows.T @ rows
+            total += rows.sum(axis=0)
+            count += len(rows)
+    mean = total / max(count, 1)
+    variances, directions = np.linalg.eigh(products / max(count, 1) - np.outer(mean, mean))
+    # at least one, also of rows that never moved
+    kept = max(int((variances[-most:] > 1e-6).sum()), 1)
+    return np.ascontiguousarray(directions[:, ::-1][:, :kept], dtype=np.float32)

@@ -1,0 +1,102 @@
+"""Commands take whatever detector a model folder holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from running import Run, runner
+from subadjacent import (
+    AnomalyTransformerDetector,
+    BaseDetector,
+    MagnitudeDetector,
+    PCADetector,
+    RandomDetector,
+    SubAdjacentDetector,
+    SubPCADetector,
+)
+
+QUICK: dict[str, Any] = {"epochs": 2, "window": 20, "stride": 8}
+DETECTORS: dict[str, BaseDetector] = {
+    "transformer": AnomalyTransformerDetector(**QUICK, smoothing=3),
+    "sub_pca": SubPCADetector(window=20, smoothing=4),
+    "pca": PCADetector(),
+    "magnitude": MagnitudeDetector(smoothing=5),
+    "random": RandomDetector(),
+    "released": SubAdjacentDetector(**QUICK, dynamic="released"),
+}
+NETWORKS = ("transformer", "released")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A plant in a file, and a model folder of each detector. Not to be changed."""
+    folder = tmp_path_factory.mktemp("any")
+    runner(folder)("generate", "plant", "--rows", "1200", "--label", "-o", "plant.csv")
+    frame = rows_of(folder)[:600]
+    for name, detector in DETECTORS.items():
+        detector.fit(frame).save(folder / name)
+    return folder
+
+
+def rows_of(folder: Path) -> pl.DataFrame:
+    frame = pl.read_csv(folder / "plant.csv", try_parse_dates=True)
+    return frame.rename({"time": "timestamp"}).drop("label")
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_score_gives_what_the_library_gives(folder: Path, tmp_path: Path, name: str) -> None:
+    out = tmp_path / "scores.parquet"
+    done = runner(folder)("score", "plant.csv", "-m", name, "--label", "label", "-o", out)
+    expected = DETECTORS[name].decision_function(rows_of(folder)).to_numpy()
+    table = pl.read_parquet(out)
+    np.testing.assert_allclose(table["score"].to_numpy(), expected, rtol=1e-4, atol=1e-9)
+    above = expected > DETECTORS[name].threshold_
+    assert (table["anomalous"].to_numpy() == above).mean() > 0.999
+    # only what cannot be scored in parts is held in memory, and says so
+    assert ("held in memory" in done.stderr) == (name in ("random", "released"))
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_info_tells_what_is_there_and_nothing_else(folder: Path, name: str) -> None:
+    told = json.loads(runner(folder)("info", name).stdout)
+    assert told["kind"] == type(DETECTORS[name]).__name__
+    assert len(told["channels"]) == 6
+    assert told["threshold"] == DETECTORS[name].threshold_
+    assert ("network" in told) == ("epochs" in told) == (name in NETWORKS)
+    assert told.get("window") == (20 if name in (*NETWORKS, "sub_pca") else None)
+    assert (told["weights"] == 0) == (name in ("magnitude", "random"))
+
+
+@pytest.mark.parametrize("name", ["transformer", "sub_pca", "magnitude"])
+def test_report_shows_what_there_is(folder: Path, tmp_path: Path, name: str) -> None:
+    page, figures = tmp_path / "page.html", tmp_path / "figures"
+    done = runner(folder)(
+        "report", "plant.csv", "-m", name, "--label", "label", "-o", page, "--png", figures,
+    )  # fmt: skip
+    text = page.read_text()
+    network = name in NETWORKS
+    assert f"<dd>{type(DETECTORS[name]).__name__}</dd>" in text
+    assert "Against the labels" in text
+    assert ('id="attention-title"' in text) == network
+    assert ('id="training-title"' in text) == network
+    assert ("Association discrepancy" in text) == network
+    assert "the band of sub-adjacent points" not in text
+    drawn = {"trace", "attention", "training"} if network else {"trace"}
+    assert {path.stem for path in figures.iterdir()} == drawn
+    assert len(json.loads(done.stdout)["written"]) == 1 + len(drawn)
+
+
+def test_other_channels_are_refused_by_every_kind(
+    folder: Path, command: Run, tmp_path: Path
+) -> None:
+    pl.DataFrame({"other": np.arange(100.0)}).write_csv(tmp_path / "other.csv")
+    for name in ("sub_pca", "magnitude"):
+        for verb in ("score", "report"):
+            told = command(verb, "other.csv", "-m", folder / name, code=1).stderr
+            assert "other.csv must have the model's channels" in told

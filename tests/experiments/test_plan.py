@@ -1,0 +1,75 @@
+"""What is made, what is shown, and what is said when there is nothing to make it of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from experiments.committed import RESULTS
+from subadjacent.errors import DataNotFound
+from subadjacent.experiments.asked import Asked, at_hand
+from subadjacent.experiments.catalogue import names
+from subadjacent.experiments.plan import make_plan
+from subadjacent.experiments.results import Results
+
+ANY = Asked(datasets=())
+
+
+def test_without_data_only_the_generated_set_is_at_hand(tmp_path: Path) -> None:
+    assert at_hand(tmp_path) == ("nips-ts",)
+
+
+def test_rows_that_are_there_are_shown_without_data(tmp_path: Path) -> None:
+    plan = make_plan(["table2"], ANY, Results(RESULTS), tmp_path, run=True)
+    assert plan.runs == ()
+    assert plan.shown.datasets == ("msl", "smap", "smd", "nips-ts")
+    assert [table.name for table in plan.tables] == ["table2"]
+
+
+def test_only_what_has_no_row_is_made(tmp_path: Path) -> None:
+    plan = make_plan(["table3"], Asked(datasets=(), seeds=4), Results(RESULTS), tmp_path, run=True)
+    assert {run.seed for run in plan.runs} == {3}
+    assert {run.dataset for run in plan.runs} == {"nips-ts"}
+    assert plan.there > len(plan.runs)
+
+
+def test_neither_data_nor_rows_is_an_error_that_says_where_to_look(tmp_path: Path) -> None:
+    with pytest.raises(DataNotFound) as found:
+        make_plan(["table2", "figure3"], ANY, Results(tmp_path), tmp_path, run=True)
+    assert str(tmp_path) in str(found.value)
+    assert "'subadjacent data get msl' fetches one" in str(found.value)
+
+
+def test_what_can_be_made_is_made_and_the_rest_is_named(tmp_path: Path) -> None:
+    plan = make_plan(names(["all"]), ANY, Results(tmp_path), tmp_path, run=True)
+    assert [table.name for table in plan.tables] == ["table1", "table3"]
+    assert [figure.name for figure in plan.compute] == ["figure5"]
+    assert set(plan.lacking) == {*names(["all"])} - {"table1", "table3", "figure5"}
+
+
+def test_a_dataset_that_was_named_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(DataNotFound, match=r"SMD is not in .*'subadjacent data get smd' fetches"):
+        make_plan(["table2"], Asked(datasets=("smd",)), Results(tmp_path), tmp_path, run=True)
+
+
+def test_a_named_dataset_is_not_missed_where_all_its_rows_are_there(tmp_path: Path) -> None:
+    plan = make_plan(["table2"], Asked(datasets=("smd",)), Results(RESULTS), tmp_path, run=True)
+    assert plan.runs == ()
+    # rows of other datasets are shown as well
+    assert plan.shown.datasets == ("msl", "smap", "smd", "nips-ts")
+
+
+def test_a_trial_takes_the_generated_set_where_there_is_no_other(tmp_path: Path) -> None:
+    asked = Asked(datasets=(), quick=True)
+    plan = make_plan(names(["all"]), asked, Results(tmp_path), tmp_path, run=True)
+    assert plan.lacking == ()
+    assert {run.dataset for run in plan.runs} == {"nips-ts"}
+    assert [figure.name for figure in plan.compute] == ["figure3", "figure5"]
+
+
+def test_without_running_no_dataset_is_looked_for_and_rows_alone_are_shown(tmp_path: Path) -> None:
+    plan = make_plan(names(["all"]), ANY, Results(RESULTS), tmp_path / "no", run=False)
+    assert (plan.runs, plan.compute, plan.lacking) == ((), (), ())
+    with pytest.raises(DataNotFound, match="has nothing of table2; without --no-run it is made"):
+        make_plan(["table2"], ANY, Results(tmp_path), None, run=False)

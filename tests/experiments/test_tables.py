@@ -1,0 +1,163 @@
+"""Every table asks for runs that can be made, and shows the paper's rows beside ours."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from experiments.committed import RESULTS
+from subadjacent.detectors.registry import DETECTORS
+from subadjacent.errors import InputError
+from subadjacent.experiments import catalogue
+from subadjacent.experiments.asked import PAPER, REAL, SYNTHETIC, Asked
+from subadjacent.experiments.catalogue import FIGURES, TABLES
+from subadjacent.experiments.comparison import Comparison, Variant, dataset_title, facts_of
+from subadjacent.experiments.grid import paper_tables
+from subadjacent.experiments.methods import build
+from subadjacent.experiments.protocols import published
+from subadjacent.experiments.results import Results
+from subadjacent.experiments.run import CLEAN, PUBLISHED, Run
+from subadjacent.experiments.runner import MEASURED
+from subadjacent.experiments.tables.table2 import auc_cells
+
+every_table = pytest.mark.parametrize("name", TABLES)
+COMPARISONS = [name for name in TABLES if name not in ("table1", "table11")]
+
+
+def test_the_catalogue_has_all_that_the_paper_has() -> None:
+    assert list(TABLES) == list(paper_tables()) == [f"table{n}" for n in range(1, 12)]
+    assert [catalogue.table(name).name for name in TABLES] == list(TABLES)
+    assert [catalogue.figure(name).name for name in FIGURES] == list(FIGURES)
+
+
+def test_names_come_in_the_papers_order_and_all_stands_for_every_one() -> None:
+    assert catalogue.names(["figure3", "table10", "table2"]) == ["table2", "table10", "figure3"]
+    assert catalogue.names(["table2", "all"]) == [*TABLES, *FIGURES]
+    with pytest.raises(InputError, match=r"tables and figures are table1, .*, all; got 'table12'"):
+        catalogue.names(["table12"])
+
+
+@every_table
+@pytest.mark.parametrize("quick", [False, True])
+def test_every_run_has_settings_that_its_protocol_takes(name: str, quick: bool) -> None:
+    runs = catalogue.table(name).runs(Asked(quick=quick))
+    assert runs
+    for run in set(runs):
+        if run.detector in MEASURED:
+            continue
+        if run.protocol == PUBLISHED:
+            published._settings(run)
+        else:
+            # refuses a parameter that it does not have
+            detector = build(run, "cpu")
+            assert type(detector) in DETECTORS.values()
+        assert run.quick == quick
+
+
+@every_table
+def test_every_cell_of_the_papers_rows_of_ours_has_its_run(name: str) -> None:
+    """A cell is missing because nothing was run, never because its label fits no number."""
+    grids = catalogue.table(name).grids(Results(RESULTS), Asked())
+    shown = sum(
+        cell.paper is not None for grid in grids for _, cells in grid.rows for cell in cells
+    )
+    numbers = sum(
+        not math.isnan(one)
+        for group in paper_tables()[name].values()
+        for row in group["rows"].values()
+        for one in row
+    )
+    assert shown == numbers
+
+
+@every_table
+def test_a_table_without_rows_says_not_run_where_it_was_asked_to(name: str, tmp_path: Path) -> None:
+    asked = Asked(datasets=("msl", SYNTHETIC))
+    cells = [
+        cell
+        for grid in catalogue.table(name).grids(Results(tmp_path), asked)
+        for _, row in grid.rows
+        for cell in row
+    ]
+    missing = {cell.missing for cell in cells}
+    assert "not run" in missing
+    assert not any(cell.values for cell in cells)
+    if name != "table3":
+        assert "no data" in missing
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_controls_stand_in_every_comparison(name: str) -> None:
+    labels = [
+        [label for label, _ in grid.rows]
+        for grid in catalogue.table(name).grids(Results(RESULTS), Asked())
+    ]
+    assert all({"random score", "untrained network"} <= set(found) for found in labels)
+    assert any("Sub-PCA" in found for found in labels)
+
+
+def test_a_trial_is_small_and_needs_no_data() -> None:
+    asked = Asked(datasets=(SYNTHETIC,), quick=True)
+    runs = {run for name in TABLES for run in catalogue.table(name).runs(asked)}
+    assert {run.dataset for run in runs} == {SYNTHETIC}
+    assert len(runs) < 100
+
+
+SMALL = Comparison("table4", "T", "band", (Variant("20:30"),), datasets=("msl", "smd"))
+
+
+def test_cells_hold_percents_of_the_seeds_that_are_there(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    for seed, f1 in ((0, 0.9), (2, 0.95)):
+        results.add(Run("msl", "sub-adjacent", PUBLISHED, seed), {"oracle_point_adjusted_f1": f1})
+    grid = SMALL.grids(results, Asked(datasets=("msl",)))[0]
+    ours = dict(grid.rows)["20:30"]
+    assert ours[0].values == pytest.approx((90, 95))
+    assert ours[0].paper == 96.7
+    assert (ours[1].values, ours[1].missing, ours[1].paper) == ((), "no data", 97.7)
+
+
+def test_an_ablation_has_one_seed_on_the_largest_set_and_under_the_clean_protocol() -> None:
+    runs = [run for run in SMALL.runs(Asked(datasets=("msl", "smd"))) if run.detector == "random"]
+    seeds = {
+        (protocol, dataset): [
+            r.seed for r in runs if (r.protocol, r.dataset) == (protocol, dataset)
+        ]
+        for protocol in (PUBLISHED, CLEAN)
+        for dataset in ("msl", "smd")
+    }
+    assert seeds == {
+        (PUBLISHED, "msl"): [0, 1, 2], (PUBLISHED, "smd"): [0],
+        (CLEAN, "msl"): [0], (CLEAN, "smd"): [0],
+    }  # fmt: skip
+
+
+def test_a_part_of_a_set_is_named_as_a_part(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    assert dataset_title("smd", results) == "SMD"
+    results.add(facts_of("smd"), {"entities": 19})
+    assert dataset_title("smd", results) == "SMD (19 of 28)"
+    results.add(facts_of("smd"), {"entities": 28})
+    assert dataset_title("smd", results) == "SMD"
+
+
+def test_the_papers_auc_follows_from_its_f1() -> None:
+    # F1 99.0 gives 99 · (3 - 0.99) / 2 = 99.495, printed as 99.5
+    assert auc_cells("table2") == (95, 96)
+    assert auc_cells("table3") == (7, 9)
+
+
+def test_asking_for_what_nobody_knows_is_refused() -> None:
+    with pytest.raises(InputError, match=r"datasets must be among swat, .*; got 'mnist'"):
+        Asked(datasets=("mnist",))
+    with pytest.raises(InputError, match="protocols must be among published, clean; got 'fair'"):
+        Asked(protocols=("fair",))
+    with pytest.raises(InputError, match="seeds must be a whole number of at least 1; got 0"):
+        Asked(seeds=0)
+
+
+def test_the_papers_datasets_are_all_there() -> None:
+    assert (*REAL, SYNTHETIC) == PAPER
+    assert len(REAL) == 6

@@ -1,0 +1,99 @@
+"""Residuals on several scales, in units of what is usual."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from subadjacent.scoring.standardised import (
+    FLOOR,
+    SCALES,
+    SOFTNESS,
+    Usual,
+    learn_usual,
+    moving_mean,
+)
+
+
+def test_a_mean_over_three_rows_by_hand() -> None:
+    values = np.array([3.0, 6.0, 9.0, 0.0])
+    assert moving_mean(values, 3, causal=False).tolist() == [4.5, 6.0, 5.0, 4.5]
+    assert moving_mean(values, 3, causal=True).tolist() == [3.0, 4.5, 6.0, 5.0]
+
+
+def slow_mean(values: NDArray[np.float64], length: int, causal: bool) -> NDArray[np.float64]:
+    """The definition read aloud."""
+    ahead = 0 if causal else (length - 1) // 2
+    found = []
+    for row in range(len(values)):
+        rows = [
+            other
+            for other in range(row + ahead + 1 - length, row + ahead + 1)
+            if 0 <= other < len(values)
+        ]
+        found.append(values[rows].mean(axis=0))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("length", [1, 2, 3, 10, 40])
+@pytest.mark.parametrize("rows", [1, 2, 7, 39, 100])
+def test_the_mean_is_the_definition(rows: int, length: int, causal: bool) -> None:
+    values = np.random.default_rng(rows).normal(size=(rows, 3))
+    np.testing.assert_allclose(
+        moving_mean(values, length, causal=causal), slow_mean(values, length, causal), atol=1e-12
+    )
+
+
+def test_a_lasting_residual_of_one_by_hand() -> None:
+    usual = Usual(np.array([[1.0], [0.1], [0.025]]))
+    found = usual.surprise(np.ones((200, 1)), causal=False)
+    wanted = np.mean([math.log1p(1 / (v + FLOOR) / SOFTNESS) for v in (1.0, 0.1, 0.025)])
+    # the average of ones is one on every scale
+    np.testing.assert_allclose(found, wanted)
+
+
+def test_white_noise_is_usual_less_and_less_the_more_it_is_averaged() -> None:
+    noise = np.random.default_rng(0).normal(size=(100_000, 1))
+    squares = learn_usual([noise], causal=False).squares[:, 0]
+    np.testing.assert_allclose(squares, [1 / scale for scale in SCALES], rtol=0.05)
+
+
+def test_a_restless_tenth_makes_more_usual_than_the_mean_does() -> None:
+    residuals = np.concatenate([np.full((900, 1), 0.1), np.full((100, 1), 1.0)])
+    found = learn_usual([residuals], causal=False).squares[0, 0]
+    # nine blocks of 0.01, one of 1
+    assert found == pytest.approx(math.sqrt((9 * 0.01**2 + 1) / 10))
+    assert found > (residuals**2).mean()
+
+
+def test_stretches_are_averaged_each_by_itself() -> None:
+    up, down = np.ones((50, 1)), -np.ones((50, 1))
+    apart = learn_usual([up, down], causal=False).squares
+    np.testing.assert_allclose(apart, 1.0)
+    assert learn_usual([np.concatenate([up, down])], causal=False).squares[2, 0] < 1.0
+
+
+def test_fewer_rows_than_blocks_are_enough() -> None:
+    assert np.isfinite(learn_usual([np.ones((3, 2))], causal=True).squares).all()
+
+
+def test_a_causal_surprise_does_not_change_when_rows_follow() -> None:
+    residuals = np.random.default_rng(1).normal(size=(300, 4))
+    usual = learn_usual([residuals], causal=True)
+    whole = usual.surprise(residuals, causal=True)
+    np.testing.assert_allclose(usual.surprise(residuals[:120], causal=True), whole[:120])
+    assert not np.allclose(
+        usual.surprise(residuals[:120], causal=False), usual.surprise(residuals, causal=False)[:120]
+    )
+
+
+def test_surprise_grows_with_the_residual_and_is_never_negative() -> None:
+    usual = Usual(np.full((len(SCALES), 1), 0.5))
+    sizes = np.linspace(0, 1000, 50)
+    found = [usual.surprise(np.full((1, 1), size), causal=True).item() for size in sizes]
+    assert found[0] == 0
+    assert (np.diff(found) > 0).all()

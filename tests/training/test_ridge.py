@@ -1,0 +1,85 @@
+"""Ridge regression by moments, and residuals of rows that were not seen."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.linear_model import Ridge
+
+from subadjacent.core.band import Band
+from subadjacent.training import ridge as module
+from subadjacent.training.ridge import fit_ridge
+
+BAND = Band(2, 4)
+
+
+def wave(rows: int, channels: int = 2, noise: float = 0.1, seed: int = 0) -> NDArray[np.float32]:
+    rng = np.random.default_rng(seed)
+    time = np.arange(rows)[:, None] / (3 + np.arange(channels))
+    return (np.sin(time) + noise * rng.normal(size=(rows, channels))).astype(np.float32)
+
+
+def test_a_sine_is_expected_from_its_sub_adjacent_points() -> None:
+    values = wave(2000, noise=0.0)
+    model, unseen = fit_ridge([values], BAND, local=False)
+    inner = slice(10, -10)
+    assert np.abs(model.residuals(values)[inner]).max() < 0.01
+    assert np.abs(unseen[0][inner]).max() < 0.01
+
+
+def test_noise_is_left_over_whole() -> None:
+    noise = np.random.default_rng(1).normal(size=(3000, 2)).astype(np.float32)
+    _, unseen = fit_ridge([noise], BAND, local=False)
+    assert (unseen[0] ** 2).mean() == pytest.approx(1.0, rel=0.05)
+
+
+@pytest.mark.parametrize("local", [False, True])
+@pytest.mark.parametrize("lengths", [(200,), (90, 37, 120)])
+def test_residuals_are_those_of_models_that_left_fold_and_guard_out(
+    lengths: tuple[int, ...], local: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The definition read aloud, with scikit-learn's ridge."""
+    monkeypatch.setattr(module, "PENALTIES", (3.0,))
+    parts = [wave(rows, seed=rows) for rows in lengths]
+    model, unseen = fit_ridge(parts, BAND, local=local)
+    cases = [case for part in parts for case in model.cases(part)]
+    features = np.concatenate([one for one, _ in cases]).astype(np.float64)
+    targets = np.concatenate([one for _, one in cases]).astype(np.float64)
+    total = len(features)
+    wanted = np.empty_like(targets)
+    cuts = np.linspace(0, total, 6).astype(int)
+    for first, last in pairwise(cuts):
+        kept = np.ones(total, dtype=bool)
+        kept[max(first - BAND.far, 0) : last + BAND.far] = False
+        slow = Ridge(alpha=3.0, fit_intercept=False).fit(features[kept], targets[kept])
+        wanted[first:last] = targets[first:last] - slow.predict(features[first:last])
+    np.testing.assert_allclose(np.concatenate(unseen), wanted, atol=1e-3)
+    assert [len(one) for one in unseen] == list(lengths)
+    whole = Ridge(alpha=3.0, fit_intercept=False).fit(features, targets)
+    np.testing.assert_allclose(model.weights, whole.coef_.T, atol=1e-3)
+
+
+def test_the_penalty_is_the_one_that_errs_least_on_unseen_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values = wave(150, channels=3, noise=1.0)
+    errors = {}
+    for penalty in (1e-3, 10.0, 1e5):
+        monkeypatch.setattr(module, "PENALTIES", (penalty,))
+        errors[penalty] = (fit_ridge([values], BAND, local=False)[1][0] ** 2).sum()
+    monkeypatch.setattr(module, "PENALTIES", tuple(errors))
+    chosen = (fit_ridge([values], BAND, local=False)[1][0] ** 2).sum()
+    assert chosen == pytest.approx(min(errors.values()), rel=1e-6)
+    assert len(set(errors.values())) == 3
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 6, 11])
+@pytest.mark.parametrize("local", [False, True])
+def test_a_handful_of_rows_is_enough(rows: int, local: bool) -> None:
+    model, unseen = fit_ridge([wave(rows)], Band(5, 30), local=local)
+    assert np.isfinite(model.weights).all()
+    assert np.isfinite(unseen[0]).all()
+    assert unseen[0].shape == (rows, 2)
