@@ -12,6 +12,7 @@ import pytest
 
 from conftest import SMALL
 from subadjacent import (
+    BandRidgeDetector,
     BaseDetector,
     InputError,
     MagnitudeDetector,
@@ -64,6 +65,8 @@ def test_parts_give_the_scores_of_the_whole(
         MagnitudeDetector(smoothing=7),
         PCADetector(smoothing=3),
         SubPCADetector(window=20, smoothing=6),
+        BandRidgeDetector(),
+        BandRidgeDetector(near=2, far=9, smoothing=5, causal=True),
     ],
     ids=str,
 )
@@ -79,7 +82,10 @@ def test_controls_too_and_missing_values_change_nothing(
     scorer = PiecewiseScorer(detector)
     parts = [scorer.push(rows[at : at + part]) for at in range(0, len(rows), part)]
     scores = np.concatenate([*parts, scorer.finish()])
-    np.testing.assert_allclose(scores, detector.decision_function(rows), rtol=1e-9, atol=1e-12)
+    # what is worked out in float32 may differ in its last digits from one cut to another
+    tolerance = 1e-4 if isinstance(detector, BandRidgeDetector) else 1e-9
+    wanted = detector.decision_function(rows)
+    np.testing.assert_allclose(scores, wanted, rtol=tolerance, atol=1e-3 * tolerance)
 
 
 def test_few_rows_wait_until_they_tell_how_fast_the_clock_ticks(plant: Plant) -> None:

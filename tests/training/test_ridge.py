@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
 
 from subadjacent.core.band import Band
-from subadjacent.training import ridge as module
 from subadjacent.training.ridge import fit_ridge
 
 BAND = Band(2, 4)
@@ -24,7 +23,7 @@ def wave(rows: int, channels: int = 2, noise: float = 0.1, seed: int = 0) -> NDA
 
 def test_a_sine_is_expected_from_its_sub_adjacent_points() -> None:
     values = wave(2000, noise=0.0)
-    model, unseen = fit_ridge([values], BAND, local=False)
+    model, unseen, _ = fit_ridge([values], BAND, local=False)
     inner = slice(10, -10)
     assert np.abs(model.residuals(values)[inner]).max() < 0.01
     assert np.abs(unseen[0][inner]).max() < 0.01
@@ -32,19 +31,18 @@ def test_a_sine_is_expected_from_its_sub_adjacent_points() -> None:
 
 def test_noise_is_left_over_whole() -> None:
     noise = np.random.default_rng(1).normal(size=(3000, 2)).astype(np.float32)
-    _, unseen = fit_ridge([noise], BAND, local=False)
+    unseen = fit_ridge([noise], BAND, local=False).unseen
     assert (unseen[0] ** 2).mean() == pytest.approx(1.0, rel=0.05)
 
 
 @pytest.mark.parametrize("local", [False, True])
 @pytest.mark.parametrize("lengths", [(200,), (90, 37, 120)])
 def test_residuals_are_those_of_models_that_left_fold_and_guard_out(
-    lengths: tuple[int, ...], local: bool, monkeypatch: pytest.MonkeyPatch
+    lengths: tuple[int, ...], local: bool
 ) -> None:
     """The definition read aloud, with scikit-learn's ridge."""
-    monkeypatch.setattr(module, "PENALTIES", (3.0,))
     parts = [wave(rows, seed=rows) for rows in lengths]
-    model, unseen = fit_ridge(parts, BAND, local=local)
+    model, unseen, _ = fit_ridge(parts, BAND, local=local, penalties=(3.0,))
     cases = [case for part in parts for case in model.cases(part)]
     features = np.concatenate([one for one, _ in cases]).astype(np.float64)
     targets = np.concatenate([one for _, one in cases]).astype(np.float64)
@@ -62,24 +60,21 @@ def test_residuals_are_those_of_models_that_left_fold_and_guard_out(
     np.testing.assert_allclose(model.weights, whole.coef_.T, atol=1e-3)
 
 
-def test_the_penalty_is_the_one_that_errs_least_on_unseen_rows(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_penalty_is_the_one_that_errs_least_on_unseen_rows() -> None:
     values = wave(150, channels=3, noise=1.0)
     errors = {}
     for penalty in (1e-3, 10.0, 1e5):
-        monkeypatch.setattr(module, "PENALTIES", (penalty,))
-        errors[penalty] = (fit_ridge([values], BAND, local=False)[1][0] ** 2).sum()
-    monkeypatch.setattr(module, "PENALTIES", tuple(errors))
-    chosen = (fit_ridge([values], BAND, local=False)[1][0] ** 2).sum()
-    assert chosen == pytest.approx(min(errors.values()), rel=1e-6)
+        unseen = fit_ridge([values], BAND, local=False, penalties=(penalty,)).unseen[0]
+        errors[penalty] = (unseen**2).sum()
+    chosen = fit_ridge([values], BAND, local=False, penalties=tuple(errors)).penalty
+    assert chosen == min(errors, key=lambda penalty: errors[penalty])
     assert len(set(errors.values())) == 3
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 6, 11])
 @pytest.mark.parametrize("local", [False, True])
 def test_a_handful_of_rows_is_enough(rows: int, local: bool) -> None:
-    model, unseen = fit_ridge([wave(rows)], Band(5, 30), local=local)
+    model, unseen, _ = fit_ridge([wave(rows)], Band(5, 30), local=local)
     assert np.isfinite(model.weights).all()
     assert np.isfinite(unseen[0]).all()
     assert unseen[0].shape == (rows, 2)

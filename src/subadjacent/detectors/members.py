@@ -136,13 +136,17 @@ def fit_members(
 def _fit_view(
     parts: Sequence[Rows], band: Band, *, local: bool, causal: bool
 ) -> tuple[RidgeView, list[Rows]]:
-    fits = [fit_ridge(parts, band, local=local, side=side) for side in _sides(causal)]
+    first, *others = _sides(causal)
+    fits = [fit_ridge(parts, band, local=local, side=first)]
+    # the one-sided ones serve a few rows: the penalty chosen for the first will do
+    chosen = (fits[0].penalty,)
+    fits += [fit_ridge(parts, band, local=local, side=side, penalties=chosen) for side in others]
     squares = np.array([
-        np.mean(np.square(np.concatenate(unseen), dtype=np.float64), axis=0) for _, unseen in fits
+        np.mean(np.square(np.concatenate(fit.unseen), dtype=np.float64), axis=0) for fit in fits
     ])  # fmt: skip
     gains = np.sqrt((squares[0] + FLOOR) / (squares + FLOOR))
-    view = RidgeView(tuple(model for model, _ in fits), gains)
-    each = zip(*(unseen for _, unseen in fits), strict=True)
+    view = RidgeView(tuple(fit.model for fit in fits), gains)
+    each = zip(*(fit.unseen for fit in fits), strict=True)
     return view, [view.compose(found) for found in each]
 
 

@@ -12,18 +12,21 @@ from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.baselines.magnitude import MagnitudeDetector
 from subadjacent.detectors.baselines.subspace import SubspaceDetector
 from subadjacent.detectors.neural import NeuralDetector
+from subadjacent.detectors.ridge import BandRidgeDetector
 from subadjacent.errors import InputError
+from subadjacent.scoring.standardised import SCALES
 
 # forms of the score that compare a row with rows to come, or with all rows at once
 NEED_ALL_ROWS = ("released",)
 
 
 class Grid(NamedTuple):
-    """The windows that rows are scored by, and the rows before them that scores depend on."""
+    """The windows that rows are scored by, and the rows around them that scores depend on."""
 
     window: int
     stride: int
     before: int
+    after: int = 0
 
 
 def grid_of(detector: BaseDetector) -> Grid | None:
@@ -34,6 +37,9 @@ def grid_of(detector: BaseDetector) -> Grid | None:
         memory = detector.memory if detector.dynamic != "none" else 0
         stride = detector.scoring_stride or detector.window_
         return Grid(detector.window_, stride, detector.smoothing + memory)
+    if isinstance(detector, BandRidgeDetector):
+        reach = detector.far + max(SCALES) + detector.smoothing
+        return Grid(1, 1, before=reach, after=0 if detector.causal else reach)
     # every window, or every row by itself; a detector not named here scores all rows at once
     if isinstance(detector, MagnitudeDetector | SubspaceDetector):
         return Grid(detector._reach(), 1, detector.smoothing)
@@ -63,9 +69,9 @@ class PiecewiseScorer:
                 f"detector must score rows from those before them to score in parts; got {detector}"
             )
         self._detector = detector
-        self._window, self._stride, before = grid
+        self._window, self._stride, before, self._after = grid
         # a missing value takes the one before it, which must be there too
-        self._reach = self._window + before + detector.fill_limit + 1
+        self._reach = self._window + before + self._after + detector.fill_limit + 1
         self._least = least
         self._kept: Any = None
         self._done = 0  # rows of what is kept whose scores were given already
@@ -110,7 +116,7 @@ class PiecewiseScorer:
         if rows < self._window:
             return 0
         last_window = (rows - self._window) // self._stride * self._stride
-        return last_window + self._stride
+        return max(last_window + self._stride - self._after, 0)
 
 
 def _below(first: Any, second: Any) -> Any:

@@ -17,12 +17,14 @@ from subadjacent.experiments.grid import (
     paper_value,
 )
 from subadjacent.experiments.results import Results
-from subadjacent.experiments.run import CLEAN, PUBLISHED, Run, Setting
+from subadjacent.experiments.run import CLEAN, PROTOCOLS, PUBLISHED, Run, Setting
 
 Settings = tuple[tuple[str, Setting], ...]
 
 ADJUSTED = "oracle_point_adjusted_f1"
 
+# these do not depend on the seed: one run says all
+WITHOUT_CHANCE = ("magnitude", "pca", "sub-pca", "band-ridge")
 # rows of an ablation are run once on the largest set, and once under the clean protocol
 ONE_SEED = ("smd",)
 
@@ -31,7 +33,8 @@ ONE_SEED = ("smd",)
 class Variant:
     """A row of a table: all of a run but dataset, protocol and seed.
 
-    ``published`` and ``clean`` hold what is set under one protocol alone.
+    ``published`` and ``clean`` hold what is set under one protocol alone; ``protocols`` says
+    which of them the row is part of.
     """
 
     label: str
@@ -42,6 +45,7 @@ class Variant:
     score: str = "dynamic"
     train_share: float = 1.0
     per_entity: bool = False
+    protocols: tuple[str, ...] = PROTOCOLS
 
     def run(self, dataset: str, protocol: str, seed: int, quick: bool) -> Run:
         """The run of one cell and seed."""
@@ -136,10 +140,12 @@ class Comparison:
         return [self._grid(protocol, measure, results, asked) for protocol, measure in shown]
 
     def _rows(self, protocol: str) -> tuple[Variant, ...]:
-        return self.variants + (PUBLISHED_CONTROLS if protocol == PUBLISHED else CLEAN_CONTROLS)
+        controls = PUBLISHED_CONTROLS if protocol == PUBLISHED else CLEAN_CONTROLS
+        return tuple(one for one in self.variants if protocol in one.protocols) + controls
 
     def _seeds(self, variant: Variant, dataset: str, protocol: str, asked: Asked) -> Iterator[Run]:
-        once = asked.quick or (self.ablation and (dataset in ONE_SEED or protocol == CLEAN))
+        once = asked.quick or variant.detector in WITHOUT_CHANCE
+        once |= self.ablation and (dataset in ONE_SEED or protocol == CLEAN)
         for seed in range(1 if once else asked.seeds):
             yield variant.run(dataset, protocol, seed, asked.quick)
 

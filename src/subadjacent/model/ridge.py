@@ -71,25 +71,30 @@ class BandRidge:
 
     def cases(self, rows: Rows, first: int = 0, last: int | None = None) -> Iterator[Any]:
         """Features (F) and target (C) of each row from ``first`` to ``last``, some at a time."""
-        far, offsets = self.band.far, self.offsets
-        rows = np.clip(rows, -FAR_CLIP, FAR_CLIP) if self.local else np.clip(rows, -CLIP, CLIP)
-        seen = np.pad(rows @ self.axes, ((far, far), (0, 0)))
-        there = np.pad(np.ones(len(rows), dtype=np.float32), far)
-        level = self._level(rows) if self.local else np.zeros_like(rows)
         stop = len(rows) if last is None else last
         for start in range(first, stop, CHUNK):
-            here = np.arange(start, min(start + CHUNK, stop))
-            places = here[:, None] + far + offsets  # (T, J)
-            neighbours = seen[places]  # (T, J, K)
-            if self.local:
-                neighbours -= (level[here] @ self.axes)[:, None]
-                neighbours *= there[places][:, :, None]
-                np.clip(neighbours, -CLIP, CLIP, out=neighbours)
-            constant = np.ones((len(here), 1), dtype=np.float32)
-            yield (
-                np.concatenate([neighbours.reshape(len(here), -1), constant], axis=1),
-                rows[here] - level[here],
-            )
+            yield self._cases(rows, start, min(start + CHUNK, stop))
+
+    def _cases(self, rows: Rows, first: int, last: int) -> tuple[Rows, Rows]:
+        far, count = self.band.far, last - first
+        # no row needs more than its band
+        begin, end = max(first - far, 0), min(last + far, len(rows))
+        limit = FAR_CLIP if self.local else CLIP
+        around = np.clip(rows[begin:end], -limit, limit)
+        here = slice(first - begin, last - begin)
+        padding = (far - (first - begin), far - (end - last))
+        seen = np.pad(around @ self.axes, (padding, (0, 0)))
+        places = np.arange(count)[:, None] + far + self.offsets  # (T, J)
+        neighbours, target = seen[places], around[here]  # (T, J, K), (T, C)
+        if self.local:
+            level = self._level(around)[here]
+            there = np.pad(np.ones(len(around), dtype=np.float32), padding)
+            neighbours -= (level @ self.axes)[:, None]
+            neighbours *= there[places][:, :, None]
+            np.clip(neighbours, -CLIP, CLIP, out=neighbours)
+            target = target - level
+        constant = np.ones((count, 1), dtype=np.float32)
+        return np.concatenate([neighbours.reshape(count, -1), constant], axis=1), target
 
     def _level(self, rows: Rows) -> Rows:
         """The mean of each point's neighbours, as far as they are there."""

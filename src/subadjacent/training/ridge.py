@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
+from threadpoolctl import threadpool_limits
 
 from subadjacent.core.band import Band
 from subadjacent.model.ridge import BandRidge, Rows, main_axes
@@ -51,13 +52,26 @@ class _Moments:
         return float(self.squares - explained + np.sum(weights * (self.features @ weights)))
 
 
+class Fit(NamedTuple):
+    """A fitted model, its residuals on rows it had not seen, and the penalty that was chosen."""
+
+    model: BandRidge
+    unseen: list[Rows]
+    penalty: float
+
+
 def fit_ridge(
-    parts: Sequence[Rows], band: Band, *, local: bool, side: str = "both"
-) -> tuple[BandRidge, list[Rows]]:
+    parts: Sequence[Rows],
+    band: Band,
+    *,
+    local: bool,
+    side: str = "both",
+    penalties: Sequence[float] = PENALTIES,
+) -> Fit:
     """The model, and for every stretch the residuals of models that had not seen those rows.
 
-    The rows are cut into contiguous folds. Rows within the band's reach of a fold are left out
-    with it, for they are made of the same points.
+    The rows are cut into contiguous folds, which choose the penalty. Rows within the band's reach
+    of a fold are left out with it, for they are made of the same points.
     """
     blank = BandRidge(band, main_axes(list(parts)), np.zeros((0, 0), np.float32), local, side)
     lengths = [len(part) for part in parts]
@@ -78,9 +92,11 @@ def fit_ridge(
 
     everything = within(0, total)
     seen = [outside(*pair) or everything for pair in guarded]
-    trials = {penalty: [moments.solve(penalty) for moments in seen] for penalty in PENALTIES}
+    with threadpool_limits(1, user_api="blas"):
+        # these matrices are small: several threads would wait for each other more than work
+        trials = {penalty: [moments.solve(penalty) for moments in seen] for penalty in penalties}
     best = min(
-        PENALTIES,
+        penalties,
         key=lambda penalty: sum(
             within(*fold).error(weights)
             for fold, weights in zip(folds, trials[penalty], strict=True)
@@ -88,7 +104,7 @@ def fit_ridge(
     )
     unseen = [blank.with_weights(weights) for weights in trials[best]]
     residuals = _out_of_fold(unseen, folds, parts)
-    return blank.with_weights(everything.solve(best)), residuals
+    return Fit(blank.with_weights(everything.solve(best)), residuals, best)
 
 
 def _moments(blank: BandRidge, parts: Sequence[Rows], first: int, last: int) -> _Moments:
