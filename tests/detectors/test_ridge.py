@@ -77,7 +77,7 @@ def test_training_scores_are_of_rows_not_learned_from() -> None:
 def test_entities_have_models_of_their_own_and_a_stranger_gets_the_common_one() -> None:
     fast, slow = waves(1200), np.sin(np.arange(1200)[:, None] / [40.0, 50.0, 60.0])
     detector = BandRidgeDetector().fit({"fast": fast, "slow": slow})
-    assert set(detector.by_entity_) == {"fast", "slow"}
+    assert set(detector.views_.by_entity) == {"fast", "slow"}
     normal = detector.decision_function({"fast": waves(400, seed=7)})["fast"]
     swapped = detector.decision_function({"slow": waves(400, seed=7)})["slow"]
     assert np.median(swapped) > 2 * np.median(normal)

@@ -100,20 +100,20 @@ class Members:
     ) -> Members:
         """The inverse of ``tensors``; refuses arrays that do not fit."""
         usual = tensors[f"{name}.usual"].numpy()
-        _require_shape(f"{name}.usual", usual, (len(VIEWS), len(SCALES), channels))
+        require_shape(f"{name}.usual", usual, (len(VIEWS), len(SCALES), channels))
         views = []
         for kind in ("ridge", "local"):
             gains = tensors[f"{name}.{kind}.gains"].numpy()
-            _require_shape(f"{name}.{kind}.gains", gains, (len(_sides(causal)), channels))
+            require_shape(f"{name}.{kind}.gains", gains, (len(_sides(causal)), channels))
             models = []
             for side in _sides(causal):
                 axes, weights = (
                     tensors[f"{name}.{kind}.{side}.{part}"].numpy() for part in ("axes", "weights")
                 )
-                _require_shape(f"{name}.{kind}.{side}.axes", axes, (channels, axes.shape[-1]))
+                require_shape(f"{name}.{kind}.{side}.axes", axes, (channels, axes.shape[-1]))
                 model = BandRidge(band, axes, weights, kind == "local", side)
                 features = axes.shape[1] * len(model.offsets) + 1
-                _require_shape(f"{name}.{kind}.{side}.weights", weights, (features, channels))
+                require_shape(f"{name}.{kind}.{side}.weights", weights, (features, channels))
                 models.append(model)
             views.append(RidgeView(tuple(models), gains))
         first, second, third = (Usual(one) for one in usual)
@@ -163,6 +163,7 @@ def _added(usual: Sequence[Usual], views: Sequence[Any], *, causal: bool) -> NDA
     return np.asarray(sum(found[1:], start=found[0]) / len(VIEWS))
 
 
-def _require_shape(name: str, found: NDArray[Any], wanted: tuple[int, ...]) -> None:
+def require_shape(name: str, found: NDArray[Any], wanted: tuple[int, ...]) -> None:
+    """Refuse an array of another shape, or with what is no number."""
     if found.shape != wanted or not np.isfinite(found).all():
         raise InputError(f"{name} must be finite and have shape {wanted}; got {found.shape}")

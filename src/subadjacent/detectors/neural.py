@@ -101,14 +101,11 @@ class NeuralDetector(BaseDetector):
         series = self._read(X).series
         stacked = self._stack(series)
         found = score_points(self.network_, stacked, self._points())
-        decision = self._judge(stacked, self._smooth(stacked, found.score))
-        everything = stacked.restack([np.ones(len(one), dtype=bool) for one in series])
-        expected = np.zeros(stacked.values.shape, dtype=np.float32)
-        expected[everything] = expected_values(self.network_, stacked, self._points(), everything)
+        expected = self._expected(stacked)
         parts = [
-            stacked.unstack(one)
-            for one in (expected, found.error, found.contribution, found.score, decision)
+            stacked.unstack(one) for one in (expected, found.error, found.contribution, found.score)
         ]
+        parts.append(self._decide(series, stacked, found.score, expected))
         return [
             Trace(one, self.scalers_.of(one.entity).invert(scaled), *others)
             for one, scaled, *others in zip(series, *parts, strict=True)
@@ -182,7 +179,30 @@ class NeuralDetector(BaseDetector):
     def _score(self, series: Sequence[TrainSeries]) -> list[NDArray[Any]]:
         stacked = self._stack(series)
         points = score_points(self.network_, stacked, self._points()).score
+        return self._decide(series, stacked, points)
+
+    def _decide(
+        self,
+        series: Sequence[TrainSeries],  # noqa: ARG002
+        stacked: Stack,
+        points: NDArray[Any],
+        expected: NDArray[np.float32] | None = None,  # noqa: ARG002
+    ) -> list[NDArray[Any]]:
+        """What is held against the threshold, one array a series.
+
+        Given are the rows, scaled and below each other, their scores by Eq. 6 and, where they
+        are known already, the values that the network expects.
+        """
         return stacked.unstack(self._judge(stacked, self._smooth(stacked, points)))
+
+    def _expected(self, stacked: Stack) -> NDArray[np.float32]:
+        """What the network expects at every stacked row, scaled; zeros on the padding."""
+        rows = np.zeros(len(stacked.values), dtype=bool)
+        for one in stacked.stretches:
+            rows[one.at : one.at + one.rows] = True
+        expected = np.zeros(stacked.values.shape, dtype=np.float32)
+        expected[rows] = expected_values(self.network_, stacked, self._points(), rows)
+        return expected
 
     def _smooth(self, stacked: Stack, points: NDArray[Any]) -> NDArray[np.float64]:
         # each stretch by itself: what lies before a break in the clock is another time

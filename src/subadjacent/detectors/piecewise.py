@@ -11,8 +11,10 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.baselines.magnitude import MagnitudeDetector
 from subadjacent.detectors.baselines.subspace import SubspaceDetector
+from subadjacent.detectors.combination import BAND
 from subadjacent.detectors.neural import NeuralDetector
 from subadjacent.detectors.ridge import BandRidgeDetector
+from subadjacent.detectors.subadjacent import SubAdjacentDetector
 from subadjacent.errors import InputError
 from subadjacent.scoring.standardised import SCALES
 
@@ -34,8 +36,11 @@ def grid_of(detector: BaseDetector) -> Grid | None:
     if isinstance(detector, NeuralDetector):
         if detector.dynamic in NEED_ALL_ROWS or detector.block is not None:
             return None
-        memory = detector.memory if detector.dynamic != "none" else 0
         stride = detector.scoring_stride or detector.window_
+        if isinstance(detector, SubAdjacentDetector) and detector.recipe != "network":
+            reach = BAND.far + max(SCALES) + detector.smoothing
+            return Grid(detector.window_, stride, before=reach, after=reach)
+        memory = detector.memory if detector.dynamic != "none" else 0
         return Grid(detector.window_, stride, detector.smoothing + memory)
     if isinstance(detector, BandRidgeDetector):
         reach = detector.far + max(SCALES) + detector.smoothing

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.series import TrainSeries
+from subadjacent.data.windows import Stack, Windows
+from subadjacent.detectors.base import TrainingScores
+from subadjacent.detectors.combination import Combination
 from subadjacent.detectors.defaults import Auto, choose_band
 from subadjacent.detectors.neural import NeuralDetector
 from subadjacent.detectors.persist import Tensors
+from subadjacent.errors import InputError
 from subadjacent.model.config import ModelConfig
 from subadjacent.model.transformer import SubAdjacentTransformer
+from subadjacent.scoring.alarms import Explanation
+from subadjacent.scoring.standardised import moving_mean, unusual
+
+RECIPES = ("network", "combined")
+# before the names of arrays that are not the network's
+ADDED = "combination."
 
 
 class SubAdjacentDetector(NeuralDetector):
@@ -21,6 +36,11 @@ class SubAdjacentDetector(NeuralDetector):
 
     Parameters
     ----------
+    recipe : {"network", "combined"}
+        What is held against the threshold. "network": the network's error, weighed and compared
+        as the parameters below say. "combined": the three plain views of ``BandRidgeDetector``
+        and the network's residuals, added up; ``temperature``, ``block``, ``dynamic`` and
+        ``memory`` play no part in it.
     window : int or "auto"
         Points in a window. "auto": 100, or a quarter of the rows when there are under 400.
     near, far : int or "auto"
@@ -104,6 +124,7 @@ class SubAdjacentDetector(NeuralDetector):
     def __init__(
         self,
         *,
+        recipe: str = "network",
         window: int | Auto = "auto",
         near: int | Auto = "auto",
         far: int | Auto = "auto",
@@ -132,6 +153,7 @@ class SubAdjacentDetector(NeuralDetector):
         device: str = "auto",
         random_state: Any = 0,
     ) -> None:
+        self.recipe = recipe
         self.window = window
         self.near = near
         self.far = far
@@ -161,9 +183,98 @@ class SubAdjacentDetector(NeuralDetector):
         self.random_state = random_state
 
     def _configure(self, channels: int) -> ModelConfig:
+        if not isinstance(self.recipe, str) or self.recipe not in RECIPES:
+            raise InputError(f"recipe must be one of {', '.join(RECIPES)}; got {self.recipe!r}")
         self.band_ = choose_band(self.near, self.far, self.window_)
         return ModelConfig.sized(self.size, channels, attention=self.attention, band=self.band_)
 
+    def _calibrate(
+        self,
+        stacked: Stack,
+        validation: Windows,
+        series: Sequence[TrainSeries],
+        cuts: Sequence[int],
+    ) -> TrainingScores:
+        scores = super()._calibrate(stacked, validation, series, cuts)
+        if self.recipe == "network":
+            return scores
+        residuals = _residuals(stacked, self._expected(stacked))
+        self.combination_, surprise = Combination.fit(series, residuals, cuts)
+        rows = [self._averaged(parts) for parts in surprise]
+        held_out = [one[cut:] for one, cut in zip(rows, cuts, strict=True)]
+        return TrainingScores(rows, np.concatenate(held_out))
+
+    def _decide(
+        self,
+        series: Sequence[TrainSeries],
+        stacked: Stack,
+        points: NDArray[Any],
+        expected: NDArray[np.float32] | None = None,
+    ) -> list[NDArray[Any]]:
+        if self.recipe == "network":
+            return super()._decide(series, stacked, points, expected)
+        return [self._averaged(parts) for parts in self._surprise(series, stacked, expected)]
+
+    def _explain(
+        self,
+        series: Sequence[TrainSeries],
+        wanted: Sequence[NDArray[np.bool_]],
+        *,
+        expected: bool = True,
+    ) -> list[Explanation]:
+        found = super()._explain(series, wanted, expected=expected)
+        if self.recipe == "network":
+            return found
+        surprise = self._surprise(series, self._stack(series))
+        return [
+            one._replace(scores=unusual(parts, self.smoothing, causal=False)[rows])
+            for one, parts, rows in zip(found, surprise, wanted, strict=True)
+        ]
+
+    def _surprise(
+        self,
+        series: Sequence[TrainSeries],
+        stacked: Stack,
+        expected: NDArray[np.float32] | None = None,
+    ) -> list[list[NDArray[np.float64]]]:
+        """How surprising each value of each stretch of each series is."""
+        known = self._expected(stacked) if expected is None else expected
+        return [
+            self.combination_.surprise(one, parts)
+            for one, parts in zip(series, _residuals(stacked, known), strict=True)
+        ]
+
+    def _averaged(self, parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+        return np.concatenate(
+            [moving_mean(part.mean(axis=1), self.smoothing, causal=False) for part in parts]
+        )
+
+    def _state(self) -> tuple[Tensors, dict[str, Any]]:
+        tensors, learned = super()._state()
+        if self.recipe == "network":
+            return tensors, learned
+        others, combination = self.combination_.state()
+        added = {f"{ADDED}{name}": value for name, value in others.items()}
+        return tensors | added, learned | {"combination": combination}
+
     def _restore(self, tensors: Tensors, learned: dict[str, Any]) -> None:
-        super()._restore(tensors, learned)
+        added = {name: value for name, value in tensors.items() if name.startswith(ADDED)}
+        network = {name: value for name, value in tensors.items() if name not in added}
+        super()._restore(network, learned)
         self.band_ = self.network_.config.band
+        if self.recipe != "network":
+            self.combination_ = Combination.restore(
+                {name.removeprefix(ADDED): value for name, value in added.items()},
+                learned["combination"],
+                self.channels_,
+                self.entities_,
+            )
+
+
+def _residuals(stacked: Stack, expected: NDArray[np.float32]) -> list[list[NDArray[np.float32]]]:
+    """What the network's expectation leaves of each stretch of each series."""
+    found: dict[int, list[NDArray[np.float32]]] = {}
+    for one in stacked.stretches:
+        rows = slice(one.at, one.at + one.rows)
+        found.setdefault(one.series, []).append(stacked.values[rows].numpy() - expected[rows])
+    return list(found.values())

@@ -61,6 +61,12 @@ def learn_usual(parts: Sequence[Residuals], *, causal: bool) -> Usual:
     return Usual(np.array(squares))
 
 
+def unusual(parts: Sequence[NDArray[Any]], smoothing: int, *, causal: bool) -> NDArray[np.float64]:
+    """Surprise of stretches, averaged, as squares in units of the usual one: for explanations."""
+    averaged = [moving_mean(part, smoothing, causal=causal) for part in parts]
+    return np.asarray(SOFTNESS * np.expm1(np.concatenate(averaged)))
+
+
 def moving_mean(values: NDArray[Any], length: int, *, causal: bool) -> NDArray[np.float64]:
     """Mean over ``length`` rows around each row, or up to it when ``causal``; fewer at the ends."""
     values = np.asarray(values, dtype=np.float64)

@@ -1,0 +1,108 @@
+"""The network and the plain views, added up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.typing import NDArray
+
+from subadjacent import InputError, SubAdjacentDetector, load
+from subadjacent.data.series import TrainSeries
+from subadjacent.detectors.combination import BAND, WEIGHT, Combination
+from subadjacent.detectors.members import VIEWS
+from subadjacent.detectors.piecewise import PiecewiseScorer
+from subadjacent.scoring.standardised import learn_usual, moving_mean
+
+QUICK: dict[str, Any] = {"recipe": "combined", "window": 20, "epochs": 1, "stride": 4}
+
+
+def waves(rows: int, seed: int = 0) -> NDArray[np.float64]:
+    rng = np.random.default_rng(seed)
+    time = np.arange(rows)[:, None]
+    return np.sin(time / [5.0, 8.0, 13.0]) + 0.05 * rng.normal(size=(rows, 3))
+
+
+@pytest.fixture(scope="module")
+def fitted() -> SubAdjacentDetector:
+    return SubAdjacentDetector(**QUICK).fit(waves(1500))
+
+
+def test_a_network_counts_for_half_a_view() -> None:
+    rows, rng = waves(400), np.random.default_rng(1)
+    series = TrainSeries(rows)
+    residuals = [rng.normal(size=rows.shape)]
+    combination, _ = Combination.fit([series], [residuals], [300])
+    usual = learn_usual([residuals[0][300:]], causal=False)
+    plain = combination.views.surprise(series)[0]
+    network = usual.surprise(residuals[0], causal=False)
+    wanted = (len(VIEWS) * plain + WEIGHT * network) / (len(VIEWS) + WEIGHT)
+    np.testing.assert_allclose(combination.surprise(series, residuals)[0], wanted)
+
+
+def test_what_is_usual_for_the_network_comes_from_rows_it_did_not_learn_from() -> None:
+    rows = waves(400)
+    learned, held_back = np.full((300, 3), 1e-3), np.ones((100, 3))
+    residuals = [np.concatenate([learned, held_back])]
+    combination, _ = Combination.fit([TrainSeries(rows)], [residuals], [300])
+    np.testing.assert_allclose(combination.usual.squares, 1.0)
+
+
+def test_the_decision_is_the_averaged_surprise(fitted: SubAdjacentDetector) -> None:
+    rows = waves(300, seed=2)
+    trace = fitted.trace(rows)[0]
+    np.testing.assert_allclose(trace.decision, fitted.decision_function(rows))
+    scaled = fitted.scalers_.of(None)
+    residuals = scaled.apply(rows) - (trace.expected - scaled.center) / scaled.deviation
+    surprise = fitted.combination_.surprise(trace.series, [residuals])[0]
+    wanted = moving_mean(surprise.mean(axis=1), 20, causal=False)
+    np.testing.assert_allclose(trace.decision, wanted, rtol=1e-3, atol=1e-6)
+
+
+def test_a_broken_rhythm_is_found_and_explained(fitted: SubAdjacentDetector) -> None:
+    rows = waves(600, seed=3)
+    rows[300:330, 1] = rows[315, 1]
+    assert 295 <= fitted.decision_function(rows).argmax() < 335
+    worst = max(fitted.alarms(rows), key=lambda alarm: alarm.severity)
+    assert worst.causes[0].channel == "channel_1"
+
+
+def test_what_is_saved_scores_the_same(tmp_path: Path) -> None:
+    detector = SubAdjacentDetector(**QUICK).fit({"a": waves(400), "b": waves(500, seed=1)})
+    detector.save(tmp_path / "model")
+    again = load(tmp_path / "model", device="cpu")
+    rows = waves(120, seed=4)
+    for entity in ("a", "b", "new"):
+        np.testing.assert_array_equal(
+            detector.decision_function({entity: rows})[entity],
+            again.decision_function({entity: rows})[entity],
+        )
+
+
+@pytest.mark.parametrize("part", [7, 90, 1000])
+def test_parts_give_the_scores_of_the_whole(part: int) -> None:
+    rows = pl.DataFrame(waves(500, seed=5), schema=["a", "b", "c"])
+    detector = SubAdjacentDetector(**QUICK).fit(pl.DataFrame(waves(600), schema=rows.columns))
+    scorer = PiecewiseScorer(detector)
+    parts = [scorer.push(rows[at : at + part]) for at in range(0, len(rows), part)]
+    scores = np.concatenate([*parts, scorer.finish()])
+    np.testing.assert_allclose(scores, detector.decision_function(rows), rtol=1e-3, atol=1e-6)
+
+
+def test_few_held_back_rows_and_short_entities_are_enough() -> None:
+    detector = SubAdjacentDetector(**QUICK).fit({"long": waves(300), "short": waves(25, seed=6)})
+    scores = detector.decision_function({"short": waves(30, seed=7)})["short"]
+    assert np.isfinite(scores).all()
+
+
+def test_an_unknown_recipe_is_refused() -> None:
+    with pytest.raises(InputError, match="recipe must be one of network, combined; got 'best'"):
+        SubAdjacentDetector(recipe="best").fit(waves(100))
+
+
+def test_the_band_of_the_views_is_not_the_network_s(fitted: SubAdjacentDetector) -> None:
+    assert fitted.combination_.views.pooled.ridge.models[0].band == BAND
+    assert fitted.band_ != BAND
