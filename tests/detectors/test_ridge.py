@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
@@ -72,6 +73,26 @@ def test_training_scores_are_of_rows_not_learned_from() -> None:
     # more features than rows: rows that were learned from would be explained away
     unseen = detector.decision_function(np.random.default_rng(6).normal(size=(150, 6)))
     assert np.median(detector.decision_scores_) == pytest.approx(np.median(unseen), rel=0.5)
+
+
+@pytest.mark.parametrize("stretch", [25, 35, 50, 70, 120])
+def test_gaps_in_the_training_rows_do_not_make_normal_rows_alarms(stretch: int) -> None:
+    """Stretches too short for some model, or for all of them, leave those silent."""
+    rows = waves(2400)
+    # every so many rows, a pause of a day
+    times = np.arange(len(rows)) * 60 + np.arange(len(rows)) // stretch * 86_400
+    frame = pd.DataFrame(rows, index=pd.to_datetime(times, unit="s"))
+    detector = BandRidgeDetector(contamination=0.01).fit(frame)
+    assert detector.predict(waves(2000, seed=12)).mean() < 0.1
+
+
+def test_values_expected_at_the_ends_are_those_of_the_models(fitted: BandRidgeDetector) -> None:
+    series = waves(400, seed=13)
+    series[-1, 0] += 5.0
+    alarm = max(fitted.alarms(series), key=lambda one: one.last)
+    cause = next(one for one in alarm.causes if one.channel == "channel_0")
+    assert cause.seen == pytest.approx(series[-1, 0])
+    assert abs(cause.expected - waves(400, seed=13)[-1, 0]) < 0.5
 
 
 def test_entities_have_models_of_their_own_and_a_stranger_gets_the_common_one() -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from experiments.committed import RESULTS
-from subadjacent.errors import DataNotFound
+from subadjacent.errors import DataNotFound, InputError
 from subadjacent.experiments.asked import Asked, at_hand
 from subadjacent.experiments.catalogue import names
 from subadjacent.experiments.plan import make_plan
 from subadjacent.experiments.results import Results
+from subadjacent.experiments.run import CLEAN, Run
 
 ANY = Asked(datasets=())
 
@@ -58,6 +59,18 @@ def test_a_named_dataset_is_not_missed_where_all_its_rows_are_there(tmp_path: Pa
     assert plan.runs == ()
     # rows of other datasets are shown as well
     assert plan.shown.datasets == ("msl", "smap", "smd", "nips-ts")
+
+
+def test_rows_of_other_data_are_not_taken_for_rows_of_this(tmp_path: Path) -> None:
+    for file in RESULTS.glob("*.csv"):
+        text = file.read_text()
+        kept = [line for line in text.splitlines() if "nips-ts" in line or line.startswith("key,")]
+        there = Results(RESULTS).get(Run("nips-ts", "facts", CLEAN))
+        assert there is not None
+        other = "\n".join(kept).replace(there["data"], "0123456789abcdef")
+        (tmp_path / file.name).write_text(other + "\n")
+    with pytest.raises(InputError, match=r"other data of NeurIPS-TS \(fingerprint 0123"):
+        make_plan(["table3"], ANY, Results(tmp_path), tmp_path, run=True)
 
 
 def test_a_trial_takes_the_generated_set_where_there_is_no_other(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from subadjacent.scoring.standardised import (
     SCALES,
     SOFTNESS,
     Usual,
+    averaged,
     learn_usual,
     moving_mean,
 )
@@ -75,6 +76,20 @@ def test_stretches_are_averaged_each_by_itself() -> None:
     apart = learn_usual([up, down], causal=False).squares
     np.testing.assert_allclose(apart, 1.0)
     assert learn_usual([np.concatenate([up, down])], causal=False).squares[2, 0] < 1.0
+
+
+def test_only_judged_rows_say_what_is_usual() -> None:
+    residuals, judged = np.zeros((100, 1)), np.zeros(100, dtype=bool)
+    residuals[50:], judged[50:] = 2.0, True
+    found = learn_usual([residuals], causal=True, judged=[judged])
+    assert found.squares[0, 0] == pytest.approx(4.0)
+    never = learn_usual([residuals], causal=True, judged=[np.zeros(100, dtype=bool)])
+    assert never.surprise(np.full((5, 1), 1e3), causal=True).max() < 1e-6
+
+
+def test_rows_that_are_alike_tie() -> None:
+    surprise = np.full((4, 2), 0.1) + np.array([[1e-12], [0], [-1e-12], [0]])
+    assert len(set(averaged(surprise, 1, causal=True))) == 1
 
 
 def test_fewer_rows_than_blocks_are_enough() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
 
 from subadjacent.core.band import Band
-from subadjacent.training.ridge import fit_ridge
+from subadjacent.training.ridge import Fit, fit_ridge
 
 BAND = Band(2, 4)
 
@@ -21,9 +22,15 @@ def wave(rows: int, channels: int = 2, noise: float = 0.1, seed: int = 0) -> NDA
     return (np.sin(time) + noise * rng.normal(size=(rows, channels))).astype(np.float32)
 
 
+def fit(parts: list[NDArray[np.float32]], **others: Any) -> Fit:
+    found = fit_ridge(parts, BAND, **others)
+    assert found is not None
+    return found
+
+
 def test_a_sine_is_expected_from_its_sub_adjacent_points() -> None:
     values = wave(2000, noise=0.0)
-    model, unseen, _ = fit_ridge([values], BAND, local=False)
+    model, unseen, _ = fit([values], local=False)
     inner = slice(10, -10)
     assert np.abs(model.residuals(values)[inner]).max() < 0.01
     assert np.abs(unseen[0][inner]).max() < 0.01
@@ -31,7 +38,7 @@ def test_a_sine_is_expected_from_its_sub_adjacent_points() -> None:
 
 def test_noise_is_left_over_whole() -> None:
     noise = np.random.default_rng(1).normal(size=(3000, 2)).astype(np.float32)
-    unseen = fit_ridge([noise], BAND, local=False).unseen
+    unseen = fit([noise], local=False).unseen
     assert (unseen[0] ** 2).mean() == pytest.approx(1.0, rel=0.05)
 
 
@@ -42,8 +49,12 @@ def test_residuals_are_those_of_models_that_left_fold_and_guard_out(
 ) -> None:
     """The definition read aloud, with scikit-learn's ridge."""
     parts = [wave(rows, seed=rows) for rows in lengths]
-    model, unseen, _ = fit_ridge(parts, BAND, local=local, penalties=(3.0,))
-    cases = [case for part in parts for case in model.cases(part)]
+    model, unseen, _ = fit(parts, local=local, penalties=(3.0,))
+    # the rows that have all their neighbours
+    inner = [(BAND.far, rows - BAND.far) for rows in lengths]
+    cases = [
+        case for part, rows in zip(parts, inner, strict=True) for case in model.cases(part, *rows)
+    ]
     features = np.concatenate([one for one, _ in cases]).astype(np.float64)
     targets = np.concatenate([one for _, one in cases]).astype(np.float64)
     total = len(features)
@@ -54,8 +65,10 @@ def test_residuals_are_those_of_models_that_left_fold_and_guard_out(
         kept[max(first - BAND.far, 0) : last + BAND.far] = False
         slow = Ridge(alpha=3.0, fit_intercept=False).fit(features[kept], targets[kept])
         wanted[first:last] = targets[first:last] - slow.predict(features[first:last])
-    np.testing.assert_allclose(np.concatenate(unseen), wanted, atol=1e-3)
+    found = [one[first:last] for one, (first, last) in zip(unseen, inner, strict=True)]
+    np.testing.assert_allclose(np.concatenate(found), wanted, atol=1e-3)
     assert [len(one) for one in unseen] == list(lengths)
+    assert not any(one[: BAND.far].any() or one[-BAND.far :].any() for one in unseen)
     whole = Ridge(alpha=3.0, fit_intercept=False).fit(features, targets)
     np.testing.assert_allclose(model.weights, whole.coef_.T, atol=1e-3)
 
@@ -64,17 +77,23 @@ def test_the_penalty_is_the_one_that_errs_least_on_unseen_rows() -> None:
     values = wave(150, channels=3, noise=1.0)
     errors = {}
     for penalty in (1e-3, 10.0, 1e5):
-        unseen = fit_ridge([values], BAND, local=False, penalties=(penalty,)).unseen[0]
+        unseen = fit([values], local=False, penalties=(penalty,)).unseen[0]
         errors[penalty] = (unseen**2).sum()
-    chosen = fit_ridge([values], BAND, local=False, penalties=tuple(errors)).penalty
+    chosen = fit([values], local=False, penalties=tuple(errors)).penalty
     assert chosen == min(errors, key=lambda penalty: errors[penalty])
     assert len(set(errors.values())) == 3
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3, 6, 11])
+@pytest.mark.parametrize("rows", [9, 10, 14])
 @pytest.mark.parametrize("local", [False, True])
-def test_a_handful_of_rows_is_enough(rows: int, local: bool) -> None:
-    model, unseen, _ = fit_ridge([wave(rows)], Band(5, 30), local=local)
+def test_a_single_row_with_all_its_neighbours_is_enough(rows: int, local: bool) -> None:
+    model, unseen, _ = fit([wave(rows)], local=local)
     assert np.isfinite(model.weights).all()
     assert np.isfinite(unseen[0]).all()
     assert unseen[0].shape == (rows, 2)
+
+
+@pytest.mark.parametrize(("side", "rows"), [("both", 8), ("before", 4), ("after", 4)])
+def test_without_such_a_row_there_is_no_model(side: str, rows: int) -> None:
+    assert fit_ridge([wave(rows)], BAND, local=True, side=side) is None
+    assert fit_ridge([wave(rows + 1)], BAND, local=True, side=side) is not None

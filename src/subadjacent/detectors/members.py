@@ -22,7 +22,7 @@ from subadjacent.detectors.persist import Tensors
 from subadjacent.errors import InputError
 from subadjacent.model.ridge import CLIP, SIDES, BandRidge, Rows
 from subadjacent.scoring.standardised import FLOOR, SCALES, Usual, learn_usual
-from subadjacent.training.ridge import fit_ridge
+from subadjacent.training.ridge import PENALTIES, Fit, fit_ridge
 
 VIEWS = ("level", "ridge", "local")
 
@@ -34,7 +34,8 @@ class RidgeView:
     Parameters
     ----------
     models
-        One for each side that neighbours may stand on; in the causal form only "before".
+        One for each side that neighbours may stand on, as far as training rows had them all; in
+        the causal form at most "before".
     gains
         One a model and channel: brings its residuals to the scale of the first one's.
     """
@@ -43,25 +44,30 @@ class RidgeView:
     gains: NDArray[np.float64]
 
     def residuals(self, rows: Rows) -> Rows:
-        """What is left of a stretch's rows; 0 where a row has too few neighbours to judge it."""
-        return self.compose([model.residuals(rows) for model in self.models])
+        """What is left of a stretch's rows, on one scale; 0 where nothing judges a row."""
+        return self.compose([model.residuals(rows) for model in self.models], rows, self.gains)
 
-    def compose(self, found: Sequence[Rows]) -> Rows:
+    def expected(self, rows: Rows) -> Rows:
+        """What is expected of a stretch's rows; the row itself where nothing judges it."""
+        left = [model.residuals(rows) for model in self.models]
+        return np.asarray(rows - self.compose(left, rows, np.ones_like(self.gains)))
+
+    def compose(
+        self, found: Sequence[Rows], rows: Rows, gains: NDArray[np.float64]
+    ) -> NDArray[Any]:
         """Each row's residual, by the first model that finds all its neighbours there."""
-        far, n = self.models[0].band.far, len(found[0])
-        here = np.arange(n)
-        enough = {
-            "both": (here >= far) & (here < n - far),
-            "before": here >= far,
-            "after": here < n - far,
-        }  # fmt: skip
-        composed = np.zeros_like(found[0])
-        for model, gain, residuals in reversed(
-            list(zip(self.models, self.gains, found, strict=True))
-        ):
-            rows = enough[model.side]
-            composed[rows] = residuals[rows] * gain
+        composed = np.zeros_like(rows)
+        for model, gain, residuals in reversed(list(zip(self.models, gains, found, strict=True))):
+            complete = model.complete(len(rows))
+            composed[complete] = residuals[complete] * gain
         return composed
+
+    def judged(self, rows: int) -> NDArray[np.bool_]:
+        """Which rows of a stretch any model judges."""
+        found = np.zeros(rows, dtype=bool)
+        for model in self.models:
+            found[model.complete(rows)] = True
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +86,7 @@ class Members:
 
     def expected(self, rows: Rows) -> Rows:
         """What the local ridge expects, (T, C), in the rows' own units."""
-        return np.asarray(rows - self.local.residuals(rows))
+        return self.local.expected(rows)
 
     def tensors(self, name: str) -> Tensors:
         """All arrays, by name."""
@@ -101,53 +107,76 @@ class Members:
         """The inverse of ``tensors``; refuses arrays that do not fit."""
         usual = tensors[f"{name}.usual"].numpy()
         require_shape(f"{name}.usual", usual, (len(VIEWS), len(SCALES), channels))
-        views = []
-        for kind in ("ridge", "local"):
-            gains = tensors[f"{name}.{kind}.gains"].numpy()
-            require_shape(f"{name}.{kind}.gains", gains, (len(_sides(causal)), channels))
-            models = []
-            for side in _sides(causal):
-                axes, weights = (
-                    tensors[f"{name}.{kind}.{side}.{part}"].numpy() for part in ("axes", "weights")
-                )
-                require_shape(f"{name}.{kind}.{side}.axes", axes, (channels, axes.shape[-1]))
-                model = BandRidge(band, axes, weights, kind == "local", side)
-                features = axes.shape[1] * len(model.offsets) + 1
-                require_shape(f"{name}.{kind}.{side}.weights", weights, (features, channels))
-                models.append(model)
-            views.append(RidgeView(tuple(models), gains))
+        views = [
+            _restore_view(tensors, f"{name}.{kind}", band, channels, local=kind == "local")
+            for kind in ("ridge", "local")
+        ]
         first, second, third = (Usual(one) for one in usual)
         return cls(views[0], views[1], (first, second, third), causal)
+
+
+def _restore_view(
+    tensors: Tensors, name: str, band: Band, channels: int, *, local: bool
+) -> RidgeView:
+    models = []
+    for side in SIDES:
+        if f"{name}.{side}.axes" not in tensors:
+            continue
+        axes, weights = (tensors[f"{name}.{side}.{part}"].numpy() for part in ("axes", "weights"))
+        require_shape(f"{name}.{side}.axes", axes, (channels, axes.shape[-1]))
+        model = BandRidge(band, axes, weights, local, side)
+        features = axes.shape[1] * len(model.offsets) + 1
+        require_shape(f"{name}.{side}.weights", weights, (features, channels))
+        models.append(model)
+    gains = tensors[f"{name}.gains"].numpy()
+    require_shape(f"{name}.gains", gains, (len(models), channels))
+    return RidgeView(tuple(models), gains)
 
 
 def fit_members(
     parts: Sequence[Rows], band: Band, *, causal: bool
 ) -> tuple[Members, list[NDArray[np.float64]]]:
     """Learn from an entity's stretches; also their surprise to models that had not seen them."""
+    levels = [_level(part) for part in parts]
     ridge, unseen = _fit_view(parts, band, local=False, causal=causal)
     local, unseen_local = _fit_view(parts, band, local=True, causal=causal)
-    views = ([_level(part) for part in parts], unseen, unseen_local)
-    first, second, third = (learn_usual(view, causal=causal) for view in views)
-    usual = (first, second, third)
-    surprise = [_added(usual, each, causal=causal) for each in zip(*views, strict=True)]
+    usual = (
+        learn_usual(levels, causal=causal),
+        learn_usual(unseen, causal=causal, judged=[ridge.judged(len(one)) for one in parts]),
+        learn_usual(unseen_local, causal=causal, judged=[local.judged(len(one)) for one in parts]),
+    )
+    each = zip(levels, unseen, unseen_local, strict=True)
+    surprise = [_added(usual, views, causal=causal) for views in each]
     return Members(ridge, local, usual, causal), surprise
 
 
 def _fit_view(
     parts: Sequence[Rows], band: Band, *, local: bool, causal: bool
 ) -> tuple[RidgeView, list[Rows]]:
-    first, *others = _sides(causal)
-    fits = [fit_ridge(parts, band, local=local, side=first)]
-    # the one-sided ones serve a few rows: the penalty chosen for the first will do
-    chosen = (fits[0].penalty,)
-    fits += [fit_ridge(parts, band, local=local, side=side, penalties=chosen) for side in others]
-    squares = np.array([
-        np.mean(np.square(np.concatenate(fit.unseen), dtype=np.float64), axis=0) for fit in fits
-    ])  # fmt: skip
-    gains = np.sqrt((squares[0] + FLOOR) / (squares + FLOOR))
+    fits: list[Fit] = []
+    for side in _sides(causal):
+        # the one-sided ones serve a few rows: the penalty chosen for the first will do
+        penalties = (fits[0].penalty,) if fits else PENALTIES
+        fit = fit_ridge(parts, band, local=local, side=side, penalties=penalties)
+        if fit is not None:
+            fits.append(fit)
+    squares = np.array([_mean_square(fit, parts) for fit in fits]).reshape(
+        len(fits), parts[0].shape[1]
+    )
+    gains = np.sqrt((squares[:1] + FLOOR) / (squares + FLOOR))
     view = RidgeView(tuple(fit.model for fit in fits), gains)
-    each = zip(*(fit.unseen for fit in fits), strict=True)
-    return view, [view.compose(found) for found in each]
+    return view, [
+        view.compose([fit.unseen[number] for fit in fits], part, gains)
+        for number, part in enumerate(parts)
+    ]
+
+
+def _mean_square(fit: Fit, parts: Sequence[Rows]) -> NDArray[np.float64]:
+    """Of each channel's residuals, over the rows that were judged."""
+    judged = [
+        one[fit.model.complete(len(part))] for one, part in zip(fit.unseen, parts, strict=True)
+    ]
+    return np.asarray(np.mean(np.square(np.concatenate(judged), dtype=np.float64), axis=0))
 
 
 def _sides(causal: bool) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from subadjacent.core.band import Band
 from subadjacent.data.series import TrainSeries
@@ -16,7 +17,7 @@ from subadjacent.detectors.persist import Tensors
 from subadjacent.detectors.views import EntityViews
 from subadjacent.errors import InputError, require_whole
 from subadjacent.scoring.alarms import Explanation
-from subadjacent.scoring.standardised import moving_mean, unusual
+from subadjacent.scoring.standardised import averaged, unusual
 from subadjacent.training.loop import Watch
 
 log = logging.getLogger(__name__)
@@ -42,7 +43,7 @@ class BandRidgeDetector(BaseDetector):
         Rows that the score is averaged over.
     causal : bool
         Whether a score depends on earlier rows alone. It never changes then when more rows
-        come, and finds a little less.
+        come, and finds clearly less.
     contamination : "auto", float, str or threshold object
         Where to set the threshold, without labels; as for ``SubAdjacentDetector``.
     fill_limit : int
@@ -80,7 +81,9 @@ class BandRidgeDetector(BaseDetector):
         self.fill_limit = fill_limit
 
     def _fit(self, series: Sequence[TrainSeries], watch: Watch) -> TrainingScores:  # noqa: ARG002
-        self.views_, unseen = EntityViews.fit(series, self._check(), causal=self.causal)
+        # small products: several threads would wait for each other more than work
+        with threadpool_limits(1, user_api="blas"):
+            self.views_, unseen = EntityViews.fit(series, self._check(), causal=self.causal)
         scores = [np.concatenate([self._smoothed(part) for part in parts]) for parts in unseen]
         return TrainingScores(scores, np.concatenate(scores))
 
@@ -129,4 +132,4 @@ class BandRidgeDetector(BaseDetector):
         return Band(self.near, self.far)
 
     def _smoothed(self, surprise: NDArray[np.float64]) -> NDArray[np.float64]:
-        return moving_mean(surprise.mean(axis=1), self.smoothing, causal=self.causal)
+        return averaged(surprise, self.smoothing, causal=self.causal)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import Stack, Windows
@@ -20,7 +21,7 @@ from subadjacent.errors import InputError
 from subadjacent.model.config import ModelConfig
 from subadjacent.model.transformer import SubAdjacentTransformer
 from subadjacent.scoring.alarms import Explanation
-from subadjacent.scoring.standardised import moving_mean, unusual
+from subadjacent.scoring.standardised import averaged, unusual
 
 RECIPES = ("network", "combined")
 # before the names of arrays that are not the network's
@@ -199,7 +200,8 @@ class SubAdjacentDetector(NeuralDetector):
         if self.recipe == "network":
             return scores
         residuals = _residuals(stacked, self._expected(stacked))
-        self.combination_, surprise = Combination.fit(series, residuals, cuts)
+        with threadpool_limits(1, user_api="blas"):
+            self.combination_, surprise = Combination.fit(series, residuals, cuts)
         rows = [self._averaged(parts) for parts in surprise]
         held_out = [one[cut:] for one, cut in zip(rows, cuts, strict=True)]
         return TrainingScores(rows, np.concatenate(held_out))
@@ -245,9 +247,7 @@ class SubAdjacentDetector(NeuralDetector):
         ]
 
     def _averaged(self, parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-        return np.concatenate(
-            [moving_mean(part.mean(axis=1), self.smoothing, causal=False) for part in parts]
-        )
+        return np.concatenate([averaged(part, self.smoothing, causal=False) for part in parts])
 
     def _state(self) -> tuple[Tensors, dict[str, Any]]:
         tensors, learned = super()._state()

@@ -5,6 +5,7 @@ Shapes: T rows of a stretch, C channels.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +25,12 @@ from subadjacent.model.ridge import FAR_CLIP, Rows
 # rows of all entities together that a model for entities not seen in fitting learns from
 POOLED_ROWS = 100_000
 
+# a stretch of fewer times the band's reach has little to learn from
+FEW_ROWS = 5
+
 Surprise = NDArray[np.float64]
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +48,14 @@ class EntityViews:
         """Learn; also the surprise of each stretch to models that had not seen it, by series."""
         # cut as far out as any of the models does; nearer cuts are theirs
         scalers = fit_scalers(series, FAR_CLIP)
+        longest = max(stop - start for one in series for start, stop in one.stretches)
+        if longest < FEW_ROWS * band.far:
+            log.warning(
+                "the longest unbroken stretch has %d rows, few for a band that reaches %d: "
+                "expect false alarms",
+                longest,
+                band.far,
+            )
         fits = [fit_members(_scaled(one, scalers), band, causal=causal) for one in series]
         by_entity = {
             one.entity: members
@@ -53,7 +67,7 @@ class EntityViews:
             # on the scale that an unknown entity will have
             common = EntityScalers(scalers.pooled, {})
             most = max(POOLED_ROWS // len(series), 2 * band.far)
-            parts = [part[-most:] for one in series for part in _scaled(one, common)]
+            parts = [part for one in series for part in _last(_scaled(one, common), most)]
             pooled = fit_members(parts, band, causal=causal)[0]
         return cls(scalers, pooled, by_entity), [unseen for _, unseen in fits]
 
@@ -109,3 +123,14 @@ def _scaled(series: TrainSeries, scalers: EntityScalers) -> list[Rows]:
     """The unbroken stretches of a series, scaled."""
     stacked = stack([series], scalers, 1)
     return [stacked.values[one.at : one.at + one.rows].numpy() for one in stacked.stretches]
+
+
+def _last(parts: list[Rows], most: int) -> list[Rows]:
+    """The last rows of some stretches, so many in all."""
+    kept: list[Rows] = []
+    for part in reversed(parts):
+        if most <= 0:
+            break
+        kept.append(part[-most:])
+        most -= len(part)
+    return kept[::-1]

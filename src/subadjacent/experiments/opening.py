@@ -213,9 +213,12 @@ class Opening:
             return ""
         words = _listed(map(self.title, best)) if best else "none"
         return (
-            " The paper's idea is worth more than its network: `BandRidgeDetector` enforces it, "
-            "expects each point from its sub-adjacent ones by ridge regression, and is better than "
-            f"all five controls on {words} ({len(best)} of {len(there)} datasets)."
+            "\n\nBeyond the paper: `BandRidgeDetector` enforces its idea, with ridge regression in "
+            "place of a network and a score in units of what is usual. It is better than all five "
+            f"controls on {words} ({len(best)} of {len(there)} datasets). Two things to know: its "
+            "score looks ahead, where the others smooth backwards; and its form was chosen on "
+            "these very sets ([log](log.md), which also says how much of the gain is the score "
+            "alone), so that only other data can tell what it is worth."
         )
 
     def mean(self, variant: Variant, dataset: str, protocol: str, metric: str) -> float:

@@ -8,6 +8,7 @@ from subadjacent.experiments.figures import read_arrays
 from subadjacent.experiments.opening import Opening
 from subadjacent.experiments.render import comma_separated, latex, markdown
 from subadjacent.experiments.results import Results
+from subadjacent.experiments.time_left import in_words
 
 HEAD = """# Results
 
@@ -38,7 +39,9 @@ def shown(results: Results) -> Asked:
 
 def page(results: Results, asked: Asked, files: str) -> str:
     """The page; ``files`` is where the rendered files lie, seen from it."""
-    hours = ", ".join(f"{hours:.1f} hours on {name}" for name, hours in results.hours().items())
+    hours = ", ".join(
+        f"{in_words(3600 * hours)} on {name}" for name, hours in results.hours().items()
+    )
     head = HEAD.format(rows=len(results), hours=hours or "no time at all")
     parts = [head, Opening(results).text(), LEGEND]
     for name, words in TABLES.items():

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from subadjacent.data.benchmarks import SOURCES, data_root
 from subadjacent.data.benchmarks.locate import absence
-from subadjacent.errors import DataNotFound
+from subadjacent.errors import DataNotFound, InputError
 from subadjacent.experiments.asked import PAPER, SYNTHETIC, Asked, at_hand
 from subadjacent.experiments.catalogue import FIGURES, TABLES, Figure, Table, figure, table
+from subadjacent.experiments.datasets import fingerprint_of, is_contaminated
 from subadjacent.experiments.figures import arrays_file
 from subadjacent.experiments.results import Results
 from subadjacent.experiments.run import Run
@@ -67,6 +68,8 @@ def make_plan(
     ------
     DataNotFound
         When a dataset that was named is not there, or nothing can be made or shown.
+    InputError
+        When rows that are there were made on other data than is at hand.
     """
     near = at_hand(root) if run else ()
     wanted = asked if asked.datasets else replace(asked, datasets=_usual(near, asked.quick))
@@ -76,6 +79,7 @@ def make_plan(
         shown = replace(wanted, datasets=tuple(name for name in PAPER if name in known))
     tables = [table(name) for name in names if name in TABLES]
     runs = [one for each in tables for one in each.runs(wanted)] if run else []
+    _refuse_other_data(runs, results, root)
     lacking = results.missing(runs)
     for one in lacking:
         if one.dataset not in near:
@@ -125,3 +129,24 @@ def _nothing(
         f"no dataset of {what} is in {data_root(root)}, and {folder} has no rows of it. "
         "'subadjacent data get msl' fetches one; 'subadjacent data list' shows them all"
     )
+
+
+def _refuse_other_data(runs: Sequence[Run], results: Results, root: Path | str | None) -> None:
+    """Rows of other data, of fewer machines say, must not pass for rows of what is at hand."""
+    folder = None if root is None else str(root)
+    made = {
+        (run.dataset, is_contaminated(run)): row["data"]
+        for run in runs
+        if (row := results.get(run)) is not None and row.get("data")
+    }
+    for (dataset, contaminated), theirs in made.items():
+        try:
+            ours = fingerprint_of(dataset, folder, contaminated)
+        except DataNotFound:
+            continue
+        if ours != theirs:
+            raise InputError(
+                f"{results.folder} holds rows that were made on other data of "
+                f"{SOURCES[dataset].title} (fingerprint {theirs}, here {ours}): "
+                f"name another folder with --results"
+            )

@@ -59,6 +59,12 @@ class BandRidge:
             {"both": [before, after], "before": [before], "after": [after]}[self.side]
         )
 
+    def complete(self, rows: int) -> slice:
+        """The rows of a stretch that have all their neighbours."""
+        first = 0 if self.side == "after" else self.band.far
+        last = rows if self.side == "before" else rows - self.band.far
+        return slice(min(first, rows), max(last, min(first, rows)))
+
     def with_weights(self, weights: NDArray[Any]) -> BandRidge:
         """The same features with other weights."""
         # row by row in memory, as they will be when read from a file: sums come out the same

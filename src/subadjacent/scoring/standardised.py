@@ -26,6 +26,11 @@ SOFTNESS = 100.0
 # parts of the training rows whose usual squares are compared
 BLOCKS = 10
 
+# decimals of a score that mean something
+DECIMALS = 6
+# larger than any square of a residual
+NEVER_UNUSUAL = 1e30
+
 Residuals = NDArray[Any]
 
 
@@ -47,18 +52,36 @@ class Usual:
         return total / len(SCALES)
 
 
-def learn_usual(parts: Sequence[Residuals], *, causal: bool) -> Usual:
+def learn_usual(
+    parts: Sequence[Residuals],
+    *,
+    causal: bool,
+    judged: Sequence[NDArray[np.bool_]] | None = None,
+) -> Usual:
     """What is usual, from residuals of unbroken stretches that the model did not learn from.
 
+    ``judged`` says which rows have a residual at all; where none has, nothing is ever unusual.
     The root mean square over ten blocks of each block's mean square: a channel that was at ease
     for most of the time and restless for some of it will be restless again.
     """
     squares = []
     for scale in SCALES:
         found = np.concatenate([moving_mean(part, scale, causal=causal) ** 2 for part in parts])
+        if judged is not None:
+            found = found[np.concatenate(list(judged))]
+        if not len(found):
+            return Usual(np.full((len(SCALES), parts[0].shape[1]), NEVER_UNUSUAL))
         blocks = [block.mean(axis=0) for block in np.array_split(found, BLOCKS) if len(block)]
         squares.append(np.sqrt(np.mean(np.square(blocks), axis=0)))
     return Usual(np.array(squares))
+
+
+def averaged(surprise: NDArray[Any], smoothing: int, *, causal: bool) -> NDArray[np.float64]:
+    """The score of a stretch: the mean over channels, averaged over rows.
+
+    Rounded to what is more than rounding, so that rows which are alike tie.
+    """
+    return np.round(moving_mean(surprise.mean(axis=1), smoothing, causal=causal), DECIMALS)
 
 
 def unusual(parts: Sequence[NDArray[Any]], smoothing: int, *, causal: bool) -> NDArray[np.float64]:

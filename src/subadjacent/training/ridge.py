@@ -5,15 +5,14 @@ Shapes: T rows of a stretch, C channels, F features.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from threadpoolctl import threadpool_limits
 
 from subadjacent.core.band import Band
 from subadjacent.model.ridge import BandRidge, Rows, main_axes
@@ -67,20 +66,24 @@ def fit_ridge(
     local: bool,
     side: str = "both",
     penalties: Sequence[float] = PENALTIES,
-) -> Fit:
+) -> Fit | None:
     """The model, and for every stretch the residuals of models that had not seen those rows.
 
-    The rows are cut into contiguous folds, which choose the penalty. Rows within the band's reach
-    of a fold are left out with it, for they are made of the same points.
+    Only rows that have all their neighbours are learned from; the residuals of others are 0, and
+    without any such row there is no model. The rows are cut into contiguous folds, which choose
+    the penalty. Rows within the band's reach of a fold are left out with it, for they are made of
+    the same points.
     """
     blank = BandRidge(band, main_axes(list(parts)), np.zeros((0, 0), np.float32), local, side)
-    lengths = [len(part) for part in parts]
-    total = sum(lengths)
+    cases = _Cases(blank, parts)
+    total = len(cases)
+    if not total:
+        return None
     cuts = np.linspace(0, total, min(FOLDS, total) + 1).astype(int)
     folds = list(pairwise(cuts.tolist()))
     guarded = [(max(a - band.far, 0), min(b + band.far, total)) for a, b in folds]
     edges = sorted({0, total, *cuts.tolist(), *(edge for pair in guarded for edge in pair)})
-    pieces = {(first, last): _moments(blank, parts, first, last) for first, last in pairwise(edges)}
+    pieces = {(first, last): cases.moments(first, last) for first, last in pairwise(edges)}
 
     def within(first: int, last: int) -> _Moments:
         found = [one for (a, b), one in pieces.items() if first <= a and b <= last]
@@ -92,54 +95,63 @@ def fit_ridge(
 
     everything = within(0, total)
     seen = [outside(*pair) or everything for pair in guarded]
-    with threadpool_limits(1, user_api="blas"):
-        # these matrices are small: several threads would wait for each other more than work
-        trials = {penalty: [moments.solve(penalty) for moments in seen] for penalty in penalties}
+    trials = {penalty: [moments.solve(penalty) for moments in seen] for penalty in penalties}
+    judged = [within(*fold) for fold in folds]
     best = min(
         penalties,
         key=lambda penalty: sum(
-            within(*fold).error(weights)
-            for fold, weights in zip(folds, trials[penalty], strict=True)
+            moments.error(weights) for moments, weights in zip(judged, trials[penalty], strict=True)
         ),
     )
     unseen = [blank.with_weights(weights) for weights in trials[best]]
-    residuals = _out_of_fold(unseen, folds, parts)
+    residuals = cases.residuals(unseen, folds)
     return Fit(blank.with_weights(everything.solve(best)), residuals, best)
 
 
-def _moments(blank: BandRidge, parts: Sequence[Rows], first: int, last: int) -> _Moments:
-    """Of the rows from ``first`` to ``last``, counted over all stretches."""
-    found: Any = None
-    for part, start, stop in _overlaps(parts, first, last):
-        for features, targets in blank.cases(part, start, stop):
-            one = _Moments(
-                (features.T @ features).astype(np.float64),
-                (features.T @ targets).astype(np.float64),
-                float(np.square(targets, dtype=np.float64).sum()),
-            )
-            found = one if found is None else found + one
-    assert isinstance(found, _Moments)
-    return found
+class _Cases:
+    """The rows of all stretches that have all their neighbours, counted through."""
 
+    def __init__(self, blank: BandRidge, parts: Sequence[Rows]) -> None:
+        self.blank = blank
+        self.parts = parts
+        self.complete = [blank.complete(len(part)) for part in parts]
 
-def _out_of_fold(
-    models: Sequence[BandRidge], folds: Sequence[tuple[int, int]], parts: Sequence[Rows]
-) -> list[Rows]:
-    found: list[Rows] = []
-    for model, (first, last) in zip(models, folds, strict=True):
-        for part, start, stop in _overlaps(parts, first, last):
-            for features, targets in model.cases(part, start, stop):
-                found.append(targets - features @ model.weights)
-    whole = np.concatenate(found)
-    return np.split(whole, np.cumsum([len(part) for part in parts])[:-1])
+    def __len__(self) -> int:
+        return sum(rows.stop - rows.start for rows in self.complete)
 
+    def moments(self, first: int, last: int) -> _Moments:
+        """Of the cases from ``first`` to ``last``."""
+        found: _Moments | None = None
+        for number, start, stop in self._overlaps(first, last):
+            for features, targets in self.blank.cases(self.parts[number], start, stop):
+                one = _Moments(
+                    (features.T @ features).astype(np.float64),
+                    (features.T @ targets).astype(np.float64),
+                    float(np.square(targets, dtype=np.float64).sum()),
+                )
+                found = one if found is None else found + one
+        assert found is not None
+        return found
 
-def _overlaps(parts: Sequence[Rows], first: int, last: int) -> list[tuple[Rows, int, int]]:
-    """The stretches that rows ``first`` to ``last`` of all rows lie on, and where on each."""
-    found, at = [], 0
-    for part in parts:
-        start, stop = max(first - at, 0), min(last - at, len(part))
-        if start < stop:
-            found.append((part, start, stop))
-        at += len(part)
-    return found
+    def residuals(
+        self, models: Sequence[BandRidge], folds: Sequence[tuple[int, int]]
+    ) -> list[Rows]:
+        """Of every row, by the model of its fold; 0 where a row is no case."""
+        found = [np.zeros_like(part) for part in self.parts]
+        for model, (first, last) in zip(models, folds, strict=True):
+            for number, start, stop in self._overlaps(first, last):
+                left = [
+                    targets - features @ model.weights
+                    for features, targets in model.cases(self.parts[number], start, stop)
+                ]
+                found[number][start:stop] = np.concatenate(left)
+        return found
+
+    def _overlaps(self, first: int, last: int) -> Iterator[tuple[int, int, int]]:
+        """The stretches that some cases lie on, and from which row to which."""
+        at = 0
+        for number, rows in enumerate(self.complete):
+            start, stop = max(first - at, 0), min(last - at, rows.stop - rows.start)
+            if start < stop:
+                yield number, rows.start + start, rows.start + stop
+            at += rows.stop - rows.start
