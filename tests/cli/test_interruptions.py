@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -131,4 +133,20 @@ def test_a_reader_who_has_seen_enough_is_no_error(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stdout.startswith("time,sensor_1")
+    assert done.stderr == ""
+
+
+def test_an_interruption_while_the_command_is_imported_is_no_traceback(tmp_path: Path) -> None:
+    # in place of the library that the command is built on: one that is interrupted
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n")
+    done = subprocess.run(
+        [sys.executable, "-c", "from subadjacent.cli.start import main; main()"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 130
     assert done.stderr == ""

@@ -154,3 +154,12 @@ def test_alarms_name_every_row_and_explain_it_in_the_datas_own_units(
     assert unusual.shape == plant.test.shape
     assert np.isfinite(unusual).all()
     assert (unusual >= 0).all()
+
+
+def test_rows_that_never_moved_leave_severities_that_mean_something(
+    kind: type[BaseDetector],
+) -> None:
+    train, test = np.zeros((200, 2)), np.zeros((200, 2))
+    test[100:110, 0] = 1.0
+    detector = quick(kind).fit(train)
+    assert np.abs(detector.normalized_score(test)).max() < 1e4

@@ -283,8 +283,9 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         """Scores that were computed already, on the scale of ``normalized_score``."""
         span = self.threshold_ - self.typical_score_
         if span <= TINY * max(abs(self.threshold_), abs(self.typical_score_)):
-            # a threshold no higher than a typical row: the spread of scores is the unit then
-            span = max(self.score_spread_, TINY)
+            # a threshold no higher than a typical row: the spread of scores is the unit then,
+            # and where all were alike, the scores' own
+            span = self.score_spread_ if self.score_spread_ > TINY else 1.0
         return np.asarray(1 + (scores - self.threshold_) / span)
 
     def _read(self, X: Any, *, reset: bool = False) -> Table:
