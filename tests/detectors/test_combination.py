@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,18 @@ def test_what_is_saved_scores_the_same(tmp_path: Path) -> None:
             detector.decision_function({entity: rows})[entity],
             again.decision_function({entity: rows})[entity],
         )
+
+
+def test_a_folder_whose_keys_were_laid_out_anew_scores_the_same(tmp_path: Path) -> None:
+    detector = SubAdjacentDetector(**QUICK).fit({"z": waves(400), "a": 3 * waves(400, seed=1)})
+    detector.save(tmp_path / "model")
+    facts = tmp_path / "model" / "detector.json"
+    facts.write_text(json.dumps(json.loads(facts.read_text()), sort_keys=True))
+    again = load(tmp_path / "model", device="cpu")
+    rows = {"z": waves(120, seed=4)}
+    np.testing.assert_array_equal(
+        detector.decision_function(rows)["z"], again.decision_function(rows)["z"]
+    )
 
 
 @pytest.mark.parametrize("part", [7, 90, 1000])

@@ -15,6 +15,7 @@ from subadjacent.model.transformer import SubAdjacentTransformer
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast
 from subadjacent.training.loop import Epoch, Progress, train, validation_error
+from subadjacent.training.step import set_learning_rate
 from tiny import CPU, WINDOW, network, weights, windows
 
 
@@ -70,6 +71,22 @@ def test_learning_rate_decays_after_every_epoch() -> None:
     epochs = train(model, windows(), windows(), config, optimizer, autocast(CPU))
     rates = [optimizer.param_groups[0]["lr"] for _ in epochs]
     assert rates == [0.08, 0.04, 0.02]
+
+
+def test_steady_epochs_keep_the_first_rate() -> None:
+    model = network()
+    optimizer = torch.optim.Adam(model.parameters())
+    config = TrainingConfig(epochs=4, learning_rate=0.08, decay=0.5, steady_epochs=2)
+    epochs = train(model, windows(), windows(), config, optimizer, autocast(CPU))
+    assert [optimizer.param_groups[0]["lr"] for _ in epochs] == [0.08, 0.08, 0.04, 0.02]
+
+
+def test_a_rate_that_a_recorded_step_reads_is_changed_in_place() -> None:
+    rate = torch.tensor(0.5)
+    optimizer = torch.optim.Adam(network().parameters(), lr=rate)
+    set_learning_rate(optimizer, 0.25)
+    assert optimizer.param_groups[0]["lr"] is rate
+    assert rate.item() == 0.25
 
 
 def test_every_step_and_every_epoch_can_be_watched() -> None:

@@ -103,7 +103,13 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     def _to_device(self, device: str) -> None:
         """Move what was learned to a device, where that makes sense."""
 
-    def fit(self, X: Any, y: Any = None, *, watch: Watch = ignore) -> Self:  # noqa: ARG002
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,  # noqa: ARG002 — scikit-learn passes it
+        *,
+        watch: Watch = ignore,
+    ) -> Self:
         """Learn what is normal.
 
         Parameters

@@ -22,7 +22,7 @@ from subadjacent.scoring.standardised import SCALES, Usual, learn_usual
 
 # the network counts for half a plain view: by itself it ranks anomalies less well
 WEIGHT = 0.5
-# of the plain views, whatever the network's is: the best of those tried, and a wide plateau
+# of the plain views, whatever the network's is: that of a ridge detector by itself
 BAND = Band(5, 30)
 
 Residuals = Sequence[NDArray[Any]]

@@ -36,7 +36,7 @@ from subadjacent.detectors.persist import Tensors, decode_history, encode_histor
 from subadjacent.errors import InputError
 from subadjacent.model.config import ModelConfig
 from subadjacent.model.network import Network
-from subadjacent.scoring.alarms import Explanation
+from subadjacent.scoring.alarms import ERROR_FLOOR, Explanation
 from subadjacent.scoring.dynamic import dynamic
 from subadjacent.scoring.point import (
     PointConfig,
@@ -52,10 +52,6 @@ from subadjacent.training.fit import fit_network
 from subadjacent.training.loop import Watch
 
 log = logging.getLogger(__name__)
-
-# added to a channel's usual squared error: one that never moved in training is not explained
-# by its first ripple
-ERROR_FLOOR = 1e-3
 
 
 class NeuralDetector(BaseDetector):
@@ -183,10 +179,10 @@ class NeuralDetector(BaseDetector):
 
     def _decide(
         self,
-        series: Sequence[TrainSeries],  # noqa: ARG002
+        series: Sequence[TrainSeries],  # noqa: ARG002 — for those that look past the network
         stacked: Stack,
         points: NDArray[Any],
-        expected: NDArray[np.float32] | None = None,  # noqa: ARG002
+        expected: NDArray[np.float32] | None = None,  # noqa: ARG002 — likewise
     ) -> list[NDArray[Any]]:
         """What is held against the threshold, one array a series.
 

@@ -80,7 +80,11 @@ class BandRidgeDetector(BaseDetector):
         self.contamination = contamination
         self.fill_limit = fill_limit
 
-    def _fit(self, series: Sequence[TrainSeries], watch: Watch) -> TrainingScores:  # noqa: ARG002
+    def _fit(
+        self,
+        series: Sequence[TrainSeries],
+        watch: Watch,  # noqa: ARG002 — it counts steps of training; here are none
+    ) -> TrainingScores:
         # small products: several threads would wait for each other more than work
         with threadpool_limits(1, user_api="blas"):
             self.views_, unseen = EntityViews.fit(series, self._check(), causal=self.causal)
@@ -102,7 +106,7 @@ class BandRidgeDetector(BaseDetector):
         series: Sequence[TrainSeries],
         wanted: Sequence[NDArray[np.bool_]],
         *,
-        expected: bool = True,  # noqa: ARG002
+        expected: bool = True,  # noqa: ARG002 — they cost nothing more
     ) -> list[Explanation]:
         return [
             Explanation(

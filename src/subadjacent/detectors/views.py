@@ -86,8 +86,8 @@ class EntityViews:
         """Arrays, and all else as JSON holds it."""
         tensors = self.pooled.tensors("pooled")
         # by place: an entity may be called anything
-        for number, entity in enumerate(self.scalers.by_entity):
-            tensors |= self.by_entity[entity].tensors(f"entity_{number}")
+        for number, members in enumerate(self.by_entity.values()):
+            tensors |= members.tensors(f"entity_{number}")
         return tensors, {"scalers": self.scalers.to_dict()}
 
     @classmethod
@@ -108,9 +108,8 @@ class EntityViews:
         def read(name: str) -> Members:
             return Members.restore(tensors, name, band, len(channels), causal=causal)
 
-        by_entity = {
-            entity: read(f"entity_{number}") for number, entity in enumerate(scalers.by_entity)
-        }
+        # in the order of the list: a table's keys may have been laid out anew
+        by_entity = {entity: read(f"entity_{number}") for number, entity in enumerate(entities)}
         return cls(scalers, read("pooled"), by_entity)
 
     def _of(self, series: TrainSeries) -> Members:

@@ -127,7 +127,11 @@ class StrictTransformer(Network):
             self.reconstruct(self.norm(streams)), torch.stack(contributions).mean(dim=0)
         )
 
-    def objective(self, windows: Tensor, attention_weight: float) -> Objective:  # noqa: ARG002
+    def objective(
+        self,
+        windows: Tensor,
+        attention_weight: float,  # noqa: ARG002 — nothing to weigh: all attention is in the band
+    ) -> Objective:
         """Twice the mean squared error, the scale of Eq. 5; the attention weight plays no part.
 
         There is nothing to weigh: all attention is in the band already.

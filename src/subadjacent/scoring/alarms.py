@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import require_whole
 
+# added to a channel's usual squared error: one that never moved in training is not explained
+# by its first ripple
+ERROR_FLOOR = 1e-3
+
 
 @dataclass(frozen=True, slots=True)
 class Cause:

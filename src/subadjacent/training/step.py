@@ -108,7 +108,7 @@ class _Recorded:
     def _warm_up(self, batch: Tensor) -> Objective:
         self.calls += 1
         # not on the main stream: what autograd sets up there cannot be recorded later
-        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]  # torch says nothing
         main = torch.cuda.current_stream()
         side.wait_stream(main)
         with torch.cuda.stream(side), _fused_layers(self.model, self.compiled):
@@ -140,7 +140,7 @@ def _fused_layers(model: Network, compiled: bool) -> Iterator[None]:
     assert isinstance(layers, nn.ModuleList)
     plain = list(layers)
     for number, layer in enumerate(plain):
-        layers[number] = torch.compile(layer)  # type: ignore[assignment]
+        layers[number] = torch.compile(layer)  # type: ignore[assignment]  # a module it is
     try:
         yield
     finally:

@@ -24,17 +24,13 @@ from subadjacent.detectors.base import BaseDetector, TrainingScores
 from subadjacent.detectors.integrity import check_scalers, require_numbers
 from subadjacent.detectors.persist import Tensors
 from subadjacent.errors import require_number, require_whole
-from subadjacent.scoring.alarms import Explanation
+from subadjacent.scoring.alarms import ERROR_FLOOR, Explanation
 from subadjacent.scoring.smoothing import smooth
 from subadjacent.training.loop import Watch
 
 log = logging.getLogger(__name__)
 
 Rows = NDArray[np.float64]
-
-# added to a channel's usual squared error: one that never moved in training is not explained
-# by its first ripple
-ERROR_FLOOR = 1e-3
 
 
 class Judged(NamedTuple):
@@ -77,7 +73,11 @@ class ControlDetector(BaseDetector):
     def _learn_scaled(self, series: Sequence[TrainSeries]) -> None:
         """Learn from the training rows; the scalers are there."""
 
-    def _fit(self, series: Sequence[TrainSeries], watch: Watch) -> TrainingScores:  # noqa: ARG002
+    def _fit(
+        self,
+        series: Sequence[TrainSeries],
+        watch: Watch,  # noqa: ARG002 — over before there is anything to watch
+    ) -> TrainingScores:
         self._check()
         self.scalers_ = fit_scalers(series, self.clip)
         self._learn_scaled(series)
@@ -132,7 +132,11 @@ class ControlDetector(BaseDetector):
         }
         return {}, learned
 
-    def _restore(self, tensors: Tensors, learned: dict[str, Any]) -> None:  # noqa: ARG002
+    def _restore(
+        self,
+        tensors: Tensors,  # noqa: ARG002 — for those that learn arrays
+        learned: dict[str, Any],
+    ) -> None:
         check_scalers(learned["scalers"], self.channels_, self.entities_)
         require_number("usual_score", learned["usual_score"])
         require_numbers("usual_error", learned["usual_error"], len(self.channels_), least=0)

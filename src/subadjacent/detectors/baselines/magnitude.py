@@ -37,5 +37,9 @@ class MagnitudeDetector(ControlDetector):
         self.contamination = contamination
         self.fill_limit = fill_limit
 
-    def _judge(self, values: Rows, entity: str | None) -> Judged:  # noqa: ARG002
+    def _judge(
+        self,
+        values: Rows,
+        entity: str | None,  # noqa: ARG002 — the scale is all that differs
+    ) -> Judged:
         return Judged(np.zeros_like(values), np.square(values).mean(axis=1))

@@ -51,7 +51,10 @@ class RandomDetector(ControlDetector):
         self.fill_limit = fill_limit
         self.random_state = random_state
 
-    def _learn_scaled(self, series: Sequence[TrainSeries]) -> None:  # noqa: ARG002
+    def _learn_scaled(
+        self,
+        series: Sequence[TrainSeries],  # noqa: ARG002 — chance looks at nothing
+    ) -> None:
         self.seed_ = choose_seed(self.random_state)
 
     def _judge(self, values: Rows, entity: str | None) -> Judged:

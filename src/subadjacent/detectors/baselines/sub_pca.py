@@ -60,5 +60,5 @@ class SubPCADetector(SubspaceDetector):
     def _reach(self) -> int:
         return int(self.window)
 
-    def _keep(self, variances: NDArray[np.float64]) -> int:  # noqa: ARG002
+    def _keep(self, variances: NDArray[np.float64]) -> int:  # noqa: ARG002 — a fixed number
         return self.components
