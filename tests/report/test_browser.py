@@ -44,6 +44,21 @@ MARKER = """number => {
 }"""
 
 
+# pixels of the first chart in the colour that grid lines have on a light or dark page
+GRID_PIXELS = """((theme) => {
+  const drawn = Bokeh.index.roots[0].canvas_view.primary.canvas;
+  const copy = new OffscreenCanvas(drawn.width, drawn.height);
+  const paper = copy.getContext("2d", {willReadFrequently: true});
+  paper.drawImage(drawn, 0, 0);
+  const {data} = paper.getImageData(0, 0, copy.width, copy.height);
+  const wanted = {light: [232, 235, 240], dark: [35, 42, 51]}[theme];
+  let count = 0;
+  for (let at = 0; at < data.length; at += 4)
+    if (data[at + 3] === 255 && wanted.every((value, part) => data[at + part] === value)) count++;
+  return count;
+})"""
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
@@ -237,6 +252,16 @@ def test_paper_is_light_whatever_the_screen(opened: Opener, report: Path) -> Non
     assert tab.evaluate(theme) == "light"
     tab.evaluate("dispatchEvent(new Event('afterprint'))")
     assert tab.evaluate(theme) == "dark"
+
+
+def test_grid_lines_are_light_on_paper_before_the_next_frame(opened: Opener, report: Path) -> None:
+    tab = opened(report, scheme="dark")
+    tab.wait_for_function(f"{GRID_PIXELS}('dark') > 1000")
+    assert tab.evaluate(f"{GRID_PIXELS}('light')") == 0
+    # counted in the same breath, as paper would have it
+    printed = f"(dispatchEvent(new Event('beforeprint')), {GRID_PIXELS}('light'))"
+    assert tab.evaluate(printed) > 1000
+    assert tab.evaluate(f"{GRID_PIXELS}('dark')") == 0
 
 
 def test_narrow_screens_need_no_sideways_scrolling(opened: Opener, report: Path) -> None:

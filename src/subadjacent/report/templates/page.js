@@ -293,6 +293,12 @@ theme(dark.matches ? "dark" : "light");
 dark.addEventListener("change", () => theme(dark.matches ? "dark" : "light"));
 byId("theme").addEventListener("click", () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
 let screen = "light";
-addEventListener("beforeprint", () => { screen = document.documentElement.dataset.theme; theme("light"); });
+addEventListener("beforeprint", () => {
+  screen = document.documentElement.dataset.theme;
+  theme("light");
+  if (planned) drawDetail();
+  // at once: paper does not wait for the next frame; Bokeh's own notices are no charts
+  for (const view of Bokeh.index.roots) view.repaint?.();
+});
 addEventListener("afterprint", () => theme(screen));
 start();
