@@ -6,6 +6,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,13 @@ import pytest
 import subadjacent
 
 SOURCE = Path(subadjacent.__file__).parent
-MODULES = [name for _, name, _ in pkgutil.walk_packages([str(SOURCE)], prefix="subadjacent.")]
+KERNELS = "subadjacent.core.kernels."
+MODULES = [
+    name
+    for _, name, _ in pkgutil.walk_packages([str(SOURCE)], prefix="subadjacent.")
+    # Triton is there on Linux alone, and nothing imports the kernels elsewhere
+    if not name.startswith(KERNELS) or find_spec("triton")
+]
 
 
 def python(code: str) -> str:
@@ -46,6 +53,16 @@ def test_importing_the_package_does_not_import_torch() -> None:
     assert python("import subadjacent, sys; print('torch' in sys.modules)").strip() == "False"
 
 
+def test_nothing_imports_triton_before_there_is_a_gpu_to_use_it() -> None:
+    folders = ("core", "model", "data", "training", "scoring", "detectors")
+    imports = "; ".join(
+        f"import {name}"
+        for name in MODULES
+        if name.split(".")[1] in folders and not name.startswith(KERNELS)
+    )
+    assert python(f"import sys; {imports}; print('triton' in sys.modules)").strip() == "False"
+
+
 def test_the_bare_library_needs_no_frames_and_no_files() -> None:
     """The folders that run on a GPU image import torch, NumPy, SciPy and scikit-learn only."""
     folders = ("core", "model", "training", "scoring", "detectors")
@@ -72,15 +89,15 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         subadjacent.Transformer  # noqa: B018
 
 
-def test_only_the_device_and_the_recorded_step_name_a_gpu() -> None:
+def test_only_the_device_and_what_is_recorded_on_it_name_a_gpu() -> None:
     named = {
         str(file.relative_to(SOURCE))
         for file in SOURCE.rglob("*.py")
         # docstrings may list the choices; code may not pick one
         if re.search(r"\.cuda\(|torch\.cuda|== \"cuda\"", file.read_text())
     }
-    # a step is recorded in a form that one kind of device has
-    assert named == {"training/device.py", "training/step.py"}
+    # work is recorded in a form that one kind of device has
+    assert named == {"training/device.py", "model/recorded.py"}
 
 
 def test_modules_stay_readable() -> None:

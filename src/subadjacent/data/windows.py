@@ -43,14 +43,18 @@ class Windows:
 
     def batches(self, size: int, generator: torch.Generator | None = None) -> Iterator[Tensor]:
         """Numbers of the windows of each batch; shuffled when a generator is given."""
+        order = self.order(generator)
+        for start in range(0, len(self), size):
+            yield order[start : start + size]
+
+    def order(self, generator: torch.Generator | None = None) -> Tensor:
+        """Numbers of all windows, shuffled when a generator is given, where the windows lie."""
         if generator is None:
             order = torch.arange(len(self))
         else:
             order = torch.randperm(len(self), generator=generator)
         # moved once: a copy for every batch would make the device wait
-        order = order.to(self.starts.device)
-        for start in range(0, len(self), size):
-            yield order[start : start + size]
+        return order.to(self.starts.device)
 
     def to(self, device: torch.device) -> Windows:
         """The same windows with their rows on ``device``."""

@@ -19,8 +19,12 @@ from subadjacent.core.attention import (
     vanilla_matrix,
 )
 from subadjacent.core.band import Band
+from subadjacent.core.kernels import kernels_on
 from subadjacent.core.mapping import MAPPINGS
 from subadjacent.model.config import ModelConfig
+
+# in float32 plain PyTorch is as quick, and exact
+KERNEL_KIND = torch.bfloat16
 
 
 class Embedding(nn.Module):
@@ -74,6 +78,8 @@ class SubAdjacentAttention(nn.Module):
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """(B, N, D) → the attended points (B, N, D) and their contribution (B, N)."""
+        if self.runs_in_a_kernel(x):
+            return self._packed(x)
         q, k, v = self._queries_keys_values(x)
         attended = self._attend(q, k, v)
         joined = attended.values.transpose(1, 2).flatten(2)  # (B, N, D)
@@ -94,6 +100,24 @@ class SubAdjacentAttention(nn.Module):
             return vanilla_attention(q, k, v, self.band)
         q, k = self.mapping(q, k, self.temperature)
         return linear_attention(q, k, v, self.band, dense=self.dense)
+
+    def runs_in_a_kernel(self, x: Tensor) -> bool:
+        """Whether there is a kernel for these points, which must come out in bfloat16."""
+        plain = self.mapping is not MAPPINGS["softmax"] or self.dense is not None
+        if plain or type(self) is not SubAdjacentAttention or not kernels_on(x):
+            return False
+        where = x.device.type
+        if not torch.is_autocast_enabled(where) or torch.get_autocast_dtype(where) != KERNEL_KIND:
+            return False
+        from subadjacent.core.kernels.attention import fits
+
+        return fits(x.shape[1], x.shape[2] // self.heads, self.band)
+
+    def _packed(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        from subadjacent.core.kernels.attention import packed_attention
+
+        attended = packed_attention(self.project(x), self.temperature, self.heads, self.band)
+        return self.mix(attended.values), attended.contribution.mean(dim=1)
 
     def _queries_keys_values(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         batch, n, _ = x.shape

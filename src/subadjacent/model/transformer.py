@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from subadjacent.core.loss import loss
+from subadjacent.model import fused
 from subadjacent.model.config import ModelConfig
 from subadjacent.model.layers import Embedding, EncoderLayer
 from subadjacent.model.network import Network, Objective, Reconstruction
@@ -25,9 +26,13 @@ class SubAdjacentTransformer(Network):
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
         self.norm = nn.LayerNorm(config.width)
         self.reconstruct = nn.Linear(config.width, config.channels)
+        # positions that the fused form has made so far, by window length and device
+        self.places: dict[tuple[int, torch.device], Tensor] = {}
 
     def forward(self, windows: Tensor) -> Reconstruction:
         """Reconstruct (B, N, C)."""
+        if fused.applies(self, windows):
+            return fused.reconstruct(self, windows)
         x = self.embed(windows)  # (B, N, D)
         contributions = []
         for layer in self.layers:

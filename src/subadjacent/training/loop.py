@@ -13,7 +13,7 @@ import torch
 from subadjacent.data.windows import Windows
 from subadjacent.model.network import Network
 from subadjacent.training.config import TrainingConfig
-from subadjacent.training.step import make_step, set_learning_rate
+from subadjacent.training.step import make_pass, set_learning_rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,34 +68,30 @@ def train(
     ``compiled`` has the layers' kernels fused, on a GPU.
     """
     steps = math.ceil(len(windows) / config.batch_size)
-    take_step = make_step(
-        model, optimizer, autocast, config.attention_weight, config.batch_size, compiled=compiled
-    )
+    batches = make_pass(
+        model, windows, optimizer, autocast, config.attention_weight, config.batch_size,
+        compiled=compiled,
+    )  # fmt: skip
     for number in range(first, config.epochs + 1):
         started, complete, step = clock(), True, 0
         falls = max(number - config.steady_epochs, 0)
         set_learning_rate(optimizer, config.learning_rate * config.decay**falls)
         model.train()
-        # totals stay on the device: reading them every step would make the device wait
-        losses = torch.zeros((), device=windows.values.device)
-        contributions = torch.zeros_like(losses)
-        batches = windows.batches(config.batch_size, _shuffle(config.seed, number))
-        for step, which in enumerate(batches, start=1):
-            loss, contribution = take_step(windows.take(which))
-            losses += loss
-            contributions += contribution.mean()
+        batches.begin(_shuffle(config.seed, number))
+        for step in range(1, steps + 1):
+            batches.advance()
             if deadline < math.inf:
                 # a GPU runs behind what it was asked; the clock must not
-                losses.item()
+                batches.losses.item()
             watch(Progress(number, config.epochs, step, steps))
             if clock() >= deadline:
                 complete = step == steps
                 break
         epoch = Epoch(
             number=number,
-            train_loss=losses.item() / step,
+            train_loss=batches.losses.item() / step,
             validation_error=validation_error(model, validation, config.batch_size),
-            contribution=contributions.item() / step,
+            contribution=batches.contributions.item() / step,
             seconds=clock() - started,
             complete=complete,
         )

@@ -1,0 +1,136 @@
+"""What both ways through long windows share: rows of a chunk, mapped; sums over the band.
+
+A chunk's band reaches into other chunks. What it needs of them is read and mapped again, some
+rows of it twice: that is quicker than to store it mapped.
+
+Shapes: L rows of a chunk, E features of a head.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from subadjacent.core.band import Band
+from subadjacent.core.kernels.mapping import normalised, product
+from subadjacent.core.kernels.tiles import kind_of, power_of_two, programs_for
+
+# rows of a chunk, and programs on a multiprocessor; as the registers below, what was measured to
+# be quickest on an H200
+CHUNK = 64
+RESIDENT = 4
+FORWARD = {"num_warps": 4, "num_stages": 1, "maxnreg": 128}
+BACKWARD = {"num_warps": 4, "num_stages": 1, "maxnreg": 168}
+# tiles that the band of one chunk may reach into, before sliding sums are quicker
+MOST_TILES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """How windows of ``n`` points are cut up: ``splits`` programs a window and head."""
+
+    n: int
+    splits: int
+    each: int  # chunks that one program walks over
+    sides: int  # of the band, walked one after the other; one when they are close together
+    tiles: int  # tiles of a side
+
+
+def cut(projected: Tensor, heads: int, band: Band) -> Chunks:
+    """Chunks enough to keep the device busy, few enough that their sums are soon added up."""
+    batch, n, _ = projected.shape
+    chunks = triton.cdiv(n, CHUNK)
+    splits = min(chunks, triton.cdiv(programs_for(projected, RESIDENT), batch * heads))
+    each = triton.cdiv(chunks, splits)
+    return Chunks(n, triton.cdiv(chunks, each), each, *reach(band))
+
+
+def reach(band: Band) -> tuple[int, int]:
+    """Sides of the band to walk, and tiles of each."""
+    together = triton.cdiv(CHUNK + 2 * band.far, CHUNK)
+    apart = triton.cdiv(CHUNK + band.far - band.near, CHUNK)
+    if band.near == 0 or together <= 2 * apart:
+        return 1, together
+    return 2, apart
+
+
+def fits(n: int, band: Band) -> bool:
+    """Whether the band is narrow enough, and short enough that it never meets itself."""
+    sides, tiles = reach(band)
+    return sides * tiles <= MOST_TILES and n > 2 * max(band.far, CHUNK)
+
+
+@cache
+def band_tiles(band: Band, device: torch.device, kind: torch.dtype) -> Tensor:
+    """The band between a chunk and each tile that it reaches, zeros and ones, (steps, L, L).
+
+    The same for every chunk. Kept for good, since what was recorded reads it.
+    """
+    sides, tiles = reach(band)
+    with torch.inference_mode(mode=False):
+        rows = torch.arange(CHUNK, device=device)
+        steps = torch.arange(sides * tiles, device=device)[:, None]
+        others = steps % tiles * CHUNK - band.far + rows
+        if sides == 2:
+            others += torch.where(steps < tiles, 0, band.far + band.near)
+        distance = others[:, None, :] - rows[:, None]  # (steps, L, L)
+        if sides == 2:
+            distance *= torch.where(steps < tiles, -1, 1)[..., None]
+        else:
+            distance = distance.abs()
+        return ((distance >= band.near) & (distance <= band.far)).to(kind)
+
+
+def constants(projected: Tensor, features: int, band: Band, chunks: Chunks) -> dict[str, Any]:
+    """What every kernel over chunks is compiled for."""
+    return {
+        "FEATURES": features, "CIRCULAR": band.circular, "SIDES": chunks.sides,
+        "TILES": chunks.tiles, "L": CHUNK, "E": power_of_two(features),
+        "KIND": kind_of(projected),
+    }  # fmt: skip
+
+
+@triton.jit
+def chunk_of(start, points, valid, stride, FEATURES: tl.constexpr, E: tl.constexpr):
+    """Some rows of queries, keys, values or gradients, (L, E); zeros where there is none."""
+    features = tl.arange(0, E)
+    at = start + points.to(tl.int64)[:, None] * stride + features[None, :]
+    return tl.load(at, mask=valid[:, None] & (features < FEATURES)[None, :], other=0.0)
+
+
+@triton.jit
+def beside(points, step, n, near, far, CIRCULAR: tl.constexpr, SIDES: tl.constexpr,
+           TILES: tl.constexpr, L: tl.constexpr):  # fmt: skip
+    """One tile of the rows that a chunk's band reaches: which, and whether there is such a row."""
+    first = tl.min(points, 0) - far
+    if SIDES == 2:
+        first += tl.where(step < TILES, 0, far + near)
+    others = first + (step % TILES) * L + tl.arange(0, L)
+    if CIRCULAR:
+        others = tl.where(others < 0, others + n, others)
+        others = tl.where(others >= n, others - n, others)
+    return others, (others >= 0) & (others < n)
+
+
+@triton.jit
+def queries_in_band(
+    start, bands, total, tau, points, n, near, far, stride,
+    FEATURES: tl.constexpr, CIRCULAR: tl.constexpr, SIDES: tl.constexpr, TILES: tl.constexpr,
+    L: tl.constexpr, E: tl.constexpr, KIND: tl.constexpr,
+):  # fmt: skip
+    """Sum of the normalised queries sub-adjacent to each row of a chunk, (L, E)."""
+    square = tl.arange(0, L)[:, None] * L + tl.arange(0, L)[None, :]
+    found = tl.zeros((L, E), tl.float32)
+    for step in range(SIDES * TILES):
+        others, valid = beside(points, step, n, near, far, CIRCULAR, SIDES, TILES, L)
+        q = chunk_of(start, others, valid, stride, FEATURES, E)
+        pq, scale = normalised(q, total, tau, valid, FEATURES)
+        band = tl.load(bands + step * L * L + square)
+        found += product(band, pq * scale, KIND)
+    return found

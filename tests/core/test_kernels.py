@@ -1,0 +1,232 @@
+"""Kernels against the definition: on a GPU at full size, elsewhere in Triton's interpreter."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from oracle import attention_oracle
+from subadjacent.core import MAPPINGS, Attended, Band, linear_attention
+from subadjacent.core.kernels import kernels_on, use_kernels
+from subadjacent.core.kernels.switch import VARIABLE
+from subadjacent.errors import InputError
+
+pytest.importorskip("triton", reason="the extra 'kernels' is not installed")
+GPU = torch.cuda.is_available()
+
+from subadjacent.core.kernels import attention, long, short  # noqa: E402
+from subadjacent.core.kernels.embed import embed, neighbours  # noqa: E402
+from subadjacent.core.kernels.gelu import gelu, gelu_backward  # noqa: E402
+from subadjacent.core.kernels.norm import add_norm, add_norm_backward  # noqa: E402
+from subadjacent.core.kernels.tiles import add_up  # noqa: E402
+from subadjacent.model.layers import Embedding, positions  # noqa: E402
+
+DEVICE = torch.device("cuda" if GPU else "cpu")
+needs_gpu = pytest.mark.skipif(not GPU, reason="needs a GPU")
+# windows, points, heads, features, band
+CASES = [
+    (2, 1, 1, 1, Band(0, 0)),
+    (1, 2, 2, 5, Band(1, 1)),
+    (3, 7, 2, 16, Band(2, 3)),
+    (1, 16, 1, 3, Band(0, 9)),
+    (2, 33, 1, 48, Band(1, 3, circular=False)),
+    (1, 50, 2, 64, Band(20, 30)),
+    (2, 100, 1, 16, Band(20, 30)),
+    (1, 128, 1, 8, Band(0, 127, circular=False)),
+    (1, 129, 2, 5, Band(20, 30)),
+    (2, 200, 1, 16, Band(3, 3)),
+    (1, 257, 1, 8, Band(0, 60)),
+    (1, 300, 1, 16, Band(60, 90)),
+    (1, 300, 1, 8, Band(100, 120, circular=False)),
+]
+
+
+def drawn(*shape: int, kind: torch.dtype = torch.float32) -> Tensor:
+    """Fresh numbers every time: a kernel must be right on any."""
+    return torch.randn(*shape, device=DEVICE).to(kind)
+
+
+def plain(projected: Tensor, temperature: Tensor, heads: int, band: Band) -> Attended:
+    """What the kernels stand for, in plain PyTorch: values (B, N, D), contribution (B, H, N)."""
+    batch, n, _ = projected.shape
+    q, k, v = projected.view(batch, n, 3, heads, -1).permute(2, 0, 3, 1, 4).unbind(0)
+    values, contribution = linear_attention(
+        *MAPPINGS["softmax"](q, k, temperature), v, band, dense=True
+    )
+    return Attended(values.transpose(1, 2).flatten(2), contribution)
+
+
+def both_ways(function, projected: Tensor, heads: int, band: Band, weights: tuple[Tensor, Tensor]):
+    """Values, contribution, and the gradients of the projection and the temperature."""
+    projected = projected.clone().requires_grad_()
+    temperature = torch.tensor(1.3, dtype=weights[1].dtype, device=DEVICE, requires_grad=True)
+    found = function(projected, temperature, heads, band)
+    # each number of the answer weighs differently
+    total = sum((x.to(w.dtype) * w).sum() for x, w in zip(found, weights, strict=True))
+    return *found, *torch.autograd.grad(total, [projected, temperature])
+
+
+def check(sizes, kind: torch.dtype, tolerance: float) -> None:
+    batch, n, heads, features, band = sizes
+    projected = drawn(batch, n, 3 * heads * features, kind=kind)
+    weights = (drawn(batch, n, heads * features), drawn(batch, heads, n))
+    ours = both_ways(attention.packed_attention, projected, heads, band, weights)
+    wide = (weights[0].double(), weights[1].double())
+    exact = both_ways(plain, projected.double(), heads, band, wide)
+    assert ours[0].dtype == kind
+    for found, expected in zip(ours, exact, strict=True):
+        assert found.shape == expected.shape
+        assert found.isfinite().all()
+        distance = (found.double() - expected).norm().item()
+        # τ's gradient is a difference of large sums; with one feature it is nothing
+        scale = max(expected.norm().item(), 0.1 * expected.numel() ** 0.5)
+        assert distance <= tolerance * scale
+
+
+def test_two_points_share_their_attention_by_hand() -> None:
+    # one feature: every mapped query and key is 1, so A is 1/2 everywhere
+    projected = torch.tensor([[[1.0, 5.0, 4.0], [2.0, 6.0, 8.0]]], device=DEVICE)
+    found = attention.packed_attention(projected, torch.ones((), device=DEVICE), 1, Band(1, 1))
+    assert found.values.tolist() == [[[6.0], [6.0]]]
+    assert found.contribution.tolist() == [[[0.5, 0.5]]]
+
+
+@pytest.mark.parametrize("n", [3, 12])
+def test_the_kernel_is_the_row_by_row_definition(n: int) -> None:
+    projected, band = drawn(1, n, 15), Band(1, 1)
+    q, k, v = projected[0].double().view(n, 3, 5).unbind(1)
+    temperature = torch.tensor(0.7, device=DEVICE)
+    q, k = MAPPINGS["softmax"](q, k, temperature.double())
+    exact = attention_oracle(q.cpu(), k.cpu(), v.cpu(), band)
+    found = attention.packed_attention(projected, temperature, 1, band)
+    torch.testing.assert_close(found.values[0].cpu().double(), exact.values, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(
+        found.contribution[0, 0].cpu().double(), exact.contribution, rtol=1e-4, atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("sizes", CASES, ids=str)
+def test_values_and_gradients_are_those_of_plain_pytorch(sizes) -> None:
+    check(sizes, torch.float32, 1e-4)
+
+
+@needs_gpu
+@pytest.mark.parametrize("n", [1, 60, 100, 128, 160, 300, 5000])
+def test_values_and_gradients_are_right_at_full_size_in_bfloat16(n: int) -> None:
+    band = Band(20, 30) if n >= 60 else Band(0, 0)
+    check((8, n, 8, 64, band), torch.bfloat16, 1e-2)
+
+
+def test_both_kernels_give_the_same_numbers() -> None:
+    projected, temperature, band = drawn(1, 140, 48), torch.ones((), device=DEVICE), Band(5, 9)
+    once = short.forward(projected, temperature, 2, band)
+    again = long.forward(projected, temperature, 2, band)[:2]
+    torch.testing.assert_close(once, again, rtol=1e-3, atol=1e-5)
+
+
+def test_queries_without_a_positive_feature_are_spread_evenly() -> None:
+    projected = drawn(1, 20, 24)
+    projected[..., :8] = -projected[..., :8].abs()
+    found = attention.packed_attention(projected, torch.ones((), device=DEVICE), 1, Band(2, 5))
+    exact = plain(projected, torch.ones((), device=DEVICE), 1, Band(2, 5))
+    torch.testing.assert_close(found, exact, rtol=1e-4, atol=1e-5)
+
+
+def test_a_window_without_a_sub_adjacent_point_is_refused() -> None:
+    with pytest.raises(InputError, match="in a window of 39 the largest distance is 19"):
+        attention.packed_attention(drawn(1, 39, 12), torch.ones(()), 1, Band(20, 30))
+
+
+@pytest.mark.parametrize(
+    ("n", "features", "band", "there"),
+    [
+        (100, 64, Band(), True),
+        (100, 65, Band(), False),
+        (100_000, 64, Band(), True),
+        (300, 64, Band(140, 150), False),  # it meets itself on the ring
+        (100_000, 64, Band(20_000, 30_000), False),  # sliding sums are quicker
+    ],
+)
+def test_there_is_a_kernel_for_heads_and_bands_that_fit(n, features, band, there) -> None:
+    assert attention.fits(n, features, band) == there
+
+
+def test_what_no_kernel_fits_is_refused() -> None:
+    with pytest.raises(InputError, match="no kernel for windows of 40 points, heads of 65"):
+        attention.packed_attention(drawn(1, 40, 195), torch.ones(()), 1, Band(2, 5))
+
+
+@pytest.mark.parametrize("n", [20, 150])
+def test_torch_knows_shapes_and_gradients_without_running_the_kernel(n: int) -> None:
+    inputs = (drawn(2, n, 24).requires_grad_(), torch.ones((), device=DEVICE, requires_grad=True))
+    torch.library.opcheck(
+        torch.ops.subadjacent.attention.default,
+        (*inputs, 2, 3, 5, True),
+        test_utils=("test_schema", "test_autograd_registration", "test_faketensor"),
+    )
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 5), (37, 64), (9, 512)])
+@pytest.mark.parametrize("alone", [True, False])
+def test_norm_is_layer_norm_there_and_back(rows: int, columns: int, alone: bool) -> None:
+    x, y, asked = drawn(3, rows, columns).unbind()
+    gain, shift = drawn(2, columns).unbind()
+    out, means, scales = add_norm(x, None if alone else y, gain, shift)
+    of_sum, parts = add_norm_backward(asked, x, None if alone else y, gain, means, scales)
+    wide = [one.double().requires_grad_() for one in (x if alone else x + y, gain, shift)]
+    exact = functional.layer_norm(wide[0], (columns,), *wide[1:])
+    gradients = torch.autograd.grad(exact, wide, asked.double())
+    found = (out, of_sum, *add_up(parts))
+    expected = (exact, *gradients, gradients[0].sum(dim=0))
+    torch.testing.assert_close(
+        [one.double() for one in found], list(expected), rtol=1e-3, atol=1e-4
+    )
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 5), (37, 64), (300, 16)])
+def test_gelu_is_torchs_there_and_back(rows: int, columns: int) -> None:
+    x, asked = 3 * drawn(rows, columns), drawn(rows, columns)
+    of_x, parts = gelu_backward(asked, x)
+    wide = x.double().requires_grad_()
+    exact = functional.gelu(wide)
+    (gradient,) = torch.autograd.grad(exact, wide, asked.double())
+    torch.testing.assert_close(gelu(x).double(), exact, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(of_x.double(), gradient, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(add_up(parts).double(), gradient.sum(dim=0), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(("batch", "n", "channels", "width"), [(1, 1, 1, 6), (3, 50, 25, 200)])
+def test_embedding_is_that_of_the_plain_network(batch, n, channels, width) -> None:
+    plain_one = Embedding(channels, width).to(DEVICE)
+    windows = drawn(batch, n, channels)
+    found = embed(windows, plain_one.tokens.weight.detach(), positions(n, width, DEVICE))
+    torch.testing.assert_close(found, plain_one(windows).flatten(0, 1), rtol=1e-3, atol=1e-4)
+
+
+def test_neighbours_are_each_point_between_those_next_to_it() -> None:
+    windows = torch.tensor([[[1.0], [2.0], [3.0]]])
+    three = neighbours(windows, torch.float32)
+    assert three[:, [0, 8, 16]].tolist() == [[3.0, 1.0, 2.0], [1.0, 2.0, 3.0], [2.0, 3.0, 1.0]]
+    assert three.sum() == 18
+
+
+def test_sums_of_parts_are_sums() -> None:
+    parts = drawn(300, 3, 40)
+    torch.testing.assert_close(add_up(parts), parts.sum(dim=0), rtol=1e-4, atol=1e-4)
+
+
+def test_kernels_run_only_where_they_are_asked_for(monkeypatch) -> None:
+    x = torch.zeros(1, device=DEVICE)
+    monkeypatch.delenv(VARIABLE, raising=False)
+    assert not kernels_on(x)
+    monkeypatch.setenv(VARIABLE, "1")
+    # of a whole process on a GPU; the interpreter has to be asked for in the code
+    assert kernels_on(x) == GPU
+    monkeypatch.delenv(VARIABLE)
+    with use_kernels(True):
+        assert kernels_on(x)
+        with use_kernels(False):
+            assert not kernels_on(x)
+    assert not kernels_on(torch.zeros(1, device="meta"))

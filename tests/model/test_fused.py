@@ -1,0 +1,133 @@
+"""The network in kernels against the plain one, in bfloat16 against float64."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+from torch import Tensor
+
+from subadjacent.core import Band
+from subadjacent.core.kernels import use_kernels
+from subadjacent.errors import InputError
+from subadjacent.model import ModelConfig, SubAdjacentTransformer
+from subadjacent.model.fused import applies
+from subadjacent.model.recorded import RecordedForward
+
+pytest.importorskip("triton", reason="the extra 'kernels' is not installed")
+GPU = torch.cuda.is_available()
+DEVICE = "cuda" if GPU else "cpu"
+needs_gpu = pytest.mark.skipif(not GPU, reason="needs a GPU")
+
+
+def network(band: Band, **settings) -> SubAdjacentTransformer:
+    usual = {"width": 32, "heads": 2, "layers": 2, "feedforward": 48, "band": band}
+    return SubAdjacentTransformer.seeded(ModelConfig(3, **usual | settings), 0).to(DEVICE)
+
+
+def autocast() -> torch.autocast:
+    return torch.autocast(DEVICE, dtype=torch.bfloat16)
+
+
+def learned(model: SubAdjacentTransformer, windows: Tensor) -> dict[str, Tensor]:
+    """Loss, contribution and all gradients."""
+    model.zero_grad()
+    loss, contribution = model.objective(windows, 10.0)
+    loss.backward()
+    found = {"loss": loss.detach(), "contribution": contribution.detach()}
+    return found | {name: one.grad for name, one in model.named_parameters()}
+
+
+@pytest.mark.parametrize(("n", "band"), [(20, Band(4, 6)), (150, Band(20, 30))])
+def test_kernels_are_as_near_to_float64_as_plain_bfloat16(n: int, band: Band) -> None:
+    model, windows = network(band), torch.randn(3, n, 3, device=DEVICE)
+    with autocast(), use_kernels(True):
+        assert applies(model, windows)
+        ours = learned(model, windows)
+    with autocast(), use_kernels(False):
+        assert not applies(model, windows)
+        theirs = learned(model, windows)
+    exact = learned(copy.deepcopy(model).double(), windows.double())
+    for name, value in exact.items():
+        # one number, a difference of two sums: its size says nothing of its error
+        if "temperature" not in name:
+            scale = max(value.norm().item(), 0.5)
+            allowed = 2 * (theirs[name].double() - value).norm().item() + 0.03 * scale
+            assert (ours[name].double() - value).norm().item() <= allowed, name
+
+
+def test_scoring_in_kernels_gives_what_training_in_them_does() -> None:
+    model, windows = network(Band(4, 6)), torch.randn(2, 20, 3, device=DEVICE)
+    with autocast(), use_kernels(True):
+        trained = model(windows)
+        with torch.inference_mode():
+            scored = model(windows)
+    torch.testing.assert_close(trained, scored, rtol=0, atol=0)
+
+
+def test_windows_of_many_channels_are_embedded_too() -> None:
+    model = SubAdjacentTransformer.seeded(
+        ModelConfig(130, width=32, heads=2, layers=1, feedforward=32, band=Band(1, 2)), 0
+    ).to(DEVICE)
+    windows = torch.randn(1, 8, 130, device=DEVICE)
+    with autocast(), use_kernels(True):
+        ours = learned(model, windows)
+    exact = learned(copy.deepcopy(model).double(), windows.double())
+    name = "embed.tokens.weight"
+    torch.testing.assert_close(ours[name].double(), exact[name], rtol=0.1, atol=0.02)
+
+
+def test_a_layer_alone_uses_the_kernel_of_attention() -> None:
+    model, x = network(Band(4, 6)), torch.randn(2, 20, 32, device=DEVICE)
+    with autocast(), use_kernels(True):
+        ours = model.layers[0](x)
+    with autocast(), use_kernels(False):
+        plain = model.layers[0](x)
+    torch.testing.assert_close(ours, plain, rtol=0.05, atol=0.05)
+
+
+@pytest.mark.parametrize("settings", [{"attention": "relu"}, {"attention": "vanilla"}], ids=str)
+def test_other_attentions_run_in_plain_pytorch(settings) -> None:
+    with autocast(), use_kernels(True):
+        assert not applies(network(Band(4, 6), **settings), torch.zeros(1, 20, 3, device=DEVICE))
+
+
+def test_float32_and_chosen_forms_run_in_plain_pytorch() -> None:
+    model, windows = network(Band(4, 6)), torch.zeros(1, 20, 3, device=DEVICE)
+    with use_kernels(True):
+        assert not applies(model, windows)
+        model.layers[0].attention.dense = True
+        with autocast():
+            assert not applies(model, windows)
+
+
+def test_a_window_without_a_sub_adjacent_point_is_refused() -> None:
+    windows = torch.zeros(1, 20, 3, device=DEVICE)
+    with autocast(), use_kernels(True), pytest.raises(InputError, match="band must hold a point"):
+        network(Band(11, 12))(windows)
+
+
+def test_recorded_the_network_gives_what_it_gives_unrecorded() -> None:
+    model = network(Band(4, 6)).eval()
+    recorded = RecordedForward(model, autocast())
+    for size in (4, 4, 4, 4, 4, 2):
+        windows = torch.randn(size, 20, 3, device=DEVICE)
+        with autocast(), torch.inference_mode():
+            plain = model(windows)
+        torch.testing.assert_close(recorded(windows), plain, rtol=0, atol=0)
+
+
+@needs_gpu
+def test_kernels_keep_to_bfloat16_at_the_papers_size() -> None:
+    model = SubAdjacentTransformer.seeded(ModelConfig.sized("paper", 25), 0).to(DEVICE)
+    windows = torch.randn(64, 100, 25, device=DEVICE)
+    with autocast(), use_kernels(True):
+        ours = learned(model, windows)
+    with autocast(), use_kernels(False):
+        theirs = learned(model, windows)
+    exact = learned(copy.deepcopy(model).double(), windows.double())
+    for name, value in exact.items():
+        if "temperature" not in name:
+            allowed = 2 * (theirs[name].double() - value).norm() + 0.01 * value.norm()
+            assert (ours[name].double() - value).norm() <= allowed, name
