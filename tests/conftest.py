@@ -15,13 +15,16 @@ from subadjacent.data.plant import Plant
 # start, only get in each other's way
 torch.set_num_threads(1)
 os.environ["OMP_NUM_THREADS"] = "1"
+if not torch.cuda.is_available():
+    # without a GPU the kernels' logic is tested in Triton's interpreter; read on its first import
+    os.environ["TRITON_INTERPRET"] = "1"
 
 # how long an example takes says more of the machine than of the code
 hypothesis.settings.register_profile("unhurried", deadline=None)
 hypothesis.settings.load_profile("unhurried")
 
 # small enough to fit in a second, large enough to learn something
-SMALL = {"window": 20, "epochs": 2, "stride": 4, "smoothing": 3}
+SMALL = {"recipe": "network", "window": 20, "epochs": 2, "stride": 4, "smoothing": 3}
 
 
 @pytest.fixture(scope="session")

@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
-from subadjacent import InputError, SubAdjacentDetector, load
+from subadjacent import BandRidgeDetector, InputError, SubAdjacentDetector, load
 from subadjacent.data.series import TrainSeries
-from subadjacent.detectors.combination import BAND, WEIGHT, Combination
-from subadjacent.detectors.members import VIEWS
+from subadjacent.detectors.combination import BAND, WEIGHT, Combination, NetworkResiduals
+from subadjacent.detectors.members import TOTAL_WEIGHT, VIEWS
 from subadjacent.detectors.piecewise import PiecewiseScorer
-from subadjacent.scoring.standardised import learn_usual, moving_mean
+from subadjacent.scoring.standardised import averaged, learn_usual
 
 QUICK: dict[str, Any] = {"recipe": "combined", "window": 20, "epochs": 1, "stride": 4}
 
@@ -36,11 +36,11 @@ def test_a_network_counts_for_half_a_view() -> None:
     rows, rng = waves(400), np.random.default_rng(1)
     series = TrainSeries(rows)
     residuals = [rng.normal(size=rows.shape)]
-    combination, _ = Combination.fit([series], [residuals], [300])
-    usual = learn_usual([residuals[0][300:]], causal=False)
+    combination, _ = Combination.fit([series], NetworkResiduals([residuals], [300]))
+    usual = learn_usual([residuals[0][300:]], causal=False).usual
     plain = combination.views.surprise(series)[0]
     network = usual.surprise(residuals[0], causal=False)
-    wanted = (len(VIEWS) * plain + WEIGHT * network) / (len(VIEWS) + WEIGHT)
+    wanted = (TOTAL_WEIGHT * plain + WEIGHT * network) / (TOTAL_WEIGHT + WEIGHT)
     np.testing.assert_allclose(combination.surprise(series, residuals)[0], wanted)
 
 
@@ -48,8 +48,10 @@ def test_what_is_usual_for_the_network_comes_from_rows_it_did_not_learn_from() -
     rows = waves(400)
     learned, held_back = np.full((300, 3), 1e-3), np.ones((100, 3))
     residuals = [np.concatenate([learned, held_back])]
-    combination, _ = Combination.fit([TrainSeries(rows)], [residuals], [300])
-    np.testing.assert_allclose(combination.usual.squares, 1.0)
+    network = NetworkResiduals([residuals], [300])
+    usual = Combination.fit([TrainSeries(rows)], network)[0].usual
+    assert usual is not None
+    np.testing.assert_allclose(usual.squares, 1.0)
 
 
 def test_the_decision_is_the_averaged_surprise(fitted: SubAdjacentDetector) -> None:
@@ -59,8 +61,8 @@ def test_the_decision_is_the_averaged_surprise(fitted: SubAdjacentDetector) -> N
     scaled = fitted.scalers_.of(None)
     residuals = scaled.apply(rows) - (trace.expected - scaled.center) / scaled.deviation
     surprise = fitted.combination_.surprise(trace.series, [residuals])[0]
-    wanted = moving_mean(surprise.mean(axis=1), 20, causal=False)
-    np.testing.assert_allclose(trace.decision, wanted, rtol=1e-3, atol=1e-6)
+    wanted = averaged(surprise, 20, causal=False) / fitted.levels_.pooled
+    np.testing.assert_allclose(trace.decision, wanted, rtol=1e-3, atol=1e-3)
 
 
 def test_a_broken_rhythm_is_found_and_explained(fitted: SubAdjacentDetector) -> None:
@@ -112,10 +114,49 @@ def test_few_held_back_rows_and_short_entities_are_enough() -> None:
 
 
 def test_an_unknown_recipe_is_refused() -> None:
-    with pytest.raises(InputError, match="recipe must be one of network, combined; got 'best'"):
+    with pytest.raises(
+        InputError, match="recipe must be one of combined, fast, network, paper; got"
+    ):
         SubAdjacentDetector(recipe="best").fit(waves(100))
 
 
 def test_the_band_of_the_views_is_not_the_network_s(fitted: SubAdjacentDetector) -> None:
-    assert fitted.combination_.views.pooled.ridge.models[0].band == BAND
+    ridge = fitted.combination_.views.pooled.views[VIEWS.index("ridge")].ridge
+    assert ridge is not None
+    assert ridge.models[0].band == BAND
     assert fitted.band_ != BAND
+
+
+def test_the_fast_recipe_is_the_ridge_detector_by_another_name(tmp_path: Path) -> None:
+    rows = waves(300, seed=8)
+    rows[200:220, 2] += 3
+    fast = SubAdjacentDetector(recipe="fast").fit(waves(1500))
+    ridge = BandRidgeDetector().fit(waves(1500))
+    np.testing.assert_array_equal(fast.decision_function(rows), ridge.decision_function(rows))
+    assert fast.threshold_ == ridge.threshold_
+    assert fast.alarms(rows) == ridge.alarms(rows)
+    assert not hasattr(fast, "network_")
+    fast.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    np.testing.assert_array_equal(again.decision_function(rows), fast.decision_function(rows))
+
+
+def test_there_is_no_looking_into_a_network_that_is_not_there() -> None:
+    fast = SubAdjacentDetector(recipe="fast").fit(waves(500))
+    with pytest.raises(InputError, match="must have a network to look into"):
+        fast.trace(waves(100))
+
+
+def test_the_paper_s_recipe_is_the_network_with_the_paper_s_values() -> None:
+    quick: dict[str, Any] = {"window": 20, "epochs": 1, "size": "small"}
+    rows = waves(300, seed=9)
+    paper = SubAdjacentDetector(recipe="paper", **quick).fit(waves(400))
+    spelt_out = SubAdjacentDetector(
+        recipe="network", stride=1, temperature=50, smoothing=1, dynamic="trailing", **quick
+    ).fit(waves(400))
+    np.testing.assert_array_equal(paper.decision_function(rows), spelt_out.decision_function(rows))
+    again = SubAdjacentDetector(recipe="paper", **quick).fit(waves(400))
+    np.testing.assert_array_equal(paper.decision_function(rows), again.decision_function(rows))
+    assert paper.setting("size") == "small"
+    assert SubAdjacentDetector(recipe="paper").setting("size") == "paper"
+    assert SubAdjacentDetector().setting("size") == "small"

@@ -408,7 +408,7 @@ def test_fewer_rows_than_two_windows_are_refused() -> None:
         ({"near": 9, "far": 3}, "band needs .*near <= far; got near=9, far=3"),
         ({"near": 15, "far": 16}, "in a window of 20 the largest distance is 10"),
         ({"stride": 0}, "stride must be a whole number of at least 1"),
-        ({"size": "huge"}, "size must be one of small, paper; got 'huge'"),
+        ({"size": "huge"}, "size must be one of tiny, small, paper; got 'huge'"),
         ({"attention": "flash"}, "attention must be one of softmax, .*, vanilla; got 'flash'"),
         ({"dynamic": "static"}, "dynamic must be one of trailing, released, printed, none"),
         ({"epochs": -1}, "epochs must be a whole number of at least 0"),

@@ -62,5 +62,5 @@ def test_seed_settings_and_device_reach_the_detector() -> None:
 
 
 def test_an_unknown_detector_is_refused() -> None:
-    with pytest.raises(InputError, match=r"detector must be one of sub-adjacent, .*; got 'oracle'"):
+    with pytest.raises(InputError, match=r"detector must be one of default, .*; got 'oracle'"):
         build(replace(RUN, detector="oracle"), "cpu")

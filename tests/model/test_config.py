@@ -67,7 +67,7 @@ def test_an_unknown_attention_is_refused_with_the_known_ones() -> None:
 
 
 def test_an_unknown_size_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InputError, match=r"^size must be one of small, paper; got 'large'$"):
+    with pytest.raises(InputError, match=r"^size must be one of tiny, small, paper; got 'large'$"):
         ModelConfig.sized("large", channels=3)
 
 

@@ -10,10 +10,12 @@ from subadjacent.core.band import Band
 from subadjacent.model.ridge import CHUNK, SIDES, BandRidge, main_axes
 
 
-def model(near: int, far: int, *, local: bool = False, side: str = "both") -> BandRidge:
+def model(
+    near: int, far: int, *, local: bool = False, side: str = "both", step: int = 1
+) -> BandRidge:
     rng, channels = np.random.default_rng(near + 10 * far), 2
     axes = rng.normal(size=(channels, 2)).astype(np.float32)
-    blank = BandRidge(Band(near, far), axes, np.zeros((0, 0), np.float32), local, side)
+    blank = BandRidge(Band(near, far), axes, np.zeros((0, 0), np.float32), local, side, step)
     features = 2 * len(blank.offsets) + 1
     return blank.with_weights(rng.normal(size=(features, channels)) / features)
 
@@ -76,6 +78,48 @@ def test_nothing_outside_the_band_reaches_an_expectation(
         other = values.copy()
         other[moved] += 1
         # a subtraction undone loses the last digits
+        changed = not np.allclose((other - ridge.residuals(other))[row], before[row], atol=1e-6)
+        assert changed == (moved in inside)
+
+
+def test_every_third_point_of_a_band_by_hand() -> None:
+    # distances 1 and 4, and not 2, 3 or 5: weights 1000 and 100 before, 10 and 1 after
+    weights = np.array([[1000], [100], [10], [1], [0]], np.float32)
+    ridge = BandRidge(Band(1, 5), np.ones((1, 1), np.float32), weights, local=False, step=3)
+    assert ridge.offsets.tolist() == [-4, -1, 1, 4]
+    values = np.arange(10, dtype=np.float32)[:, None]
+    # row 5 sees rows 1, 4, 6 and 9
+    assert ridge.residuals(values)[5].item() == 5 - (1000 * 1 + 100 * 4 + 10 * 6 + 9)
+    # the band reaches as far as it says, whether or not a neighbour stands at its end
+    assert ridge.complete(12) == slice(5, 7)
+
+
+@pytest.mark.parametrize("count", [1, 17, 61, CHUNK + 3])
+@pytest.mark.parametrize(("near", "far", "step"), [(2, 5, 2), (5, 30, 7), (20, 60, 16), (3, 4, 9)])
+@pytest.mark.parametrize("side", SIDES)
+def test_features_of_every_so_many_points_are_the_definition(
+    near: int, far: int, step: int, side: str, count: int
+) -> None:
+    ridge, values = model(near, far, side=side, step=step), rows(count)
+    distances = [one for one in range(near, far + 1) if (one - near) % step == 0]
+    assert sorted({*np.abs(ridge.offsets).tolist()}) == distances
+    found = np.concatenate([features for features, _ in ridge.cases(values)])
+    for row in {0, count // 2, count - 1}:
+        np.testing.assert_allclose(found[row], slow_features(ridge, values, row), atol=1e-5)
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize(("near", "far", "step"), [(1, 7, 3), (4, 18, 5), (2, 3, 16)])
+def test_nothing_between_the_steps_reaches_an_expectation(
+    near: int, far: int, step: int, side: str
+) -> None:
+    ridge, values, row = model(near, far, side=side, step=step), rows(40), 20
+    signs = {"both": (-1, 1), "before": (-1,), "after": (1,)}[side]
+    inside = {row + sign * one for sign in signs for one in range(near, far + 1, step)}
+    before = values - ridge.residuals(values)
+    for moved in range(len(values)):
+        other = values.copy()
+        other[moved] += 1
         changed = not np.allclose((other - ridge.residuals(other))[row], before[row], atol=1e-6)
         assert changed == (moved in inside)
 

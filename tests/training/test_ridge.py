@@ -73,6 +73,41 @@ def test_residuals_are_those_of_models_that_left_fold_and_guard_out(
     np.testing.assert_allclose(model.weights, whole.coef_.T, atol=1e-3)
 
 
+@pytest.mark.parametrize("side", ["both", "before", "after"])
+@pytest.mark.parametrize(("near", "far", "step"), [(2, 9, 3), (4, 13, 8)])
+def test_every_so_many_points_are_a_ridge_on_these_alone(
+    near: int, far: int, step: int, side: str
+) -> None:
+    """The definition read aloud, with scikit-learn's ridge and features picked one by one."""
+    values = wave(150, seed=4)
+    found = fit_ridge(
+        [values], Band(near, far), local=False, side=side, step=step, penalties=(2.0,)
+    )
+    assert found is not None
+    signs = {"both": (-1, 1), "before": (-1,), "after": (1,)}[side]
+    distances = range(near, far + 1, step)
+    offsets = sorted(sign * distance for sign in signs for distance in distances)
+    kept = range(0 if side == "after" else far, 150 if side == "before" else 150 - far)
+    features = np.array(
+        [
+            np.concatenate([*(values[row + one] @ found.model.axes for one in offsets), [1.0]])
+            for row in kept
+        ]
+    )
+    targets = values[kept.start : kept.stop]
+    whole = Ridge(alpha=2.0, fit_intercept=False).fit(features, targets)
+    np.testing.assert_allclose(found.model.weights, whole.coef_.T, atol=1e-3)
+    wanted = np.zeros_like(values)
+    for first, last in pairwise(np.linspace(0, len(kept), 6).astype(int)):
+        # the guard is as wide as the band, not as wide as a step
+        away = np.ones(len(kept), dtype=bool)
+        away[max(first - far, 0) : last + far] = False
+        slow = Ridge(alpha=2.0, fit_intercept=False).fit(features[away], targets[away])
+        rows = slice(kept.start + first, kept.start + last)
+        wanted[rows] = values[rows] - slow.predict(features[first:last])
+    np.testing.assert_allclose(found.unseen[0], wanted, atol=1e-3)
+
+
 def test_the_penalty_is_the_one_that_errs_least_on_unseen_rows() -> None:
     values = wave(150, channels=3, noise=1.0)
     errors = {}

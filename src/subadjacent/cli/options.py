@@ -173,7 +173,6 @@ def build_detector(
     seed: int | None,
 ) -> SubAdjacentDetector:
     """A detector from a settings file and the options that were given."""
-    from subadjacent.detectors.defaults import check_parameters
     from subadjacent.detectors.subadjacent import SubAdjacentDetector
 
     parameters = {} if config is None else read_config(config)
@@ -187,7 +186,7 @@ def build_detector(
     detector = SubAdjacentDetector(**parameters)
     # settings that are wrong for any data are refused before any is read
     try:
-        check_parameters(detector.get_params(deep=False))
+        detector.check()
     except InputError as error:
         raise error if config is None else InputError(f"{config}: {error}") from error
     return detector

@@ -1,4 +1,4 @@
-"""Plain views and a network, added up: how surprising a value is to all of them together.
+"""Plain views and, where there is one, a network, added up: how surprising a value is to all.
 
 Shapes: T rows of a stretch, C channels.
 """
@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from subadjacent.core.band import Band
 from subadjacent.data.series import TrainSeries
-from subadjacent.detectors.members import VIEWS, require_shape
+from subadjacent.detectors.members import TOTAL_WEIGHT, require_shape
 from subadjacent.detectors.persist import Tensors
 from subadjacent.detectors.views import EntityViews, Surprise
 from subadjacent.scoring.standardised import SCALES, Usual, learn_usual
@@ -29,38 +30,56 @@ Residuals = Sequence[NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Combination:
-    """The plain views, and what is usual for the network's residuals."""
+class NetworkResiduals:
+    """What a network leaves of training rows.
 
-    views: EntityViews
-    usual: Usual
-    by_entity: dict[str, Usual]
+    Parameters
+    ----------
+    parts
+        By series and stretch, (T, C) each.
+    cuts
+        One a series: rows before it were learned from, and say nothing about what is usual.
+    """
 
-    @classmethod
-    def fit(
-        cls,
-        series: Sequence[TrainSeries],
-        residuals: Sequence[Residuals],
-        cuts: Sequence[int],
-    ) -> tuple[Combination, list[list[Surprise]]]:
-        """Learn; also the surprise of each stretch of each series.
+    parts: Sequence[Residuals]
+    cuts: Sequence[int]
 
-        ``residuals`` are the network's, by series and stretch; those before a series' cut are
-        of rows that it learned from, and say nothing about what is usual.
-        """
-        views, unseen = EntityViews.fit(series, BAND, causal=False)
-        held_out = [
+    def held_out(self, series: Sequence[TrainSeries]) -> list[list[NDArray[Any]]]:
+        """The parts without the rows that were learned from."""
+        return [
             [
                 part[max(cut - start, 0) :]
                 for part, (start, _) in zip(parts, one.stretches, strict=True)
             ]
-            for one, parts, cut in zip(series, residuals, cuts, strict=True)
+            for one, parts, cut in zip(series, self.parts, self.cuts, strict=True)
         ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Combination:
+    """The plain views, and what is usual for the network's residuals, if there is one."""
+
+    views: EntityViews
+    usual: Usual | None
+    by_entity: dict[str, Usual]
+
+    @classmethod
+    def fit(
+        cls, series: Sequence[TrainSeries], network: NetworkResiduals | None = None
+    ) -> tuple[Combination, list[list[Surprise]]]:
+        """Learn; also the surprise of each stretch of each series."""
+        # small products: several threads would wait for each other more than work
+        with threadpool_limits(1, user_api="blas"):
+            views, unseen = EntityViews.fit(series, BAND, causal=False)
+        if network is None:
+            return cls(views, None, {}), unseen
+        held_out = network.held_out(series)
+        everything = [part for parts in held_out for part in parts]
         found = cls(
             views,
-            learn_usual([part for parts in held_out for part in parts], causal=False),
+            learn_usual(everything, causal=False).usual,
             {
-                one.entity: learn_usual(parts, causal=False)
+                one.entity: learn_usual(parts, causal=False).usual
                 for one, parts in zip(series, held_out, strict=True)
                 # one too short to hold rows back goes by what is usual for all
                 if one.entity is not None and any(map(len, parts))
@@ -68,31 +87,39 @@ class Combination:
         )
         return found, [
             found._add(one, of_views, of_network)
-            for one, of_views, of_network in zip(series, unseen, residuals, strict=True)
+            for one, of_views, of_network in zip(series, unseen, network.parts, strict=True)
         ]
 
-    def surprise(self, series: TrainSeries, residuals: Residuals) -> list[Surprise]:
-        """How surprising each value of each stretch is, (T, C)."""
-        return self._add(series, self.views.surprise(series), residuals)
+    def surprise(self, series: TrainSeries, residuals: Residuals | None = None) -> list[Surprise]:
+        """How surprising each value of each stretch is, (T, C); a network's residuals count in."""
+        plain = self.views.surprise(series)
+        return plain if residuals is None else self._add(series, plain, residuals)
 
     def _add(
         self, series: TrainSeries, plain: Sequence[Surprise], residuals: Residuals
     ) -> list[Surprise]:
+        network = self.network_surprise(series, residuals)
+        return [
+            (TOTAL_WEIGHT * one + WEIGHT * other) / (TOTAL_WEIGHT + WEIGHT)
+            for one, other in zip(plain, network, strict=True)
+        ]
+
+    def network_surprise(self, series: TrainSeries, residuals: Residuals) -> list[Surprise]:
+        """How surprising the network's residuals are, (T, C) a stretch."""
         usual = self.usual
         if series.entity is not None:
             usual = self.by_entity.get(series.entity, usual)
-        return [
-            (len(VIEWS) * views + WEIGHT * usual.surprise(part, causal=False))
-            / (len(VIEWS) + WEIGHT)
-            for views, part in zip(plain, residuals, strict=True)
-        ]
+        assert usual is not None
+        return [usual.surprise(part, causal=False) for part in residuals]
 
     def state(self) -> tuple[Tensors, dict[str, Any]]:
         """Arrays, and all else as JSON holds it."""
         tensors, learned = self.views.state()
+        if self.usual is None:
+            return tensors, learned
         usual = [self.usual, *(self.by_entity.get(one, self.usual) for one in self.views.by_entity)]
-        squares = np.stack([one.squares for one in usual])
-        return tensors | {"usual": torch.from_numpy(squares)}, learned
+        arrays = np.stack([one.array() for one in usual])
+        return tensors | {"usual": torch.from_numpy(arrays)}, learned
 
     @classmethod
     def restore(
@@ -104,7 +131,9 @@ class Combination:
     ) -> Combination:
         """The inverse of ``state``; refuses what does not fit."""
         views = EntityViews.restore(tensors, learned, BAND, channels, entities, causal=False)
-        squares = tensors["usual"].numpy()
-        require_shape("usual", squares, (1 + len(views.by_entity), len(SCALES), len(channels)))
-        first, *others = (Usual(one) for one in squares)
+        if "usual" not in tensors:
+            return cls(views, None, {})
+        arrays = tensors["usual"].numpy()
+        require_shape("usual", arrays, (1 + len(views.by_entity), len(SCALES) + 1, len(channels)))
+        first, *others = (Usual.from_array(one) for one in arrays)
         return cls(views, first, dict(zip(views.by_entity, others, strict=True)))

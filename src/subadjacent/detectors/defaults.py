@@ -22,7 +22,7 @@ VALIDATION_WINDOWS = 1_000
 STEPS_AN_EPOCH = 32
 SMALLEST_BATCH, LARGEST_BATCH = 8, 128
 # learning rate of each size; the paper's for the paper's
-LEARNING_RATES = {"small": 1e-3, "paper": 1e-4}
+LEARNING_RATES = {"tiny": 1e-3, "small": 1e-3, "paper": 1e-4}
 
 
 def check_parameters(given: dict[str, Any]) -> None:

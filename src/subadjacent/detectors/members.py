@@ -1,17 +1,18 @@
-"""Three plain views of an entity, added up: how far it is out, and how badly two ridges expect it.
+"""Four plain views of an entity, added up: how far it is out, and how badly three ridges expect it.
 
 None dominates: levels catch what leaves its range, the ridge what breaks its rhythm, the local
-ridge what departs from a level that may itself have moved. Each is measured in units of what is
-usual for it, so that they add.
+ridge what departs from a level that may itself have moved, the wide ridge what breaks a slow
+rhythm. Each is taken twice, channel by channel and given what the other channels do, and measured
+in units of what is usual for it, so that all of them add.
 
 Shapes: T rows of a stretch, C channels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -20,84 +21,121 @@ from numpy.typing import NDArray
 from subadjacent.core.band import Band
 from subadjacent.detectors.persist import Tensors
 from subadjacent.errors import InputError
+from subadjacent.model.companions import Companions
 from subadjacent.model.ridge import CLIP, SIDES, BandRidge, Rows
-from subadjacent.scoring.standardised import FLOOR, SCALES, Usual, learn_usual
-from subadjacent.training.ridge import PENALTIES, Fit, fit_ridge
+from subadjacent.model.sided import SidedRidge
+from subadjacent.scoring.standardised import (
+    SCALES,
+    SPREAD,
+    Usual,
+    learn_usual,
+    smoothing_lengths,
+)
+from subadjacent.scoring.together import Together, learn_together
+from subadjacent.training.companions import fit_companions
+from subadjacent.training.sided import SidedFit, fit_sided
 
-VIEWS = ("level", "ridge", "local")
+VIEWS = ("level", "ridge", "local", "wide")
+# whose residuals are judged for all channels together as well
+JUDGED_TOGETHER = "ridge"
+
+# how much a residual counts that is taken given the other channels, beside one taken by itself
+GIVEN_WEIGHT = 0.5
+# and rows as a whole count as much as one taken by itself
+TOTAL_WEIGHT = len(VIEWS) * (1 + GIVEN_WEIGHT) + 1
+
+# the wide ridge: every 16th point from 20 to 400 rows away, or to a tenth of the rows that are
+# there to learn from
+WIDE = Band(20, 400)
+WIDE_STEP = 16
+WIDE_SHARE = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RidgeView:
-    """A ridge for the middle of a stretch, and one-sided ones for where it begins and ends.
+class View:
+    """What leaves a residual, how residuals of channels go together, and what is usual.
 
     Parameters
     ----------
-    models
-        One for each side that neighbours may stand on, as far as training rows had them all; in
-        the causal form at most "before".
-    gains
-        One a model and channel: brings its residuals to the scale of the first one's.
+    ridge
+        Leaves a residual; without one, how far out a value is counts as such.
+    companions
+        Expects a channel's residual from the others'.
+    alone, given
+        What is usual of residuals as they are, and of what companions leave of them.
     """
 
-    models: tuple[BandRidge, ...]
-    gains: NDArray[np.float64]
+    ridge: SidedRidge | None
+    companions: Companions
+    alone: Usual
+    given: Usual
 
     def residuals(self, rows: Rows) -> Rows:
-        """What is left of a stretch's rows, on one scale; 0 where nothing judges a row."""
-        return self.compose([model.residuals(rows) for model in self.models], rows, self.gains)
-
-    def expected(self, rows: Rows) -> Rows:
-        """What is expected of a stretch's rows; the row itself where nothing judges it."""
-        left = [model.residuals(rows) for model in self.models]
-        return np.asarray(rows - self.compose(left, rows, np.ones_like(self.gains)))
-
-    def compose(
-        self, found: Sequence[Rows], rows: Rows, gains: NDArray[np.float64]
-    ) -> NDArray[Any]:
-        """Each row's residual, by the first model that finds all its neighbours there."""
-        composed = np.zeros_like(rows)
-        for model, gain, residuals in reversed(list(zip(self.models, gains, found, strict=True))):
-            complete = model.complete(len(rows))
-            composed[complete] = residuals[complete] * gain
-        return composed
+        """Of a stretch's rows, (T, C); 0 where nothing judges a row."""
+        return _level(rows) if self.ridge is None else self.ridge.residuals(rows)
 
     def judged(self, rows: int) -> NDArray[np.bool_]:
-        """Which rows of a stretch any model judges."""
-        found = np.zeros(rows, dtype=bool)
-        for model in self.models:
-            found[model.complete(rows)] = True
-        return found
+        """Which rows of a stretch have a residual at all."""
+        return np.ones(rows, dtype=bool) if self.ridge is None else self.ridge.judged(rows)
+
+
+class Part(NamedTuple):
+    """How surprising values are in one view, in one form, (T, C); which rows it judges, (T)."""
+
+    view: str
+    form: str
+    surprise: NDArray[np.float64]
+    judged: NDArray[np.bool_]
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Members:
-    """What was learned of one entity: two ridges, and what is usual in each of three views."""
+    """What was learned of one entity: the views, and what is usual of all channels together."""
 
-    ridge: RidgeView
-    local: RidgeView
-    usual: tuple[Usual, Usual, Usual]
+    views: tuple[View, ...]
+    together: Together
     causal: bool
 
     def surprise(self, rows: Rows) -> NDArray[np.float64]:
-        """How surprising each value of a stretch is, (T, C): the mean over the views."""
-        views = (_level(rows), self.ridge.residuals(rows), self.local.residuals(rows))
-        return _added(self.usual, views, causal=self.causal)
+        """How surprising each value of a stretch is, (T, C): the mean over all parts."""
+        mean = _Mean(rows.shape)
+        for part in self.parts(rows):
+            mean.add(part.surprise, part.judged, part.weight)
+        return mean.result()
+
+    def parts(self, rows: Rows) -> Iterator[Part]:
+        """What the surprise of a stretch is the weighted mean of."""
+        for kind, view in zip(VIEWS, self.views, strict=True):
+            residuals, judged = view.residuals(rows), view.judged(len(rows))
+            yield Part(kind, "alone", view.alone.surprise(residuals, causal=self.causal), judged)
+            left = view.companions.left(residuals)
+            given = view.given.surprise(left, causal=self.causal)
+            yield Part(kind, "given", given, judged, GIVEN_WEIGHT)
+            if kind == JUDGED_TOGETHER:
+                together = self.together.surprise(residuals, causal=self.causal)
+                yield Part(kind, "together", together, judged)
 
     def expected(self, rows: Rows) -> Rows:
         """What the local ridge expects, (T, C), in the rows' own units."""
-        return self.local.expected(rows)
+        local = self.views[VIEWS.index("local")].ridge
+        assert local is not None
+        return local.expected(rows)
 
     def tensors(self, name: str) -> Tensors:
         """All arrays, by name."""
-        found: dict[str, NDArray[Any]] = {
-            f"{name}.usual": np.stack([one.squares for one in self.usual])
-        }
-        for kind, view in (("ridge", self.ridge), ("local", self.local)):
-            found[f"{name}.{kind}.gains"] = view.gains
-            for model in view.models:
+        found: dict[str, NDArray[Any]] = {f"{name}.together": self.together.squares}
+        for kind, view in zip(VIEWS, self.views, strict=True):
+            usual = np.stack([view.alone.array(), view.given.array()])
+            found |= {f"{name}.{kind}.usual": usual}
+            found |= {f"{name}.{kind}.companions": view.companions.weights}
+            if view.ridge is None:
+                continue
+            found[f"{name}.{kind}.gains"] = view.ridge.gains
+            for model in view.ridge.models:
                 found[f"{name}.{kind}.{model.side}.axes"] = model.axes
                 found[f"{name}.{kind}.{model.side}.weights"] = model.weights
+                found[f"{name}.{kind}.{model.side}.far"] = np.array(model.band.far)
         return {key: torch.from_numpy(np.ascontiguousarray(one)) for key, one in found.items()}
 
     @classmethod
@@ -105,91 +143,116 @@ class Members:
         cls, tensors: Tensors, name: str, band: Band, channels: int, *, causal: bool
     ) -> Members:
         """The inverse of ``tensors``; refuses arrays that do not fit."""
-        usual = tensors[f"{name}.usual"].numpy()
-        require_shape(f"{name}.usual", usual, (len(VIEWS), len(SCALES), channels))
-        views = [
-            _restore_view(tensors, f"{name}.{kind}", band, channels, local=kind == "local")
-            for kind in ("ridge", "local")
-        ]
-        first, second, third = (Usual(one) for one in usual)
-        return cls(views[0], views[1], (first, second, third), causal)
+        together = tensors[f"{name}.together"].numpy()
+        require_shape(f"{name}.together", together, (2, len(SCALES)))
+        views = tuple(_restore_view(tensors, name, kind, band, channels) for kind in VIEWS)
+        return cls(views, Together(together), causal)
 
 
-def _restore_view(
-    tensors: Tensors, name: str, band: Band, channels: int, *, local: bool
-) -> RidgeView:
+def _restore_view(tensors: Tensors, name: str, kind: str, band: Band, channels: int) -> View:
+    usual = tensors[f"{name}.{kind}.usual"].numpy()
+    require_shape(f"{name}.{kind}.usual", usual, (2, len(SCALES) + 1, channels))
+    companions = tensors[f"{name}.{kind}.companions"].numpy()
+    require_shape(f"{name}.{kind}.companions", companions, (channels, channels))
+    ridge = None
+    if kind != "level":
+        ridge = _restore_ridge(tensors, f"{name}.{kind}", kind, band, channels)
+    alone, given = (Usual.from_array(one) for one in usual)
+    return View(ridge, Companions(companions), alone, given)
+
+
+def _restore_ridge(tensors: Tensors, name: str, kind: str, band: Band, channels: int) -> SidedRidge:
     models = []
     for side in SIDES:
         if f"{name}.{side}.axes" not in tensors:
             continue
         axes, weights = (tensors[f"{name}.{side}.{part}"].numpy() for part in ("axes", "weights"))
         require_shape(f"{name}.{side}.axes", axes, (channels, axes.shape[-1]))
-        model = BandRidge(band, axes, weights, local, side)
+        far = int(tensors[f"{name}.{side}.far"])
+        here, step = (Band(WIDE.near, far), WIDE_STEP) if kind == "wide" else (band, 1)
+        model = BandRidge(here, axes, weights, kind == "local", side, step)
         features = axes.shape[1] * len(model.offsets) + 1
         require_shape(f"{name}.{side}.weights", weights, (features, channels))
         models.append(model)
     gains = tensors[f"{name}.gains"].numpy()
     require_shape(f"{name}.gains", gains, (len(models), channels))
-    return RidgeView(tuple(models), gains)
+    return SidedRidge(tuple(models), gains)
 
 
 def fit_members(
     parts: Sequence[Rows], band: Band, *, causal: bool
 ) -> tuple[Members, list[NDArray[np.float64]]]:
     """Learn from an entity's stretches; also their surprise to models that had not seen them."""
-    levels = [_level(part) for part in parts]
-    ridge, unseen = _fit_view(parts, band, local=False, causal=causal)
-    local, unseen_local = _fit_view(parts, band, local=True, causal=causal)
-    usual = (
-        learn_usual(levels, causal=causal),
-        learn_usual(unseen, causal=causal, judged=[ridge.judged(len(one)) for one in parts]),
-        learn_usual(unseen_local, causal=causal, judged=[local.judged(len(one)) for one in parts]),
-    )
-    each = zip(levels, unseen, unseen_local, strict=True)
-    surprise = [_added(usual, views, causal=causal) for views in each]
-    return Members(ridge, local, usual, causal), surprise
+    # in the order of VIEWS
+    fits: dict[str, SidedFit | None] = {
+        "level": None,
+        "ridge": fit_sided(parts, band, local=False, causal=causal),
+        "local": fit_sided(parts, band, local=True, causal=causal),
+        "wide": _fit_wide(parts, causal=causal),
+    }
+    means = [_Mean(part.shape) for part in parts]
+    views = []
+    for kind, fit in fits.items():
+        residuals, judged = _unseen(fit, parts)
+        companions, left = fit_companions(residuals, judged)
+        alone = learn_usual(residuals, causal=causal, judged=judged)
+        given = learn_usual(left, causal=causal, judged=judged)
+        ridge = None if fit is None else fit.ridge
+        views.append(View(ridge, companions, alone.usual, given.usual))
+        found = [(alone.surprise, 1.0), (given.surprise, GIVEN_WEIGHT)]
+        if kind == JUDGED_TOGETHER:
+            together = learn_together(residuals, judged, causal=causal)
+            found.append((together.surprise, 1.0))
+        for surprise, weight in found:
+            for mean, one, where in zip(means, surprise, judged, strict=True):
+                mean.add(one, where, weight)
+    return Members(tuple(views), together.together, causal), [mean.result() for mean in means]
 
 
-def _fit_view(
-    parts: Sequence[Rows], band: Band, *, local: bool, causal: bool
-) -> tuple[RidgeView, list[Rows]]:
-    fits: list[Fit] = []
-    for side in _sides(causal):
-        # the one-sided ones serve a few rows: the penalty chosen for the first will do
-        penalties = (fits[0].penalty,) if fits else PENALTIES
-        fit = fit_ridge(parts, band, local=local, side=side, penalties=penalties)
-        if fit is not None:
-            fits.append(fit)
-    squares = np.array([_mean_square(fit, parts) for fit in fits]).reshape(
-        len(fits), parts[0].shape[1]
-    )
-    gains = np.sqrt((squares[:1] + FLOOR) / (squares + FLOOR))
-    view = RidgeView(tuple(fit.model for fit in fits), gains)
-    return view, [
-        view.compose([fit.unseen[number] for fit in fits], part, gains)
-        for number, part in enumerate(parts)
-    ]
+def _fit_wide(parts: Sequence[Rows], *, causal: bool) -> SidedFit:
+    """A wide ridge that reaches as far as there are rows for, or one of no model."""
+    far = min(WIDE.far, max(map(len, parts)) // WIDE_SHARE)
+    if far < WIDE.near + WIDE_STEP:
+        return SidedFit.of_nothing(parts)
+    band = Band(WIDE.near, far)
+    return fit_sided(parts, band, local=False, causal=causal, step=WIDE_STEP)
 
 
-def _mean_square(fit: Fit, parts: Sequence[Rows]) -> NDArray[np.float64]:
-    """Of each channel's residuals, over the rows that were judged."""
-    judged = [
-        one[fit.model.complete(len(part))] for one, part in zip(fit.unseen, parts, strict=True)
-    ]
-    return np.asarray(np.mean(np.square(np.concatenate(judged), dtype=np.float64), axis=0))
+class _Mean:
+    """The mean over what has been added, at each row over what judges it."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.total = np.zeros(shape)
+        self.weight = np.zeros((shape[0], 1))
+
+    def add(
+        self, surprise: NDArray[np.float64], judged: NDArray[np.bool_], weight: float = 1.0
+    ) -> None:
+        # rows that are not judged have a residual of 0 themselves, but averages with others
+        self.total += surprise * (weight * judged[:, None])
+        self.weight += weight * judged[:, None]
+
+    def result(self) -> NDArray[np.float64]:
+        return np.asarray(self.total / self.weight)
 
 
-def _sides(causal: bool) -> tuple[str, ...]:
-    return ("before",) if causal else SIDES
+def _unseen(
+    fit: SidedFit | None, parts: Sequence[Rows]
+) -> tuple[list[Rows], list[NDArray[np.bool_]]]:
+    """Residuals of rows not learned from, and which rows have one."""
+    if fit is None:
+        return [_level(part) for part in parts], [np.ones(len(part), dtype=bool) for part in parts]
+    return fit.unseen, [fit.ridge.judged(len(part)) for part in parts]
+
+
+def reach_of(band: Band, smoothing: int) -> int:
+    """Rows to either side of a row, at most, that its score depends on."""
+    averaged = max(*SCALES, SPREAD) + max(smoothing_lengths(smoothing))
+    return max(band.far, WIDE.far) + averaged
 
 
 def _level(rows: Rows) -> Rows:
     return np.clip(rows, -CLIP, CLIP)
-
-
-def _added(usual: Sequence[Usual], views: Sequence[Any], *, causal: bool) -> NDArray[np.float64]:
-    found = [one.surprise(view, causal=causal) for one, view in zip(usual, views, strict=True)]
-    return np.asarray(sum(found[1:], start=found[0]) / len(VIEWS))
 
 
 def require_shape(name: str, found: NDArray[Any], wanted: tuple[int, ...]) -> None:

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 import torch
@@ -54,6 +54,11 @@ from subadjacent.training.loop import Watch
 log = logging.getLogger(__name__)
 
 
+def has_network(detector: BaseDetector) -> TypeGuard[NeuralDetector]:
+    """Whether a fitted detector has a network to look into."""
+    return isinstance(detector, NeuralDetector) and hasattr(detector, "network_")
+
+
 class NeuralDetector(BaseDetector):
     """A detector around a network that reconstructs windows.
 
@@ -75,10 +80,10 @@ class NeuralDetector(BaseDetector):
     stride: int | Auto
     validation_fraction: float
     budget: str | float | None
-    temperature: float
+    temperature: float | Auto
     block: int | None
     scoring_stride: int | None
-    smoothing: int
+    smoothing: int | Auto
     dynamic: str
     memory: int
     clip: float
@@ -87,13 +92,22 @@ class NeuralDetector(BaseDetector):
     device: str
     random_state: Any
 
+    def setting(self, name: str) -> Any:
+        """A parameter's value; detectors that have recipes know more."""
+        return getattr(self, name)
+
+    def check(self) -> None:
+        """Refuse parameters that are wrong for any data, before there is any."""
+        given = self.get_params(deep=False)
+        check_parameters({name: self.setting(name) for name in given})
+
     @abstractmethod
     def _configure(self, channels: int) -> ModelConfig:
         """The network's settings, once the window is chosen; refuses what cannot be."""
 
     def trace(self, X: Any) -> list[Trace]:
         """What led to the scores of each series: expected values, error, contribution, score."""
-        check_is_fitted(self)
+        self._require_network()
         series = self._read(X).series
         stacked = self._stack(series)
         found = score_points(self.network_, stacked, self._points())
@@ -112,7 +126,7 @@ class NeuralDetector(BaseDetector):
 
         The mean over heads and layers. The window is the one that the row is scored by.
         """
-        check_is_fitted(self)
+        self._require_network()
         start, stop = next(one for one in series.stretches if one[0] <= row < one[1])
         first = start + (row - start) // self.window_ * self.window_
         first = max(min(first, stop - self.window_), start)
@@ -122,8 +136,13 @@ class NeuralDetector(BaseDetector):
             matrices = self.network_.attention(window.to(next(self.network_.parameters()).device))
         return first, matrices.mean(dim=(0, 1, 2)).cpu().numpy()
 
+    def _require_network(self) -> None:
+        check_is_fitted(self)
+        if not has_network(self):
+            raise InputError(f"the detector must have a network to look into; {self} has none")
+
     def _fit(self, series: Sequence[TrainSeries], watch: Watch) -> TrainingScores:
-        check_parameters(self.get_params(deep=False))
+        self.check()
         self.seed_ = choose_seed(self.random_state)
         self.window_ = choose_window(self.window, max(len(one) for one in series))
         config = self._configure(len(series[0].channels))
@@ -203,12 +222,12 @@ class NeuralDetector(BaseDetector):
     def _smooth(self, stacked: Stack, points: NDArray[Any]) -> NDArray[np.float64]:
         # each stretch by itself: what lies before a break in the clock is another time
         return stacked.map_stretches(
-            points, lambda rows: smooth(rows, self.smoothing, before=self.usual_score_)
+            points, lambda rows: smooth(rows, self.setting("smoothing"), before=self.usual_score_)
         )
 
     def _judge(self, stacked: Stack, smoothed: NDArray[np.float64]) -> NDArray[np.float64]:
         return stacked.map_stretches(
-            smoothed, lambda rows: dynamic(rows, self.warmup_, self.dynamic)
+            smoothed, lambda rows: dynamic(rows, self.warmup_, self.setting("dynamic"))
         )
 
     def _explain(
@@ -260,7 +279,8 @@ class NeuralDetector(BaseDetector):
         self.history_ = decode_history(learned["history"])
 
     def _to_device(self, device: str) -> None:
-        self.network_.to(resolve_device(device))
+        if has_network(self):
+            self.network_.to(resolve_device(device))
 
     def _stack(self, series: Sequence[TrainSeries]) -> Stack:
         named = {one.entity for one in series if one.entity is not None}
@@ -273,7 +293,7 @@ class NeuralDetector(BaseDetector):
         self, stacked: Stack, series: Sequence[TrainSeries], cuts: Sequence[int]
     ) -> tuple[Windows, Windows]:
         """Training windows before the cuts, validation windows after them."""
-        stride = choose_stride(self.stride, sum(cuts), self.window_)
+        stride = choose_stride(self.setting("stride"), sum(cuts), self.window_)
         windows = stacked.windows_within([(0, cut) for cut in cuts], stride)
         held = [(cut, len(one)) for one, cut in zip(series, cuts, strict=True)]
         rows = sum(stop - start for start, stop in held)
@@ -291,7 +311,7 @@ class NeuralDetector(BaseDetector):
         return TrainingConfig(
             epochs=self.epochs,
             batch_size=choose_batch_size(self.batch_size, windows),
-            learning_rate=choose_learning_rate(self.learning_rate, self.size),
+            learning_rate=choose_learning_rate(self.learning_rate, self.setting("size")),
             decay=self.decay,
             attention_weight=self.attention_weight,
             patience=self.patience,
@@ -300,4 +320,4 @@ class NeuralDetector(BaseDetector):
         )
 
     def _points(self) -> PointConfig:
-        return PointConfig(self.temperature, self.block, self.scoring_stride)
+        return PointConfig(self.setting("temperature"), self.block, self.scoring_stride)

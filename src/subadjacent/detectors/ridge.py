@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 from subadjacent.core.band import Band
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.base import BaseDetector, TrainingScores
+from subadjacent.detectors.levels import EntityLevels
 from subadjacent.detectors.persist import Tensors
 from subadjacent.detectors.views import EntityViews
 from subadjacent.errors import InputError, require_whole
@@ -26,11 +27,13 @@ log = logging.getLogger(__name__)
 class BandRidgeDetector(BaseDetector):
     """Finds rows that their sub-adjacent neighbours do not expect, by ridge regression.
 
-    Each point is expected from the points near but not next to it, in a linear way, once by
-    their values and once by how they depart from their own mean. What is left over is averaged
-    on three scales, compared with what was left over of training rows that the model had not
-    seen, and put through a logarithm; the mean over channels, scales and models is the score.
-    How far a channel is out of its training range counts as a third model.
+    Each point is expected from the points near but not next to it, in a linear way: by their
+    values, by how they depart from their own mean, and by points further away. What is left
+    over, by itself and given what is left over of the other channels, is averaged on three
+    scales, compared with what was left over of training rows that the model had not seen, and
+    put through a logarithm; the mean over channels, scales and models is the score, in units of
+    what one training row in a hundred exceeds. How far a channel is out of its training range
+    counts as a model of its own.
 
     One model an entity. It learns in seconds what a network takes minutes for, and on the
     benchmark sets it ranks anomalies better: see ``docs/results.md``.
@@ -40,7 +43,8 @@ class BandRidgeDetector(BaseDetector):
     near, far : int
         The band: neighbours at a distance of ``near`` to ``far`` rows.
     smoothing : int
-        Rows that the score is averaged over.
+        Rows that the score is averaged over: the mean of this average, one over three times as
+        many rows, and the score as it is.
     causal : bool
         Whether a score depends on earlier rows alone. It never changes then when more rows
         come, and finds clearly less.
@@ -88,8 +92,8 @@ class BandRidgeDetector(BaseDetector):
         # small products: several threads would wait for each other more than work
         with threadpool_limits(1, user_api="blas"):
             self.views_, unseen = EntityViews.fit(series, self._check(), causal=self.causal)
-        scores = [np.concatenate([self._smoothed(part) for part in parts]) for parts in unseen]
-        return TrainingScores(scores, np.concatenate(scores))
+        self.levels_, scores = EntityLevels.fit(series, [self._smoothed(one) for one in unseen])
+        return scores
 
     def _score(self, series: Sequence[TrainSeries]) -> list[NDArray[Any]]:
         named = {one.entity for one in series if one.entity is not None}
@@ -97,8 +101,7 @@ class BandRidgeDetector(BaseDetector):
         if unknown and self.entities_:
             log.warning("entities not seen in fitting are judged by all: %s", sorted(unknown))
         return [
-            np.concatenate([self._smoothed(part) for part in self.views_.surprise(one)])
-            for one in series
+            self.levels_.apply(one, self._smoothed(self.views_.surprise(one))) for one in series
         ]
 
     def _explain(
@@ -117,12 +120,14 @@ class BandRidgeDetector(BaseDetector):
         ]
 
     def _state(self) -> tuple[Tensors, dict[str, Any]]:
-        return self.views_.state()
+        tensors, learned = self.views_.state()
+        return tensors, learned | {"levels": self.levels_.to_list()}
 
     def _restore(self, tensors: Tensors, learned: dict[str, Any]) -> None:
         self.views_ = EntityViews.restore(
             tensors, learned, self._check(), self.channels_, self.entities_, causal=self.causal
         )
+        self.levels_ = EntityLevels.from_list(learned["levels"], self.entities_)
 
     def _check(self) -> Band:
         """Refuse bad parameters before any work."""
@@ -135,5 +140,7 @@ class BandRidgeDetector(BaseDetector):
             raise InputError(f"causal must be True or False; got {self.causal!r}")
         return Band(self.near, self.far)
 
-    def _smoothed(self, surprise: NDArray[np.float64]) -> NDArray[np.float64]:
-        return averaged(surprise, self.smoothing, causal=self.causal)
+    def _smoothed(self, parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+        """One score a row, from the surprise of each stretch."""
+        each = [averaged(part, self.smoothing, causal=self.causal) for part in parts]
+        return np.concatenate(each)

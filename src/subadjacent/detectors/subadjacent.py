@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import Stack, Windows
 from subadjacent.detectors.base import TrainingScores
-from subadjacent.detectors.combination import Combination
+from subadjacent.detectors.combination import Combination, NetworkResiduals
 from subadjacent.detectors.defaults import Auto, choose_band
+from subadjacent.detectors.levels import EntityLevels
 from subadjacent.detectors.neural import NeuralDetector
 from subadjacent.detectors.persist import Tensors
 from subadjacent.errors import InputError
@@ -22,33 +22,47 @@ from subadjacent.model.config import ModelConfig
 from subadjacent.model.transformer import SubAdjacentTransformer
 from subadjacent.scoring.alarms import Explanation
 from subadjacent.scoring.standardised import averaged, unusual
+from subadjacent.training.loop import Watch
 
-RECIPES = ("network", "combined")
+RECIPES = ("combined", "fast", "network", "paper")
+# those that add up views, in place of scoring by a network's error
+ADDED_UP = ("combined", "fast")
+# what parameters come to that are left to the recipe
+OURS: dict[str, Any] = {"size": "small", "temperature": 0.0, "smoothing": 20, "dynamic": "none"}
+PAPERS_OWN: dict[str, Any] = {
+    "size": "paper",
+    "stride": 1,
+    "temperature": 50.0,
+    "smoothing": 1,
+    "dynamic": "trailing",
+}
 # before the names of arrays that are not the network's
 ADDED = "combination."
 
 
 class SubAdjacentDetector(NeuralDetector):
-    """Finds rows that cannot be reconstructed from points near, but not next to, them.
+    """Finds rows that cannot be expected from points near, but not next to, them.
 
-    A small Transformer learns to reconstruct windows of normal data while its attention is
-    pulled onto a band of *sub-adjacent* points. Anomalies resemble their immediate
-    neighbours at most, so they reconstruct badly and score high.
+    Ridge regressions and a small Transformer learn to expect each point of normal data from
+    *sub-adjacent* points. Anomalies resemble their immediate neighbours at most, so they are
+    badly expected and score high.
 
     Parameters
     ----------
-    recipe : {"network", "combined"}
-        What is held against the threshold. "network": the network's error, weighed and compared
-        as the parameters below say. "combined": the three plain views of ``BandRidgeDetector``
-        and the network's residuals, added up; ``temperature``, ``block``, ``dynamic`` and
-        ``memory`` play no part in it.
+    recipe : {"combined", "fast", "network", "paper"}
+        What is held against the threshold. "combined": the plain views of
+        ``BandRidgeDetector`` and the residuals of a small network, added up; ``temperature``,
+        ``block``, ``dynamic`` and ``memory`` play no part in it. "fast": the views alone, seconds
+        on one core, and no other parameter but ``smoothing`` counts. "network": the network's
+        error, weighed and compared as the parameters below say. "paper": the same, as the paper
+        has it; parameters left at "auto" take its values.
     window : int or "auto"
         Points in a window. "auto": 100, or a quarter of the rows when there are under 400.
     near, far : int or "auto"
         The band: points at a distance of ``near`` to ``far`` are sub-adjacent. "auto": a
         fifth and three tenths of the window (20 and 30 of 100).
-    size : {"small", "paper"}
-        The network's dimensions.
+    size : {"auto", "small", "paper"}
+        The network's dimensions. "auto": small, or the paper's with its recipe.
     attention : str
         "softmax" (the paper's), "softmax-column", "power", "relu", "elu" or "vanilla".
     attention_weight : float
@@ -62,23 +76,27 @@ class SubAdjacentDetector(NeuralDetector):
     decay : float
         Factor on the learning rate after every epoch.
     stride : int or "auto"
-        Rows from one training window to the next. "auto" aims at 4,000 windows an epoch.
+        Rows from one training window to the next. "auto" aims at 4,000 windows an epoch; with
+        the paper's recipe it is 1.
     validation_fraction : float
         Share of the training rows, at the end, held back for stopping and calibration.
     budget : str or float, optional
         Longest time to train ("2m", "1h30m" or seconds); the best weights so far are kept.
-    temperature : float
-        T of Eq. 6, with which a low contribution raises a score. The authors' code has 50;
-        the default, 0, scores by the error alone: see ``docs/decisions.md``.
+    temperature : float or "auto"
+        T of Eq. 6, with which a low contribution raises a score. "auto": 0, which scores by the
+        error alone (see ``docs/decisions.md``), or 50 with the paper's recipe.
     block : int, optional
         Rows that share the softmax of Eq. 6; the window when left out.
     scoring_stride : int, optional
         Rows from one scored window to the next; the window when left out. A smaller one
         averages overlapping windows: slower and steadier.
-    smoothing : int
-        Average each score with those before it, so many in all.
-    dynamic : {"none", "trailing", "released", "printed"}
+    smoothing : int or "auto"
+        Rows that scores are averaged over. "auto": 20, or 1 with the paper's recipe. A network's
+        error is averaged with those before it; "combined" and "fast" take the mean of the score
+        as it is, and averaged over so many and three times as many rows around it.
+    dynamic : {"auto", "none", "trailing", "released", "printed"}
         Form of the dynamic Gaussian score, Eq. 7; "released" is that of the authors' code.
+        "auto": none, or trailing with the paper's recipe.
     memory : int
         Scores that the trailing form compares with.
     clip : float
@@ -101,6 +119,7 @@ class SubAdjacentDetector(NeuralDetector):
     Attributes
     ----------
     network_ : SubAdjacentTransformer
+        Not there with recipe "fast", and neither is what follows.
     window_, band_ : what ``window``, ``near`` and ``far`` came to
     history_ : list of Epoch
     usual_error_ : ndarray
@@ -125,11 +144,11 @@ class SubAdjacentDetector(NeuralDetector):
     def __init__(
         self,
         *,
-        recipe: str = "network",
+        recipe: str = "combined",
         window: int | Auto = "auto",
         near: int | Auto = "auto",
         far: int | Auto = "auto",
-        size: str = "small",
+        size: str = "auto",
         attention: str = "softmax",
         attention_weight: float = 10.0,
         epochs: int = 10,
@@ -140,11 +159,11 @@ class SubAdjacentDetector(NeuralDetector):
         stride: int | Auto = "auto",
         validation_fraction: float = 0.2,
         budget: str | float | None = None,
-        temperature: float = 0.0,
+        temperature: float | Auto = "auto",
         block: int | None = None,
         scoring_stride: int | None = None,
-        smoothing: int = 20,
-        dynamic: str = "none",
+        smoothing: int | Auto = "auto",
+        dynamic: str = "auto",
         memory: int = 1000,
         clip: float = 10.0,
         contamination: Any = "auto",
@@ -183,11 +202,28 @@ class SubAdjacentDetector(NeuralDetector):
         self.device = device
         self.random_state = random_state
 
-    def _configure(self, channels: int) -> ModelConfig:
+    def setting(self, name: str) -> Any:
+        """A parameter's value; where it was left to the recipe, the recipe's."""
+        value = getattr(self, name)
+        if isinstance(value, str) and value == "auto":
+            return (PAPERS_OWN if self.recipe == "paper" else OURS).get(name, value)
+        return value
+
+    def check(self) -> None:
+        """Refuse parameters that are wrong for any data, before there is any."""
         if not isinstance(self.recipe, str) or self.recipe not in RECIPES:
             raise InputError(f"recipe must be one of {', '.join(RECIPES)}; got {self.recipe!r}")
+        super().check()
+
+    def _fit(self, series: Sequence[TrainSeries], watch: Watch) -> TrainingScores:
+        self.check()
+        return self._combine(series) if self.recipe == "fast" else super()._fit(series, watch)
+
+    def _configure(self, channels: int) -> ModelConfig:
         self.band_ = choose_band(self.near, self.far, self.window_)
-        return ModelConfig.sized(self.size, channels, attention=self.attention, band=self.band_)
+        return ModelConfig.sized(
+            self.setting("size"), channels, attention=self.attention, band=self.band_
+        )
 
     def _calibrate(
         self,
@@ -197,14 +233,23 @@ class SubAdjacentDetector(NeuralDetector):
         cuts: Sequence[int],
     ) -> TrainingScores:
         scores = super()._calibrate(stacked, validation, series, cuts)
-        if self.recipe == "network":
+        if self.recipe not in ADDED_UP:
             return scores
-        residuals = _residuals(stacked, self._expected(stacked))
-        with threadpool_limits(1, user_api="blas"):
-            self.combination_, surprise = Combination.fit(series, residuals, cuts)
-        rows = [self._averaged(parts) for parts in surprise]
-        held_out = [one[cut:] for one, cut in zip(rows, cuts, strict=True)]
-        return TrainingScores(rows, np.concatenate(held_out))
+        parts = _residuals(stacked, self._expected(stacked))
+        return self._combine(series, NetworkResiduals(parts, cuts))
+
+    def _combine(
+        self, series: Sequence[TrainSeries], network: NetworkResiduals | None = None
+    ) -> TrainingScores:
+        self.combination_, surprise = Combination.fit(series, network)
+        scores = [self._averaged(parts) for parts in surprise]
+        self.levels_, found = EntityLevels.fit(series, scores)
+        return found
+
+    def _score(self, series: Sequence[TrainSeries]) -> list[NDArray[Any]]:
+        if self.recipe not in ADDED_UP:
+            return super()._score(series)
+        return self._added_up(series, self._surprise(series))
 
     def _decide(
         self,
@@ -213,9 +258,9 @@ class SubAdjacentDetector(NeuralDetector):
         points: NDArray[Any],
         expected: NDArray[np.float32] | None = None,
     ) -> list[NDArray[Any]]:
-        if self.recipe == "network":
+        if self.recipe not in ADDED_UP:
             return super()._decide(series, stacked, points, expected)
-        return [self._averaged(parts) for parts in self._surprise(series, stacked, expected)]
+        return self._added_up(series, self._surprise(series, stacked, expected))
 
     def _explain(
         self,
@@ -224,51 +269,81 @@ class SubAdjacentDetector(NeuralDetector):
         *,
         expected: bool = True,
     ) -> list[Explanation]:
-        found = super()._explain(series, wanted, expected=expected)
-        if self.recipe == "network":
-            return found
-        surprise = self._surprise(series, self._stack(series))
-        return [
-            one._replace(scores=unusual(parts, self.smoothing, causal=False)[rows])
-            for one, parts, rows in zip(found, surprise, wanted, strict=True)
+        if self.recipe not in ADDED_UP:
+            return super()._explain(series, wanted, expected=expected)
+        smoothing = self.setting("smoothing")
+        scores = [
+            unusual(parts, smoothing, causal=False)[rows]
+            for parts, rows in zip(self._surprise(series), wanted, strict=True)
         ]
+        if self.recipe == "fast":
+            views = self.combination_.views
+            values = [views.expected(one)[rows] for one, rows in zip(series, wanted, strict=True)]
+        else:
+            found = super()._explain(series, wanted, expected=expected)
+            values = [one.expected for one in found]
+        return [Explanation(*each) for each in zip(scores, values, strict=True)]
 
     def _surprise(
         self,
         series: Sequence[TrainSeries],
-        stacked: Stack,
+        stacked: Stack | None = None,
         expected: NDArray[np.float32] | None = None,
     ) -> list[list[NDArray[np.float64]]]:
         """How surprising each value of each stretch of each series is."""
-        known = self._expected(stacked) if expected is None else expected
+        if self.recipe == "fast":
+            return [self.combination_.surprise(one) for one in series]
+        stacked = self._stack(series) if stacked is None else stacked
+        residuals = _residuals(stacked, self._expected(stacked) if expected is None else expected)
         return [
             self.combination_.surprise(one, parts)
-            for one, parts in zip(series, _residuals(stacked, known), strict=True)
+            for one, parts in zip(series, residuals, strict=True)
+        ]
+
+    def network_surprise(self, series: Sequence[TrainSeries]) -> list[list[NDArray[np.float64]]]:
+        """What the network alone adds to the surprise of each stretch of each series."""
+        stacked = self._stack(series)
+        residuals = _residuals(stacked, self._expected(stacked))
+        return [
+            self.combination_.network_surprise(one, parts)
+            for one, parts in zip(series, residuals, strict=True)
+        ]
+
+    def _added_up(
+        self, series: Sequence[TrainSeries], surprise: Sequence[Sequence[NDArray[np.float64]]]
+    ) -> list[NDArray[np.float64]]:
+        return [
+            self.levels_.apply(one, self._averaged(parts))
+            for one, parts in zip(series, surprise, strict=True)
         ]
 
     def _averaged(self, parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-        return np.concatenate([averaged(part, self.smoothing, causal=False) for part in parts])
+        smoothing = self.setting("smoothing")
+        return np.concatenate([averaged(part, smoothing, causal=False) for part in parts])
 
     def _state(self) -> tuple[Tensors, dict[str, Any]]:
-        tensors, learned = super()._state()
-        if self.recipe == "network":
+        tensors, learned = ({}, {}) if self.recipe == "fast" else super()._state()
+        if self.recipe not in ADDED_UP:
             return tensors, learned
         others, combination = self.combination_.state()
         added = {f"{ADDED}{name}": value for name, value in others.items()}
+        combination["levels"] = self.levels_.to_list()
         return tensors | added, learned | {"combination": combination}
 
     def _restore(self, tensors: Tensors, learned: dict[str, Any]) -> None:
         added = {name: value for name, value in tensors.items() if name.startswith(ADDED)}
-        network = {name: value for name, value in tensors.items() if name not in added}
-        super()._restore(network, learned)
-        self.band_ = self.network_.config.band
-        if self.recipe != "network":
+        if self.recipe != "fast":
+            super()._restore({k: v for k, v in tensors.items() if k not in added}, learned)
+            self.band_ = self.network_.config.band
+        if self.recipe in ADDED_UP:
+            combination = learned["combination"]
             self.combination_ = Combination.restore(
                 {name.removeprefix(ADDED): value for name, value in added.items()},
-                learned["combination"],
+                combination,
                 self.channels_,
                 self.entities_,
             )
+            self.levels_ = EntityLevels.from_list(combination["levels"], self.entities_)
 
 
 def _residuals(stacked: Stack, expected: NDArray[np.float32]) -> list[list[NDArray[np.float32]]]:

@@ -71,15 +71,19 @@ class EntityViews:
             pooled = fit_members(parts, band, causal=causal)[0]
         return cls(scalers, pooled, by_entity), [unseen for _, unseen in fits]
 
+    def scaled(self, series: TrainSeries) -> list[Rows]:
+        """The unbroken stretches of a series, as the views see them."""
+        return _scaled(series, self.scalers)
+
     def surprise(self, series: TrainSeries) -> list[Surprise]:
         """How surprising each value of each stretch is, (T, C)."""
-        members = self._of(series)
-        return [members.surprise(part) for part in _scaled(series, self.scalers)]
+        members = self.of(series)
+        return [members.surprise(part) for part in self.scaled(series)]
 
     def expected(self, series: TrainSeries) -> NDArray[np.float64]:
         """What its neighbours lead to expect of every row, in the data's own units."""
-        members = self._of(series)
-        parts = [members.expected(part) for part in _scaled(series, self.scalers)]
+        members = self.of(series)
+        parts = [members.expected(part) for part in self.scaled(series)]
         return self.scalers.of(series.entity).invert(np.concatenate(parts))
 
     def state(self) -> tuple[Tensors, dict[str, Any]]:
@@ -112,7 +116,8 @@ class EntityViews:
         by_entity = {entity: read(f"entity_{number}") for number, entity in enumerate(entities)}
         return cls(scalers, read("pooled"), by_entity)
 
-    def _of(self, series: TrainSeries) -> Members:
+    def of(self, series: TrainSeries) -> Members:
+        """What was learned of a series' entity, or of all."""
         if series.entity is None:
             return self.pooled
         return self.by_entity.get(series.entity, self.pooled)

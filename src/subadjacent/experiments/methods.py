@@ -11,8 +11,9 @@ from subadjacent.experiments.run import Run
 
 # name → the detector's class, and what is set whatever the run
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
-    "sub-adjacent": ("SubAdjacentDetector", {"size": "paper"}),
-    "untrained": ("SubAdjacentDetector", {"size": "paper", "epochs": 0}),
+    "default": ("SubAdjacentDetector", {}),
+    "sub-adjacent": ("SubAdjacentDetector", {"recipe": "network", "size": "paper"}),
+    "untrained": ("SubAdjacentDetector", {"recipe": "network", "size": "paper", "epochs": 0}),
     "band-ridge": ("BandRidgeDetector", {}),
     "anomaly-transformer": ("AnomalyTransformerDetector", {"size": "paper"}),
     "random": ("RandomDetector", {}),

@@ -11,6 +11,8 @@ from subadjacent.errors import InputError
 
 PUBLISHED, CLEAN = "published", "clean"
 PROTOCOLS = (PUBLISHED, CLEAN)
+# parts of the default detector, left out in turn
+ABLATION = "ablation"
 # what the published protocol makes of the network's output: the error alone, Eq. 6, Eq. 7
 SCORES = ("error", "weighted", "dynamic")
 
@@ -75,6 +77,8 @@ class Run:
         Such runs are best made one after the other by one process: they share compiled code,
         and those that differ in the score share their training.
         """
+        if self.detector == ABLATION:
+            return (self.detector, self.dataset, self.seed)
         # many small models share little, and take long: better made side by side
         alone = self.dataset if self.per_entity else ""
         return (self.detector, self.protocol, self.settings, self.train_share, alone)

@@ -23,15 +23,20 @@ import torch
 import subadjacent
 from subadjacent.errors import require_whole
 from subadjacent.experiments.datasets import fingerprint_of, is_contaminated
-from subadjacent.experiments.protocols import clean, facts, published, resources
+from subadjacent.experiments.protocols import ablation, clean, facts, published, resources
 from subadjacent.experiments.results import Results
-from subadjacent.experiments.run import CLEAN, Run
+from subadjacent.experiments.run import ABLATION, CLEAN, Run
 from subadjacent.training.device import forget_peak_memory, hardware, peak_memory, resolve_device
 
 log = logging.getLogger(__name__)
 
-# not detectors, but measured in the same way: of a dataset, and of a network's cost
-MEASURED = {"facts": facts.execute, "resources": resources.execute}
+# not detectors, but measured in the same way: of a dataset, of a network's cost, and of what is
+# left of a detector without one of its parts
+MEASURED = {
+    "facts": facts.execute,
+    "resources": resources.execute,
+    ABLATION: ablation.execute,
+}
 
 Row = dict[str, Any]
 # a run that begins has no outcome yet; one that fails has the reason

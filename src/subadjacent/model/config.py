@@ -14,6 +14,7 @@ ATTENTIONS = (*MAPPINGS, VANILLA)
 
 # name → the arguments of ModelConfig it stands for
 SIZES: dict[str, dict[str, Any]] = {
+    "tiny": {"width": 32, "heads": 2, "layers": 1, "feedforward": 32},
     "small": {"width": 64, "heads": 2, "layers": 2, "feedforward": 64},
     "paper": {"width": 512, "heads": 8, "layers": 3, "feedforward": 512},
 }

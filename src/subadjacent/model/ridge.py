@@ -42,6 +42,8 @@ class BandRidge:
         for good is then no surprise, and only departures from it are.
     side
         Whether neighbours stand on both sides, before the point, or after it.
+    step
+        Rows from one neighbour to the next: 1 takes every point of the band.
     """
 
     band: Band
@@ -49,12 +51,17 @@ class BandRidge:
     weights: NDArray[np.float32]
     local: bool
     side: str = "both"
+    step: int = 1
+
+    def __post_init__(self) -> None:
+        # the mean of the neighbours is that of the whole band
+        assert self.step == 1 or not self.local
 
     @property
     def offsets(self) -> NDArray[np.int64]:
         """Where the neighbours stand, seen from the point."""
-        before = -np.arange(self.band.far, self.band.near - 1, -1)
-        after = -before[::-1]
+        after = np.arange(self.band.near, self.band.far + 1, self.step)
+        before = -after[::-1]
         return np.concatenate(
             {"both": [before, after], "before": [before], "after": [after]}[self.side]
         )

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from subadjacent.core.band import Band
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.baselines.anomaly_transformer import AnomalyTransformerDetector
-from subadjacent.detectors.neural import NeuralDetector
+from subadjacent.detectors.neural import NeuralDetector, has_network
+from subadjacent.scoring.standardised import smoothing_lengths
 from subadjacent.training.loop import Epoch
 
 # rows shown on either side of an alarm where there is no window to go by
@@ -53,7 +54,7 @@ class Anatomy:
 
 def anatomy(detector: BaseDetector) -> Anatomy:
     """What there is to show of a fitted detector."""
-    expected = "what the network expected" if isinstance(detector, NeuralDetector) else "expected"
+    expected = "what the network expected" if has_network(detector) else "expected"
     data = Row("data", "Data", f"seen, and {expected}", 230, ("seen", "expected"))
     decision = Row(
         "decision",
@@ -62,7 +63,7 @@ def anatomy(detector: BaseDetector) -> Anatomy:
         140,
         ("decision",),
     )
-    if not isinstance(detector, NeuralDetector):
+    if not has_network(detector):
         usual = "mean over the channels, in units of what is usual for each"
         error = Row("error", "Error", usual, 96, ("error",))
         # what was chosen where it was left to the data, else what was given
@@ -73,7 +74,7 @@ def anatomy(detector: BaseDetector) -> Anatomy:
     score = Row(
         "score", "Score", f"error, weighted by a low {weighing.title.lower()}", 96, ("score",)
     )
-    if detector.temperature == 0:
+    if detector.setting("temperature") == 0:
         score = Row("score", "Score", "the error itself, since temperature is 0", 96, ("score",))
     rows = (data, error, weighing, score, decision)
     band = getattr(detector, "band_", None)
@@ -90,9 +91,15 @@ def _weighing(detector: NeuralDetector) -> Row:
 
 
 def _judged(detector: BaseDetector) -> str:
-    smoothing, dynamic = getattr(detector, "smoothing", 1), getattr(detector, "dynamic", "none")
+    if isinstance(detector, NeuralDetector):
+        smoothing, dynamic = detector.setting("smoothing"), detector.setting("dynamic")
+    else:
+        smoothing, dynamic = getattr(detector, "smoothing", 1), "none"
     steps = []
-    if smoothing > 1:
+    if hasattr(detector, "levels_"):
+        lengths = ", ".join(map(str, smoothing_lengths(smoothing)))
+        steps.append(f"all views added up, mean over {lengths} rows, in the entity's own unit")
+    elif smoothing > 1:
         steps.append(f"mean over {smoothing} rows")
     if dynamic != "none":
         steps.append(f"dynamic ({dynamic}, Eq. 7)")

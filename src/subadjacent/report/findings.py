@@ -12,7 +12,7 @@ import numpy as np
 from subadjacent.data.frames import Table
 from subadjacent.data.inputs import read
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.neural import NeuralDetector
+from subadjacent.detectors.neural import NeuralDetector, has_network
 from subadjacent.scoring.alarms import Alarm
 from subadjacent.scoring.point import Trace
 
@@ -40,7 +40,7 @@ class Findings:
 def find(detector: BaseDetector, X: Any, watch: Watch | None = None) -> Findings:
     """Score ``X``; ``watch`` is told how many rows went through the network, and of how many."""
     table = read(X, fill_limit=detector.fill_limit)
-    if not isinstance(detector, NeuralDetector):
+    if not has_network(detector):
         return _find_without_network(detector, X, table, watch)
     rows = sum(map(len, table.series))
     fresh = detector.scoring_stride or detector.window_

@@ -65,6 +65,7 @@ def fit_ridge(
     *,
     local: bool,
     side: str = "both",
+    step: int = 1,
     penalties: Sequence[float] = PENALTIES,
 ) -> Fit | None:
     """The model, and for every stretch the residuals of models that had not seen those rows.
@@ -74,7 +75,8 @@ def fit_ridge(
     the penalty. Rows within the band's reach of a fold are left out with it, for they are made of
     the same points.
     """
-    blank = BandRidge(band, main_axes(list(parts)), np.zeros((0, 0), np.float32), local, side)
+    axes = main_axes(list(parts))
+    blank = BandRidge(band, axes, np.zeros((0, 0), np.float32), local, side, step)
     cases = _Cases(blank, parts)
     total = len(cases)
     if not total:

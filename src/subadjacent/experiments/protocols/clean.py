@@ -32,7 +32,7 @@ def execute(run: Run, root: str | None, device: str) -> dict[str, Any]:
     scores = np.concatenate([part.scores for part in found])
     labels = np.concatenate([one.labels for one in benchmark.test])
     return (
-        {name: _mean([one[name] for one in measures]) for name in measures[0]}
+        mean_over_entities(measures)
         | {
             "pooled_auroc": auroc(scores, labels),
             "pooled_average_precision": average_precision(scores, labels),
@@ -58,9 +58,9 @@ class _Judged:
 def _one_model(run: Run, part: Benchmark, device: str) -> _Judged:
     detector = build(run, device)
     started = time.perf_counter()
-    detector.fit(_named(part.train))
+    detector.fit(named(part.train))
     fitted = time.perf_counter()
-    scores = detector.decision_function(_named([one.rows for one in part.test]))
+    scores = detector.decision_function(named([one.rows for one in part.test]))
     scored = time.perf_counter()
     each = list(scores.values()) if isinstance(scores, dict) else [scores]
     measures = [
@@ -70,10 +70,16 @@ def _one_model(run: Run, part: Benchmark, device: str) -> _Judged:
     return _Judged(np.concatenate(each), measures, fitted - started, scored - fitted)
 
 
-def _named(series: Sequence[TrainSeries]) -> Any:
+def named(series: Sequence[TrainSeries]) -> Any:
+    """As a detector takes them: by entity, or one array."""
     if series[0].entity is None:
         return series[0].values
     return {one.entity: one.values for one in series}
+
+
+def mean_over_entities(measures: Sequence[dict[str, float]]) -> dict[str, Any]:
+    """Of each measure."""
+    return {name: _mean([one[name] for one in measures]) for name in measures[0]}
 
 
 def _mean(values: list[float]) -> float:

@@ -1,0 +1,144 @@
+"""Relations between channels, and what those that had not seen a row leave of it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.linear_model import Ridge
+
+from subadjacent.training.companions import CLIP, FOLDS, LEAST, SHRINKAGE, Fit, fit_companions
+
+Judged = list[NDArray[np.bool_]]
+
+
+def related(rows: int, channels: int = 3, seed: int = 0) -> NDArray[np.float32]:
+    """Residuals that share one cause; the more rows, the better known."""
+    rng = np.random.default_rng(seed)
+    cause = rng.normal(size=(rows, 1))
+    return (cause + 0.3 * rng.normal(size=(rows, channels))).astype(np.float32)
+
+
+def everywhere(parts: list[NDArray[np.float32]]) -> Judged:
+    return [np.ones(len(part), dtype=bool) for part in parts]
+
+
+def fit(parts: list[NDArray[np.float32]], judged: Judged | None = None) -> Fit:
+    return fit_companions(parts, everywhere(parts) if judged is None else judged)
+
+
+def test_two_channels_that_are_the_same_by_hand() -> None:
+    ones = np.ones((10, 2), np.float32)
+    companions, unseen = fit([ones])
+    # both variances and the covariance are 1; a tenth and a thousandth are added to variances,
+    # so that a channel is expected to be 1 / 1.101 of the other
+    share = 1 / (1 + SHRINKAGE + LEAST)
+    np.testing.assert_allclose(companions.weights, [[1, -share], [-share, 1]], rtol=1e-5)
+    np.testing.assert_allclose(unseen[0], 1 - share, rtol=1e-4)
+
+
+def slow_left(seen: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The definition read aloud, with scikit-learn's ridge: a regression for every channel."""
+    cut = np.clip(seen, -CLIP, CLIP)
+    channels, count = cut.shape[1], len(cut)
+    added = SHRINKAGE * (cut**2).sum() / count / channels + LEAST
+    left = np.empty_like(rows)
+    for channel in range(channels):
+        others = [other for other in range(channels) if other != channel]
+        expected = np.zeros(len(rows))
+        if others:
+            slow = Ridge(alpha=added * count, fit_intercept=False)
+            expected = slow.fit(cut[:, others], cut[:, channel]).predict(rows[:, others])
+        left[:, channel] = rows[:, channel] - expected
+    return left
+
+
+@pytest.mark.parametrize("channels", [1, 2, 6])
+@pytest.mark.parametrize("lengths", [(50,), (7,), (30, 1, 44), (3, 90)])
+def test_what_is_left_is_by_regressions_on_the_other_folds(
+    lengths: tuple[int, ...], channels: int
+) -> None:
+    parts = [related(rows, channels, seed=rows) for rows in lengths]
+    # values that are cut where relations are learned, though not where they are used
+    parts[0][0] *= 8
+    companions, unseen = fit(parts)
+    rows = np.concatenate(parts).astype(np.float64)
+    wanted = np.empty_like(rows)
+    for first, last in pairwise(np.linspace(0, len(rows), FOLDS + 1).astype(int)):
+        others = np.concatenate([rows[:first], rows[last:]])
+        wanted[first:last] = slow_left(others, rows[first:last])
+    assert [one.shape for one in unseen] == [(rows, channels) for rows in lengths]
+    np.testing.assert_allclose(np.concatenate(unseen), wanted, atol=1e-4)
+    np.testing.assert_allclose(companions.left(rows), slow_left(rows, rows), atol=1e-4)
+
+
+def test_rows_that_are_not_judged_count_for_nothing() -> None:
+    parts = [related(60, seed=1), related(45, seed=2)]
+    judged = [np.arange(60) >= 13, np.arange(45) % 3 > 0]
+    companions, unseen = fit(parts, judged)
+    spoiled = [np.where(where[:, None], part, 5) for part, where in zip(parts, judged, strict=True)]
+    again = fit(spoiled, judged)
+    np.testing.assert_array_equal(again.companions.weights, companions.weights)
+    kept = [part[where] for part, where in zip(parts, judged, strict=True)]
+    apart = fit(kept)
+    np.testing.assert_array_equal(apart.companions.weights, companions.weights)
+    for one, other, where, alone in zip(unseen, again.unseen, judged, apart.unseen, strict=True):
+        assert not one[~where].any()
+        np.testing.assert_array_equal(one, other)
+        np.testing.assert_array_equal(one[where], alone)
+
+
+@pytest.mark.parametrize("fold", range(FOLDS))
+def test_rows_of_a_fold_have_no_part_in_their_own_relations(fold: int) -> None:
+    rows = related(100, seed=3)
+    mine = slice(20 * fold, 20 * (fold + 1))
+    # all but the fold's last row are turned round: related the other way
+    other = rows.copy()
+    other[mine][:-1, 0] *= -1
+    before, after = fit([rows]).unseen[0], fit([other]).unseen[0]
+    np.testing.assert_allclose(after[mine][-1], before[mine][-1], atol=1e-6)
+    outside = np.ones(100, dtype=bool)
+    outside[mine] = False
+    assert not np.allclose(after[outside], before[outside], atol=1e-3)
+
+
+def test_a_single_channel_has_no_companions() -> None:
+    rows = related(30, channels=1)
+    companions, unseen = fit([rows])
+    assert companions.weights.tolist() == [[1.0]]
+    np.testing.assert_array_equal(unseen[0], rows)
+
+
+@pytest.mark.parametrize("lengths", [(5,), (5, 9)])
+def test_without_judged_rows_there_are_no_relations_and_nothing_is_left(
+    lengths: tuple[int, ...],
+) -> None:
+    parts = [related(rows) for rows in lengths]
+    companions, unseen = fit(parts, [np.zeros(rows, dtype=bool) for rows in lengths])
+    np.testing.assert_array_equal(companions.weights, np.eye(3))
+    assert not any(one.any() for one in unseen)
+    assert [len(one) for one in unseen] == list(lengths)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 4])
+def test_fewer_rows_than_folds_are_enough(rows: int) -> None:
+    companions, unseen = fit([related(rows)])
+    assert np.isfinite(companions.weights).all()
+    np.testing.assert_array_equal(np.diag(companions.weights), 1)
+    assert unseen[0].shape == (rows, 3)
+    assert np.isfinite(unseen[0]).all()
+
+
+def test_channels_that_have_nothing_to_do_with_each_other_are_left_whole() -> None:
+    rows = np.random.default_rng(4).normal(size=(5000, 4)).astype(np.float32)
+    companions, unseen = fit([rows])
+    np.testing.assert_allclose(companions.weights, np.eye(4), atol=0.05)
+    assert (unseen[0] ** 2).mean() == pytest.approx(1.0, rel=0.05)
+
+
+def test_one_wild_row_does_not_make_a_relation() -> None:
+    rows = np.random.default_rng(5).normal(size=(2000, 2)).astype(np.float32)
+    rows[700] = 1e6
+    assert abs(fit([rows]).companions.weights[0, 1]) < 0.15
