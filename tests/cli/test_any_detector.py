@@ -28,9 +28,11 @@ DETECTORS: dict[str, BaseDetector] = {
     "pca": PCADetector(),
     "magnitude": MagnitudeDetector(smoothing=5),
     "random": RandomDetector(),
-    "released": SubAdjacentDetector(**QUICK, dynamic="released"),
+    "released": SubAdjacentDetector(**QUICK, recipe="network", dynamic="released"),
+    "default": SubAdjacentDetector(**QUICK),
+    "fast": SubAdjacentDetector(recipe="fast"),
 }
-NETWORKS = ("transformer", "released")
+NETWORKS = ("transformer", "released", "default")
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from subadjacent import InputError
 from subadjacent.data.series import TrainSeries
-from subadjacent.detectors.levels import LEAST, MARGIN, EntityLevels
+from subadjacent.detectors.levels import LEAST, EntityLevels
 from subadjacent.scoring.trust import trusted
 
 # 0, 0.01, …, 1: one row in a hundred is above 0.99, and none is far out
@@ -30,7 +30,7 @@ def test_even_scores_by_hand() -> None:
     # both are even from 0 to 1.01 now
     for rows in scores.rows:
         np.testing.assert_allclose(rows, EVEN / 0.99)
-    np.testing.assert_allclose(scores.held_out, np.tile(EVEN * MARGIN / 0.99, 2))
+    np.testing.assert_allclose(scores.held_out, np.tile(EVEN / 0.99, 2))
 
 
 def test_a_series_is_scored_in_the_unit_of_its_entity_by_hand() -> None:
@@ -44,7 +44,7 @@ def test_a_series_is_scored_in_the_unit_of_its_entity_by_hand() -> None:
 
 def slow_unit(scores: NDArray[np.float64]) -> float:
     """The definition read aloud: the score at 99 of 100 of the way up the trusted ones."""
-    ordered = sorted(scores[trusted(scores)].tolist())
+    ordered: list[float] = sorted(scores[trusted(scores)].tolist())
     place = 0.99 * (len(ordered) - 1)
     below = int(place)
     above = min(below + 1, len(ordered) - 1)
@@ -63,7 +63,7 @@ def test_units_are_the_definition(counts: tuple[int, ...]) -> None:
     assert levels.pooled == pytest.approx(np.median(units))
     for rows, one, unit in zip(found.rows, scores, units, strict=True):
         np.testing.assert_allclose(rows, one / unit)
-    kept = [one[trusted(one)] / unit * MARGIN for one, unit in zip(scores, units, strict=True)]
+    kept = [one[trusted(one)] / unit for one, unit in zip(scores, units, strict=True)]
     np.testing.assert_allclose(found.held_out, np.concatenate(kept))
 
 

@@ -19,8 +19,11 @@ from subadjacent.detectors.members import (
     Members,
     Part,
     fit_members,
-    reach_of,
 )
+from subadjacent.scoring.standardised import learn_usual
+from subadjacent.scoring.together import learn_together
+from subadjacent.training.companions import fit_companions
+from subadjacent.training.sided import fit_sided
 
 BAND = Band(5, 30)
 
@@ -163,7 +166,7 @@ def test_a_causal_surprise_does_not_change_when_rows_follow() -> None:
 
 def test_a_surprise_depends_on_nothing_beyond_its_reach() -> None:
     members = fit_members([waves(4500)], BAND, causal=False)[0]
-    reach = reach_of(BAND, 1)
+    reach = members.reach
     rows = waves(3 * reach, seed=5)
     row, other = len(rows) // 2, rows.copy()
     other[row + reach + 1 :] += 3
@@ -173,12 +176,47 @@ def test_a_surprise_depends_on_nothing_beyond_its_reach() -> None:
     assert not np.allclose(after[row + reach // 2], before[row + reach // 2], rtol=1e-3)
 
 
-def test_surprise_of_training_rows_is_to_models_that_had_not_seen_them() -> None:
-    noise = np.random.default_rng(6).normal(size=(400, 4)).astype(np.float32)
-    members, unseen = fit_members([noise], BAND, causal=False)
-    fresh = np.random.default_rng(7).normal(size=(400, 4)).astype(np.float32)
-    assert unseen[0].mean() == pytest.approx(members.surprise(fresh).mean(), rel=0.2)
-    assert members.surprise(noise).mean() < 0.9 * unseen[0].mean()
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("lengths", [(900,), (500, 20, 45)])
+def test_surprise_of_training_rows_is_the_mean_over_what_views_had_not_seen(
+    lengths: tuple[int, ...], causal: bool
+) -> None:
+    """The definition read aloud, view by view."""
+    parts = [waves(rows, seed=rows) for rows in lengths]
+    wide = Band(WIDE.near, max(lengths) // 10)
+    every = [np.ones(rows, dtype=bool) for rows in lengths]
+    views = [(parts, every)]
+    for band, local, step in ((BAND, False, 1), (BAND, True, 1), (wide, False, WIDE_STEP)):
+        fit = fit_sided(parts, band, local=local, causal=causal, step=step)
+        views.append((fit.unseen, [fit.ridge.judged(rows) for rows in lengths]))
+    found = []
+    for number, (residuals, judged) in enumerate(views):
+        left = fit_companions(residuals, judged).unseen
+        found.append((1.0, learn_usual(residuals, causal=causal, judged=judged).surprise, judged))
+        found.append((0.5, learn_usual(left, causal=causal, judged=judged).surprise, judged))
+        if number == VIEWS.index("ridge"):
+            found.append((1.0, learn_together(residuals, judged, causal=causal).surprise, judged))
+    unseen = fit_members(parts, BAND, causal=causal)[1]
+    for number, rows in enumerate(lengths):
+        total, weights = np.zeros((rows, 3)), np.zeros(rows)
+        for weight, surprise, judged in found:
+            there = judged[number]
+            total[there] += weight * surprise[number][there]
+            weights[there] += weight
+        np.testing.assert_allclose(unseen[number], total / weights[:, None])
+
+
+def test_training_rows_surprise_as_much_as_others_of_their_kind() -> None:
+    unseen, fresh, seen = [], [], []
+    for seed in range(8):
+        noise = np.random.default_rng(seed).normal(size=(2, 400, 4)).astype(np.float32)
+        members, found = fit_members([noise[0]], BAND, causal=False)
+        unseen.append(found[0].mean())
+        fresh.append(members.surprise(noise[1]).mean())
+        seen.append(members.surprise(noise[0]).mean())
+    assert np.mean(unseen) == pytest.approx(np.mean(fresh), rel=0.1)
+    # models that have seen them are surprised less, each time
+    assert (np.array(seen) < unseen).all()
 
 
 def standing_out(surprise: NDArray[np.float64], rows: slice) -> float:
@@ -243,3 +281,17 @@ def test_restlessness_catches_a_noise_that_has_tripled() -> None:
     assert standing_out(with_it, loud) > 1.3 * standing_out(without, loud) > 0
     # and where nothing has changed it is silent
     np.testing.assert_allclose(with_it[100:600].mean(), without[100:600].mean(), rtol=0.05)
+
+
+def test_the_wide_ridge_reaches_over_a_cycle_that_is_long() -> None:
+    time = np.arange(9000)[:, None]
+    noise = np.random.default_rng(8).normal(size=(9000, 1))
+    slow = (np.sin(2 * np.pi * time / 600) + 0.2 * noise).astype(np.float32)
+    members, _ = fit_members([slow], BAND, causal=False)
+    ridge = members.views[VIEWS.index("wide")].ridge
+    assert ridge is not None
+    assert 690 <= ridge.models[0].band.far <= 750
+    # as many points as before, further between
+    assert len(ridge.models[0].offsets) <= 2 * 26
+    again = Members.restore(members.tensors("a"), "a", BAND, 1, causal=False)
+    np.testing.assert_array_equal(again.surprise(slow[:900]), members.surprise(slow[:900]))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
-from subadjacent.scoring.alarms import Alarm, Cause, Explanation, describe, join, rows_of
+from subadjacent.scoring.alarms import Alarm, Cause, Explanation, core_of, describe, join, rows_of
 
 
 def flags(text: str) -> np.ndarray:
@@ -174,3 +174,24 @@ def test_a_number_of_channels_that_is_none_is_refused(channels: Any) -> None:
     with pytest.raises(InputError) as caught:
         described(channels=channels)
     assert str(caught.value) == (f"channels must be a whole number of at least 0; got {channels!r}")
+
+
+def test_the_core_of_an_event_by_hand() -> None:
+    scores = np.array([0.0, 3, 6, 10, 4, 3, 0, 2, 3, 0])
+    above = scores > 1
+    # within two rows of a 10 only 5 and more counts; the 2 and 3 further on are high for where they are
+    found = core_of(above, scores, 2, [(0, 10)])
+    assert found.tolist() == [False, False, True, True, False, False, False, True, True, False]
+    # nor does a 10 count beyond a break in the clock
+    split = core_of(above, scores, 2, [(0, 4), (4, 10)])
+    assert split.tolist() == [False, False, True, True, True, True, False, True, True, False]
+
+
+def test_the_core_is_never_empty_where_a_row_is_above() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        scores = rng.exponential(size=200)
+        above = scores > 1
+        core = core_of(above, scores, int(rng.integers(0, 300)), [(0, 200)])
+        assert core[scores.argmax()]
+        assert not (core & ~above).any()

@@ -85,7 +85,7 @@ def test_what_is_learned_is_the_definition(lengths: tuple[int, ...], causal: boo
 
     def usual(rows: list[int]) -> NDArray[np.float64]:
         blocks = [block for block in np.array_split(squares[rows], 10) if len(block)]
-        return np.sqrt(np.mean([block.mean(axis=0) ** 2 for block in blocks], axis=0))
+        return np.asarray(np.sqrt(np.mean([block.mean(axis=0) ** 2 for block in blocks], axis=0)))
 
     np.testing.assert_allclose(together.squares.ravel(), usual(kept))
     found = np.concatenate(surprise).mean(axis=1)

@@ -136,6 +136,19 @@ def test_gains_bring_one_sided_residuals_to_the_scale_of_the_first(seed: int) ->
     np.testing.assert_allclose(squares[1:], squares[:1] * np.ones((2, 1)), rtol=0.1)
 
 
+def test_one_penalty_serves_all_sides() -> None:
+    # from one side alone these rows would choose another
+    rows = wave(60, noise=1.0)
+    first, before = (fit_ridge([rows], BAND, local=False, side=side) for side in ("both", "before"))
+    assert first is not None
+    assert before is not None
+    assert first.penalty != before.penalty
+    same = fit_ridge([rows], BAND, local=False, side="before", penalties=(first.penalty,))
+    assert same is not None
+    ridge = fit_sided([rows], BAND, local=False, causal=False).ridge
+    np.testing.assert_array_equal(ridge.models[1].weights, same.model.weights)
+
+
 def test_unseen_residuals_are_not_those_of_the_fitted_ridge() -> None:
     noise = np.random.default_rng(3).normal(size=(60, 2)).astype(np.float32)
     fit = fit_sided([noise], BAND, local=False, causal=False)

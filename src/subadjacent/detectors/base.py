@@ -220,7 +220,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         table = self._read(X)
         scores = self._score(table.series)
         events = [
-            join(one > self.threshold_, gap, shortest, series.stretches)
+            join(self._events(one, series), gap, shortest, series.stretches)
             for one, series in zip(scores, table.series, strict=True)
         ]
         wanted = [rows_of(part, len(one)) for part, one in zip(events, scores, strict=True)]
@@ -230,6 +230,14 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             for each in zip(table.series, scores, events, explained, strict=True)
             for alarm in describe(*each, normalize=self.normalize, channels=channels)
         ]
+
+    def _events(
+        self,
+        scores: NDArray[Any],
+        series: TrainSeries,  # noqa: ARG002 — for those whose scores are averages
+    ) -> NDArray[np.bool_]:
+        """The rows that alarms are made of."""
+        return np.asarray(scores > self.threshold_)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted detector to a folder: JSON and safetensors, no pickle.

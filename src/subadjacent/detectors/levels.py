@@ -19,8 +19,6 @@ from subadjacent.scoring.trust import trusted
 
 # the share of normal rows that scores below 1
 SHARE = 0.99
-# rows to come are less like training rows than those are like each other
-MARGIN = 1.15
 # the unit of an entity that hardly anything ever surprised
 LEAST = 2e-3
 
@@ -40,7 +38,7 @@ class EntityLevels:
     ) -> tuple[EntityLevels, TrainingScores]:
         """From scores of training rows to models that had not seen them; also these, in units.
 
-        The threshold is judged by trusted rows, taken a little higher than they are.
+        The threshold is judged by trusted rows alone.
         """
         kept = [one[trusted(one)] for one in scores]
         units = [max(float(np.quantile(one, SHARE)), LEAST) for one in kept]
@@ -49,7 +47,7 @@ class EntityLevels:
             float(np.median(units)),
             {one.entity: unit for one, unit in named if one.entity is not None},
         )
-        held_out = [one * (MARGIN / unit) for one, unit in zip(kept, units, strict=True)]
+        held_out = [one / unit for one, unit in zip(kept, units, strict=True)]
         rows = [one / unit for one, unit in zip(scores, units, strict=True)]
         return levels, TrainingScores(rows, np.concatenate(held_out))
 

@@ -22,17 +22,12 @@ from subadjacent.core.band import Band
 from subadjacent.detectors.persist import Tensors
 from subadjacent.errors import InputError
 from subadjacent.model.companions import Companions
-from subadjacent.model.ridge import CLIP, SIDES, BandRidge, Rows
+from subadjacent.model.ridge import CLIP, SIDES, BandRidge, Rows, main_axes
 from subadjacent.model.sided import SidedRidge
-from subadjacent.scoring.standardised import (
-    SCALES,
-    SPREAD,
-    Usual,
-    learn_usual,
-    smoothing_lengths,
-)
+from subadjacent.scoring.standardised import SCALES, SPREAD, Usual, learn_usual
 from subadjacent.scoring.together import Together, learn_together
 from subadjacent.training.companions import fit_companions
+from subadjacent.training.period import dominant_period
 from subadjacent.training.sided import SidedFit, fit_sided
 
 VIEWS = ("level", "ridge", "local", "wide")
@@ -44,10 +39,12 @@ GIVEN_WEIGHT = 0.5
 # and rows as a whole count as much as one taken by itself
 TOTAL_WEIGHT = len(VIEWS) * (1 + GIVEN_WEIGHT) + 1
 
-# the wide ridge: every 16th point from 20 to 400 rows away, or to a tenth of the rows that are
-# there to learn from
+# the wide ridge: every 16th point from 20 to 400 rows away, or, fewer and further between, a cycle
+# and a fifth away; never more than a tenth of the rows that are there to learn from
 WIDE = Band(20, 400)
 WIDE_STEP = 16
+WIDE_POINTS = 24
+WIDE_CYCLES = 1.2
 WIDE_SHARE = 10
 
 
@@ -104,6 +101,12 @@ class Members:
             mean.add(part.surprise, part.judged, part.weight)
         return mean.result()
 
+    @property
+    def reach(self) -> int:
+        """Rows to either side of a row, at most, that its surprise depends on."""
+        models = [model for view in self.views if view.ridge for model in view.ridge.models]
+        return max((model.band.far for model in models), default=0) + max(*SCALES, SPREAD)
+
     def parts(self, rows: Rows) -> Iterator[Part]:
         """What the surprise of a stretch is the weighted mean of."""
         for kind, view in zip(VIEWS, self.views, strict=True):
@@ -136,7 +139,8 @@ class Members:
                 found[f"{name}.{kind}.{model.side}.axes"] = model.axes
                 found[f"{name}.{kind}.{model.side}.weights"] = model.weights
                 found[f"{name}.{kind}.{model.side}.far"] = np.array(model.band.far)
-        return {key: torch.from_numpy(np.ascontiguousarray(one)) for key, one in found.items()}
+        # copies: a file must not hold one array under two names, as for a single entity
+        return {key: torch.from_numpy(np.array(one, order="C")) for key, one in found.items()}
 
     @classmethod
     def restore(
@@ -169,7 +173,7 @@ def _restore_ridge(tensors: Tensors, name: str, kind: str, band: Band, channels:
         axes, weights = (tensors[f"{name}.{side}.{part}"].numpy() for part in ("axes", "weights"))
         require_shape(f"{name}.{side}.axes", axes, (channels, axes.shape[-1]))
         far = int(tensors[f"{name}.{side}.far"])
-        here, step = (Band(WIDE.near, far), WIDE_STEP) if kind == "wide" else (band, 1)
+        here, step = (Band(WIDE.near, far), _wide_step(far)) if kind == "wide" else (band, 1)
         model = BandRidge(here, axes, weights, kind == "local", side, step)
         features = axes.shape[1] * len(model.offsets) + 1
         require_shape(f"{name}.{side}.weights", weights, (features, channels))
@@ -211,11 +215,18 @@ def fit_members(
 
 def _fit_wide(parts: Sequence[Rows], *, causal: bool) -> SidedFit:
     """A wide ridge that reaches as far as there are rows for, or one of no model."""
-    far = min(WIDE.far, max(map(len, parts)) // WIDE_SHARE)
+    longest = max(parts, key=len)
+    cycle = dominant_period(_level(longest), main_axes(list(parts))) or 0
+    far = min(max(WIDE.far, round(WIDE_CYCLES * cycle)), len(longest) // WIDE_SHARE)
     if far < WIDE.near + WIDE_STEP:
         return SidedFit.of_nothing(parts)
     band = Band(WIDE.near, far)
-    return fit_sided(parts, band, local=False, causal=causal, step=WIDE_STEP)
+    return fit_sided(parts, band, local=False, causal=causal, step=_wide_step(far))
+
+
+def _wide_step(far: int) -> int:
+    """Rows from one neighbour of the wide ridge to the next."""
+    return max(WIDE_STEP, (far - WIDE.near) // WIDE_POINTS)
 
 
 class _Mean:
@@ -243,12 +254,6 @@ def _unseen(
     if fit is None:
         return [_level(part) for part in parts], [np.ones(len(part), dtype=bool) for part in parts]
     return fit.unseen, [fit.ridge.judged(len(part)) for part in parts]
-
-
-def reach_of(band: Band, smoothing: int) -> int:
-    """Rows to either side of a row, at most, that its score depends on."""
-    averaged = max(*SCALES, SPREAD) + max(smoothing_lengths(smoothing))
-    return max(band.far, WIDE.far) + averaged
 
 
 def _level(rows: Rows) -> Rows:

@@ -7,13 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.core.band import Band
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.baselines.magnitude import MagnitudeDetector
 from subadjacent.detectors.baselines.subspace import SubspaceDetector
-from subadjacent.detectors.combination import BAND
-from subadjacent.detectors.members import reach_of
 from subadjacent.detectors.neural import has_network
 from subadjacent.detectors.ridge import BandRidgeDetector
 from subadjacent.detectors.subadjacent import ADDED_UP, SubAdjacentDetector
@@ -38,17 +35,17 @@ def grid_of(detector: BaseDetector) -> Grid | None:
         smoothing, dynamic = detector.setting("smoothing"), detector.setting("dynamic")
         stride = detector.scoring_stride or detector.window_
         if isinstance(detector, SubAdjacentDetector) and detector.recipe in ADDED_UP:
-            reach = reach_of(BAND, smoothing)
+            reach = detector.combination_.views.reach(smoothing)
             return Grid(detector.window_, stride, before=reach, after=reach)
         if dynamic in NEED_ALL_ROWS or detector.block is not None:
             return None
         memory = detector.memory if dynamic != "none" else 0
         return Grid(detector.window_, stride, smoothing + memory)
     if isinstance(detector, SubAdjacentDetector):
-        reach = reach_of(BAND, detector.setting("smoothing"))
+        reach = detector.combination_.views.reach(detector.setting("smoothing"))
         return Grid(1, 1, before=reach, after=reach)
     if isinstance(detector, BandRidgeDetector):
-        reach = reach_of(Band(detector.near, detector.far), detector.smoothing)
+        reach = detector.views_.reach(detector.smoothing)
         return Grid(1, 1, before=reach, after=0 if detector.causal else reach)
     # every window, or every row by itself; a detector not named here scores all rows at once
     if isinstance(detector, MagnitudeDetector | SubspaceDetector):

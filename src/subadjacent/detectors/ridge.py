@@ -17,8 +17,8 @@ from subadjacent.detectors.levels import EntityLevels
 from subadjacent.detectors.persist import Tensors
 from subadjacent.detectors.views import EntityViews
 from subadjacent.errors import InputError, require_whole
-from subadjacent.scoring.alarms import Explanation
-from subadjacent.scoring.standardised import averaged, unusual
+from subadjacent.scoring.alarms import Explanation, core_of
+from subadjacent.scoring.standardised import averaged, smoothing_lengths, unusual
 from subadjacent.training.loop import Watch
 
 log = logging.getLogger(__name__)
@@ -118,6 +118,10 @@ class BandRidgeDetector(BaseDetector):
             )
             for one, rows in zip(series, wanted, strict=True)
         ]
+
+    def _events(self, scores: NDArray[Any], series: TrainSeries) -> NDArray[np.bool_]:
+        above = super()._events(scores, series)
+        return core_of(above, scores, max(smoothing_lengths(self.smoothing)), series.stretches)
 
     def _state(self) -> tuple[Tensors, dict[str, Any]]:
         tensors, learned = self.views_.state()

@@ -20,8 +20,8 @@ from subadjacent.detectors.persist import Tensors
 from subadjacent.errors import InputError
 from subadjacent.model.config import ModelConfig
 from subadjacent.model.transformer import SubAdjacentTransformer
-from subadjacent.scoring.alarms import Explanation
-from subadjacent.scoring.standardised import averaged, unusual
+from subadjacent.scoring.alarms import Explanation, core_of
+from subadjacent.scoring.standardised import averaged, smoothing_lengths, unusual
 from subadjacent.training.loop import Watch
 
 RECIPES = ("combined", "fast", "network", "paper")
@@ -134,8 +134,8 @@ class SubAdjacentDetector(NeuralDetector):
     >>> broken = normal[:500].copy()
     >>> broken[300:310, 1] = 1.0
     >>> detector = SubAdjacentDetector(epochs=2).fit(normal)
-    >>> alarm = detector.alarms(broken)[0]
-    >>> alarm.causes[0].channel
+    >>> worst = max(detector.alarms(broken), key=lambda alarm: alarm.severity)
+    >>> worst.causes[0].channel
     'channel_1'
     """
 
@@ -283,6 +283,13 @@ class SubAdjacentDetector(NeuralDetector):
             found = super()._explain(series, wanted, expected=expected)
             values = [one.expected for one in found]
         return [Explanation(*each) for each in zip(scores, values, strict=True)]
+
+    def _events(self, scores: NDArray[Any], series: TrainSeries) -> NDArray[np.bool_]:
+        above = super()._events(scores, series)
+        if self.recipe not in ADDED_UP:
+            return above
+        reach = max(smoothing_lengths(self.setting("smoothing")))
+        return core_of(above, scores, reach, series.stretches)
 
     def _surprise(
         self,

@@ -21,6 +21,7 @@ from subadjacent.detectors.integrity import check_scalers
 from subadjacent.detectors.members import Members, fit_members
 from subadjacent.detectors.persist import Tensors
 from subadjacent.model.ridge import FAR_CLIP, Rows
+from subadjacent.scoring.standardised import smoothing_lengths
 
 # rows of all entities together that a model for entities not seen in fitting learns from
 POOLED_ROWS = 100_000
@@ -74,6 +75,11 @@ class EntityViews:
     def scaled(self, series: TrainSeries) -> list[Rows]:
         """The unbroken stretches of a series, as the views see them."""
         return _scaled(series, self.scalers)
+
+    def reach(self, smoothing: int) -> int:
+        """Rows to either side of a row, at most, that its score depends on."""
+        members = [self.pooled, *self.by_entity.values()]
+        return max(one.reach for one in members) + max(smoothing_lengths(smoothing))
 
     def surprise(self, series: TrainSeries) -> list[Surprise]:
         """How surprising each value of each stretch is, (T, C)."""

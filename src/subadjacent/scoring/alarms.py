@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter1d
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import require_whole
@@ -15,6 +16,8 @@ from subadjacent.errors import require_whole
 # added to a channel's usual squared error: one that never moved in training is not explained
 # by its first ripple
 ERROR_FLOOR = 1e-3
+# share of the highest score around it that a row of an event has
+CORE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,22 @@ def join(
             else:
                 joined.append((start, stop))
     return [(start, stop) for start, stop in joined if stop - start >= shortest]
+
+
+def core_of(
+    above: NDArray[np.bool_],
+    scores: NDArray[Any],
+    reach: int,
+    stretches: Sequence[tuple[int, int]],
+) -> NDArray[np.bool_]:
+    """Those rows of ``above`` that score at least half as high as any within ``reach`` rows.
+
+    An average spreads an event over the rows around it; these are left out.
+    """
+    highest = np.empty(len(scores))
+    for first, last in stretches:
+        highest[first:last] = maximum_filter1d(scores[first:last], 2 * reach + 1, mode="nearest")
+    return above & (scores >= CORE * highest)
 
 
 def rows_of(events: Sequence[tuple[int, int]], n: int) -> NDArray[np.bool_]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from subadjacent.detectors.combination import WEIGHT
 from subadjacent.detectors.members import TOTAL_WEIGHT, Members
 from subadjacent.detectors.subadjacent import SubAdjacentDetector
+from subadjacent.errors import InputError
 from subadjacent.evaluation.metrics import auroc, average_precision
 from subadjacent.evaluation.volume import volumes
 from subadjacent.experiments.datasets import load
@@ -94,7 +95,9 @@ ABLATIONS: dict[str, Callable[[_Entity], Scores]] = {
 
 def execute(run: Run, root: str | None, device: str) -> dict[str, Any]:
     """Fit, or take the fit of a run before, and judge what is left without a part."""
-    without = str(dict(run.settings)["without"])
+    without = str(dict(run.settings).get("without"))
+    if without not in ABLATIONS:
+        raise InputError(f"without must be one of {', '.join(ABLATIONS)}; got {without!r}")
     measures = []
     for one in _entities(replace(run, detector="default", settings=()), root, device):
         scores = ABLATIONS[without](one)

@@ -1,0 +1,59 @@
+"""How long a cycle of the training rows lasts, by how much they resemble themselves later on.
+
+Shapes: T rows of a stretch, C channels, K axes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import next_fast_len
+
+# axes of most variance that are looked at
+AXES = 3
+# cycles are looked for among so many rows
+LONGEST, SHORTEST = 2000, 30
+# the last rows of a long stretch say enough
+ENOUGH = 100_000
+# rows resemble those a cycle away at least so much
+STRONG = 0.3
+# this share of the best likeness is as good
+NEARLY = 0.9
+# a curve that has not fallen so far has no cycle yet
+FALLEN = 0.2
+
+
+def dominant_period(rows: NDArray[Any], axes: NDArray[Any]) -> int | None:
+    """Rows in a cycle of a stretch (T, C), seen along its main axes (C, K); None without one.
+
+    Cycles of more than a quarter of the rows cannot be told from chance.
+    """
+    seen = np.asarray(rows[-ENOUGH:] @ axes[:, :AXES], dtype=np.float64)
+    longest = min(LONGEST, len(seen) // 4)
+    likeness = _autocorrelation(seen, longest)
+    fallen = np.flatnonzero(likeness < FALLEN)
+    if not len(fallen):
+        return None
+    first = max(int(fallen[0]), SHORTEST)
+    if first >= len(likeness):
+        return None
+    best = likeness[first:].max()
+    if best <= STRONG:
+        return None
+    # two cycles are as alike as one: the first that is nearly as good, and its top
+    near = first + int(np.flatnonzero(likeness[first:] >= NEARLY * best)[0])
+    return near + int(np.argmax(likeness[near : near + near // 4 + 1]))
+
+
+def _autocorrelation(seen: NDArray[np.float64], longest: int) -> NDArray[np.float64]:
+    """How alike rows are to those up to ``longest`` rows later, all axes together; 1 at 0."""
+    n = len(seen)
+    centred = seen - seen.mean(axis=0)
+    power = np.abs(np.fft.rfft(centred, next_fast_len(2 * n), axis=0)) ** 2
+    sums = np.fft.irfft(power, next_fast_len(2 * n), axis=0)[:longest].sum(axis=1)
+    # fewer pairs are that far apart
+    means = sums / np.arange(n, n - longest, -1)
+    # rows that never moved are like none
+    return np.asarray(means / means[0]) if longest and means[0] > 0 else np.zeros(0)

@@ -1,0 +1,40 @@
+"""Numbers on hand-written pages are those of the rendered ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+
+def tables(text: str) -> list[list[str]]:
+    """Lines of every table, in order."""
+    found: list[list[str]] = [[]]
+    for line in text.splitlines():
+        if line.startswith("|"):
+            found[-1].append(line)
+        elif found[-1]:
+            found.append([])
+    return [one for one in found if one]
+
+
+def opening() -> list[list[str]]:
+    text = (DOCS / "results.md").read_text(encoding="utf-8")
+    return tables(text[: text.index("\n## Table 1")])
+
+
+def test_the_first_numbers_of_the_readme_are_rows_of_the_results() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = tables(text)[0]
+    average_precision = next(one for one in opening() if any("our default" in row for row in one))
+    assert shown[0] == average_precision[0]
+    assert len(shown) >= 5
+    assert set(shown) <= set(average_precision)
+
+
+def test_the_ablation_on_the_method_s_page_is_the_rendered_one() -> None:
+    page = (DOCS / "method.md").read_text(encoding="utf-8")
+    shown = page[page.index("<!-- ablation -->") : page.index("<!-- /ablation -->")]
+    rendered = (DOCS / "results" / "ablation-default.md").read_text(encoding="utf-8")
+    assert tables(shown)[0] == tables(rendered)[0]
