@@ -60,6 +60,17 @@ def test_generate_gives_the_benchmark_series(command: Run, tmp_path: Path) -> No
     assert pl.read_parquet(tmp_path / "series.parquet").columns == ["value", "label"]
 
 
+def test_the_fast_recipe_goes_all_the_way_without_a_network(
+    command: Run, plant: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "fast.toml").write_text('recipe = "fast"\n')
+    done = command("fit", plant, "-o", "fast", "--config", "fast.toml", "--label", "label")
+    assert "epochs" not in json.loads(done.stdout)
+    done = command("detect", plant, "--config", "fast.toml", "--label", "label")
+    assert json_lines(done.stdout)[0]["causes"]
+    assert (tmp_path / "plant-anomalies" / "report.html").exists()
+
+
 def test_detect_goes_from_a_file_to_explained_alarms(
     command: Run, plant: Path, tmp_path: Path
 ) -> None:

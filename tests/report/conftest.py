@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from conftest import SMALL
 from report.sample import dated
 from subadjacent import SubAdjacentDetector
 from subadjacent.data.plant import Plant
@@ -12,4 +13,4 @@ from subadjacent.data.plant import Plant
 @pytest.fixture(scope="session")
 def named(plant: Plant) -> SubAdjacentDetector:
     """Fitted on a frame; tests must not change it."""
-    return SubAdjacentDetector(window=20, epochs=2, stride=4, smoothing=3).fit(dated(plant.train))
+    return SubAdjacentDetector(**SMALL).fit(dated(plant.train))

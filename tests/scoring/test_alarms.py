@@ -179,7 +179,7 @@ def test_a_number_of_channels_that_is_none_is_refused(channels: Any) -> None:
 def test_the_core_of_an_event_by_hand() -> None:
     scores = np.array([0.0, 3, 6, 10, 4, 3, 0, 2, 3, 0])
     above = scores > 1
-    # within two rows of a 10 only 5 and more counts; the 2 and 3 further on are high for where they are
+    # within two rows of a 10 only 5 and more counts; 2 and 3 are high where they stand
     found = core_of(above, scores, 2, [(0, 10)])
     assert found.tolist() == [False, False, True, True, False, False, False, True, True, False]
     # nor does a 10 count beyond a break in the clock

@@ -31,6 +31,7 @@ def fit(
     """Learn what is normal from files, and write a model folder."""
     from subadjacent.cli.rows import first_part, naming
     from subadjacent.data.files import Columns, open_files
+    from subadjacent.detectors.neural import has_network
 
     detector = option.build_detector(
         config=config, budget=budget, false_alarms=false_alarms, device=device, seed=seed
@@ -46,15 +47,14 @@ def fit(
         detector.fit(frame, watch=bar.training)
     save_model(detector, output)
     say(f"wrote {output}", quiet=quiet)
-    print_json(
-        {
-            "model": str(output),
-            "rows": len(frame),
-            "channels": list(detector.channels_),
-            "entities": list(detector.entities_),
-            "window": detector.window_,
-            "epochs": len(detector.history_),
-            "threshold": detector.threshold_,
-            "seconds": round(clock.monotonic() - started, 1),
-        }
-    )
+    told: dict[str, object] = {
+        "model": str(output),
+        "rows": len(frame),
+        "channels": list(detector.channels_),
+        "entities": list(detector.entities_),
+    }
+    # the fast recipe does without a network
+    if has_network(detector):
+        told |= {"window": detector.window_, "epochs": len(detector.history_)}
+    seconds = round(clock.monotonic() - started, 1)
+    print_json(told | {"threshold": detector.threshold_, "seconds": seconds})

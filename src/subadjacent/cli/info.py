@@ -27,7 +27,7 @@ def info(
         "typical_score": saved.facts["typical_score"],
     }
     # not every detector looks at windows or has a network
-    if (window := learned.get("window", saved.parameters.get("window"))) is not None:
+    if isinstance(window := learned.get("window", saved.parameters.get("window")), int):
         told["window"] = window
     if "network" in learned:
         told |= {"epochs": len(learned["history"]), "network": learned["network"]}

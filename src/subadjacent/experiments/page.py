@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from subadjacent.experiments.asked import PAPER, Asked
-from subadjacent.experiments.catalogue import FIGURES, TABLES, Table, figure, table
+from subadjacent.experiments.catalogue import FIGURES, PAPERS, TABLES, Table, figure, table
 from subadjacent.experiments.figures import read_arrays
 from subadjacent.experiments.opening import Opening
 from subadjacent.experiments.render import comma_separated, latex, markdown
@@ -73,11 +73,12 @@ def missing_words(found: Table, results: Results, asked: Asked) -> str:
 
 
 def _section(found: Table, words: str, results: Results, asked: Asked, files: str) -> str:
-    number = found.name.removeprefix("table")
+    # ours have no number
+    heading = found.name.replace("table", "Table ") if found.name in PAPERS else "Beyond the paper"
     links = f"[CSV]({files}/{found.name}.csv) · [LaTeX]({files}/{found.name}.tex)"
     grids = "\n".join(markdown(grid) for grid in found.grids(results, asked))
     lacking = missing_words(found, results, asked)
-    return f"## Table {number}: {words}\n\n{links}\n\n{lacking}{grids}"
+    return f"## {heading}: {words}\n\n{links}\n\n{lacking}{grids}"
 
 
 def _figure(name: str, words: str, results: Results, files: str) -> str:

@@ -66,9 +66,10 @@ def anatomy(detector: BaseDetector) -> Anatomy:
     if not has_network(detector):
         usual = "mean over the channels, in units of what is usual for each"
         error = Row("error", "Error", usual, 96, ("error",))
-        # what was chosen where it was left to the data, else what was given
-        window = getattr(detector, "window_", getattr(detector, "window", None))
-        return Anatomy((data, error, decision), window, None, None, None)
+        window = getattr(detector, "window", None)
+        # left to the data, by a detector that then did without
+        known = window if isinstance(window, int) else None
+        return Anatomy((data, error, decision), known, None, None, None)
     error = Row("error", "Reconstruction error", "mean over the channels", 96, ("error",))
     weighing = _weighing(detector)
     score = Row(

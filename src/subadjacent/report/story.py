@@ -135,7 +135,9 @@ def _about_training(detector: BaseDetector) -> list[str]:
         )
     rule = detector.threshold_rule_
     if rows and isinstance(rule, AlarmBudget | ExtremeValue):
-        share = getattr(detector, "validation_fraction", None)
+        # where views are added up, every row is judged by models that had not seen it
+        added_up = hasattr(detector, "levels_")
+        share = None if added_up else getattr(detector, "validation_fraction", None)
         held_out = rows if share is None else rows * share
         if rule.risk * held_out < EXTRAPOLATED:
             told.append(
