@@ -141,6 +141,17 @@ def test_the_fast_recipe_is_the_ridge_detector_by_another_name(tmp_path: Path) -
     np.testing.assert_array_equal(again.decision_function(rows), fast.decision_function(rows))
 
 
+def test_fitting_anew_with_another_recipe_leaves_nothing_of_the_old_one() -> None:
+    detector = SubAdjacentDetector(**QUICK).fit(waves(600))
+    detector.set_params(recipe="fast").fit(waves(600))
+    assert not hasattr(detector, "network_")
+    detector.set_params(recipe="network").fit(waves(600))
+    assert not hasattr(detector, "levels_")
+    wanted = SubAdjacentDetector(**QUICK | {"recipe": "network"}).fit(waves(600))
+    rows = waves(100, seed=10)
+    np.testing.assert_array_equal(detector.decision_function(rows), wanted.decision_function(rows))
+
+
 def test_there_is_no_looking_into_a_network_that_is_not_there() -> None:
     fast = SubAdjacentDetector(recipe="fast").fit(waves(500))
     with pytest.raises(InputError, match="must have a network to look into"):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from subadjacent import InputError
 from subadjacent.core.band import Band
+from subadjacent.detectors.learn_members import fit_members
 from subadjacent.detectors.members import (
     GIVEN_WEIGHT,
     TOTAL_WEIGHT,
@@ -18,7 +19,6 @@ from subadjacent.detectors.members import (
     WIDE_STEP,
     Members,
     Part,
-    fit_members,
 )
 from subadjacent.scoring.standardised import learn_usual
 from subadjacent.scoring.together import learn_together

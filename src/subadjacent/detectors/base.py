@@ -125,6 +125,9 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         # on a copy, taken over whole: a fit that is refused, fails or is interrupted leaves
         # what was learned before
         learner = copy.copy(self)
+        # nor does what another recipe learned stay behind
+        for name in [one for one in vars(learner) if one.endswith("_") and one[0] != "_"]:
+            delattr(learner, name)
         learner._learn(X, watch)
         self.__dict__ = learner.__dict__
         return self

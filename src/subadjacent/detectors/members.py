@@ -10,7 +10,7 @@ Shapes: T rows of a stretch, C channels.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,13 +22,10 @@ from subadjacent.core.band import Band
 from subadjacent.detectors.persist import Tensors
 from subadjacent.errors import InputError
 from subadjacent.model.companions import Companions
-from subadjacent.model.ridge import CLIP, SIDES, BandRidge, Rows, main_axes
+from subadjacent.model.ridge import CLIP, SIDES, BandRidge, Rows
 from subadjacent.model.sided import SidedRidge
-from subadjacent.scoring.standardised import SCALES, SPREAD, Usual, learn_usual
-from subadjacent.scoring.together import Together, learn_together
-from subadjacent.training.companions import fit_companions
-from subadjacent.training.period import dominant_period
-from subadjacent.training.sided import SidedFit, fit_sided
+from subadjacent.scoring.standardised import SCALES, SPREAD, Usual
+from subadjacent.scoring.together import Together
 
 VIEWS = ("level", "ridge", "local", "wide")
 # whose residuals are judged for all channels together as well
@@ -39,13 +36,10 @@ GIVEN_WEIGHT = 0.5
 # and rows as a whole count as much as one taken by itself
 TOTAL_WEIGHT = len(VIEWS) * (1 + GIVEN_WEIGHT) + 1
 
-# the wide ridge: every 16th point from 20 to 400 rows away, or, fewer and further between, a cycle
-# and a fifth away; never more than a tenth of the rows that are there to learn from
+# the wide ridge: every 16th point from 20 to 400 rows away, or as many further between
 WIDE = Band(20, 400)
 WIDE_STEP = 16
 WIDE_POINTS = 24
-WIDE_CYCLES = 1.2
-WIDE_SHARE = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +63,7 @@ class View:
 
     def residuals(self, rows: Rows) -> Rows:
         """Of a stretch's rows, (T, C); 0 where nothing judges a row."""
-        return _level(rows) if self.ridge is None else self.ridge.residuals(rows)
+        return level(rows) if self.ridge is None else self.ridge.residuals(rows)
 
     def judged(self, rows: int) -> NDArray[np.bool_]:
         """Which rows of a stretch have a residual at all."""
@@ -96,7 +90,7 @@ class Members:
 
     def surprise(self, rows: Rows) -> NDArray[np.float64]:
         """How surprising each value of a stretch is, (T, C): the mean over all parts."""
-        mean = _Mean(rows.shape)
+        mean = Mean(rows.shape)
         for part in self.parts(rows):
             mean.add(part.surprise, part.judged, part.weight)
         return mean.result()
@@ -173,7 +167,7 @@ def _restore_ridge(tensors: Tensors, name: str, kind: str, band: Band, channels:
         axes, weights = (tensors[f"{name}.{side}.{part}"].numpy() for part in ("axes", "weights"))
         require_shape(f"{name}.{side}.axes", axes, (channels, axes.shape[-1]))
         far = int(tensors[f"{name}.{side}.far"])
-        here, step = (Band(WIDE.near, far), _wide_step(far)) if kind == "wide" else (band, 1)
+        here, step = (Band(WIDE.near, far), wide_step(far)) if kind == "wide" else (band, 1)
         model = BandRidge(here, axes, weights, kind == "local", side, step)
         features = axes.shape[1] * len(model.offsets) + 1
         require_shape(f"{name}.{side}.weights", weights, (features, channels))
@@ -183,54 +177,13 @@ def _restore_ridge(tensors: Tensors, name: str, kind: str, band: Band, channels:
     return SidedRidge(tuple(models), gains)
 
 
-def fit_members(
-    parts: Sequence[Rows], band: Band, *, causal: bool
-) -> tuple[Members, list[NDArray[np.float64]]]:
-    """Learn from an entity's stretches; also their surprise to models that had not seen them."""
-    # in the order of VIEWS
-    fits: dict[str, SidedFit | None] = {
-        "level": None,
-        "ridge": fit_sided(parts, band, local=False, causal=causal),
-        "local": fit_sided(parts, band, local=True, causal=causal),
-        "wide": _fit_wide(parts, causal=causal),
-    }
-    means = [_Mean(part.shape) for part in parts]
-    views = []
-    for kind, fit in fits.items():
-        residuals, judged = _unseen(fit, parts)
-        companions, left = fit_companions(residuals, judged)
-        alone = learn_usual(residuals, causal=causal, judged=judged)
-        given = learn_usual(left, causal=causal, judged=judged)
-        ridge = None if fit is None else fit.ridge
-        views.append(View(ridge, companions, alone.usual, given.usual))
-        found = [(alone.surprise, 1.0), (given.surprise, GIVEN_WEIGHT)]
-        if kind == JUDGED_TOGETHER:
-            together = learn_together(residuals, judged, causal=causal)
-            found.append((together.surprise, 1.0))
-        for surprise, weight in found:
-            for mean, one, where in zip(means, surprise, judged, strict=True):
-                mean.add(one, where, weight)
-    return Members(tuple(views), together.together, causal), [mean.result() for mean in means]
-
-
-def _fit_wide(parts: Sequence[Rows], *, causal: bool) -> SidedFit:
-    """A wide ridge that reaches as far as there are rows for, or one of no model."""
-    longest = max(parts, key=len)
-    cycle = dominant_period(_level(longest), main_axes(list(parts))) or 0
-    far = min(max(WIDE.far, round(WIDE_CYCLES * cycle)), len(longest) // WIDE_SHARE)
-    if far < WIDE.near + WIDE_STEP:
-        return SidedFit.of_nothing(parts)
-    band = Band(WIDE.near, far)
-    return fit_sided(parts, band, local=False, causal=causal, step=_wide_step(far))
-
-
-def _wide_step(far: int) -> int:
+def wide_step(far: int) -> int:
     """Rows from one neighbour of the wide ridge to the next."""
     return max(WIDE_STEP, (far - WIDE.near) // WIDE_POINTS)
 
 
-class _Mean:
-    """The mean over what has been added, at each row over what judges it."""
+class Mean:
+    """The mean over what has been added, at each row over what judges it, (T, C)."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.total = np.zeros(shape)
@@ -239,24 +192,18 @@ class _Mean:
     def add(
         self, surprise: NDArray[np.float64], judged: NDArray[np.bool_], weight: float = 1.0
     ) -> None:
-        # rows that are not judged have a residual of 0 themselves, but averages with others
+        """Count in a part, at the rows that it judges."""
+        # the others have a residual of 0 themselves, but averages with those next to them
         self.total += surprise * (weight * judged[:, None])
         self.weight += weight * judged[:, None]
 
     def result(self) -> NDArray[np.float64]:
+        """What all came to."""
         return np.asarray(self.total / self.weight)
 
 
-def _unseen(
-    fit: SidedFit | None, parts: Sequence[Rows]
-) -> tuple[list[Rows], list[NDArray[np.bool_]]]:
-    """Residuals of rows not learned from, and which rows have one."""
-    if fit is None:
-        return [_level(part) for part in parts], [np.ones(len(part), dtype=bool) for part in parts]
-    return fit.unseen, [fit.ridge.judged(len(part)) for part in parts]
-
-
-def _level(rows: Rows) -> Rows:
+def level(rows: Rows) -> Rows:
+    """The residual of a value that nothing is expected of."""
     return np.clip(rows, -CLIP, CLIP)
 
 

@@ -18,7 +18,8 @@ from subadjacent.data.scaling import EntityScalers, fit_scalers
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import stack
 from subadjacent.detectors.integrity import check_scalers
-from subadjacent.detectors.members import Members, fit_members
+from subadjacent.detectors.learn_members import fit_members
+from subadjacent.detectors.members import Members
 from subadjacent.detectors.persist import Tensors
 from subadjacent.model.ridge import FAR_CLIP, Rows
 from subadjacent.scoring.standardised import smoothing_lengths
