@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -33,6 +34,8 @@ from subadjacent.scoring.alarms import Alarm, Explanation, describe, join, rows_
 from subadjacent.scoring.calibration import check_threshold, fit_threshold
 from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
 from subadjacent.training.loop import Watch, ignore
+
+log = logging.getLogger(__name__)
 
 # how steep predict_proba is: a typical row gets 1 %, a row at the threshold 50 %
 STEEPNESS = float(np.log(99))
@@ -315,6 +318,13 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             self._check_names(table)
             self._check_entities(table)
         return table
+
+    def _name_strangers(self, series: Sequence[TrainSeries]) -> None:
+        """Say which entities were not there in fitting."""
+        named = {one.entity for one in series if one.entity is not None}
+        unknown = named.difference(self.entities_)
+        if unknown and self.entities_:
+            log.warning("entities not seen in fitting are judged by all: %s", sorted(unknown))
 
     def _check_names(self, table: Table) -> None:
         """A frame is checked by scikit-learn; this is for names that came another way."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -50,8 +49,6 @@ from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast, resolve_device
 from subadjacent.training.fit import fit_network
 from subadjacent.training.loop import Watch
-
-log = logging.getLogger(__name__)
 
 
 def has_network(detector: BaseDetector) -> TypeGuard[NeuralDetector]:
@@ -283,10 +280,7 @@ class NeuralDetector(BaseDetector):
             self.network_.to(resolve_device(device))
 
     def _stack(self, series: Sequence[TrainSeries]) -> Stack:
-        named = {one.entity for one in series if one.entity is not None}
-        unknown = named.difference(self.entities_)
-        if unknown and self.entities_:
-            log.warning("entities not seen in fitting are scaled by all: %s", sorted(unknown))
+        self._name_strangers(series)
         return stack(series, self.scalers_, self.window_)
 
     def _windows(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,8 +19,6 @@ from subadjacent.errors import InputError, require_whole
 from subadjacent.scoring.alarms import Explanation, core_of
 from subadjacent.scoring.standardised import averaged, smoothing_lengths, unusual
 from subadjacent.training.loop import Watch
-
-log = logging.getLogger(__name__)
 
 
 class BandRidgeDetector(BaseDetector):
@@ -96,10 +93,7 @@ class BandRidgeDetector(BaseDetector):
         return scores
 
     def _score(self, series: Sequence[TrainSeries]) -> list[NDArray[Any]]:
-        named = {one.entity for one in series if one.entity is not None}
-        unknown = named.difference(self.entities_)
-        if unknown and self.entities_:
-            log.warning("entities not seen in fitting are judged by all: %s", sorted(unknown))
+        self._name_strangers(series)
         return [
             self.levels_.apply(one, self._smoothed(self.views_.surprise(one))) for one in series
         ]
@@ -121,6 +115,9 @@ class BandRidgeDetector(BaseDetector):
 
     def _events(self, scores: NDArray[Any], series: TrainSeries) -> NDArray[np.bool_]:
         above = super()._events(scores, series)
+        if self.causal:
+            # which rows are the core is known later only
+            return above
         return core_of(above, scores, max(smoothing_lengths(self.smoothing)), series.stretches)
 
     def _state(self) -> tuple[Tensors, dict[str, Any]]:

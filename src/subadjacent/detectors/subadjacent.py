@@ -36,6 +36,8 @@ PAPERS_OWN: dict[str, Any] = {
     "smoothing": 1,
     "dynamic": "trailing",
 }
+# what windows of the shortest length need; without a network no less is asked for
+FEWEST_ROWS = 8
 # before the names of arrays that are not the network's
 ADDED = "combination."
 
@@ -53,7 +55,8 @@ class SubAdjacentDetector(NeuralDetector):
         What is held against the threshold. "combined": the plain views of
         ``BandRidgeDetector`` and the residuals of a small network, added up; ``temperature``,
         ``block``, ``dynamic`` and ``memory`` play no part in it. "fast": the views alone, seconds
-        on one core, and no other parameter but ``smoothing`` counts. "network": the network's
+        on one core; of the others only ``smoothing``, ``contamination`` and ``fill_limit`` count.
+        Views have a band of their own, 5 to 30. "network": the network's
         error, weighed and compared as the parameters below say. "paper": the same, as the paper
         has it; parameters left at "auto" take its values.
     window : int or "auto"
@@ -217,7 +220,14 @@ class SubAdjacentDetector(NeuralDetector):
 
     def _fit(self, series: Sequence[TrainSeries], watch: Watch) -> TrainingScores:
         self.check()
-        return self._combine(series) if self.recipe == "fast" else super()._fit(series, watch)
+        if self.recipe != "fast":
+            return super()._fit(series, watch)
+        if max(map(len, series)) < FEWEST_ROWS:
+            raise InputError(
+                f"X must have at least {FEWEST_ROWS} rows; the longest series has "
+                f"{max(map(len, series))}"
+            )
+        return self._combine(series)
 
     def _configure(self, channels: int) -> ModelConfig:
         self.band_ = choose_band(self.near, self.far, self.window_)
@@ -299,6 +309,7 @@ class SubAdjacentDetector(NeuralDetector):
     ) -> list[list[NDArray[np.float64]]]:
         """How surprising each value of each stretch of each series is."""
         if self.recipe == "fast":
+            self._name_strangers(series)
             return [self.combination_.surprise(one) for one in series]
         stacked = self._stack(series) if stacked is None else stacked
         residuals = _residuals(stacked, self._expected(stacked) if expected is None else expected)

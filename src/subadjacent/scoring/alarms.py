@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter1d
+from scipy.signal import find_peaks, peak_prominences
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import require_whole
@@ -18,6 +20,8 @@ from subadjacent.errors import require_whole
 ERROR_FLOOR = 1e-3
 # share of the highest score around it that a row of an event has
 CORE = 0.5
+# share of its height that a peak must stand out by, to be one of its own
+VALLEY = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +101,28 @@ def core_of(
     reach: int,
     stretches: Sequence[tuple[int, int]],
 ) -> NDArray[np.bool_]:
-    """Those rows of ``above`` that score at least half as high as any within ``reach`` rows.
+    """Those rows of ``above`` that score at least half as high as any around them.
 
-    An average spreads an event over the rows around it; these are left out.
+    An average spreads an event over the rows around it; these are left out. Around a row are those
+    within ``reach`` that no valley parts from it: a small event beside a large one stays.
     """
     highest = np.empty(len(scores))
     for first, last in stretches:
-        highest[first:last] = maximum_filter1d(scores[first:last], 2 * reach + 1, mode="nearest")
+        for start, stop in _slopes(scores[first:last], reach):
+            part = slice(first + start, first + stop)
+            highest[part] = maximum_filter1d(scores[part], 2 * reach + 1, mode="nearest")
     return above & (scores >= CORE * highest)
+
+
+def _slopes(scores: NDArray[Any], reach: int) -> list[tuple[int, int]]:
+    """Where the slopes of each peak begin and end, from valley to valley."""
+    # one row more at either end: the first and the last row may be peaks
+    padded = np.pad(scores.astype(float), 1, constant_values=scores.min() - 1)
+    peaks, _ = find_peaks(padded)
+    stands_out = peak_prominences(padded, peaks, wlen=2 * reach + 3)[0]
+    peaks = peaks[stands_out >= VALLEY * padded[peaks]] - 1
+    valleys = [one + int(np.argmin(scores[one : two + 1])) for one, two in pairwise(peaks)]
+    return list(pairwise([0, *valleys, len(scores)]))
 
 
 def rows_of(events: Sequence[tuple[int, int]], n: int) -> NDArray[np.bool_]:

@@ -9,7 +9,6 @@ Shapes: T rows of a stretch, C channels.
 
 from __future__ import annotations
 
-import logging
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -27,8 +26,6 @@ from subadjacent.errors import require_number, require_whole
 from subadjacent.scoring.alarms import ERROR_FLOOR, Explanation
 from subadjacent.scoring.smoothing import smooth
 from subadjacent.training.loop import Watch
-
-log = logging.getLogger(__name__)
 
 Rows = NDArray[np.float64]
 
@@ -150,10 +147,7 @@ class ControlDetector(BaseDetector):
         )
 
     def _stack(self, series: Sequence[TrainSeries]) -> Stack:
-        named = {one.entity for one in series if one.entity is not None}
-        unknown = named.difference(self.entities_)
-        if unknown and self.entities_:
-            log.warning("entities not seen in fitting are judged by all: %s", sorted(unknown))
+        self._name_strangers(series)
         return stack(series, self.scalers_, self._reach())
 
 
