@@ -67,6 +67,16 @@ def test_causal_scores_do_not_depend_on_rows_to_come() -> None:
         )
 
 
+def test_causal_alarms_do_not_go_away_when_more_rows_come() -> None:
+    detector = BandRidgeDetector(causal=True).fit(waves(1500))
+    series = waves(600, seed=4)
+    series[300:306, 0] += 4
+    series[340:380, 1] += 9
+    early = detector.alarms(series[:330])
+    assert early
+    assert {alarm.first for alarm in early} <= {alarm.first for alarm in detector.alarms(series)}
+
+
 def test_training_scores_are_of_rows_not_learned_from() -> None:
     noise = np.random.default_rng(5).normal(size=(150, 6))
     detector = BandRidgeDetector().fit(noise)

@@ -195,3 +195,15 @@ def test_the_core_is_never_empty_where_a_row_is_above() -> None:
         core = core_of(above, scores, int(rng.integers(0, 300)), [(0, 200)])
         assert core[scores.argmax()]
         assert not (core & ~above).any()
+
+
+def test_a_small_event_beside_a_large_one_stays_and_a_skirt_does_not() -> None:
+    scores = np.array([0.0, 2, 4, 2, 1, 3, 12, 20, 12, 5, 3, 2, 0])
+    found = core_of(scores > 1, scores, 6, [(0, len(scores))])
+    assert np.flatnonzero(found).tolist() == [1, 2, 3, 6, 7, 8]
+
+
+def test_a_ripple_is_no_event_of_its_own() -> None:
+    scores = np.array([0.0, 3, 5, 4.5, 12, 20, 12, 5, 3, 0])
+    found = core_of(scores > 1, scores, 6, [(0, len(scores))])
+    assert np.flatnonzero(found).tolist() == [4, 5, 6]
