@@ -334,7 +334,7 @@ def test_a_remark_about_strange_entities_comes_once(command: Run, tmp_path: Path
         in command("fit", "one.csv", "-o", "model", "--config", "quick.toml").stderr
     )
     said = command("score", "all.csv", "-m", "model", "-o", "s.csv", "-q").stderr.splitlines()
-    assert len([line for line in said if "scaled by all" in line]) == 1
+    assert len([line for line in said if "judged by all" in line]) == 1
     assert said[-1] == "3 entities in all were not seen in fitting: ['b', 'c', 'd']"
 
 
