@@ -152,6 +152,12 @@ def test_fitting_anew_with_another_recipe_leaves_nothing_of_the_old_one() -> Non
     np.testing.assert_array_equal(detector.decision_function(rows), wanted.decision_function(rows))
 
 
+def test_the_fast_recipe_asks_for_as_many_rows_as_the_others() -> None:
+    with pytest.raises(InputError, match="at least 8 rows; the longest series has 7"):
+        SubAdjacentDetector(recipe="fast").fit(waves(7))
+    assert np.isfinite(SubAdjacentDetector(recipe="fast").fit(waves(8)).threshold_)
+
+
 def test_there_is_no_looking_into_a_network_that_is_not_there() -> None:
     fast = SubAdjacentDetector(recipe="fast").fit(waves(500))
     with pytest.raises(InputError, match="must have a network to look into"):

@@ -64,7 +64,7 @@ class SubAdjacentDetector(NeuralDetector):
     near, far : int or "auto"
         The band: points at a distance of ``near`` to ``far`` are sub-adjacent. "auto": a
         fifth and three tenths of the window (20 and 30 of 100).
-    size : {"auto", "small", "paper"}
+    size : {"auto", "tiny", "small", "paper"}
         The network's dimensions. "auto": small, or the paper's with its recipe.
     attention : str
         "softmax" (the paper's), "softmax-column", "power", "relu", "elu" or "vanilla".
