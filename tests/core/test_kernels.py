@@ -76,13 +76,14 @@ def check(sizes, kind: torch.dtype, tolerance: float) -> None:
     wide = (weights[0].double(), weights[1].double())
     exact = both_ways(plain, projected.double(), heads, band, wide)
     assert ours[0].dtype == kind
-    for found, expected in zip(ours, exact, strict=True):
+    # τ's gradient adds up what each feature's has times the feature, much of which cancels
+    cancelling = 10 * (1 + (exact[2] * projected).abs().sum().item())
+    floors = [*(0.1 * one.numel() ** 0.5 for one in exact[:3]), cancelling]
+    for found, expected, floor in zip(ours, exact, floors, strict=True):
         assert found.shape == expected.shape
         assert found.isfinite().all()
         distance = (found.double() - expected).norm().item()
-        # τ's gradient is a difference of large sums; with one feature it is nothing
-        scale = max(expected.norm().item(), 0.1 * expected.numel() ** 0.5)
-        assert distance <= tolerance * scale
+        assert distance <= tolerance * max(expected.norm().item(), floor)
 
 
 def test_two_points_share_their_attention_by_hand() -> None:
@@ -109,7 +110,7 @@ def test_the_kernel_is_the_row_by_row_definition(n: int) -> None:
 
 @pytest.mark.parametrize("sizes", CASES, ids=str)
 def test_values_and_gradients_are_those_of_plain_pytorch(sizes) -> None:
-    check(sizes, torch.float32, 1e-4)
+    check(sizes, torch.float32, 1e-5)
 
 
 @needs_gpu
