@@ -87,6 +87,34 @@ def test_and_at_least_half_as_often_where_few_rows_were_spoiled(share: float) ->
     assert share_of_alarms(share) >= FEWEST
 
 
+def bursty(rows: int, seed: int) -> NDArray[np.float64]:
+    """Noise that is four times as large now and then, some 40 rows in 400."""
+    rng = np.random.default_rng(seed)
+    size = np.ones(rows)
+    for at in range(0, rows, 400):
+        first = at + int(rng.integers(300))
+        size[first : first + int(rng.integers(20, 60))] = 4.0
+    return np.asarray(rng.normal(size=(rows, 2)) * size[:, None])
+
+
+def test_bursts_that_come_again_and_again_are_normal() -> None:
+    rows = bursty(20_000, seed=0)
+    fitted = BandRidgeDetector(contamination=ASKED).fit(rows[:10_000])
+    assert FEWEST <= fitted.predict(rows[10_000:]).mean() <= MOST
+
+
+# one-sided ridges and averages over fewer rows make the ends of a stretch less steady
+@pytest.mark.parametrize(("causal", "most"), [(False, 0.05), (True, 0.03)])
+def test_alarms_do_not_gather_at_the_ends_of_a_stretch(causal: bool, most: float) -> None:
+    rng = np.random.default_rng(0)
+    fitted = BandRidgeDetector(contamination=ASKED, causal=causal)
+    fitted.fit(rng.normal(size=(6000, 3)))
+    alarms = np.array([fitted.predict(rng.normal(size=(200, 3))) for _ in range(100)])
+    assert alarms[:, 80:120].mean() <= MOST
+    assert alarms[:, :20].mean() <= most
+    assert alarms[:, -20:].mean() <= most
+
+
 def test_spoiled_rows_are_as_many_as_said_and_far_out() -> None:
     rows = np.random.default_rng(0).normal(size=(3000, 2))
     away = np.abs(spoiled(rows, 0.03, 1) - rows)

@@ -51,7 +51,8 @@ def test_what_is_usual_for_the_network_comes_from_rows_it_did_not_learn_from() -
     network = NetworkResiduals([residuals], [300])
     usual = Combination.fit([TrainSeries(rows)], network)[0].usual
     assert usual is not None
-    np.testing.assert_allclose(usual.squares, 1.0)
+    # single rows: averages near the ends are held back
+    np.testing.assert_allclose(usual.squares[0], 1.0)
 
 
 def test_the_decision_is_the_averaged_surprise(fitted: SubAdjacentDetector) -> None:

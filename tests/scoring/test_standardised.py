@@ -16,6 +16,7 @@ from subadjacent.scoring.standardised import (
     SPREAD_WEIGHT,
     Usual,
     averaged,
+    averages,
     learn_usual,
     moving_mean,
 )
@@ -56,7 +57,28 @@ def test_a_lasting_residual_of_one_by_hand() -> None:
     found = usual.surprise(np.ones((200, 1)), causal=False)
     wanted = np.mean([math.log1p(1 / (v + FLOOR) / SOFTNESS) for v in (1.0, 0.1, 0.025)])
     # the average of ones is one on every scale, and so is the average of their squares
-    np.testing.assert_allclose(found, wanted + SPREAD_WEIGHT * math.log(1 / 0.5))
+    wanted += SPREAD_WEIGHT * math.log(1 / 0.5)
+    np.testing.assert_allclose(found[40:-40], wanted)
+    # at the ends averages over fewer rows are held back
+    assert (found[[0, -1]] < wanted).all()
+
+
+def test_averages_over_fewer_rows_are_held_back_by_hand() -> None:
+    ones = np.ones((5, 1))
+    # of four rows one, two, three, and then all are there
+    wanted = [math.sqrt(rows / 4) for rows in (1, 2, 3, 4, 4)]
+    np.testing.assert_allclose(averages(ones, 4, causal=True)[:, 0], wanted)
+    # one row ahead, two behind
+    wanted = [math.sqrt(rows / 4) for rows in (2, 3, 4, 4, 3)]
+    np.testing.assert_allclose(averages(ones, 4, causal=False)[:, 0], wanted)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_averages_of_noise_are_as_large_at_the_ends_as_within(causal: bool) -> None:
+    noise = np.random.default_rng(0).normal(size=(100, 20_000))
+    for scale in SCALES:
+        squares = (averages(noise, scale, causal=causal) ** 2).mean(axis=1)
+        np.testing.assert_allclose(squares, 1 / scale, rtol=0.05)
 
 
 def test_white_noise_is_usual_less_and_less_the_more_it_is_averaged() -> None:
@@ -74,10 +96,13 @@ def test_a_restless_tenth_makes_more_usual_than_the_mean_does() -> None:
 
 
 def test_stretches_are_averaged_each_by_itself() -> None:
-    up, down = np.ones((50, 1)), -np.ones((50, 1))
-    apart = learn_usual([up, down], causal=False).usual.squares
-    np.testing.assert_allclose(apart, 1.0)
-    assert learn_usual([np.concatenate([up, down])], causal=False).usual.squares[2, 0] < 1.0
+    up, down = np.ones((400, 1)), -np.ones((400, 1))
+    apart = learn_usual([up, down], causal=False).usual.squares[2, 0]
+    # over 40 rows, the 20 at each end have half to all of them
+    assert apart == pytest.approx(1 - 0.25 * 20 * 4 / 800, abs=0.003)
+    # where they meet, the mean goes from 1 to -1
+    joined = learn_usual([np.concatenate([up, down])], causal=False).usual.squares[2, 0]
+    assert joined == pytest.approx(1 - (0.25 * 20 * 2 + 40 * 2 / 3) / 800, abs=0.003)
 
 
 def test_only_judged_rows_say_what_is_usual() -> None:

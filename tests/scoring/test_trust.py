@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from subadjacent.scoring.trust import FAR_OUT, LEAST, PASSES, REACH, TINY, trusted
+from subadjacent.scoring.trust import (
+    FAR_OUT,
+    LEAST,
+    MANY,
+    PARTS,
+    PASSES,
+    REACH,
+    TINY,
+    trusted,
+)
 
 
 def calm(rows: int, seed: int = 0) -> NDArray[np.float64]:
@@ -33,6 +42,9 @@ def slow_trusted(scores: list[float]) -> list[bool]:
         usual, high = np.quantile(seen, 0.5), np.quantile(seen, 0.8)
         limit = usual + FAR_OUT * max(high - usual, TINY)
         far = [row for row in range(rows) if scores[row] > limit]
+        events = [row for row in far if not any(row - REACH <= one < row for one in far)]
+        if len(events) >= MANY and len({row * PARTS // rows for row in far}) == PARTS:
+            return [True] * rows
         for reach in (REACH, REACH // 2, REACH // 4, 0):
             kept = [all(abs(row - one) > reach for one in far) for row in range(rows)]
             if sum(kept) >= LEAST * rows:
@@ -42,8 +54,8 @@ def slow_trusted(scores: list[float]) -> list[bool]:
     return kept
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3, 61, 122, 400])
-@pytest.mark.parametrize("spoiled", [0, 1, 3, 40])
+@pytest.mark.parametrize("rows", [1, 2, 3, 61, 122, 400, 2000])
+@pytest.mark.parametrize("spoiled", [0, 1, 3, 8, 11, 40])
 @pytest.mark.parametrize("size", [30.0, 1e3, 1e9])
 def test_trust_is_the_definition(rows: int, spoiled: int, size: float) -> None:
     rng = np.random.default_rng(rows + spoiled)
@@ -84,11 +96,26 @@ def test_never_fewer_than_half_are_trusted(rows: int, every: int) -> None:
 
 
 def test_where_many_are_far_out_less_around_them_is_left_out() -> None:
-    scores = calm(2000)
-    # rows within 60 of one of these are nearly all of them, within 30 some 60 %, within 15 a third
-    scores[50::100] = 1e6
+    scores = calm(1000)
+    # rows within 60 of one of these are most of them, within 30 somewhat less than half
+    scores[50:700:100] = 1e6
     kept = trusted(scores)
-    assert kept.sum() == 2000 - 20 * (2 * (REACH // 4) + 1)
+    assert kept.sum() == 1000 - 7 * (2 * (REACH // 2) + 1)
+
+
+def test_what_comes_again_in_every_part_is_a_habit_by_hand() -> None:
+    scores = calm(10_000)
+    scores[500::1250] = 1e6  # eight events, in rows 500 to 9,250
+    assert trusted(scores).all()
+    # one less is not many
+    fewer = scores.copy()
+    fewer[500] = 1.0
+    assert trusted(fewer).sum() == 10_000 - 7 * (2 * REACH + 1)
+    # and nothing in the last fifth is no habit of the whole
+    earlier = scores.copy()
+    earlier[[8000, 9250]] = 1.0
+    earlier[[1000, 2000]] = 1e6
+    assert trusted(earlier).sum() == 10_000 - 8 * (2 * REACH + 1)
 
 
 def test_scores_that_are_all_alike_are_trusted() -> None:

@@ -69,7 +69,7 @@ class Usual:
         """
         total = restlessness(spread(residuals, causal=causal), self.spread)
         for scale, usual in zip(SCALES, self.squares, strict=True):
-            total += unlikeliness(moving_mean(residuals, scale, causal=causal) ** 2, usual)
+            total += unlikeliness(averages(residuals, scale, causal=causal) ** 2, usual)
         return total
 
     def indifferent_to_spread(self) -> Usual:
@@ -117,10 +117,12 @@ def learn_usual(
 
     squares = []
     for scale in SCALES:
-        averages = np.concatenate([moving_mean(part, scale, causal=causal) for part in parts])
-        squares.append(compare(np.square(averages, out=averages), block_mean, unlikeliness))
+        found = np.concatenate([averages(part, scale, causal=causal) for part in parts])
+        squares.append(compare(found**2, block_mean, unlikeliness))
+    # short stretches have less to add up than longer ones to come
+    there = min(max(1, *map(len, parts)), SPREAD) / SPREAD
     spreads = np.concatenate([spread(part, causal=causal) for part in parts])
-    calm = compare(spreads, calm_spread, restlessness)
+    calm = compare(spreads, lambda some: calm_spread(some) / there, restlessness)
     return Learned(Usual(np.array(squares), calm), np.split(total, ends[:-1]))
 
 
@@ -172,9 +174,21 @@ def block_mean(squares: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def spread(residuals: Residuals, *, causal: bool) -> NDArray[np.float64]:
-    """The mean square of residuals over some rows, (T, C)."""
-    squares = np.square(residuals, dtype=np.float64)
-    return moving_mean(np.minimum(squares, LARGEST_SQUARE), SPREAD, causal=causal)
+    """The mean square of residuals over some rows, (T, C); rows beyond an end count as calm."""
+    squares = np.minimum(np.square(residuals, dtype=np.float64), LARGEST_SQUARE)
+    there = row_counts(len(squares), SPREAD, causal=causal)
+    return np.asarray(moving_mean(squares, SPREAD, causal=causal) * (there / SPREAD)[:, None])
+
+
+def averages(residuals: Residuals, scale: int, *, causal: bool) -> NDArray[np.float64]:
+    """Residuals averaged over ``scale`` rows, (T, C).
+
+    Near the ends fewer rows are there, and their mean strays more: it is held back by as much as
+    that of noise would.
+    """
+    found = moving_mean(residuals, scale, causal=causal)
+    there = row_counts(len(found), scale, causal=causal)
+    return np.asarray(found * np.sqrt(there / scale)[:, None])
 
 
 def averaged(surprise: NDArray[Any], smoothing: int, *, causal: bool) -> NDArray[np.float64]:
@@ -214,7 +228,13 @@ def moving_mean(values: NDArray[Any], length: int, *, causal: bool) -> NDArray[n
     found[n - ahead :] = total[n]
     behind = length - ahead
     found[behind:] -= total[1 : max(n - behind + 1, 1)]
-    rows = np.arange(n)
-    counts = np.minimum(rows + ahead + 1, n) - np.maximum(rows + 1 - behind, 0)
+    counts = row_counts(n, length, causal=causal)
     found /= counts.reshape(-1, *[1] * (values.ndim - 1))
     return found
+
+
+def row_counts(n: int, length: int, *, causal: bool) -> NDArray[np.int64]:
+    """How many of ``length`` rows around each of ``n`` rows are there."""
+    ahead = 0 if causal else (length - 1) // 2
+    rows = np.arange(n)
+    return np.minimum(rows + ahead + 1, n) - np.maximum(rows + ahead + 1 - length, 0)

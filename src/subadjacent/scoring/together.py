@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.scoring.standardised import FLOOR, SCALES, Folds, block_mean, moving_mean
+from subadjacent.scoring.standardised import FLOOR, SCALES, Folds, averages, block_mean, moving_mean
 
 # a mean over channels is steadier than one channel: less of it counts as much
 SOFTNESS = 30.0
@@ -87,7 +87,7 @@ def _shares(cut: NDArray[Any]) -> NDArray[np.float64]:
 def _squares(cut: NDArray[Any], *, causal: bool) -> Iterator[NDArray[np.float64]]:
     """Mean squares over channels, (T): of averages on each scale, then averages of squares."""
     for scale in SCALES:
-        yield np.square(moving_mean(cut, scale, causal=causal)).mean(axis=1)
+        yield np.square(averages(cut, scale, causal=causal)).mean(axis=1)
     squares = np.square(cut, dtype=np.float64).mean(axis=1)
     for scale in SCALES:
         yield moving_mean(squares, scale, causal=causal)
