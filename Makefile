@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check format install clean
+.PHONY: demo test check bench format install clean
 
 demo: install  ## find anomalies in built-in data; writes demo/report.html
 	$(BIN)/subadjacent demo --output demo
@@ -16,6 +16,9 @@ check: install  ## format, lint, types, layers
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+bench: install  ## how fast this machine runs it, in a few minutes; never fails
+	$(BIN)/python benchmarks/ratios.py
 
 format: install  ## rewrite the code in the project's format
 	$(BIN)/ruff format

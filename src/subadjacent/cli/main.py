@@ -18,6 +18,7 @@ from subadjacent.cli.data import data
 from subadjacent.cli.demo import demo
 from subadjacent.cli.detect import detect
 from subadjacent.cli.evaluate import evaluate
+from subadjacent.cli.export import export
 from subadjacent.cli.fit import fit
 from subadjacent.cli.generate import generate
 from subadjacent.cli.info import info
@@ -34,7 +35,7 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, detect, fit, score, report, info, evaluate, generate, reproduce):
+for command in (demo, detect, fit, score, report, export, info, evaluate, generate, reproduce):
     app.command()(command)
 app.add_typer(data)
 

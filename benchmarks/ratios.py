@@ -1,0 +1,147 @@
+"""How fast this machine runs the package, in a few minutes: what came, beside what was aimed at.
+
+    python benchmarks/ratios.py            # or: make bench
+
+Where it can be, a number is a ratio of two things measured one after the other in this process:
+a noisy machine slows both. A part that fails says so and the others go on; speeds are no tests,
+and the exit code is 0 whatever they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+PARTS = ("start", "attention", "metrics", "network", "latency", "fit")
+REPEATS = 20
+# shorter windows form the matrix too
+LENGTHS = (400, 1_600, 3_200)
+
+
+class Line(NamedTuple):
+    """One row of the table."""
+
+    what: str
+    came: str
+    target: str = ""
+
+
+def seconds(work: Callable[[], Any], repeats: int) -> float:
+    """The median of some runs, after one to warm up."""
+    work()
+    taken = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - started)
+    return statistics.median(taken)
+
+
+def attention(repeats: int) -> Iterator[Line]:
+    """Attention with contributions as long windows have it, against the definition's matrix."""
+    import torch
+
+    from subadjacent.core import Band
+    from subadjacent.core.attention import linear_attention
+
+    torch.manual_seed(0)
+    for n in LENGTHS:
+        # eight windows of the small network: two heads of 32
+        q, k, v = (torch.rand(8, 2, n, 32) for _ in range(3))
+        band = Band(n // 5, 3 * n // 10)
+        with torch.inference_mode():
+            ours = seconds(partial(linear_attention, q, k, v, band), repeats)
+            matrix = seconds(partial(linear_attention, q, k, v, band, dense=True), repeats)
+        what = f"attention and contribution, N = {n:,}, against the matrix"
+        yield Line(what, f"{matrix / ours:.1f} x")
+
+
+def measures() -> Iterator[Line]:
+    """Metrics that are slow by their definition, against their slow twins."""
+    import metrics
+
+    for name, rows, kind, measure, twin in metrics.MEASURES:
+        if twin is not None:
+            scores, alarms, labels = metrics.series(rows)
+            given = scores if kind == "scores" else alarms
+            quick = metrics.seconds(measure, given, labels, repeats=5)
+            slow = metrics.seconds(twin, given.tolist(), labels.tolist(), repeats=1)
+            yield Line(f"{name}, {rows:,} rows, against its definition", f"{slow / quick:,.0f} x")
+
+
+def network() -> Iterator[Line]:
+    """Windows a second of the network on the CPU, against plain PyTorch in the same process."""
+    import cpu
+
+    yield Line("training, windows/s, against plain PyTorch", f"{cpu.training_ratio():.2f} x")
+    yield Line("inference, windows/s, against plain PyTorch", f"{cpu.inference_ratio():.2f} x")
+
+
+def delays(repeats: int, rows: int) -> Iterator[Line]:
+    """From a new row to its score."""
+    import latency
+
+    for way in latency.ways(rows):
+        found = latency.measure(way, repeats, threads=1)
+        came = f"{found.median:.1f} ms, 99 %: {found.slow:.1f} ms"
+        target = f"99 %: {latency.TARGET_MS:g} ms" if "etwork" in way.name else ""
+        yield Line(f"a row's score, {way.name}", came, target)
+
+
+def beginning(rounds: int) -> Iterator[Line]:
+    """From nothing to the first line."""
+    import start
+
+    for name, took, target in start.measure(rounds):
+        wanted = "" if target is None else f"{target:g} s"
+        yield Line(name, f"{took:.2f} s", wanted)
+    heavy = start.heavy_modules()
+    yield Line("heavy packages that `import subadjacent` loads", ", ".join(heavy) or "none", "none")
+
+
+def fits(rows: int) -> Iterator[Line]:
+    """Whole fits, to the end."""
+    from subadjacent import SubAdjacentDetector, multivariate
+
+    series = multivariate(n=rows, channels=25, seed=0).train
+    for recipe in ("fast", "combined"):
+        detector = SubAdjacentDetector(recipe=recipe, size="small", device="cpu")
+        started = time.perf_counter()
+        detector.fit(series)
+        took = time.perf_counter() - started
+        yield Line(f'fit of {rows:,} rows x 25 channels, recipe="{recipe}"', f"{took:.1f} s")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=100_000, help="to time a fit on")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--quick", action="store_true", help="few repeats, to see that it runs")
+    arguments = parser.parse_args()
+    few = arguments.quick
+    parts: dict[str, Callable[[], Iterator[Line]]] = {
+        "start": partial(beginning, 1 if few else 5),
+        "attention": partial(attention, 1 if few else REPEATS),
+        "metrics": measures,
+        "network": network,
+        "latency": partial(delays, 20 if few else 2000, min(arguments.rows, 5000)),
+        "fit": partial(fits, arguments.rows),
+    }
+    began = time.perf_counter()
+    print(f"{'':64} {'came':>24}   target")
+    for name in arguments.parts:
+        try:
+            for line in parts[name]():
+                print(f"{line.what:64} {line.came:>24}   {line.target}".rstrip(), flush=True)
+        except Exception as error:
+            # the other parts are worth having
+            print(f"{name}: failed: {error!r}", flush=True)
+    print(f"in {time.perf_counter() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

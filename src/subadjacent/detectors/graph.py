@@ -1,0 +1,112 @@
+"""A fitted network and all around it as one module: raw rows in, score and alarm out.
+
+What ``NeuralDetector`` does in NumPy and in batches is done here in tensors and at once, so that
+it can be written down as a graph and run without Python.
+
+Shapes: T rows, C channels, B windows, N points in a window.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from subadjacent.data.scaling import Scaler
+from subadjacent.detectors.neural import NeuralDetector
+from subadjacent.scoring.point import PointConfig, weighted
+from subadjacent.scoring.traced import TRACED, blockwise, smooth
+
+
+class Found(NamedTuple):
+    """What the graph says of each row."""
+
+    score: Tensor  # (T,), float64: what decision_function gives
+    expected: Tensor  # (T, C), float32, in the data's own units
+    alarm: Tensor  # (T,), whether the score is above the threshold
+
+
+class ScoringGraph(nn.Module):
+    """Scores one unbroken stretch of complete rows of one entity, as its detector does.
+
+    Parameters
+    ----------
+    detector
+        A fitted detector that scores by a network's error. It is copied, and may change.
+    scaler
+        Of the entity that rows are of.
+    """
+
+    def __init__(self, detector: NeuralDetector, scaler: Scaler) -> None:
+        super().__init__()
+        self.network = copy.deepcopy(detector.network_).cpu().eval()
+        self.window = detector.window_
+        self.points = PointConfig(
+            detector.setting("temperature"), detector.block, detector.scoring_stride
+        )
+        self.stride = self.points.stride_within(self.window)
+        self.clip = float(scaler.clip)
+        self.smoothing = int(detector.setting("smoothing"))
+        self.before = float(detector.usual_score_)
+        self.judge = TRACED[detector.setting("dynamic")]
+        for name, values in (
+            ("center", scaler.center),
+            ("deviation", scaler.deviation),
+            ("warmup", detector.warmup_),
+        ):
+            self.register_buffer(name, torch.as_tensor(values, dtype=torch.float64))
+
+    def forward(self, rows: Tensor, threshold: Tensor) -> Found:
+        """Rows (T, C) in their own units; a threshold is a number, in float64."""
+        center, deviation = self.get_buffer("center"), self.get_buffer("deviation")
+        scaled = ((rows.double() - center) / deviation).clamp(-self.clip, self.clip).float()
+        at, counts = self._places(rows.shape[0])
+        windows = scaled[mirrored(at, rows.shape[0])]  # (B, N, C)
+        expected, contribution = self.network(windows)
+        error = (expected - windows).square().mean(dim=-1)  # (B, N)
+        score = weighted(error, contribution, self.points.temperature)
+        others = torch.stack([error, contribution, score], dim=-1)
+        found = stitch(at, counts, torch.cat([expected, others], dim=-1), rows.shape[0])
+        expected, error, contribution, score = found[:, :-3], *found[:, -3:].unbind(dim=-1)
+        if (block := self.points.block) is not None:
+            score = blockwise(error, contribution, block, self.points.temperature)
+        smoothed = smooth(score.double(), self.smoothing, self.before)
+        decision = self.judge(smoothed, self.get_buffer("warmup"))
+        raw = (expected.double() * deviation + center).float()
+        return Found(decision, raw, decision > threshold)
+
+    def _places(self, t: int) -> tuple[Tensor, Tensor]:
+        """The row that each point of each window stands on, and whether it counts, (B, N).
+
+        The grid and the window aligned to the end are those of ``Stack.scoring_windows``.
+        """
+        n, stride = self.window, self.stride
+        # not Python's max, which would settle for one of them while the length is unknown
+        last = torch.sym_max(t - n, 0)  # type: ignore[no-untyped-call]  # torch says nothing
+        grid = torch.arange((last + stride - 1) // stride + 1)[:, None] * stride  # (B, 1)
+        at = grid.clamp(max=last) + torch.arange(n)
+        # a window moved back from the grid speaks for the rows that no other has
+        fresh = (grid <= last) | (at >= grid - stride + n)
+        return at, fresh & (at < t)
+
+
+def mirrored(at: Tensor, t: int) -> Tensor:
+    """Row numbers of a stretch that goes on as its mirror image after its ``t`` rows."""
+    # as a tensor, for the remainder has no form with a length that is not known yet
+    # and at least 1: where there are no rows, nothing may be divided by their number
+    rows = torch.scalar_tensor(t, dtype=torch.int64).clamp(min=1)
+    turn = at % (2 * rows)
+    return torch.where(turn < rows, turn, 2 * rows - 1 - turn)
+
+
+def stitch(at: Tensor, counts: Tensor, found: Tensor, t: int) -> Tensor:
+    """Mean over windows of what counts, (B, N, K) at rows (B, N) → (T, K)."""
+    places = at.clamp(max=t - 1).flatten()
+    weights = counts.flatten().float()
+    # not by a product: what does not count may not be a number
+    counted = torch.where(counts[..., None], found, 0.0).flatten(0, 1)
+    total = found.new_zeros(t, found.shape[-1]).index_add(0, places, counted)
+    count = weights.new_zeros(t).index_add(0, places, weights)
+    return total / count[:, None]

@@ -1,0 +1,149 @@
+"""Every benchmark that needs no GPU, no browser and no data from outside runs, at a tiny size."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+SCRIPTS = sorted(file.stem for file in FOLDER.glob("*.py"))
+
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], ModuleType]]:
+    """Imports a script as it is when it is run: its folder comes first."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    before = {name: sys.modules.pop(name) for name in SCRIPTS if name in sys.modules}
+    yield importlib.import_module
+    for name in SCRIPTS:
+        sys.modules.pop(name, None)
+    sys.modules.update(before)
+
+
+@pytest.fixture
+def run(
+    load: Callable[[str], ModuleType],
+    monkeypatch: pytest.MonkeyPatch,
+    # of the file, not of Python's streams: processes that a script starts print too
+    capfd: pytest.CaptureFixture[str],
+) -> Run:
+    """Runs a script, and gives what it printed."""
+
+    def run(name: str, *arguments: object) -> str:
+        monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])
+        load(name).main()
+        return capfd.readouterr().out
+
+    return run
+
+
+def test_growth_measures_points_and_writes_a_page(run: Run, tmp_path: Path) -> None:
+    found, page = tmp_path / "growth.csv", tmp_path / "growth.md"
+    small = ("--axis", "rows", "--sizes", 300, "--detector", "fast")
+    said = run("growth", "measure", "--csv", found, *small)
+    assert said.count("fast, fit: ") == said.count("fast, score: ") == 1
+    with found.open(newline="") as file:
+        machine, *rows = csv.DictReader(file)
+    assert machine["axis"] == "machine"
+    assert [row["state"] for row in rows] == [""] * 2
+    assert all(float(row["seconds"]) > 0 and float(row["mib"]) > 0 for row in rows)
+    # what is there is not measured again
+    assert run("growth", "measure", "--csv", found, *small) == ""
+    run("growth", "report", "--csv", found, "--output", page)
+    assert re.search(r"\| fast, fit \| [\d.]+ \|  \|", page.read_text())
+    assert (tmp_path / "growth_rows.svg").stat().st_size < 50_000
+
+
+def test_growth_gives_up_a_point_over_its_limit_and_tries_no_larger_one(
+    run: Run, tmp_path: Path
+) -> None:
+    found, page = tmp_path / "growth.csv", tmp_path / "growth.md"
+    small = ("--axis", "rows", "--sizes", 300, 600, "--detector", "fast", "--limit", 0.05)
+    run("growth", "measure", "--csv", found, *small)
+    with found.open(newline="") as file:
+        _, *rows = csv.DictReader(file)
+    assert [(row["size"], row["phase"], row["state"]) for row in rows] == [
+        ("300", "fit", "over the limit"),
+        ("300", "score", "over the limit"),
+    ]
+    run("growth", "report", "--csv", found, "--output", page)
+    assert "| fast, fit | over the limit |" in page.read_text()
+
+
+def test_the_order_of_growth_is_that_of_the_last_step(load: Callable[[str], ModuleType]) -> None:
+    order = load("growth_page").order
+    assert order([(10, 7.0), (100, 1.0), (1000, 100.0)]) == "2.00"
+    assert order([(10, 7.0)]) == ""
+
+
+def test_the_cost_of_a_window_is_measured(load: Callable[[str], ModuleType]) -> None:
+    growth = load("growth")
+    growth.STEP_POINTS, growth.SCORED_ROWS = 200, 400
+    step, scoring = growth.costs_of_window(50)
+    assert (step["phase"], scoring["phase"]) == ("training step", "scoring")
+    assert step["seconds"] > 0
+    assert scoring["seconds"] > 0
+
+
+def test_latency_says_median_and_tail_of_every_way(run: Run) -> None:
+    said = run("latency", "--repeats", 5, "--rows", 400, "--threads", 1, "--profile")
+    found = re.findall(r"^\S.*? +\d+ +1 +([\d.]+) +([\d.]+)$", said, re.MULTILINE)
+    assert len(found) == 3
+    assert all(0 < float(median) <= float(slow) for median, slow in found)
+    assert said.count("Ordered by: cumulative time") == 2
+
+
+def test_importing_the_package_loads_nothing_heavy(run: Run) -> None:
+    said = run("start", "--rounds", 1)
+    assert said.endswith("loads: none\n")
+    assert len(re.findall(r"[\d.]+ s\b", said)) >= 6
+
+
+def test_ratios_go_on_after_a_part_that_fails(
+    run: Run, load: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> None:
+        raise RuntimeError("no such machine")
+
+    monkeypatch.setattr(load("ratios"), "measures", broken)
+    monkeypatch.setattr(load("ratios"), "LENGTHS", (200,))
+    said = run("ratios", "--quick", "--rows", 300, "--parts", "metrics", "attention", "latency")
+    assert "metrics: failed: RuntimeError('no such machine')" in said
+    assert re.search(r"N = 200, against the matrix +[\d.]+ x", said)
+    assert len(re.findall(r"^a row's score", said, re.MULTILINE)) == 3
+
+
+def test_metrics_are_held_against_their_twins(
+    run: Run, load: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    metrics = load("metrics")
+    quick = [one for one in metrics.MEASURES if one[0] in ("affiliation", "range-based F1")]
+    monkeypatch.setattr(metrics, "MEASURES", quick)
+    said = run("metrics", "--rows", 500, "--output", tmp_path / "metrics.csv")
+    assert all(name in said for name, *_ in quick)
+
+
+def test_score_file_says_the_peak_of_every_file(run: Run) -> None:
+    said = run("score_file", "--rows", 500, "--channels", 2, "--recipe", "fast")
+    ((rows, peak),) = re.findall(r"^ +([\d,]+) +[\d.]+ +(\d+) +\d+$", said, re.MULTILINE)
+    assert rows == "500"
+    assert int(peak) > 50
+
+
+def test_memory_and_fit_time_run(run: Run) -> None:
+    assert "x the data" in run("memory", "--rows", 400, "--channels", 2, "--budget", "1s")
+    assert "of training" in run("fit_time", "--rows", 200, "--channels", 2, "--size", "tiny")
+
+
+def test_the_page_names_every_script() -> None:
+    page = (FOLDER.parent / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    assert [name for name in SCRIPTS if f"`{name}.py`" not in page] == []
