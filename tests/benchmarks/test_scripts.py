@@ -11,6 +11,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import torch
+
+from subadjacent.model import ModelConfig, SubAdjacentTransformer
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 SCRIPTS = sorted(file.stem for file in FOLDER.glob("*.py"))
@@ -120,6 +123,45 @@ def test_ratios_go_on_after_a_part_that_fails(
     assert "metrics: failed: RuntimeError('no such machine')" in said
     assert re.search(r"N = 200, against the matrix +[\d.]+ x", said)
     assert len(re.findall(r"^a row's score", said, re.MULTILINE)) == 3
+
+
+def test_the_network_is_held_against_plain_pytorch(
+    run: Run, load: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load("cpu"), "WINDOWS", 2)
+    said = run("cpu", "--size", "tiny", "--rounds", 1)
+    assert re.findall(r"^(\w+) +(\w+) +[\d,]+ +[\d.]+ x$", said, re.MULTILINE) == [
+        (what, form)
+        for what in ("training", "inference")
+        for form in ("plain", "float32", "bfloat16")
+    ]
+
+
+def test_the_plain_network_is_ours_written_down_plainly(load: Callable[[str], ModuleType]) -> None:
+    cpu = load("cpu")
+    config = ModelConfig.sized("tiny", 3)
+    ours, plain = SubAdjacentTransformer.seeded(config, 0), cpu.PlainNetwork(config)
+    with torch.no_grad():
+        plain.embed.weight.copy_(ours.embed.tokens.weight.unflatten(1, (3, 3)).mT)
+        for one, other in zip(plain.layers, ours.layers, strict=True):
+            for name, weight, bias in zip(
+                ("queries", "keys", "values"),
+                other.attention.project.weight.chunk(3),
+                other.attention.project.bias.chunk(3),
+                strict=True,
+            ):
+                linear = getattr(one.attention, name)
+                linear.weight.copy_(weight)
+                linear.bias.copy_(bias)
+            one.attention.mix.load_state_dict(other.attention.mix.state_dict())
+            one.first.load_state_dict(other.after_attention.state_dict())
+            one.second.load_state_dict(other.after_feedforward.state_dict())
+            one.maps[0].load_state_dict(other.widen.state_dict())
+            one.maps[2].load_state_dict(other.narrow.state_dict())
+        plain.norm.load_state_dict(ours.norm.state_dict())
+        plain.reconstruct.load_state_dict(ours.reconstruct.state_dict())
+    windows = torch.randn(2, 100, 3)
+    torch.testing.assert_close(tuple(ours(windows)), plain(windows), rtol=1e-4, atol=1e-5)
 
 
 def test_metrics_are_held_against_their_twins(

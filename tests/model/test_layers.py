@@ -112,6 +112,26 @@ def test_even_attention_gives_every_point_the_mean_of_the_values() -> None:
     torch.testing.assert_close(attended, x.mean(dim=1, keepdim=True).expand(2, 5, 8))
 
 
+@pytest.mark.parametrize("band", [Band(1, 2), Band(20, 30), Band(0, 40, circular=False)])
+@pytest.mark.parametrize("n", [60, 150, 450])
+def test_the_packed_form_is_the_plain_one(n: int, band: Band) -> None:
+    module = SubAdjacentAttention(config("softmax", band)).double()
+    x = drawn(3, n, 8).double()
+    # points that weigh differently
+    weights = [drawn(3, n, 8).double(), drawn(3, n).double()]
+
+    def both_ways(dense: bool | None) -> list[Tensor]:
+        module.dense = dense
+        module.zero_grad()
+        found = module(x)
+        sum((one * weight).sum() for one, weight in zip(found, weights, strict=True)).backward()
+        gradients = [one.grad for one in module.parameters() if one.grad is not None]
+        assert len(gradients) == 5
+        return [*found, *gradients]
+
+    torch.testing.assert_close(both_ways(None), both_ways(dense=True))
+
+
 def test_the_temperature_starts_at_softplus_of_one() -> None:
     temperature = SubAdjacentAttention(config()).temperature
     assert temperature.item() == pytest.approx(math.log(1 + math.e))

@@ -203,10 +203,16 @@ def test_scores_in_complete_windows_stay_when_rows_come(
     np.testing.assert_allclose(scores(n + more)[:settled], scores(n)[:settled], rtol=1e-4)
 
 
-def test_the_batch_size_does_not_matter(model: SubAdjacentTransformer) -> None:
+def test_windows_at_once_by_hand() -> None:
+    assert PointConfig(at_once=1000).windows_at_once(100) == 10
+    assert PointConfig(at_once=1000).windows_at_once(300) == 3
+    assert PointConfig(at_once=1000).windows_at_once(1001) == 1
+
+
+def test_how_many_are_scored_at_once_does_not_matter(model: SubAdjacentTransformer) -> None:
     found = stacked(walk(50), walk(33, seed=1))
-    one = score_points(model, found, PointConfig(5.0, stride=3, batch_size=1))
-    many = score_points(model, found, PointConfig(5.0, stride=3, batch_size=1000))
+    one = score_points(model, found, PointConfig(5.0, stride=3, at_once=1))
+    many = score_points(model, found, PointConfig(5.0, stride=3, at_once=10_000))
     np.testing.assert_allclose(one.score, many.score, rtol=1e-4)
 
 
@@ -262,9 +268,9 @@ def test_only_windows_that_cover_a_wanted_row_are_run(
     assert found.shape == (len(wanted), 3)
 
 
-@pytest.mark.parametrize("batch_size", [1, 2, 100])
+@pytest.mark.parametrize("at_once", [1, 2 * WINDOW, 1000])
 def test_channel_errors_are_means_over_all_windows(
-    model: SubAdjacentTransformer, batch_size: int
+    model: SubAdjacentTransformer, at_once: int
 ) -> None:
     found = stacked(walk(30))
     windows = found.windows_within([(4, 30)], stride=5)
@@ -273,7 +279,7 @@ def test_channel_errors_are_means_over_all_windows(
         rows = found.values[start : start + WINDOW].numpy()
         reconstructed = [point[3] for point in window_oracle(model, rows, 0.0)]
         expected += ((np.array(reconstructed) - rows) ** 2).mean(axis=0) / 4
-    errors = channel_errors(model, windows, batch_size)
+    errors = channel_errors(model, windows, PointConfig(at_once=at_once))
     assert errors.dtype == np.float64
     np.testing.assert_allclose(errors, expected, rtol=1e-5)
 
@@ -288,8 +294,8 @@ def test_channel_errors_are_means_over_all_windows(
         (lambda: PointConfig(block=0), "block must be a whole number of at least 1; got 0"),
         (lambda: PointConfig(stride=1.5), "stride must be a whole number of at least 1; got 1.5"),
         (
-            lambda: PointConfig(batch_size=0),
-            "batch_size must be a whole number of at least 1; got 0",
+            lambda: PointConfig(at_once=0),
+            "at_once must be a whole number of at least 1; got 0",
         ),
         (
             lambda: PointConfig(stride=9).stride_within(8),

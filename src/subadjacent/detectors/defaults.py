@@ -21,6 +21,8 @@ VALIDATION_WINDOWS = 1_000
 # steps in an epoch to aim at, with batches of these sizes
 STEPS_AN_EPOCH = 32
 SMALLEST_BATCH, LARGEST_BATCH = 8, 128
+# and of long windows fewer: what a step takes in memory goes by the points
+POINTS_A_BATCH = 12_800
 # learning rate of each size; the paper's for the paper's
 LEARNING_RATES = {"tiny": 1e-3, "small": 1e-3, "paper": 1e-4}
 
@@ -84,9 +86,10 @@ def choose_validation_stride(rows: int, window: int) -> int:
     return max(window // 2, rows // VALIDATION_WINDOWS, 1)
 
 
-def choose_batch_size(batch_size: int | Auto, windows: int) -> int:
-    """Batches small enough that few windows still make some steps."""
+def choose_batch_size(batch_size: int | Auto, windows: int, window: int) -> int:
+    """Batches small enough that few windows still make some steps, and that long ones fit."""
     fitting = min(max(windows // STEPS_AN_EPOCH, SMALLEST_BATCH), LARGEST_BATCH)
+    fitting = min(fitting, max(POINTS_A_BATCH // window, 1))
     return fitting if isinstance(batch_size, str) else batch_size
 
 

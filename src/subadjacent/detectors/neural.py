@@ -177,7 +177,7 @@ class NeuralDetector(BaseDetector):
         held_back = stacked.restack(
             [np.arange(len(one)) >= cut for one, cut in zip(series, cuts, strict=True)]
         )
-        self.usual_error_ = channel_errors(self.network_, validation, self._points().batch_size)
+        self.usual_error_ = channel_errors(self.network_, validation, self._points())
         points = score_points(self.network_, stacked, self._points()).score
         self.usual_score_ = float(points[held_back].mean())
         smoothed = self._smooth(stacked, points)
@@ -304,7 +304,7 @@ class NeuralDetector(BaseDetector):
     def _training_config(self, windows: int) -> TrainingConfig:
         return TrainingConfig(
             epochs=self.epochs,
-            batch_size=choose_batch_size(self.batch_size, windows),
+            batch_size=choose_batch_size(self.batch_size, windows, self.window_),
             learning_rate=choose_learning_rate(self.learning_rate, self.setting("size")),
             decay=self.decay,
             attention_weight=self.attention_weight,

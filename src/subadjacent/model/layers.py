@@ -6,6 +6,7 @@ Shapes: B windows, N points in a window, C channels, D model width, H heads, E =
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -21,7 +22,10 @@ from subadjacent.core.attention import (
 from subadjacent.core.band import Band
 from subadjacent.core.kernels import kernels_on
 from subadjacent.core.mapping import MAPPINGS
+from subadjacent.core.packed import packed_attention
 from subadjacent.model.config import ModelConfig
+
+Packed = Callable[[Tensor, Tensor, int, Band], Attended]
 
 # in float32 plain PyTorch is as quick, and exact
 KERNEL_KIND = torch.bfloat16
@@ -78,8 +82,10 @@ class SubAdjacentAttention(nn.Module):
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """(B, N, D) → the attended points (B, N, D) and their contribution (B, N)."""
-        if self.runs_in_a_kernel(x):
-            return self._packed(x)
+        packed = self._packed_form(x)
+        if packed is not None:
+            attended = packed(self.project(x), self.temperature, self.heads, self.band)
+            return self.mix(attended.values), attended.contribution.mean(dim=1)
         q, k, v = self._queries_keys_values(x)
         attended = self._attend(q, k, v)
         joined = attended.values.transpose(1, 2).flatten(2)  # (B, N, D)
@@ -101,10 +107,24 @@ class SubAdjacentAttention(nn.Module):
         q, k = self.mapping(q, k, self.temperature)
         return linear_attention(q, k, v, self.band, dense=self.dense)
 
+    def _packed_form(self, x: Tensor) -> Packed | None:
+        """Attention straight from the projection, where there is such for these points."""
+        if self.runs_in_a_kernel(x):
+            from subadjacent.core.kernels.attention import packed_attention as in_a_kernel
+
+            return in_a_kernel
+        # compilers see into plain operations only
+        plain = x.device.type != "cpu" or torch.compiler.is_compiling()
+        return None if plain or not self._is_the_papers() else packed_attention
+
+    def _is_the_papers(self) -> bool:
+        """Whether this is the attention that the packed forms stand for."""
+        mapping = self.mapping is MAPPINGS["softmax"] and self.dense is None
+        return mapping and type(self) is SubAdjacentAttention
+
     def runs_in_a_kernel(self, x: Tensor) -> bool:
         """Whether there is a kernel for these points, which must come out in bfloat16."""
-        plain = self.mapping is not MAPPINGS["softmax"] or self.dense is not None
-        if plain or type(self) is not SubAdjacentAttention or not kernels_on(x):
+        if not self._is_the_papers() or not kernels_on(x):
             return False
         where = x.device.type
         if not torch.is_autocast_enabled(where) or torch.get_autocast_dtype(where) != KERNEL_KIND:
@@ -112,12 +132,6 @@ class SubAdjacentAttention(nn.Module):
         from subadjacent.core.kernels.attention import fits
 
         return fits(x.shape[1], x.shape[2] // self.heads, self.band)
-
-    def _packed(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        from subadjacent.core.kernels.attention import packed_attention
-
-        attended = packed_attention(self.project(x), self.temperature, self.heads, self.band)
-        return self.mix(attended.values), attended.contribution.mean(dim=1)
 
     def _queries_keys_values(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         batch, n, _ = x.shape

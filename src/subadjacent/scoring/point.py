@@ -32,18 +32,18 @@ class PointConfig:
     stride
         Rows from one scored window to the next; None for the window's length. Where windows
         overlap, a point's score is the mean over them.
-    batch_size
-        Windows scored at a time.
+    at_once
+        Points scored at a time, in as many windows as hold them; a longer window by itself.
     """
 
     temperature: float = 50.0
     block: int | None = None
     stride: int | None = None
-    batch_size: int = 256
+    at_once: int = 25_600
 
     def __post_init__(self) -> None:
         require_number("temperature", self.temperature, least=0)
-        require_whole("batch_size", self.batch_size, least=1)
+        require_whole("at_once", self.at_once, least=1)
         for name in ("block", "stride"):
             if (rows := getattr(self, name)) is not None:
                 require_whole(name, rows, least=1)
@@ -56,6 +56,10 @@ class PointConfig:
                 f"got scoring_stride={self.stride}, window={window}"
             )
         return self.stride or window
+
+    def windows_at_once(self, window: int) -> int:
+        """How many windows of some length are scored at a time."""
+        return max(self.at_once // window, 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,12 +122,12 @@ def expected_values(
 
 
 @torch.inference_mode()
-def channel_errors(model: Network, windows: Windows, batch_size: int) -> NDArray[np.float64]:
+def channel_errors(model: Network, windows: Windows, config: PointConfig) -> NDArray[np.float64]:
     """Mean squared error of each channel over all windows: what is usual for it."""
     model.eval()
     device = next(model.parameters()).device
     total = torch.zeros(windows.values.shape[1], dtype=torch.float64)
-    for which in windows.batches(batch_size):
+    for which in windows.batches(config.windows_at_once(windows.length)):
         values = windows.take(which).to(device)
         total += (model(values).values - values).square().mean(dim=1).sum(dim=0).cpu().double()
     return (total / len(windows)).numpy()
@@ -170,7 +174,7 @@ def _reconstruct(
     model.eval()
     device = next(model.parameters()).device
     steps = torch.arange(windows.length)
-    for which in windows.batches(config.batch_size):
+    for which in windows.batches(config.windows_at_once(windows.length)):
         values = windows.take(which).to(device)
         reconstructed, contribution = model(values)
         rows = windows.rows(which).masked_fill(steps < fresh[which, None], -1)

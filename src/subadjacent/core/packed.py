@@ -1,0 +1,143 @@
+"""Attention from one projection of queries, keys and values: the form for CPUs.
+
+The attention matrix is never formed, forward or backward, and of what lies between the projection
+and the attended values nothing is kept: it is made again for the gradients.
+
+Shapes: B windows, N points in a window, H heads, E features of a head, D = H·E.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd.function import FunctionCtx
+from torch.nn import functional
+
+from subadjacent.core.attention import SMALLEST_MASS, Attended
+from subadjacent.core.band import Band
+from subadjacent.core.contribution import sliding_sum
+from subadjacent.core.mapping import SUPPRESSED
+
+# up to this window length a product with the band's mask is quicker than sliding sums
+MASK_UP_TO = 400
+# the float32 next to zero: what is not above it is negative
+BELOW_ZERO = -1.4e-45
+
+
+def packed_attention(projected: Tensor, temperature: Tensor, heads: int, band: Band) -> Attended:
+    """Values (B, N, D) and contribution (B, H, N), from queries, keys and values (B, N, 3·D).
+
+    What ``linear_attention`` after ``softmax_features`` gives, for each head, to rounding.
+    Differentiable once.
+    """
+    band.check(projected.shape[1])
+    found = _Packed.apply(projected, temperature, heads, band)  # type: ignore[no-untyped-call]  # torch's
+    return Attended(*found)
+
+
+class _Mapped(NamedTuple):
+    """Mapped queries and keys, and what they are made of."""
+
+    scaled: Tensor  # (B, N, 2·H, E), queries and keys over τ
+    features: Tensor  # (B, N, 2·H, E), their softmax
+    queries: Tensor  # (B, N, H, E), such that rows of A sum to 1
+    keys: Tensor  # (B, N, H, E)
+    values: Tensor  # (B, N, H, E)
+    totals: Tensor  # (B, 1, H, E), the sum of keys
+    mass: Tensor  # (B, N, H, 1), what queries were divided by
+
+
+class _Packed(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: FunctionCtx, projected: Tensor, temperature: Tensor, heads: int, band: Band
+    ) -> tuple[Tensor, Tensor]:
+        ctx.save_for_backward(projected, temperature)
+        ctx.heads, ctx.band = heads, band  # type: ignore[attr-defined]  # a place for anything
+        one = _map(projected, temperature, heads)
+        attended = torch.empty_like(one.queries)
+        # heads lie side by side: one at a time, none has to be moved
+        for head in range(heads):
+            summary = one.keys[:, :, head].mT @ one.values[:, :, head]  # (B, E, E)
+            attended[:, :, head] = one.queries[:, :, head] @ summary
+        # a loss subtracts contributions from errors: there rounding to bfloat16 would show
+        wide = torch.promote_types(projected.dtype, torch.float32)
+        contribution = _within(one.queries, band).mul_(one.keys).sum(dim=-1, dtype=wide)
+        return attended.flatten(2), contribution.mT
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        projected, temperature = ctx.saved_tensors
+        heads, band = ctx.heads, ctx.band
+        one = _map(projected, temperature, heads)
+        above = gradients[0].reshape(one.queries.shape)
+        weights = gradients[1].mT[..., None].to(projected.dtype)  # (B, N, H, 1)
+        found = torch.empty_like(projected)
+        halves, values = _halves(found), _values(found, heads)
+        both = torch.empty_like(one.features)
+        queries, keys = both[:, :, :heads], both[:, :, heads:]
+        # through the contribution; the band is symmetric: who is inside whose
+        queries.copy_(_within(one.keys * weights, band))
+        torch.mul(_within(one.queries, band), weights, out=keys)
+        # through the attended values
+        for head in range(heads):
+            key, value = one.keys[:, :, head], one.values[:, :, head]
+            of_summary = one.queries[:, :, head].mT @ above[:, :, head]
+            queries[:, :, head].baddbmm_(above[:, :, head], value.mT @ key)
+            keys[:, :, head].baddbmm_(value, of_summary.mT)
+            values[:, :, head] = key @ of_summary
+        # through the division by the mass, which is made of queries and keys
+        along = (queries * one.queries).sum(dim=-1, keepdim=True)
+        along.masked_fill_(one.mass <= SMALLEST_MASS, 0)
+        keys -= (one.queries * along).sum(dim=1, keepdim=True)
+        queries.addcmul_(along, one.totals, value=-1).div_(one.mass)
+        # through the mapping: autograd's own steps, each one pass over the numbers
+        scaled = torch.ops.aten._softmax_backward_data(both, one.features, -1, both.dtype)
+        of_temperature = (scaled * one.scaled).sum(dtype=temperature.dtype) / -temperature
+        torch.ops.aten.threshold_backward(
+            scaled.div_(temperature).view_as(halves),
+            _halves(projected),
+            BELOW_ZERO,
+            grad_input=halves,
+        )
+        return found, of_temperature, None, None
+
+
+def _map(projected: Tensor, temperature: Tensor, heads: int) -> _Mapped:
+    """Eq. 4, then queries divided so that their rows of A sum to 1."""
+    positive = functional.threshold(_halves(projected), BELOW_ZERO, SUPPRESSED)
+    scaled = positive.div_(temperature).view(*projected.shape[:2], 2 * heads, -1)
+    features = scaled.softmax(dim=-1)
+    queries, keys = features[:, :, :heads], features[:, :, heads:]
+    totals = keys.sum(dim=1, keepdim=True)
+    mass = (queries * totals).sum(dim=-1, keepdim=True).clamp_(min=SMALLEST_MASS)
+    values = _values(projected, heads)
+    return _Mapped(scaled, features, queries / mass, keys, values, totals, mass)
+
+
+def _halves(projected: Tensor) -> Tensor:
+    """Queries and keys side by side, (B, N, 2·D)."""
+    return projected[..., : projected.shape[-1] // 3 * 2]
+
+
+def _values(projected: Tensor, heads: int) -> Tensor:
+    return projected.view(*projected.shape[:2], 3, heads, -1)[:, :, 2]
+
+
+def _within(x: Tensor, band: Band) -> Tensor:
+    """The sum of x (B, N, H, E) over each point's band."""
+    flat = x.flatten(2)
+    if x.shape[1] <= MASK_UP_TO:
+        return (_mask(band, x.shape[1], x.dtype) @ flat).view(x.shape)
+    inside = sliding_sum(flat, band.far, circular=band.circular)
+    return (inside - sliding_sum(flat, band.near - 1, circular=band.circular)).view(x.shape)
+
+
+@lru_cache(maxsize=8)
+def _mask(band: Band, n: int, kind: torch.dtype) -> Tensor:
+    # a tensor born in inference mode could not be used in training later
+    with torch.inference_mode(False):
+        return band.mask(n).to(kind)
