@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score
 
 from subadjacent import BandRidgeDetector, InputError, SubAdjacentDetector, load
 from subadjacent.data.series import TrainSeries
@@ -53,6 +54,28 @@ def test_what_is_usual_for_the_network_comes_from_rows_it_did_not_learn_from() -
     assert usual is not None
     # single rows: averages near the ends are held back
     np.testing.assert_allclose(usual.squares[0], 1.0)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_a_network_that_knows_nothing_hardly_matters(size: float) -> None:
+    """Residuals without any relation to the rows, of whatever size, are usual and stay so."""
+    rng = np.random.default_rng(0)
+    train, test = waves(2000), waves(1000, seed=1)
+    broken = np.zeros(1000, dtype=bool)
+    for at in (200, 450, 700):
+        broken[at : at + 30] = True
+        test[at : at + 30, 1] = test[at, 1]
+    blind = NetworkResiduals([[size * rng.normal(size=(2000, 3))]], [1600])
+    series = TrainSeries(test)
+
+    def ranking(network: NetworkResiduals | None) -> float:
+        learned = Combination.fit([TrainSeries(train)], network)[0]
+        residuals = None if network is None else [size * rng.normal(size=(1000, 3))]
+        scores = averaged(learned.surprise(series, residuals)[0], 20, causal=False)
+        return float(average_precision_score(broken, scores))
+
+    assert ranking(None) > 0.8
+    assert ranking(blind) > ranking(None) - 0.05
 
 
 def test_the_decision_is_the_averaged_surprise(fitted: SubAdjacentDetector) -> None:

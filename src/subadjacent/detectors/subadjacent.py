@@ -281,18 +281,23 @@ class SubAdjacentDetector(NeuralDetector):
     ) -> list[Explanation]:
         if self.recipe not in ADDED_UP:
             return super()._explain(series, wanted, expected=expected)
-        smoothing = self.setting("smoothing")
-        scores = [
-            unusual(parts, smoothing, causal=False)[rows]
-            for parts, rows in zip(self._surprise(series), wanted, strict=True)
-        ]
         if self.recipe == "fast":
+            surprise = self._surprise(series)
             views = self.combination_.views
             values = [views.expected(one)[rows] for one, rows in zip(series, wanted, strict=True)]
         else:
-            found = super()._explain(series, wanted, expected=expected)
-            values = [one.expected for one in found]
-        return [Explanation(*each) for each in zip(scores, values, strict=True)]
+            stacked = self._stack(series)
+            found = self._expected(stacked)
+            surprise = self._surprise(series, stacked, found)
+            values = [
+                self.scalers_.of(one.entity).invert(part[rows])
+                for one, part, rows in zip(series, stacked.unstack(found), wanted, strict=True)
+            ]
+        smoothing = self.setting("smoothing")
+        return [
+            Explanation(unusual(parts, smoothing, causal=False)[rows], value)
+            for parts, value, rows in zip(surprise, values, wanted, strict=True)
+        ]
 
     def _events(self, scores: NDArray[Any], series: TrainSeries) -> NDArray[np.bool_]:
         above = super()._events(scores, series)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from subadjacent.core.band import Band
@@ -77,9 +78,11 @@ class BandRidge:
         # row by row in memory, as they will be when read from a file: sums come out the same
         return replace(self, weights=np.ascontiguousarray(weights, dtype=np.float32))
 
-    def residuals(self, rows: Rows) -> Rows:
-        """What is left of a stretch's rows, (T, C)."""
-        left = [target - features @ self.weights for features, target in self.cases(rows)]
+    def residuals(self, rows: Rows, first: int = 0, last: int | None = None) -> Rows:
+        """What is left of a stretch's rows from ``first`` to ``last``, (T, C)."""
+        left = [
+            target - features @ self.weights for features, target in self.cases(rows, first, last)
+        ]
         return np.concatenate(left)
 
     def cases(self, rows: Rows, first: int = 0, last: int | None = None) -> Iterator[Any]:
@@ -97,17 +100,35 @@ class BandRidge:
         here = slice(first - begin, last - begin)
         padding = (far - (first - begin), far - (end - last))
         seen = np.pad(around @ self.axes, (padding, (0, 0)))
-        places = np.arange(count)[:, None] + far + self.offsets  # (T, J)
-        neighbours, target = seen[places], around[here]  # (T, J, K), (T, C)
+        neighbours, target = self._gather(seen, count), around[here]  # (T, J, K), (T, C)
         if self.local:
             level = self._level(around)[here]
-            there = np.pad(np.ones(len(around), dtype=np.float32), padding)
             neighbours -= (level @ self.axes)[:, None]
-            neighbours *= there[places][:, :, None]
+            if any(padding):
+                there = np.pad(np.ones(len(around), dtype=np.float32), padding)
+                neighbours *= self._gather(there[:, None], count)
             np.clip(neighbours, -CLIP, CLIP, out=neighbours)
             target = target - level
         constant = np.ones((count, 1), dtype=np.float32)
         return np.concatenate([neighbours.reshape(count, -1), constant], axis=1), target
+
+    def _gather(self, padded: Rows, count: int) -> Rows:
+        """The neighbours of each of ``count`` rows, (T, J, K), which stand ``far`` rows further on.
+
+        Of every ``step``-th row they lie one after the other on each side, and are copied in one
+        piece: several times as quick as picking them one by one.
+        """
+        offsets, width = self.offsets, padded.shape[1]
+        found = np.empty((count, len(offsets) * width), dtype=padded.dtype)
+        before = int((offsets < 0).sum())
+        for start, stop in ((0, before), (before, len(offsets))):
+            for phase in range(min(self.step, count) if start < stop else 0):
+                mine = found[phase :: self.step, start * width : stop * width]
+                first = self.band.far + int(offsets[start]) + phase
+                one_after_the_other = padded[first :: self.step].ravel()
+                pieces = sliding_window_view(one_after_the_other, mine.shape[1])[::width]
+                mine[:] = pieces[: len(mine)]
+        return found.reshape(count, len(offsets), width)
 
     def _level(self, rows: Rows) -> Rows:
         """The mean of each point's neighbours, as far as they are there."""

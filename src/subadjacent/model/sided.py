@@ -33,22 +33,39 @@ class SidedRidge:
 
     def residuals(self, rows: Rows) -> Rows:
         """What is left of a stretch's rows, on one scale; 0 where nothing judges a row."""
-        return self.compose([model.residuals(rows) for model in self.models], rows, self.gains)
+        return self._left(rows, self.gains)
 
     def expected(self, rows: Rows) -> Rows:
         """What is expected of a stretch's rows; the row itself where nothing judges it."""
-        left = [model.residuals(rows) for model in self.models]
-        return np.asarray(rows - self.compose(left, rows, np.ones_like(self.gains)))
+        return np.asarray(rows - self._left(rows, np.ones_like(self.gains)))
+
+    def _left(self, rows: Rows, gains: NDArray[np.float64]) -> Rows:
+        found = np.zeros_like(rows)
+        for model, gain, mine in zip(self.models, gains, self._shares(len(rows)), strict=True):
+            if mine.start < mine.stop:
+                found[mine] = model.residuals(rows, mine.start, mine.stop) * gain
+        return found
 
     def compose(
         self, found: Sequence[Rows], rows: Rows, gains: NDArray[np.float64]
     ) -> NDArray[Any]:
-        """Each row's residual, by the first model that finds all its neighbours there."""
+        """Each row's residual, of those that all the models left of all rows."""
         composed = np.zeros_like(rows)
-        for model, gain, residuals in reversed(list(zip(self.models, gains, found, strict=True))):
-            complete = model.complete(len(rows))
-            composed[complete] = residuals[complete] * gain
+        for residuals, gain, mine in zip(found, gains, self._shares(len(rows)), strict=True):
+            composed[mine] = residuals[mine] * gain
         return composed
+
+    def _shares(self, rows: int) -> list[slice]:
+        """Which rows of a stretch each model is the first to find all neighbours of."""
+        taken = np.zeros(rows, dtype=bool)
+        found = []
+        for model in self.models:
+            complete = model.complete(rows)
+            # what others have taken lies at one end of it
+            free = complete.start + np.flatnonzero(~taken[complete])
+            found.append(slice(int(free[0]), int(free[-1]) + 1) if len(free) else slice(0, 0))
+            taken[complete] = True
+        return found
 
     def judged(self, rows: int) -> NDArray[np.bool_]:
         """Which rows of a stretch any model judges."""
