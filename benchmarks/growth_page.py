@@ -21,8 +21,8 @@ ABOUT = {
     "channels": f"{ROWS:,} rows.",
     "window": (
         f"The small network alone, {CHANNELS} channels. Time is that of a million points: of "
-        f"training steps on {STEP_POINTS:,} points each, and of scoring {SCORED_ROWS:,} rows, 256 "
-        f"windows at a time as a detector does. The band is a fifth to three tenths of the window."
+        f"training steps on {STEP_POINTS:,} points each, and of scoring {SCORED_ROWS:,} rows as a "
+        f"detector does. The band is a fifth to three tenths of the window."
     ),
     "entities": f"{ROWS_AN_ENTITY} rows of {CHANNELS} channels each.",
 }

@@ -123,6 +123,17 @@ def test_saved_and_loaded_detector_gives_the_same_scores(
     assert type(load(tmp_path / "model")) is kind
 
 
+def test_a_detector_of_one_channel_can_be_saved(
+    kind: type[BaseDetector], plant: Plant, tmp_path: Any
+) -> None:
+    detector = quick(kind).fit(plant.train[:, :1])
+    detector.save(tmp_path / "model")
+    np.testing.assert_array_equal(
+        kind.load(tmp_path / "model").decision_function(plant.test[:, :1]),
+        detector.decision_function(plant.test[:, :1]),
+    )
+
+
 def test_each_entity_has_a_scale_of_its_own_and_a_new_one_is_scored_too(
     kind: type[BaseDetector], plant: Plant, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -166,4 +177,5 @@ def test_rows_that_never_moved_leave_severities_that_mean_something(
     train, test = np.zeros((200, 2)), np.zeros((200, 2))
     test[100:110, 0] = 1.0
     detector = quick(kind).fit(train)
+    # the unit is how far the threshold lies from typical scores, which differ by little here
     assert np.abs(detector.normalized_score(test)).max() < 1e5

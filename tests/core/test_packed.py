@@ -76,8 +76,9 @@ def test_values_and_gradients_are_those_of_the_plain_form(sizes) -> None:
     )
 
 
-def test_in_bfloat16_values_and_gradients_are_right_but_for_rounding() -> None:
-    projected = torch.randn(4, 100, 96).bfloat16()
+@pytest.mark.parametrize("n", [100, 1000, 5000])
+def test_in_bfloat16_values_and_gradients_are_right_but_for_rounding(n: int) -> None:
+    projected = torch.randn(2, n, 96).bfloat16()
     found = packed_attention(projected, torch.tensor(1.3), 2, Band(20, 30))
     exact = plain(projected.double(), torch.tensor(1.3), 2, Band(20, 30))
     assert found.values.dtype == torch.bfloat16
@@ -88,6 +89,14 @@ def test_in_bfloat16_values_and_gradients_are_right_but_for_rounding() -> None:
     right = gradients(plain, projected.double(), 2, Band(20, 30), weights)
     for one, other in zip([*found, *ours[:1]], [*exact, *right[:1]], strict=True):
         assert (one.double() - other).norm() < 0.02 * other.norm()
+
+
+def test_there_is_no_second_derivative() -> None:
+    projected = torch.randn(1, 6, 12, requires_grad=True)
+    found = packed_attention(projected, torch.ones(()), 2, Band(1, 2)).values.square().sum()
+    (gradient,) = torch.autograd.grad(found, projected, create_graph=True)
+    with pytest.raises(RuntimeError, match="twice"):
+        gradient.sum().backward()
 
 
 def test_gradients_are_those_of_small_steps() -> None:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "subadjacent"
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
-TOP_LEVEL = [file for file in (ROOT / "README.md", ROOT / "CONTRIBUTING.md") if file.exists()]
+TOP_LEVEL = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 ALL_PAGES = [*PAGES, *TOP_LEVEL]
 
 FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)

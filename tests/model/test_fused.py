@@ -75,7 +75,7 @@ def test_windows_of_many_channels_are_embedded_too() -> None:
         ours = learned(model, windows)
     exact = learned(copy.deepcopy(model).double(), windows.double())
     name = "embed.tokens.weight"
-    torch.testing.assert_close(ours[name].double(), exact[name], rtol=0.1, atol=0.02)
+    assert (ours[name].double() - exact[name]).norm() <= 0.1 * exact[name].norm()
 
 
 def test_a_layer_alone_uses_the_kernel_of_attention() -> None:
@@ -84,7 +84,8 @@ def test_a_layer_alone_uses_the_kernel_of_attention() -> None:
         ours = model.layers[0](x)
     with autocast(), use_kernels(False):
         plain = model.layers[0](x)
-    torch.testing.assert_close(ours, plain, rtol=0.05, atol=0.05)
+    for found, expected in zip(ours, plain, strict=True):
+        assert (found - expected).norm() <= 0.05 * expected.norm()
 
 
 @pytest.mark.parametrize("settings", [{"attention": "relu"}, {"attention": "vanilla"}], ids=str)

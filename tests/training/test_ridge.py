@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
 
 from subadjacent.core.band import Band
+from subadjacent.model.ridge import SIDES
 from subadjacent.training.ridge import Fit, fit_ridge
 
 BAND = Band(2, 4)
@@ -119,16 +120,26 @@ def test_the_penalty_is_the_one_that_errs_least_on_unseen_rows() -> None:
     assert len(set(errors.values())) == 3
 
 
-@pytest.mark.parametrize("rows", [9, 10, 14])
+@pytest.mark.parametrize("rows", [19, 20, 24])
 @pytest.mark.parametrize("local", [False, True])
-def test_a_single_row_with_all_its_neighbours_is_enough(rows: int, local: bool) -> None:
+def test_few_rows_are_enough(rows: int, local: bool) -> None:
     model, unseen, _ = fit([wave(rows)], local=local)
     assert np.isfinite(model.weights).all()
     assert np.isfinite(unseen[0]).all()
     assert unseen[0].shape == (rows, 2)
 
 
-@pytest.mark.parametrize(("side", "rows"), [("both", 8), ("before", 4), ("after", 4)])
-def test_without_such_a_row_there_is_no_model(side: str, rows: int) -> None:
+@pytest.mark.parametrize(("side", "rows"), [("both", 18), ("before", 14), ("after", 14)])
+def test_where_a_fold_leaves_nothing_to_learn_from_there_is_no_model_by_hand(
+    side: str, rows: int
+) -> None:
+    # ten rows with all their neighbours: the middle fold, of rows 4 and 5, with 4 to either side
+    # takes them all
     assert fit_ridge([wave(rows)], BAND, local=True, side=side) is None
     assert fit_ridge([wave(rows + 1)], BAND, local=True, side=side) is not None
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("rows", [0, 1, 4, 5, 8, 9])
+def test_without_a_row_that_has_all_its_neighbours_there_is_no_model(rows: int, side: str) -> None:
+    assert fit_ridge([wave(rows)], BAND, local=False, side=side) is None

@@ -27,22 +27,26 @@ def sides(fit: SidedFit) -> list[str]:
 @pytest.mark.parametrize(
     ("lengths", "causal", "wanted"),
     [
-        # neighbours on both sides, up to 4 rows away, take 9 rows
-        ([9], False, ["both", "before", "after"]),
-        ([8], False, ["before", "after"]),
+        # a model learns from eleven rows at least that have all their neighbours; on both sides,
+        # up to 4 rows away, those take 9 rows
+        ([9] * 11, False, ["both", "before", "after"]),
+        ([9] * 10, False, ["before", "after"]),
+        ([19], False, ["both", "before", "after"]),
+        ([18], False, ["before", "after"]),
+        ([14], False, []),
         # of 6 rows the last 2 have all before them, the first 2 all after them: 4 of 6
-        ([6], False, ["before", "after"]),
+        ([6] * 6, False, ["before", "after"]),
         # of 5 rows one each: 2 of 5
-        ([5], False, []),
-        ([4], False, []),
+        ([5] * 20, False, []),
+        ([4] * 20, False, []),
         ([1], False, []),
         # of 8 rows the last 4
-        ([8], True, ["before"]),
-        ([7], True, []),
+        ([8] * 3, True, ["before"]),
+        ([7] * 4, True, []),
         # 36 of 40 rows outweigh what is too short
         ([40, 4, 3], True, ["before"]),
         # 4 of 8, and 0 of 2
-        ([8, 2], True, []),
+        ([*[8] * 3, 2], True, []),
     ],
 )
 def test_models_are_there_where_half_of_the_rows_are_judged_by_hand(

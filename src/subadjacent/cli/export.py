@@ -28,7 +28,12 @@ def _check_file(path: Path | None) -> Path | None:
 def export(
     model: Annotated[Path, typer.Argument(help="Model folder.")],
     onnx: Annotated[  # noqa: ARG001 — the one format there is
-        bool, typer.Option("--onnx", callback=_check_format, help="Write an ONNX file.")
+        bool,
+        typer.Option(
+            "--onnx",
+            callback=_check_format,
+            help="Write an ONNX file (must be given: the one format).",
+        ),
     ] = False,
     output: Annotated[
         Path | None,

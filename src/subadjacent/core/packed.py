@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.autograd.function import FunctionCtx
+from torch.autograd.function import FunctionCtx, once_differentiable
 from torch.nn import functional
 
 from subadjacent.core.attention import SMALLEST_MASS, Attended
@@ -69,6 +69,7 @@ class _Packed(torch.autograd.Function):
         return attended.flatten(2), contribution.mT
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None, None]:
         projected, temperature = ctx.saved_tensors
         heads, band = ctx.heads, ctx.band
@@ -132,8 +133,11 @@ def _within(x: Tensor, band: Band) -> Tensor:
     flat = x.flatten(2)
     if x.shape[1] <= MASK_UP_TO:
         return (_mask(band, x.shape[1], x.dtype) @ flat).view(x.shape)
-    inside = sliding_sum(flat, band.far, circular=band.circular)
-    return (inside - sliding_sum(flat, band.near - 1, circular=band.circular)).view(x.shape)
+    # differences of long sums: digits that bfloat16 does not have
+    wide = flat.to(torch.promote_types(x.dtype, torch.float32))
+    inside = sliding_sum(wide, band.far, circular=band.circular)
+    inside = inside - sliding_sum(wide, band.near - 1, circular=band.circular)
+    return inside.to(x.dtype).view(x.shape)
 
 
 @lru_cache(maxsize=8)

@@ -55,6 +55,8 @@ class BandRidge:
     step: int = 1
 
     def __post_init__(self) -> None:
+        # a point is no neighbour of its own
+        assert self.band.near >= 1
         # the mean of the neighbours is that of the whole band
         assert self.step == 1 or not self.local
 

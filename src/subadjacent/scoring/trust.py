@@ -1,7 +1,8 @@
 """Which training scores to judge normal rows by, when some training rows may be anomalous.
 
 Anomalies in training data score high there too. A threshold set by them would let as many pass.
-But what comes again and again, all through the training rows, is normal, however far out.
+What is far out is left out, and then what is far out seen from the rest; but not where that
+comes again and again, all through the training rows: it is how the series is.
 """
 
 from __future__ import annotations
@@ -18,22 +19,28 @@ LEAST = 0.5
 # trusting fewer makes the next ones far out: so often at most
 PASSES = 5
 TINY = 1e-6
-# so many events, and one in each of so many parts of the rows, are a habit
+# so many events, and one in each of so many parts of the rows, come again and again
 MANY, PARTS = 8, 5
 
 
 def trusted(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which rows of a series, in time order, are neither far out nor close to one that is."""
-    kept = np.ones(len(scores), dtype=bool)
-    for _ in range(PASSES):
-        usual, high = np.quantile(scores[kept], [0.5, 0.8])
-        far = scores > usual + FAR_OUT * max(high - usual, TINY)
+    everything = np.ones(len(scores), dtype=bool)
+    first = kept = _away_from(_far_out(scores, everything))
+    for _ in range(PASSES - 1):
+        far = _far_out(scores, kept)
         if _comes_again(far):
-            return np.ones(len(scores), dtype=bool)
+            return first
         before, kept = kept, _away_from(far)
         if (kept == before).all():
             break
     return kept
+
+
+def _far_out(scores: NDArray[np.float64], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which scores are far out as seen from those that are kept."""
+    usual, high = np.quantile(scores[kept], [0.5, 0.8])
+    return np.asarray(scores > usual + FAR_OUT * max(high - usual, TINY))
 
 
 def _comes_again(far: NDArray[np.bool_]) -> bool:

@@ -70,10 +70,10 @@ def fit_ridge(
 ) -> Fit | None:
     """The model, and for every stretch the residuals of models that had not seen those rows.
 
-    Only rows that have all their neighbours are learned from; the residuals of others are 0, and
-    without any such row there is no model. The rows are cut into contiguous folds, which choose
-    the penalty. Rows within the band's reach of a fold are left out with it, for they are made of
-    the same points.
+    Only rows that have all their neighbours are learned from; the residuals of others are 0. The
+    rows are cut into contiguous folds, which choose the penalty. Rows within the band's reach of a
+    fold are left out with it, for they are made of the same points. Where that leaves nothing to
+    learn from, there is no model.
     """
     axes = main_axes(list(parts))
     blank = BandRidge(band, axes, np.zeros((0, 0), np.float32), local, side, step)
@@ -96,7 +96,10 @@ def fit_ridge(
         return sum(found[1:], start=found[0]) if found else None
 
     everything = within(0, total)
-    seen = [outside(*pair) or everything for pair in guarded]
+    seen = [moments for pair in guarded if (moments := outside(*pair)) is not None]
+    if len(seen) < len(folds):
+        # residuals of rows that were learned from are far too small to say what is usual
+        return None
     trials = {penalty: [moments.solve(penalty) for moments in seen] for penalty in penalties}
     judged = [within(*fold) for fold in folds]
     best = min(
