@@ -222,7 +222,7 @@ def told(row: Row) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("measure", "point", "report"))
-    parser.add_argument("--csv", type=Path)
+    parser.add_argument("--csv", type=Path, default=Path("growth.csv"))
     parser.add_argument("--output", type=Path, help="of the report; drawings lie beside it")
     parser.add_argument("--axis", nargs="+", choices=list(AXES), default=list(AXES))
     parser.add_argument("--sizes", nargs="+", type=int, help="in place of each axis' own")

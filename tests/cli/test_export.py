@@ -76,8 +76,8 @@ def test_what_cannot_be_exported_is_refused_and_nothing_is_written(
     target.write_text("old")
     done = command("export", "fast", "--onnx", "-o", target, code=1)
     assert done.stderr == (
-        "error: fast: detector must score by a network alone to become a graph: fit a "
-        "SubAdjacentDetector with recipe='network' or 'paper'; got recipe='fast'\n"
+        "error: fast: detector must score by a network alone, as one fitted with "
+        "recipe='network' or 'paper' does; got recipe='fast'\n"
     )
     with pytest.raises(InputError, match=r"entity must be named.* one of a, b"):
         export(folder / "fleet", onnx=True, output=target)

@@ -199,7 +199,7 @@ def test_nothing_is_said_on_the_way(exported: dict[str, Exported]) -> None:
 @pytest.mark.parametrize(
     ("detector", "message"),
     [
-        (SubAdjacentDetector(**QUICK), "recipe='network' or 'paper'; got recipe='combined'"),
+        (SubAdjacentDetector(**QUICK), "recipe='network' or 'paper' does; got recipe='combined'"),
         (SubAdjacentDetector(recipe="fast"), "got recipe='fast'"),
         (PCADetector(), "got PCADetector"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 
 import pytest
 import torch
@@ -19,6 +20,14 @@ pytest.importorskip("triton", reason="the extra 'kernels' is not installed")
 GPU = torch.cuda.is_available()
 DEVICE = "cuda" if GPU else "cpu"
 needs_gpu = pytest.mark.skipif(not GPU, reason="needs a GPU")
+
+
+@pytest.fixture(autouse=True)
+def _same_numbers_every_time() -> Iterator[None]:
+    # in bfloat16 a feature next to the mapping's cut may fall on either side of it
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        yield
 
 
 def network(band: Band, **settings) -> SubAdjacentTransformer:

@@ -99,8 +99,8 @@ def _with_network(detector: BaseDetector) -> NeuralDetector:
         return detector
     what = f"recipe={recipe!r}" if isinstance(detector, NeuralDetector) else type(detector).__name__
     raise InputError(
-        f"detector must score by a network alone to become a graph: fit a SubAdjacentDetector "
-        f"with recipe={' or '.join(map(repr, EXPORTED))}; got {what}"
+        f"detector must score by a network alone, as one fitted with "
+        f"recipe={' or '.join(map(repr, EXPORTED))} does; got {what}"
     )
 
 

@@ -107,7 +107,7 @@ class SubspaceDetector(ControlDetector):
         tensors = {}
         for name, one in self._named():
             tensors[f"{name}.mean"] = torch.from_numpy(one.mean)
-            tensors[f"{name}.directions"] = torch.from_numpy(np.ascontiguousarray(one.directions))
+            tensors[f"{name}.directions"] = torch.from_numpy(one.directions.copy())
         return tensors, learned
 
     def _restore(self, tensors: Tensors, learned: dict[str, Any]) -> None:
