@@ -177,5 +177,7 @@ def test_rows_that_never_moved_leave_severities_that_mean_something(
     train, test = np.zeros((200, 2)), np.zeros((200, 2))
     test[100:110, 0] = 1.0
     detector = quick(kind).fit(train)
-    # the unit is how far the threshold lies from typical scores, which differ by little here
-    assert np.abs(detector.normalized_score(test)).max() < 1e5
+    # the unit is how far the threshold lies from typical scores; to the default these differ by
+    # next to nothing, what its network leaves of rows that never moved
+    most = 2e4 if kind.__name__ == "SubAdjacentDetector" else 1e4
+    assert np.abs(detector.normalized_score(test)).max() < most

@@ -7,8 +7,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from core.plainly import packed_plainly
 from oracle import attention_oracle
-from subadjacent.core import MAPPINGS, Attended, Band, linear_attention
+from subadjacent.core import MAPPINGS, Band
 from subadjacent.core.kernels import kernels_on, use_kernels
 from subadjacent.core.kernels.switch import VARIABLE
 from subadjacent.errors import InputError
@@ -48,16 +49,6 @@ def drawn(*shape: int, kind: torch.dtype = torch.float32) -> Tensor:
     return torch.randn(*shape, device=DEVICE).to(kind)
 
 
-def plain(projected: Tensor, temperature: Tensor, heads: int, band: Band) -> Attended:
-    """What the kernels stand for, in plain PyTorch: values (B, N, D), contribution (B, H, N)."""
-    batch, n, _ = projected.shape
-    q, k, v = projected.view(batch, n, 3, heads, -1).permute(2, 0, 3, 1, 4).unbind(0)
-    values, contribution = linear_attention(
-        *MAPPINGS["softmax"](q, k, temperature), v, band, dense=True
-    )
-    return Attended(values.transpose(1, 2).flatten(2), contribution)
-
-
 def both_ways(function, projected: Tensor, heads: int, band: Band, weights: tuple[Tensor, Tensor]):
     """Values, contribution, and the gradients of the projection and the temperature."""
     projected = projected.clone().requires_grad_()
@@ -74,7 +65,7 @@ def check(sizes, kind: torch.dtype, tolerance: float) -> None:
     weights = (drawn(batch, n, heads * features), drawn(batch, heads, n))
     ours = both_ways(attention.packed_attention, projected, heads, band, weights)
     wide = (weights[0].double(), weights[1].double())
-    exact = both_ways(plain, projected.double(), heads, band, wide)
+    exact = both_ways(packed_plainly, projected.double(), heads, band, wide)
     assert ours[0].dtype == kind
     # τ's gradient adds up what each feature's has times the feature, much of which cancels
     cancelling = 10 * (1 + (exact[2] * projected).abs().sum().item())
@@ -133,7 +124,7 @@ def test_queries_without_a_positive_feature_are_spread_evenly() -> None:
     projected = drawn(1, 20, 24)
     projected[..., :8] = -projected[..., :8].abs()
     found = attention.packed_attention(projected, torch.ones((), device=DEVICE), 1, Band(2, 5))
-    exact = plain(projected, torch.ones((), device=DEVICE), 1, Band(2, 5))
+    exact = packed_plainly(projected, torch.ones((), device=DEVICE), 1, Band(2, 5))
     torch.testing.assert_close(found, exact, rtol=1e-4, atol=1e-5)
 
 

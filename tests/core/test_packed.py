@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from core.plainly import packed_plainly
 from oracle import attention_oracle
-from subadjacent.core import MAPPINGS, Attended, Band, linear_attention
+from subadjacent.core import MAPPINGS, Band
 from subadjacent.core.packed import packed_attention
 from subadjacent.errors import InputError
 
@@ -22,15 +23,6 @@ CASES = [
     (1, 401, 2, 4, Band(20, 30)),
     (2, 450, 1, 3, Band(0, 60, circular=False)),
 ]
-
-
-def plain(projected: Tensor, temperature: Tensor, heads: int, band: Band) -> Attended:
-    """The same by the parts that have been tested one by one."""
-    batch, n, _ = projected.shape
-    q, k, v = projected.view(batch, n, 3, heads, -1).permute(2, 0, 3, 1, 4).unbind(0)
-    mapped = MAPPINGS["softmax"](q, k, temperature)
-    values, contribution = linear_attention(*mapped, v, band, dense=True)
-    return Attended(values.transpose(1, 2).flatten(2), contribution)
 
 
 def gradients(function, projected: Tensor, heads: int, band: Band, weights) -> tuple[Tensor, ...]:
@@ -69,12 +61,12 @@ def test_values_and_gradients_are_those_of_the_plain_form(sizes) -> None:
     projected = torch.randn(batch, n, 3 * heads * features, dtype=torch.float64)
     temperature = torch.tensor(1.3, dtype=torch.float64)
     found = packed_attention(projected, temperature, heads, band)
-    exact = plain(projected, temperature, heads, band)
+    exact = packed_plainly(projected, temperature, heads, band)
     torch.testing.assert_close(found, exact)
     weights = [torch.randn_like(one) for one in exact]
     torch.testing.assert_close(
         gradients(packed_attention, projected, heads, band, weights),
-        gradients(plain, projected, heads, band, weights),
+        gradients(packed_plainly, projected, heads, band, weights),
     )
 
 
@@ -82,13 +74,13 @@ def test_values_and_gradients_are_those_of_the_plain_form(sizes) -> None:
 def test_in_bfloat16_values_and_gradients_are_right_but_for_rounding(n: int) -> None:
     projected = torch.randn(2, n, 96).bfloat16()
     found = packed_attention(projected, torch.tensor(1.3), 2, Band(20, 30))
-    exact = plain(projected.double(), torch.tensor(1.3), 2, Band(20, 30))
+    exact = packed_plainly(projected.double(), torch.tensor(1.3), 2, Band(20, 30))
     assert found.values.dtype == torch.bfloat16
     # sums of contributions are set against errors
     assert found.contribution.dtype == torch.float32
     weights = [torch.randn_like(one) for one in exact]
     ours = gradients(packed_attention, projected, 2, Band(20, 30), [one.float() for one in weights])
-    right = gradients(plain, projected.double(), 2, Band(20, 30), weights)
+    right = gradients(packed_plainly, projected.double(), 2, Band(20, 30), weights)
     for one, other in zip([*found, *ours[:1]], [*exact, *right[:1]], strict=True):
         assert (one.double() - other).norm() < 0.02 * other.norm()
 
@@ -119,7 +111,8 @@ def test_what_is_negative_is_suppressed_and_nothing_else(value: float) -> None:
     projected[0, 2, 1] = projected[0, 3, 5] = value
     ones = torch.ones(())
     torch.testing.assert_close(
-        packed_attention(projected, ones, 1, Band(1, 1)), plain(projected, ones, 1, Band(1, 1))
+        packed_attention(projected, ones, 1, Band(1, 1)),
+        packed_plainly(projected, ones, 1, Band(1, 1)),
     )
 
 
@@ -131,7 +124,7 @@ def test_queries_that_no_key_answers_give_finite_gradients() -> None:
     projected[..., 4:] = torch.randn(1, 4, 2)
     weights = [torch.randn(1, 4, 2).double(), torch.randn(1, 1, 4).double()]
     found = gradients(packed_attention, projected, 1, Band(1, 1), weights)
-    exact = gradients(plain, projected, 1, Band(1, 1), weights)
+    exact = gradients(packed_plainly, projected, 1, Band(1, 1), weights)
     assert all(one.isfinite().all() for one in found)
     torch.testing.assert_close(found, exact)
 
