@@ -179,7 +179,7 @@ def fitting() -> list[Row]:
 
 def roofline() -> list[Row]:
     """Each kernel at B = 1,024: what it moves and multiplies, over its time."""
-    from subadjacent.core.kernels import gelu, long, norm, short
+    from subadjacent.core.kernels import error, gelu, long, norm, short
     from subadjacent.core.kernels.embed import embed
     from subadjacent.model.layers import positions
 
@@ -196,13 +196,16 @@ def roofline() -> list[Row]:
     _, means, scales = norm.add_norm(points, other, gain, gain)
     tall = packed.view(size // 16, 16 * POINTS, 3 * WIDTH)
     tall_share = torch.randn(size // 16, 1, 16 * POINTS, device=GPU).expand(-1, HEADS, -1)
-    *_, summary, total = long.forward(tall, tau, HEADS, band)
+    _, _, *sums = long.forward(tall, tau, HEADS, band)
     weight = drawn(WIDTH, WIDTH)
     raw = torch.randn(size, POINTS, CHANNELS, device=GPU)
     first = torch.randn(WIDTH, 3 * CHANNELS, device=GPU)
     places = positions(POINTS, WIDTH, GPU).to(kind)
+    flat, narrow = raw.flatten(0, 1), drawn(count, 32)
+    narrow_bytes = 4 * flat.numel() + 4 * narrow.numel()
     pairs = size * HEADS
     square, wide = 2 * POINTS * POINTS * each * pairs, 2 * POINTS * each * each * pairs
+    tiles = 2 * (2 * long.CHUNK) * each * count * HEADS  # of the band, in long windows
     unit = 2 * count * WIDTH  # bytes of one tensor of points
     product = 2 * count * WIDTH * WIDTH
     work: dict[str, tuple[Callable[[], Any], float, float]] = {
@@ -215,14 +218,13 @@ def roofline() -> list[Row]:
             7 * unit, 2 * square + 5 * wide,
         ),
         "attention, N=1600": (
-            lambda: long.forward(tall, tau, HEADS, band), 6 * unit, 2 * square + 2 * wide,
+            lambda: long.forward(tall, tau, HEADS, band), 8 * unit, tiles + 2 * wide,
         ),
         "attention, N=1600, back": (
             lambda: long.backward(
-                tall, tau, HEADS, band, asked.view(size // 16, -1, WIDTH), tall_share,
-                summary, total,
+                tall, tau, HEADS, band, asked.view(size // 16, -1, WIDTH), tall_share, *sums
             ),
-            9 * unit, 4 * square + 5 * wide,
+            9 * unit, 2 * tiles + 5 * wide,
         ),
         "sum and norm": (lambda: norm.add_norm(points, other, gain, gain), 3 * unit, 0),
         "sum and norm, back": (
@@ -231,6 +233,7 @@ def roofline() -> list[Row]:
         ),
         "GELU": (lambda: gelu.gelu(points), 2 * unit, 0),
         "GELU, back": (lambda: gelu.gelu_backward(points, other), 3 * unit, 0),
+        "error": (lambda: error.squared_error(narrow, flat), narrow_bytes, 0),
         "embedding": (
             lambda: embed(raw, first, places), unit, 6 * count * CHANNELS * WIDTH,
         ),

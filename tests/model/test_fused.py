@@ -11,6 +11,7 @@ from torch import Tensor
 
 from subadjacent.core import Band
 from subadjacent.core.kernels import use_kernels
+from subadjacent.core.loss import loss
 from subadjacent.errors import InputError
 from subadjacent.model import ModelConfig, SubAdjacentTransformer
 from subadjacent.model.fused import applies
@@ -42,9 +43,9 @@ def autocast() -> torch.autocast:
 def learned(model: SubAdjacentTransformer, windows: Tensor) -> dict[str, Tensor]:
     """Loss, contribution and all gradients."""
     model.zero_grad()
-    loss, contribution = model.objective(windows, 10.0)
-    loss.backward()
-    found = {"loss": loss.detach(), "contribution": contribution.detach()}
+    error, contribution = model.objective(windows, 10.0)
+    error.backward()
+    found = {"loss": error.detach(), "contribution": contribution.detach()}
     return found | {name: one.grad for name, one in model.named_parameters()}
 
 
@@ -64,6 +65,18 @@ def test_kernels_are_as_near_to_float64_as_plain_bfloat16(n: int, band: Band) ->
             scale = max(value.norm().item(), 0.5)
             allowed = 2 * (theirs[name].double() - value).norm().item() + 0.03 * scale
             assert (ours[name].double() - value).norm().item() <= allowed, name
+
+
+def test_what_is_reconstructed_can_be_learned_from_as_the_objective_is() -> None:
+    model, windows = network(Band(4, 6)), torch.randn(3, 20, 3, device=DEVICE)
+    with autocast(), use_kernels(True):
+        at_once = learned(model, windows)
+        model.zero_grad()
+        loss(windows, *model(windows), 10.0).backward()
+    for name, one in model.named_parameters():
+        assert one.grad is not None
+        scale = max(at_once[name].norm().item(), 0.1)
+        assert (one.grad - at_once[name]).norm().item() <= 0.03 * scale, name
 
 
 def test_scoring_in_kernels_gives_what_training_in_them_does() -> None:

@@ -44,6 +44,8 @@ class SubAdjacentTransformer(Network):
 
     def objective(self, windows: Tensor, attention_weight: float) -> Objective:
         """Eq. 5: the error, less λ times the contribution."""
+        if fused.applies(self, windows):
+            return fused.objective(self, windows, attention_weight)
         values, contribution = self(windows)
         return Objective(loss(windows, values, contribution, attention_weight), contribution)
 

@@ -16,24 +16,27 @@ from subadjacent.core.attention import Attended
 from subadjacent.core.band import Band
 from subadjacent.core.kernels import long, short
 from subadjacent.core.kernels.long_tiles import fits as fits_long
+from subadjacent.core.kernels.tiles import power_of_two
 from subadjacent.errors import InputError
 
-# longer windows would not fit the registers of one program: at N = 200 chunks were as quick
-SHORT_UP_TO = 128
 # wider heads would not fit the registers that programs are given
 MOST_FEATURES = 64
 
 
-def fits(n: int, features: int, band: Band) -> bool:
+def fits(n: int, features: int, band: Band, kind: torch.dtype = torch.bfloat16) -> bool:
     """Whether there is a kernel for windows of ``n`` points."""
-    return features <= MOST_FEATURES and (n <= SHORT_UP_TO or fits_long(n, band))
+    return short.fits(n, features, kind) or (features <= MOST_FEATURES and fits_long(n, band))
+
+
+def _is_short(projected: Tensor, heads: int) -> bool:
+    return short.fits(projected.shape[1], projected.shape[2] // 3 // heads, projected.dtype)
 
 
 def attend(
     projected: Tensor, temperature: Tensor, heads: int, band: Band
 ) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
     """Values (B, N, D), contribution (B, H, N), and what the way back needs besides."""
-    if projected.shape[1] <= SHORT_UP_TO:
+    if _is_short(projected, heads):
         values, contribution = short.forward(projected, temperature, heads, band)
         return values, contribution, ()
     values, contribution, *sums = long.forward(projected, temperature, heads, band)
@@ -46,10 +49,9 @@ def attend_backward(
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Gradients of the projection; of its bias and the temperature, in parts to be added up."""
     inputs = (projected, temperature, heads, band, of_values, of_contribution)
-    if projected.shape[1] <= SHORT_UP_TO:
+    if _is_short(projected, heads):
         return short.backward(*inputs)
-    summary, total = sums
-    return long.backward(*inputs, summary, total)
+    return long.backward(*inputs, *sums)
 
 
 def packed_attention(projected: Tensor, temperature: Tensor, heads: int, band: Band) -> Attended:
@@ -64,7 +66,7 @@ def packed_attention(projected: Tensor, temperature: Tensor, heads: int, band: B
     """
     n, features = projected.shape[1], projected.shape[2] // 3 // heads
     band.check(n)
-    if not fits(n, features, band):
+    if not fits(n, features, band, projected.dtype):
         raise InputError(
             f"attention has no kernel for windows of {n} points, heads of {features} features "
             f"and {band}; linear_attention takes any"
@@ -78,22 +80,22 @@ def packed_attention(projected: Tensor, temperature: Tensor, heads: int, band: B
 @torch.library.custom_op("subadjacent::attention", mutates_args=())
 def _attention(
     projected: Tensor, temperature: Tensor, heads: int, near: int, far: int, circular: bool
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     band = Band(near, far, circular)
     values, contribution, sums = attend(projected, temperature, heads, band)
     if not sums:
-        sums = (temperature.new_empty(0), temperature.new_empty(0))
-    return values, contribution, *sums  # type: ignore[return-value]  # four in all
+        sums = _nothing(projected, temperature)
+    return values, contribution, *sums  # type: ignore[return-value]  # five in all
 
 
 @torch.library.custom_op("subadjacent::attention_backward", mutates_args=())
 def _attention_backward(
     projected: Tensor, temperature: Tensor, heads: int, near: int, far: int, circular: bool,
-    of_values: Tensor, of_contribution: Tensor, summary: Tensor, total: Tensor,
+    of_values: Tensor, of_contribution: Tensor, summary: Tensor, total: Tensor, mapped: Tensor,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     band = Band(near, far, circular)
     found, _, of_temperature = attend_backward(
-        projected, temperature, heads, band, of_values, of_contribution, (summary, total)
+        projected, temperature, heads, band, of_values, of_contribution, (summary, total, mapped)
     )
     return found, of_temperature.sum()
 
@@ -103,12 +105,17 @@ def _(projected: Tensor, temperature: Tensor, heads: int, *_band: Any) -> tuple[
     batch, n, tripled = projected.shape
     values = projected.new_empty(batch, n, tripled // 3)
     contribution = projected.new_empty(batch, heads, n, dtype=torch.float32)
-    if n <= SHORT_UP_TO:
-        return values, contribution, temperature.new_empty(0), temperature.new_empty(0)
-    features = tripled // 3 // heads
-    side = max(16, 1 << (features - 1).bit_length())
+    if _is_short(projected, heads):
+        return values, contribution, *_nothing(projected, temperature)
+    side = power_of_two(tripled // 3 // heads)
     summary = temperature.new_empty(batch * heads, side, side)
-    return values, contribution, summary, temperature.new_empty(batch * heads, side)
+    total = temperature.new_empty(batch * heads, side)
+    return values, contribution, summary, total, projected.new_empty(2, *values.shape)
+
+
+def _nothing(projected: Tensor, temperature: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Short windows keep nothing for the way back; an operation's outputs are as many anyway."""
+    return temperature.new_empty(0), temperature.new_empty(0), projected.new_empty(0)
 
 
 @_attention_backward.register_fake
@@ -125,11 +132,10 @@ def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> 
 def _gradients(
     ctx: Any, of_values: Tensor, of_contribution: Tensor, *_sums: Tensor
 ) -> tuple[Tensor | None, ...]:
-    projected, temperature, summary, total = ctx.saved_tensors
+    projected, temperature, *sums = ctx.saved_tensors
     found, of_temperature = _attention_backward(
-        projected, temperature, *ctx.settings, of_values.contiguous(), of_contribution,
-        summary, total,
-    )  # fmt: skip
+        projected, temperature, *ctx.settings, of_values.contiguous(), of_contribution, *sums
+    )
     return found, of_temperature, None, None, None, None
 
 

@@ -11,10 +11,20 @@ import triton.language as tl
 from torch import Tensor
 
 from subadjacent.core.kernels.mapping import laid_out_as, product
-from subadjacent.core.kernels.tiles import kind_of, power_of_two
+from subadjacent.core.kernels.tiles import grid_of, kind_of, power_of_two
 
 # rows and columns of a tile, and warps
 ROWS, COLUMNS, WARPS = 64, 128, 4
+
+
+@triton.jit
+def _beside(windows, row, rows, n, channels, SHIFT: tl.constexpr, C: tl.constexpr):
+    """The points ``SHIFT - 1`` after those of some rows, on the ring of their window."""
+    channel = tl.arange(0, C)
+    point = row % n
+    source = (row - point + (point + (n + SHIFT - 1)) % n).to(tl.int64)
+    inside = (row < rows)[:, None] & (channel < channels)[None, :]
+    return tl.load(windows + source[:, None] * channels + channel[None, :], mask=inside, other=0.0)
 
 
 @triton.jit
@@ -23,27 +33,25 @@ def _embed_forward(
     L: tl.constexpr, C: tl.constexpr, D: tl.constexpr, KIND: tl.constexpr,
 ):  # fmt: skip
     row = tl.program_id(0) * L + tl.arange(0, L)
-    column = tl.program_id(1) * D + tl.arange(0, D)
     channel = tl.arange(0, C)
-    point = row % n
-    inside = (row < rows)[:, None] & (column < width)[None, :]
-    found = tl.zeros((L, D), tl.float32)
-    for shift in tl.static_range(3):
-        beside = (point + (n + shift - 1)) % n
-        source = (row - point + beside).to(tl.int64)
-        x = tl.load(
-            windows + source[:, None] * channels + channel[None, :],
-            mask=(row < rows)[:, None] & (channel < channels)[None, :], other=0.0,
-        )  # fmt: skip
-        w = tl.load(
-            weight + (shift * C + channel)[:, None] * width + column[None, :],
-            mask=(column < width)[None, :], other=0.0,
-        )  # fmt: skip
-        found += product(x, w, KIND)
-    at = positions + point[:, None] * width + column[None, :]
-    found += laid_out_as(tl.load(at, mask=inside, other=0.0), found).to(tl.float32)
-    place = out + row.to(tl.int64)[:, None] * width + column[None, :]
-    tl.store(place, found.to(out.dtype.element_ty), mask=inside)
+    # read once for all columns: rows of some channels are slow to read
+    before = _beside(windows, row, rows, n, channels, 0, C).to(KIND)
+    here = _beside(windows, row, rows, n, channels, 1, C).to(KIND)
+    after = _beside(windows, row, rows, n, channels, 2, C).to(KIND)
+    for first in range(0, width, D):
+        column = first + tl.arange(0, D)
+        at = weight + channel[:, None] * width + column[None, :]
+        there = (column < width)[None, :]
+        found = product(before, tl.load(at, mask=there, other=0.0), KIND)
+        w = tl.load(at + C * width, mask=there, other=0.0).to(KIND)
+        found = tl.dot(here, w, found, input_precision="ieee")
+        w = tl.load(at + 2 * C * width, mask=there, other=0.0).to(KIND)
+        found = tl.dot(after, w, found, input_precision="ieee")
+        inside = (row < rows)[:, None] & there
+        place = positions + (row % n)[:, None] * width + column[None, :]
+        found += laid_out_as(tl.load(place, mask=inside, other=0.0), found).to(tl.float32)
+        place = out + row.to(tl.int64)[:, None] * width + column[None, :]
+        tl.store(place, found.to(out.dtype.element_ty), mask=inside)
 
 
 def embed(windows: Tensor, weight: Tensor, positions: Tensor) -> Tensor:
@@ -55,14 +63,23 @@ def embed(windows: Tensor, weight: Tensor, positions: Tensor) -> Tensor:
     # (3, C', D): columns side by side, as a tile reads them
     spread = positions.new_zeros(3, side, width)
     spread[:, :channels] = weight.view(width, 3, channels).permute(1, 2, 0)
-    columns = min(COLUMNS, power_of_two(width))
-    grid = (triton.cdiv(batch * n, ROWS), triton.cdiv(width, columns))
-    _embed_forward[grid](
+    _embed_forward[grid_of(triton.cdiv(batch * n, ROWS))](
         windows, spread, positions, out, batch * n, n, channels, width,
-        L=ROWS, C=side, D=columns, KIND=kind_of(positions), num_warps=WARPS,
-        num_stages=1,
+        L=ROWS, C=side, D=min(COLUMNS, power_of_two(width)), KIND=kind_of(positions),
+        num_warps=WARPS, num_stages=1,
     )  # fmt: skip
     return out
+
+
+@triton.jit
+def _neighbours(windows, out, rows, n, channels, filled, L: tl.constexpr, C: tl.constexpr):
+    row = tl.program_id(0) * L + tl.arange(0, L)
+    channel = tl.arange(0, C)
+    for shift in tl.static_range(3):
+        x = _beside(windows, row, rows, n, channels, shift, C)
+        place = out + (row.to(tl.int64) * 3 + shift)[:, None] * filled + channel[None, :]
+        within = (row < rows)[:, None] & (channel < filled)[None, :]
+        tl.store(place, x.to(out.dtype.element_ty), mask=within)
 
 
 def neighbours(windows: Tensor, kind: torch.dtype) -> Tensor:
@@ -70,6 +87,12 @@ def neighbours(windows: Tensor, kind: torch.dtype) -> Tensor:
 
     The matrix units want rows of whole 16 bytes; the columns that fill up are zero.
     """
-    padded = torch.nn.functional.pad(windows.to(kind), (0, -windows.shape[-1] % 8))
-    three = [padded.roll(1, dims=1), padded, padded.roll(-1, dims=1)]
-    return torch.cat(three, dim=-1).flatten(0, 1)
+    batch, n, channels = windows.shape
+    filled = channels + -channels % 8
+    out = torch.empty(batch * n, 3 * filled, dtype=kind, device=windows.device)
+    side = power_of_two(filled)
+    height = max(1, 2048 // side)
+    _neighbours[grid_of(triton.cdiv(batch * n, height))](
+        windows, out, batch * n, n, channels, filled, L=height, C=side, num_warps=4
+    )
+    return out

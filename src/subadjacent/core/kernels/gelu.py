@@ -10,11 +10,11 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from subadjacent.core.kernels.norm import rows_in_tile
+from subadjacent.core.kernels.norm import AHEAD, rows_in_tile, warps_for
 from subadjacent.core.kernels.tiles import grid_of, power_of_two, programs_for
 
 # programs on a multiprocessor
-RESIDENT = 16
+RESIDENT = 8
 DENSITY_AT_ZERO = tl.constexpr(0.3989422804014327)
 # exp(−x²/2) as a power of two, and the slope of the rational form at x/√2
 FALL = tl.constexpr(-0.7213475204444817)
@@ -49,7 +49,7 @@ def _gelu_backward(of_out, x, of_x, partial, rows, columns, R: tl.constexpr, D: 
     program, programs = tl.program_id(0), tl.num_programs(0)
     column = tl.arange(0, D)
     to_bias = tl.zeros((R, D), tl.float32)
-    for block in range(program, tl.cdiv(rows, R), programs):
+    for block in tl.range(program, tl.cdiv(rows, R), programs, num_stages=AHEAD):
         row = (block * R + tl.arange(0, R)).to(tl.int64)
         inside = (row < rows)[:, None] & (column < columns)[None, :]
         at = row[:, None] * columns + column[None, :]
@@ -80,6 +80,6 @@ def gelu_backward(of_out: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     programs = min(triton.cdiv(rows, 4 * height), programs_for(x, RESIDENT))
     partial = torch.empty(programs, columns, dtype=torch.float32, device=x.device)
     _gelu_backward[grid_of(programs)](
-        of_out, x, of_x, partial, rows, columns, R=height, D=side, num_warps=4
+        of_out, x, of_x, partial, rows, columns, R=height, D=side, num_warps=warps_for(side)
     )
     return of_x, partial

@@ -1,9 +1,11 @@
 """Attention over long windows, in time and memory that grow as N·D.
 
-Two walks over the window. The first adds up ``v.T @ pk`` and the sum of the keys, all that one
-point needs to know of the others; the second gives values and contribution. Backward goes the
-other way about: the first walk ends with the queries' gradient and the sums' own, the second
-with those of keys and values.
+Three walks over the window. The first maps keys, and adds up ``v.T @ pk`` and the sum of the
+keys, all that one point needs to know of the others; the second maps queries and gives values;
+the third adds up queries over the band, for the contribution. Backward takes two: the first ends
+with the queries' gradient and the sums' own, the second with those of keys and values. What is
+mapped is kept: a chunk's band reaches into other chunks, and to map those again took longer than
+all the rest.
 
 Shapes: B windows, N points in a window, H heads, E features of a head, D = H·E; S splits.
 """
@@ -22,12 +24,12 @@ from subadjacent.core.kernels.long_tiles import (
     BACKWARD,
     CHUNK,
     FORWARD,
+    add_in_band,
     band_tiles,
-    beside,
     chunk_of,
     constants,
     cut,
-    queries_in_band,
+    keep,
 )
 from subadjacent.core.kernels.mapping import (
     focus,
@@ -42,12 +44,13 @@ from subadjacent.core.kernels.tiles import grid_of, kind_of, launched, power_of_
 
 @triton.jit
 def _long_sums(
-    projected, temperature, summaries, totals, n, heads, width, splits, each,
+    projected, temperature, mapped, summaries, totals, n, heads, width, splits, each,
     FEATURES: tl.constexpr, L: tl.constexpr, E: tl.constexpr, KIND: tl.constexpr,
 ):  # fmt: skip
     pair, split = tl.program_id(0) // splits, tl.program_id(0) % splits
     window, head = (pair // heads).to(tl.int64), pair % heads
     start = projected + window * n * (3 * width) + head * FEATURES
+    keys = mapped + window * n * width + head * FEATURES
     tau = tl.load(temperature)
     features = tl.arange(0, E)
     summary = tl.zeros((E, E), tl.float32)
@@ -58,6 +61,7 @@ def _long_sums(
         k = chunk_of(start + width, points, valid, 3 * width, FEATURES, E)
         v = chunk_of(start + 2 * width, points, valid, 3 * width, FEATURES, E)
         pk = focus(k, tau, valid, FEATURES)
+        keep(keys, points, valid, width, pk, FEATURES)
         summary += product(tl.trans(v.to(KIND)), pk, KIND)
         total += tl.sum(pk, 0)
     program = tl.program_id(0).to(tl.int64)
@@ -67,18 +71,16 @@ def _long_sums(
 
 
 @triton.jit
-def _long_forward(
-    projected, temperature, bands, summaries, totals, values, contribution,
-    n, near, far, heads, width, splits, each,
-    FEATURES: tl.constexpr, CIRCULAR: tl.constexpr, SIDES: tl.constexpr, TILES: tl.constexpr,
-    L: tl.constexpr, E: tl.constexpr, KIND: tl.constexpr,
+def _long_values(
+    projected, temperature, summaries, totals, mapped, values, n, heads, width, splits, each,
+    FEATURES: tl.constexpr, L: tl.constexpr, E: tl.constexpr, KIND: tl.constexpr,
 ):  # fmt: skip
     pair, split = tl.program_id(0) // splits, tl.program_id(0) % splits
     window, head = (pair // heads).to(tl.int64), pair % heads
     start = projected + window * n * (3 * width) + head * FEATURES
+    begin = window * n * width + head * FEATURES
     tau = tl.load(temperature)
     features = tl.arange(0, E)
-    columns = features < FEATURES
     square = features[:, None] * E + features[None, :]
     summary = tl.load(summaries + pair * E * E + square).to(KIND)  # transposed
     total = tl.load(totals + pair * E + features)
@@ -87,24 +89,36 @@ def _long_forward(
         valid = points < n
         q = chunk_of(start, points, valid, 3 * width, FEATURES, E)
         pq, scale = normalised(q, total, tau, valid, FEATURES)
-        attended = product(pq * scale, tl.trans(summary), KIND)
-        out = values + (window * n + points)[:, None] * width + head * FEATURES + features[None, :]
-        inside = valid[:, None] & columns[None, :]
-        tl.store(out, attended.to(values.dtype.element_ty), mask=inside)
+        qn = (pq * scale).to(KIND)
+        keep(mapped + begin, points, valid, width, qn, FEATURES)
+        attended = product(qn, tl.trans(summary), KIND)
+        keep(values + begin, points, valid, width, attended, FEATURES)
 
-        k = chunk_of(start + width, points, valid, 3 * width, FEATURES, E)
-        pk = focus(k, tau, valid, FEATURES)
-        taken = queries_in_band(
-            start, bands, total, tau, points, n, near, far, 3 * width,
-            FEATURES, CIRCULAR, SIDES, TILES, L, E, KIND,
+
+@triton.jit
+def _long_shares(
+    queries, keys, bands, contribution, n, near, far, heads, width, splits, each,
+    FEATURES: tl.constexpr, CIRCULAR: tl.constexpr, SIDES: tl.constexpr, TILES: tl.constexpr,
+    L: tl.constexpr, E: tl.constexpr, KIND: tl.constexpr,
+):  # fmt: skip
+    pair, split = tl.program_id(0) // splits, tl.program_id(0) % splits
+    window, head = (pair // heads).to(tl.int64), pair % heads
+    begin = window * n * width + head * FEATURES
+    for chunk in range(split * each, (split + 1) * each):
+        points = chunk * L + tl.arange(0, L)
+        valid = points < n
+        taken = add_in_band(
+            tl.zeros((L, E), tl.float32), queries + begin, keys, 0, bands, points, n, near, far,
+            width, False, FEATURES, CIRCULAR, SIDES, TILES, L, E, KIND,
         )  # fmt: skip
-        shares = tl.sum(laid_out_as(pk.to(KIND), taken).to(tl.float32) * taken, 1)
+        pk = laid_out_as(chunk_of(keys + begin, points, valid, width, FEATURES, E), taken)
+        shares = tl.sum(pk.to(tl.float32) * taken, 1)
         tl.store(contribution + pair.to(tl.int64) * n + points, shares, mask=valid)
 
 
 @triton.jit
 def _long_backward_queries(
-    projected, temperature, bands, summaries, totals, of_values, of_contribution,
+    projected, temperature, keys, bands, summaries, totals, of_values, of_contribution,
     of_projected, of_summaries, of_totals, of_bias, of_temperature,
     n, near, far, heads, width, splits, each, by_window, by_head, by_point,
     FEATURES: tl.constexpr, CIRCULAR: tl.constexpr, SIDES: tl.constexpr, TILES: tl.constexpr,
@@ -113,7 +127,8 @@ def _long_backward_queries(
     pair, split = tl.program_id(0) // splits, tl.program_id(0) % splits
     window, head = (pair // heads).to(tl.int64), pair % heads
     start = projected + window * n * (3 * width) + head * FEATURES
-    asked = of_values + window * n * width + head * FEATURES
+    begin = window * n * width + head * FEATURES
+    out = of_projected + window * n * (3 * width) + head * FEATURES
     weights = of_contribution + window * by_window + head * by_head
     tau = tl.load(temperature)
     features = tl.arange(0, E)
@@ -121,7 +136,6 @@ def _long_backward_queries(
     square = features[:, None] * E + features[None, :]
     summary = tl.load(summaries + pair * E * E + square).to(KIND)  # transposed
     total = tl.load(totals + pair * E + features)
-    tile = tl.arange(0, L)[:, None] * L + tl.arange(0, L)[None, :]
     of_summary = tl.zeros((E, E), tl.float32)
     of_total = tl.zeros((E,), tl.float32)
     bias = tl.zeros((E,), tl.float32)
@@ -129,27 +143,19 @@ def _long_backward_queries(
     for chunk in range(split * each, (split + 1) * each):
         points = chunk * L + tl.arange(0, L)
         valid = points < n
-        g = chunk_of(asked, points, valid, width, FEATURES, E)
-        of_qn = product(g, summary, KIND)
-        for step in range(SIDES * TILES):
-            others, there = beside(points, step, n, near, far, CIRCULAR, SIDES, TILES, L)
-            k = chunk_of(start + width, others, there, 3 * width, FEATURES, E)
-            share = tl.load(weights + others.to(tl.int64) * by_point, mask=there, other=0.0)
-            pk = focus(k, tau, there, FEATURES)
-            band = tl.load(bands + step * L * L + tile)
-            of_qn += product(band, share.to(tl.float32)[:, None] * pk, KIND)
-
+        g = chunk_of(of_values + begin, points, valid, width, FEATURES, E)
+        of_qn = add_in_band(
+            product(g, summary, KIND), keys + begin, weights, by_point, bands, points, n, near, far,
+            width, True, FEATURES, CIRCULAR, SIDES, TILES, L, E, KIND,
+        )  # fmt: skip
         q = laid_out_as(chunk_of(start, points, valid, 3 * width, FEATURES, E), of_qn)
         pq, scale = normalised(q, total, tau, valid, FEATURES)
         # rows that are none got a share from the band; their mapped queries are zero
         of_q, tau_q, slope = normalised_backward(q, pq, scale, total, of_qn, tau)
         of_total += tl.sum(slope * pq, 0)
         of_summary += product(tl.trans(g.to(KIND)), pq * scale, KIND)
-        of_q = of_q.to(KIND)
-        out = of_projected + (window * n + points)[:, None] * (3 * width) + head * FEATURES
-        inside = valid[:, None] & columns[None, :]
-        tl.store(out + features[None, :], of_q.to(of_projected.dtype.element_ty), mask=inside)
-        bias += tl.sum(of_q.to(tl.float32), 0)
+        keep(out, points, valid, 3 * width, of_q, FEATURES)
+        bias += tl.sum(of_q, 0)
         of_tau += tau_q
     program = tl.program_id(0).to(tl.int64)
     tl.store(of_summaries + program * E * E + square, of_summary)
@@ -161,7 +167,7 @@ def _long_backward_queries(
 
 @triton.jit
 def _long_backward_keys(
-    projected, temperature, bands, totals, of_summaries, of_totals, of_contribution,
+    projected, temperature, queries, bands, of_summaries, of_totals, of_contribution,
     of_projected, of_bias, of_temperature,
     n, near, far, heads, width, splits, each, by_window, by_head, by_point,
     FEATURES: tl.constexpr, CIRCULAR: tl.constexpr, SIDES: tl.constexpr, TILES: tl.constexpr,
@@ -170,12 +176,13 @@ def _long_backward_keys(
     pair, split = tl.program_id(0) // splits, tl.program_id(0) % splits
     window, head = (pair // heads).to(tl.int64), pair % heads
     start = projected + window * n * (3 * width) + head * FEATURES
+    begin = window * n * width + head * FEATURES
+    out = of_projected + window * n * (3 * width) + head * FEATURES
     weights = of_contribution + window * by_window + head * by_head
     tau = tl.load(temperature)
     features = tl.arange(0, E)
     columns = features < FEATURES
     square = features[:, None] * E + features[None, :]
-    total = tl.load(totals + pair * E + features)
     of_summary = tl.load(of_summaries + pair * E * E + square).to(KIND)
     of_total = tl.load(of_totals + pair * E + features)
     of_tau = 0.0
@@ -184,9 +191,9 @@ def _long_backward_keys(
     for chunk in range(split * each, (split + 1) * each):
         points = chunk * L + tl.arange(0, L)
         valid = points < n
-        taken = queries_in_band(
-            start, bands, total, tau, points, n, near, far, 3 * width,
-            FEATURES, CIRCULAR, SIDES, TILES, L, E, KIND,
+        taken = add_in_band(
+            tl.zeros((L, E), tl.float32), queries + begin, weights, 0, bands, points, n, near, far,
+            width, False, FEATURES, CIRCULAR, SIDES, TILES, L, E, KIND,
         )  # fmt: skip
         share = tl.load(weights + points.to(tl.int64) * by_point, mask=valid, other=0.0)
         v = chunk_of(start + 2 * width, points, valid, 3 * width, FEATURES, E)
@@ -195,16 +202,12 @@ def _long_backward_keys(
         k = chunk_of(start + width, points, valid, 3 * width, FEATURES, E)
         k = laid_out_as(k, of_pk)
         pk = focus(k, tau, valid, FEATURES)
-        of_v = product(pk, tl.trans(of_summary), KIND).to(KIND)
+        of_v = product(pk, tl.trans(of_summary), KIND)
         of_k, tau_k = focus_backward(k, pk, of_pk, tau)
-        of_k = of_k.to(KIND)
-        out = of_projected + (window * n + points)[:, None] * (3 * width) + head * FEATURES
-        out += features[None, :]
-        inside = valid[:, None] & columns[None, :]
-        tl.store(out + width, of_k.to(of_projected.dtype.element_ty), mask=inside)
-        tl.store(out + 2 * width, of_v.to(of_projected.dtype.element_ty), mask=inside)
-        bias_k += tl.sum(of_k.to(tl.float32), 0)
-        bias_v += tl.sum(of_v.to(tl.float32), 0)
+        keep(out + width, points, valid, 3 * width, of_k, FEATURES)
+        keep(out + 2 * width, points, valid, 3 * width, of_v, FEATURES)
+        bias_k += tl.sum(of_k, 0)
+        bias_v += tl.sum(of_v, 0)
         of_tau += tau_k
     row = of_bias + (window * splits + split) * (3 * width) + head * FEATURES + features
     tl.store(row + width, bias_k, mask=columns)
@@ -214,35 +217,41 @@ def _long_backward_keys(
 
 def forward(
     projected: Tensor, temperature: Tensor, heads: int, band: Band
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Values (B, N, D), contribution (B, H, N), and the sums (B·H, E, E) and (B·H, E)."""
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """Values (B, N, D), contribution (B, H, N), and what the way back needs besides.
+
+    That is the sums (B·H, E, E) and (B·H, E), and queries and keys as mapped, (2, B, N, D).
+    """
     batch, n, tripled = projected.shape
     width, chunks = tripled // 3, cut(projected, heads, band)
     features, side = width // heads, power_of_two(width // heads)
     values = projected.new_empty(batch, n, width)
+    mapped = projected.new_empty(2, batch, n, width)
     wide: dict[str, Any] = {"dtype": torch.float32, "device": projected.device}
     contribution = torch.empty(batch, heads, n, **wide)
     summaries = torch.empty(batch * heads, chunks.splits, side, side, **wide)
     totals = torch.empty(batch * heads, chunks.splits, side, **wide)
     grid = grid_of(batch * heads * chunks.splits)
-    bands = band_tiles(band, projected.device, projected.dtype)
-    _long_sums[grid](
-        projected, temperature, summaries, totals, n, heads, width, chunks.splits, chunks.each,
-        FEATURES=features, L=CHUNK, E=side, KIND=kind_of(projected),
-        **launched(projected, FORWARD),
-    )  # fmt: skip
+    walked = (n, heads, width, chunks.splits, chunks.each)
+    settings = {
+        "FEATURES": features, "L": CHUNK, "E": side, "KIND": kind_of(projected),
+    } | launched(projected, FORWARD)  # fmt: skip
+    _long_sums[grid](projected, temperature, mapped[1], summaries, totals, *walked, **settings)
     summary, total = summaries.sum(dim=1), totals.sum(dim=1)
-    _long_forward[grid](
-        projected, temperature, bands, summary, total, values, contribution,
-        n, band.near, band.far, heads, width, chunks.splits, chunks.each,
+    _long_values[grid](
+        projected, temperature, summary, total, mapped[0], values, *walked, **settings
+    )
+    _long_shares[grid](
+        mapped[0], mapped[1], band_tiles(band, projected.device, projected.dtype), contribution,
+        n, band.near, band.far, *walked[1:],
         **constants(projected, features, band, chunks), **launched(projected, FORWARD),
     )  # fmt: skip
-    return values, contribution, summary, total
+    return values, contribution, summary, total, mapped
 
 
 def backward(
     projected: Tensor, temperature: Tensor, heads: int, band: Band,
-    of_values: Tensor, of_contribution: Tensor, summary: Tensor, total: Tensor,
+    of_values: Tensor, of_contribution: Tensor, summary: Tensor, total: Tensor, mapped: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Gradients of the projection (B, N, 3·D); of its bias (S, 3·D) and the temperature, in parts.
 
@@ -265,12 +274,12 @@ def backward(
     )  # fmt: skip
     compiled_for = constants(projected, features, band, chunks) | launched(projected, BACKWARD)
     _long_backward_queries[grid](
-        projected, temperature, bands, summary, total, of_values, of_contribution,
+        projected, temperature, mapped[1], bands, summary, total, of_values, of_contribution,
         of_projected, of_summaries, of_totals, of_bias, of_temperature[0],
         *sizes, **compiled_for,
     )  # fmt: skip
     _long_backward_keys[grid](
-        projected, temperature, bands, total, of_summaries.sum(dim=1), of_totals.sum(dim=1),
+        projected, temperature, mapped[0], bands, of_summaries.sum(dim=1), of_totals.sum(dim=1),
         of_contribution, of_projected, of_bias, of_temperature[1],
         *sizes, **compiled_for,
     )  # fmt: skip

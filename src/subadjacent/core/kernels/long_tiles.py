@@ -1,7 +1,4 @@
-"""What both ways through long windows share: rows of a chunk, mapped; sums over the band.
-
-A chunk's band reaches into other chunks. What it needs of them is read and mapped again, some
-rows of it twice: that is quicker than to store it mapped.
+"""What both ways through long windows share: rows of a chunk; sums over the band.
 
 Shapes: L rows of a chunk, E features of a head.
 """
@@ -18,7 +15,6 @@ import triton.language as tl
 from torch import Tensor
 
 from subadjacent.core.band import Band
-from subadjacent.core.kernels.mapping import normalised, product
 from subadjacent.core.kernels.tiles import kind_of, power_of_two, programs_for
 
 # rows of a chunk, and programs on a multiprocessor; as the registers below, what was measured to
@@ -119,18 +115,28 @@ def beside(points, step, n, near, far, CIRCULAR: tl.constexpr, SIDES: tl.constex
 
 
 @triton.jit
-def queries_in_band(
-    start, bands, total, tau, points, n, near, far, stride,
-    FEATURES: tl.constexpr, CIRCULAR: tl.constexpr, SIDES: tl.constexpr, TILES: tl.constexpr,
-    L: tl.constexpr, E: tl.constexpr, KIND: tl.constexpr,
+def add_in_band(
+    found, mapped, weights, by_point, bands, points, n, near, far, stride,
+    WEIGHED: tl.constexpr, FEATURES: tl.constexpr, CIRCULAR: tl.constexpr, SIDES: tl.constexpr,
+    TILES: tl.constexpr, L: tl.constexpr, E: tl.constexpr, KIND: tl.constexpr,
 ):  # fmt: skip
-    """Sum of the normalised queries sub-adjacent to each row of a chunk, (L, E)."""
+    """Add the mapped rows sub-adjacent to each row of a chunk, (L, E), some weight to each."""
     square = tl.arange(0, L)[:, None] * L + tl.arange(0, L)[None, :]
-    found = tl.zeros((L, E), tl.float32)
     for step in range(SIDES * TILES):
-        others, valid = beside(points, step, n, near, far, CIRCULAR, SIDES, TILES, L)
-        q = chunk_of(start, others, valid, stride, FEATURES, E)
-        pq, scale = normalised(q, total, tau, valid, FEATURES)
-        band = tl.load(bands + step * L * L + square)
-        found += product(band, pq * scale, KIND)
+        others, there = beside(points, step, n, near, far, CIRCULAR, SIDES, TILES, L)
+        rows = chunk_of(mapped, others, there, stride, FEATURES, E)
+        if WEIGHED:
+            weight = tl.load(weights + others.to(tl.int64) * by_point, mask=there, other=0.0)
+            rows = weight.to(tl.float32)[:, None] * rows.to(tl.float32)
+        band = tl.load(bands + step * L * L + square).to(KIND)
+        found = tl.dot(band, rows.to(KIND), found, input_precision="ieee")
     return found
+
+
+@triton.jit
+def keep(start, points, valid, stride, rows, FEATURES: tl.constexpr):
+    """Write rows of a chunk, (L, E), where there are such."""
+    features = tl.arange(0, rows.shape[1])
+    at = start + points.to(tl.int64)[:, None] * stride + features[None, :]
+    inside = valid[:, None] & (features < FEATURES)[None, :]
+    tl.store(at, rows.to(start.dtype.element_ty), mask=inside)

@@ -18,7 +18,11 @@ from subadjacent.core.kernels.tiles import grid_of, power_of_two, programs_for
 
 EPSILON = 1e-5
 # programs on a multiprocessor: enough loads in flight, few enough sums to add up at the end
-RESIDENT = 4
+RESIDENT = 5
+# blocks of rows that a walk reads ahead
+AHEAD = tl.constexpr(3)
+# of a tile that one warp works on
+ELEMENTS = 1024
 
 
 @triton.jit
@@ -55,7 +59,7 @@ def _norm_backward(
     to_gain = tl.zeros((R, D), tl.float32)
     to_shift = tl.zeros((R, D), tl.float32)
     to_bias = tl.zeros((R, D), tl.float32)
-    for block in range(program, tl.cdiv(rows, R), programs):
+    for block in tl.range(program, tl.cdiv(rows, R), programs, num_stages=AHEAD):
         row = (block * R + tl.arange(0, R)).to(tl.int64)
         inside = (row < rows)[:, None] & (column < columns)[None, :]
         at = row[:, None] * columns + column[None, :]
@@ -88,10 +92,10 @@ def add_norm(
     out = torch.empty_like(x)
     means, scales = torch.empty(2, rows, dtype=torch.float32, device=x.device).unbind()
     side = power_of_two(columns)
-    height = rows_in_tile(side)
+    height = 2 * rows_in_tile(side)
     _norm_forward[grid_of(triton.cdiv(rows, height))](
         x, x if y is None else y, gain, shift, out, means, scales, rows, columns, EPSILON,
-        SUM=y is not None, R=height, D=side, num_warps=4,
+        SUM=y is not None, R=height, D=side, num_warps=2 * warps_for(side),
     )  # fmt: skip
     return out, means, scales
 
@@ -111,11 +115,16 @@ def add_norm_backward(
     partial = torch.empty(programs, 3, columns, dtype=torch.float32, device=x.device)
     _norm_backward[grid_of(programs)](
         of_out, x, x if y is None else y, gain, means, scales, of_sum, partial, rows, columns,
-        SUM=y is not None, R=height, D=side, num_warps=4,
+        SUM=y is not None, R=height, D=side, num_warps=warps_for(side),
     )  # fmt: skip
     return of_sum, partial
 
 
 def rows_in_tile(side: int) -> int:
-    """Rows of so many columns that four warps hold without running out of registers."""
-    return max(1, min(32, 2048 // side))
+    """Rows of so many columns that a warp holds without running out of registers."""
+    return max(1, min(16, ELEMENTS // side))
+
+
+def warps_for(side: int) -> int:
+    """One, but for rows that are too wide: sums along a row then need not leave the warp."""
+    return max(1, side // ELEMENTS)

@@ -6,126 +6,134 @@ through global memory: A is ``qn @ pk.T`` with qn the mapped queries over the ma
 so ``A @ v`` is ``qn @ (pk.T @ v)``, and the band's column sum is ``pk · (band @ qn)``, in which
 the band is a matrix of zeros and ones that all programs share.
 
+Tiles come by the copy engine, straight into shared memory, where matrix units find them; rows
+beyond the window come as zeros, and are not written back. What is to be mapped is taken from
+there by a product with the identity: it comes out as float32, exactly, and with the threads that
+hold the outcome of all the other products. Every other way spent more time on moving tiles
+between threads than on mapping them.
+
 Shapes: B windows, N points in a window, H heads, E features of a head, D = H·E.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 from subadjacent.core.band import Band
 from subadjacent.core.kernels.mapping import (
     focus,
     focus_backward,
-    laid_out_as,
     normalised,
     normalised_backward,
     product,
 )
-from subadjacent.core.kernels.tiles import band_tile, grid_of, kind_of, launched, power_of_two
+from subadjacent.core.kernels.switch import interpreted
+from subadjacent.core.kernels.tiles import band_tile, grid_of, kind_of, power_of_two
 
-# warps and registers of a program, as measured to be quickest on an H200: more registers leave
-# room for fewer programs at once, fewer make them spill
-FORWARD: dict[str, Any] = {"num_warps": 8, "num_stages": 1, "maxnreg": 80}
+# more points would not fit the registers of one program: at N = 200 chunks were as quick
+MOST_POINTS = 128
+# a head's features fill a tile: others would come with it, and be written over
+FEATURES = (16, 32, 64)
+
+# warps and registers of a program, as measured to be quickest on an H200: three programs at a
+# time forward; backward two, since with fewer registers they spill
+FORWARD: dict[str, Any] = {"num_warps": 4, "num_stages": 1, "maxnreg": 168}
 BACKWARD: dict[str, Any] = {"num_warps": 4, "num_stages": 1}
+
+
+def fits(n: int, features: int, kind: torch.dtype) -> bool:
+    """Whether there is a kernel for windows of ``n`` points, and heads of so many features."""
+    # tiles of float32 would not fit the shared memory
+    narrow = kind == torch.bfloat16 or interpreted()
+    return n <= MOST_POINTS and features in FEATURES and narrow
 
 
 @triton.jit
 def _short_forward(
-    projected, temperature, bands, values, contribution, n, heads, width,
-    FEATURES: tl.constexpr, N: tl.constexpr, E: tl.constexpr, KIND: tl.constexpr,
+    projected, temperature, bands, identity, values, contribution, n, heads, width,
+    N: tl.constexpr, E: tl.constexpr, KIND: tl.constexpr,
 ):  # fmt: skip
-    window = (tl.program_id(0) // heads).to(tl.int64)
-    head = tl.program_id(0) % heads
-    points, features = tl.arange(0, N), tl.arange(0, E)
+    window, head = tl.program_id(0) // heads, tl.program_id(0) % heads
+    column = head * E
+    points = tl.arange(0, N)
     rows = points < n
-    inside = rows[:, None] & (features < FEATURES)[None, :]
-    start = projected + window * n * (3 * width) + head * FEATURES
-    start += points[:, None] * (3 * width) + features[None, :]
     tau = tl.load(temperature)
+    eye = identity.load([0, 0])
 
-    k = tl.load(start + width, mask=inside, other=0.0)
-    v = tl.load(start + 2 * width, mask=inside, other=0.0)
-    q = tl.load(start, mask=inside, other=0.0)
-    pk = focus(k, tau, rows, FEATURES)
+    k = product(projected.load([window, 0, width + column]).reshape(N, E), eye, KIND)
+    v = projected.load([window, 0, 2 * width + column]).reshape(N, E)
+    pk = focus(k, tau, rows, E)
     total = tl.sum(pk, 0)
     pk = pk.to(KIND)
     summary = product(tl.trans(v), pk, KIND).to(KIND)  # (E, E), transposed
-    pq, scale = normalised(q, total, tau, rows, FEATURES)
+    q = product(projected.load([window, 0, column]).reshape(N, E), eye, KIND)
+    pq, scale = normalised(q, total, tau, rows, E)
     qn = (pq * scale).to(KIND)
     attended = product(qn, tl.trans(summary), KIND)
-    out = values + window * n * width + head * FEATURES
-    out += points[:, None] * width + features[None, :]
-    tl.store(out, attended.to(values.dtype.element_ty), mask=inside)
+    values.store([window, 0, column], attended.to(values.dtype).reshape(1, N, E))
 
-    band = tl.load(bands + points[:, None] * N + points[None, :])
-    taken = product(band, qn, KIND)
-    shares = tl.sum(laid_out_as(pk, taken).to(tl.float32) * taken, 1)
-    tl.store(contribution + (window * heads + head) * n + points, shares, mask=rows)
+    taken = product(bands.load([0, 0]), qn, KIND)
+    shares = tl.sum(pk.to(tl.float32) * taken, 1)
+    tl.store(contribution + tl.program_id(0).to(tl.int64) * n + points, shares, mask=rows)
 
 
 @triton.jit
 def _short_backward(
-    projected, temperature, bands, of_values, of_contribution,
+    projected, temperature, bands, identity, of_values, of_contribution,
     of_projected, of_bias, of_temperature,
     n, heads, width, by_window, by_head, by_point,
-    FEATURES: tl.constexpr, N: tl.constexpr, E: tl.constexpr, KIND: tl.constexpr,
+    N: tl.constexpr, E: tl.constexpr, KIND: tl.constexpr,
 ):  # fmt: skip
-    window = (tl.program_id(0) // heads).to(tl.int64)
-    head = tl.program_id(0) % heads
-    points, features = tl.arange(0, N), tl.arange(0, E)
-    rows, columns = points < n, features < FEATURES
-    inside = rows[:, None] & columns[None, :]
-    begin = window * n * (3 * width) + head * FEATURES
-    begin += points[:, None] * (3 * width) + features[None, :]
-    start, out = projected + begin, of_projected + begin
-    bias = of_bias + window * (3 * width) + head * FEATURES + features
+    window, head = tl.program_id(0) // heads, tl.program_id(0) % heads
+    column = head * E
+    points = tl.arange(0, N)
+    rows = points < n
+    bias = of_bias + window.to(tl.int64) * (3 * width) + column + tl.arange(0, E)
+    weights = of_contribution + window.to(tl.int64) * by_window + head * by_head
     tau = tl.load(temperature)
+    eye = identity.load([0, 0])
 
-    # nothing is kept in registers that can be read again: fewer registers, more programs at once
-    pk = focus(tl.load(start + width, mask=inside, other=0.0), tau, rows, FEATURES)
+    v = projected.load([window, 0, 2 * width + column]).reshape(N, E)
+    g = of_values.load([window, 0, column]).reshape(N, E)
+    band = bands.load([0, 0])
+    k = product(projected.load([window, 0, width + column]).reshape(N, E), eye, KIND)
+    pk = focus(k, tau, rows, E)
     total = tl.sum(pk, 0)
-    pk = pk.to(KIND)
-    v = tl.load(start + 2 * width, mask=inside, other=0.0)
+    share = tl.load(weights + points * by_point, mask=rows, other=0.0).to(tl.float32)[:, None]
     summary = product(tl.trans(v), pk, KIND).to(KIND)  # (E, E), transposed
-    weights = of_contribution + window * by_window + head * by_head + points * by_point
-    share = tl.load(weights, mask=rows, other=0.0).to(tl.float32)[:, None]
-    square = bands + points[:, None] * N + points[None, :]
-    of_qn = product(tl.load(square), share * pk, KIND)
-    asked = of_values + window * n * width + head * FEATURES
-    asked += points[:, None] * width + features[None, :]
-    g = tl.load(asked, mask=inside, other=0.0)
+    of_qn = product(band, share * pk, KIND)
     of_qn = tl.dot(g.to(KIND), summary, of_qn, input_precision="ieee")
 
-    q = laid_out_as(tl.load(start, mask=inside, other=0.0), of_qn)
-    pq, scale = normalised(q, total, tau, rows, FEATURES)
+    q = product(projected.load([window, 0, column]).reshape(N, E), eye, KIND)
+    pq, scale = normalised(q, total, tau, rows, E)
     of_q, tau_q, slope = normalised_backward(q, pq, scale, total, of_qn, tau)
     of_total = tl.sum(slope * pq, 0)[None, :]
-    of_q = of_q.to(KIND)
-    tl.store(out, of_q.to(of_projected.dtype.element_ty), mask=inside)
-    tl.store(bias, tl.sum(of_q.to(tl.float32), 0), mask=columns)
+    tl.store(bias, tl.sum(of_q, 0))
+    of_projected.store([window, 0, column], of_q.to(of_projected.dtype).reshape(1, N, E))
     qn = (pq * scale).to(KIND)
 
     of_summary = product(tl.trans(g), qn, KIND).to(KIND)  # (E, E), transposed
-    of_v = product(pk, tl.trans(of_summary), KIND).to(KIND)
-    tl.store(out + 2 * width, of_v.to(of_projected.dtype.element_ty), mask=inside)
-    tl.store(bias + 2 * width, tl.sum(of_v.to(tl.float32), 0), mask=columns)
-
-    of_pk = share * product(tl.load(square), qn, KIND) + of_total
-    v = tl.load(start + 2 * width, mask=inside, other=0.0)
+    of_pk = share * product(band, qn, KIND) + of_total
     of_pk = tl.dot(v.to(KIND), of_summary, of_pk, input_precision="ieee")
-    k = laid_out_as(tl.load(start + width, mask=inside, other=0.0), of_pk)
-    # mapped again: kept, it would take the registers that the queries' gradients need
-    of_k, tau_k = focus_backward(k, focus(k, tau, rows, FEATURES), of_pk, tau)
-    of_k = of_k.to(KIND)
-    tl.store(out + width, of_k.to(of_projected.dtype.element_ty), mask=inside)
-    tl.store(bias + width, tl.sum(of_k.to(tl.float32), 0), mask=columns)
-    tl.store(of_temperature + window * heads + head, tau_q + tau_k)
+    # mapped again: kept, they would take the registers that the queries' gradients need
+    k = product(projected.load([window, 0, width + column]).reshape(N, E), eye, KIND)
+    pk = focus(k, tau, rows, E)
+    of_k, tau_k = focus_backward(k, pk, of_pk, tau)
+    tl.store(bias + width, tl.sum(of_k, 0))
+    of_k = of_k.to(of_projected.dtype).reshape(1, N, E)
+    of_projected.store([window, 0, width + column], of_k)
+    of_v = product(pk, tl.trans(of_summary), KIND)
+    tl.store(bias + 2 * width, tl.sum(of_v, 0))
+    of_v = of_v.to(of_projected.dtype).reshape(1, N, E)
+    of_projected.store([window, 0, 2 * width + column], of_v)
+    tl.store(of_temperature + tl.program_id(0), tau_q + tau_k)
 
 
 def forward(
@@ -136,9 +144,10 @@ def forward(
     width = tripled // 3
     values = projected.new_empty(batch, n, width)
     contribution = torch.empty(batch, heads, n, dtype=torch.float32, device=projected.device)
+    tiles = _Tiles(projected, heads)
     _short_forward[grid_of(batch * heads)](
-        projected, temperature, _band(projected, band), values, contribution, n, heads, width,
-        **_sizes(projected, heads), **launched(projected, FORWARD),
+        tiles.of(projected), temperature, *tiles.shared(band), tiles.of(values), contribution,
+        n, heads, width, **tiles.sizes, **FORWARD,
     )  # fmt: skip
     return values, contribution
 
@@ -157,23 +166,41 @@ def backward(
     # one row a window: added up after, in an order that is always the same
     of_bias = torch.empty(batch, tripled, **wide)
     of_temperature = torch.empty(batch, heads, **wide)
+    tiles = _Tiles(projected, heads)
     _short_backward[grid_of(batch * heads)](
-        projected, temperature, _band(projected, band), of_values, of_contribution,
-        of_projected, of_bias, of_temperature,
-        n, heads, tripled // 3, *of_contribution.stride(),
-        **_sizes(projected, heads), **launched(projected, BACKWARD),
+        tiles.of(projected), temperature, *tiles.shared(band), tiles.of(of_values),
+        of_contribution, tiles.of(of_projected), of_bias, of_temperature,
+        n, heads, tripled // 3, *of_contribution.stride(), **tiles.sizes, **BACKWARD,
     )  # fmt: skip
     return of_projected, of_bias, of_temperature
 
 
-def _band(projected: Tensor, band: Band) -> Tensor:
-    n = projected.shape[1]
-    return band_tile(n, power_of_two(n), band, projected.device, projected.dtype)
+class _Tiles:
+    """What the copy engine has to know of tensors, a tile of which is one window and head."""
+
+    def __init__(self, projected: Tensor, heads: int) -> None:
+        self.projected = projected
+        self.points = power_of_two(projected.shape[1])
+        self.features = projected.shape[2] // 3 // heads
+        self.sizes = {"N": self.points, "E": self.features, "KIND": kind_of(projected)}
+
+    def of(self, tensor: Tensor) -> TensorDescriptor:
+        """Tiles of (B, N, some multiple of D)."""
+        return TensorDescriptor.from_tensor(tensor, [1, self.points, self.features])
+
+    def shared(self, band: Band) -> tuple[TensorDescriptor, TensorDescriptor]:
+        """The tiles that all programs read: the band, and the identity."""
+        n, device, kind = self.projected.shape[1], self.projected.device, self.projected.dtype
+        tiles = (
+            band_tile(n, self.points, band, device, kind),
+            _identity(self.features, device, kind),
+        )
+        found = [TensorDescriptor.from_tensor(one, list(one.shape)) for one in tiles]
+        return found[0], found[1]
 
 
-def _sizes(projected: Tensor, heads: int) -> dict[str, Any]:
-    features = projected.shape[-1] // 3 // heads
-    return {
-        "FEATURES": features, "N": power_of_two(projected.shape[1]), "E": power_of_two(features),
-        "KIND": kind_of(projected),
-    }  # fmt: skip
+@cache
+def _identity(side: int, device: torch.device, kind: torch.dtype) -> Tensor:
+    """Kept for good, since what was recorded reads it."""
+    with torch.inference_mode(mode=False):
+        return torch.eye(side, dtype=kind, device=device)

@@ -17,8 +17,10 @@ from torch import Tensor
 
 from subadjacent.errors import InputError
 
-# "1" turns kernels on in a whole process, and in those it starts
+# "1" turns kernels on in a whole process and in those it starts, "0" off
 VARIABLE = "SUBADJACENT_KERNELS"
+# the chips that kernels were tested on, by what CUDA can do there: Hopper
+TESTED = (9, 0)
 
 _chosen: ContextVar[bool | None] = ContextVar("use_kernels", default=None)
 
@@ -48,19 +50,19 @@ def use_kernels(on: bool) -> Iterator[None]:
 def kernels_on(x: Tensor) -> bool:
     """Whether what is computed from ``x`` may run in a kernel.
 
-    Only where they were asked for: the tests of their last form have not run on a GPU yet. Never
-    while torch compiles: it fuses what it finds, and finds plain PyTorch.
+    By itself on the chips that kernels were tested on; on others of NVIDIA's where they were asked
+    for. Never while torch compiles: it fuses what it finds, and finds plain PyTorch.
     """
-    if torch.compiler.is_compiling():
+    if torch.compiler.is_compiling() or not _triton():
         return False
     chosen = _chosen.get()
-    # the environment is asked every time, so that a test or a notebook can set it
-    on = os.environ.get(VARIABLE) == "1" if chosen is None else chosen
-    if not on or not _triton():
-        return False
     if x.device.type == "cpu":
         return chosen is True and interpreted()
-    return x.is_cuda and torch.version.cuda is not None
+    if not x.is_cuda or torch.version.cuda is None:
+        return False
+    # the environment is asked every time, so that a test or a notebook can set it
+    asked = os.environ.get(VARIABLE) if chosen is None else str(int(chosen))
+    return asked == "1" or (asked != "0" and torch.cuda.get_device_capability(x.device) == TESTED)
 
 
 def interpreted() -> bool:
