@@ -21,8 +21,8 @@ from subadjacent.core.kernels.tiles import kind_of, power_of_two, programs_for
 # be quickest on an H200
 CHUNK = 64
 RESIDENT = 4
-FORWARD = {"num_warps": 4, "num_stages": 1, "maxnreg": 128}
-BACKWARD = {"num_warps": 4, "num_stages": 1, "maxnreg": 168}
+FORWARD = {"num_warps": 4, "num_stages": 1, "maxnreg": 96}
+BACKWARD = {"num_warps": 4, "num_stages": 1}
 # tiles that the band of one chunk may reach into, before sliding sums are quicker
 MOST_TILES = 8
 
