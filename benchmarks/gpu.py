@@ -18,6 +18,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -159,15 +160,15 @@ def lengths() -> list[Row]:
 
 
 def fitting() -> list[Row]:
-    """A fit the size of PSM's, through the detector: one epoch of 132K windows."""
+    """A fit of the network to as much as PSM has, through the detector: 132K windows, one epoch."""
     generator = np.random.default_rng(0)
     waves = np.sin(np.arange(ROWS)[:, None] / generator.uniform(5, 50, CHANNELS))
     series = waves + 0.1 * generator.standard_normal((ROWS, CHANNELS))
     rows: list[Row] = []
     for name in ("first fit", "once compiled"):
         detector = SubAdjacentDetector(
-            size="paper", window=POINTS, near=20, far=30, stride=1, epochs=1, batch_size=128,
-            device="cuda",
+            recipe="network", size="paper", window=POINTS, near=20, far=30, stride=1, epochs=1,
+            batch_size=128, device="cuda",
         )  # fmt: skip
         started = time.perf_counter()
         detector.fit(series)
@@ -177,10 +178,73 @@ def fitting() -> list[Row]:
     return rows
 
 
+# what a kernel's name begins with or holds, and what it does; the first that fits
+DOES = {
+    "_short_backward": "attention, back",
+    "_short_forward": "attention",
+    "_norm_backward": "sum and norm, back",
+    "_norm_forward": "sum and norm",
+    "_gelu_backward": "GELU, back",
+    "_gelu_forward": "GELU",
+    "_embed_forward": "embedding",
+    "_add_up": "sums of parts",
+    "nvjet": "matrix products",
+    "splitKreduce": "matrix products",
+    "Memset": "matrix products",
+    "FusedAdam": "Adam",
+    "CopyFunctor": "weights to bfloat16",
+}
+
+
+def steps() -> list[Row]:
+    """Where the time of one step goes, by torch's profiler."""
+    rows: list[Row] = []
+    for size in BATCHES:
+        step = our_pass(size)
+        seconds(step, 3)
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+            for _ in range(5):
+                step()
+            torch.cuda.synchronize()
+        taken: dict[str, float] = {}
+        kernels = 0
+        for one in profile.key_averages():
+            if one.self_device_time_total:
+                does = next((does for name, does in DOES.items() if name in one.key), "the rest")
+                taken[does] = taken.get(does, 0.0) + one.self_device_time_total / 5
+                kernels += one.count // 5
+        for name, each in sorted(taken.items(), key=lambda one: -one[1]):
+            rows.append(("step", name, f"B={size}", each, "µs"))
+        rows.append(("step", "all kernels", f"B={size}", sum(taken.values()), "µs"))
+        rows.append(("step", "the step", f"B={size}", 1e6 * seconds(step, 20), "µs"))
+        rows.append(("step", "number of kernels", f"B={size}", kernels, ""))
+    return rows
+
+
+def products() -> list[Row]:
+    """The vendor's matrix products at the sizes of a step, forward, back and of weights."""
+    rows: list[Row] = []
+    for size in BATCHES:
+        count = size * POINTS
+        for wide in (WIDTH, 3 * WIDTH):
+            x, of_out = (torch.randn(count, one, device=GPU).bfloat16() for one in (WIDTH, wide))
+            weight, bias = torch.randn(wide, WIDTH, device=GPU).bfloat16(), of_out[0].clone()
+            work = {
+                "forward": partial(torch.addmm, bias, x, weight.T),
+                "back": partial(torch.mm, of_out, weight),
+                "weights": partial(torch.mm, of_out.T, x, out_dtype=torch.float32),
+            }
+            for name, run in work.items():
+                rate = 2 * count * WIDTH * wide / seconds(Recorded(run), 20) / 1e12
+                rows.append(("products", f"{WIDTH} → {wide}, {name}", f"B={size}", rate, "TFLOP/s"))
+    return rows
+
+
 def roofline() -> list[Row]:
     """Each kernel at B = 1,024: what it moves and multiplies, over its time."""
     from subadjacent.core.kernels import error, gelu, long, norm, short
     from subadjacent.core.kernels.embed import embed
+    from subadjacent.core.kernels.long_tiles import CHUNK
     from subadjacent.model.layers import positions
 
     size, kind = 1024, torch.bfloat16
@@ -205,7 +269,7 @@ def roofline() -> list[Row]:
     narrow_bytes = 4 * flat.numel() + 4 * narrow.numel()
     pairs = size * HEADS
     square, wide = 2 * POINTS * POINTS * each * pairs, 2 * POINTS * each * each * pairs
-    tiles = 2 * (2 * long.CHUNK) * each * count * HEADS  # of the band, in long windows
+    tiles = 2 * (2 * CHUNK) * each * count * HEADS  # of the band, in long windows
     unit = 2 * count * WIDTH  # bytes of one tensor of points
     product = 2 * count * WIDTH * WIDTH
     work: dict[str, tuple[Callable[[], Any], float, float]] = {
@@ -267,7 +331,7 @@ def judged(data: str, on: bool, seed: int) -> list[Row]:
     return [*rows, ("parity", f"fit, {name}", f"seed {seed}", found["fit_seconds"], "")]
 
 
-SECTIONS = (training, inference, lengths, fitting, roofline)
+SECTIONS = (training, inference, lengths, fitting, steps, products, roofline)
 
 
 def speed() -> list[Row]:
