@@ -25,7 +25,8 @@ FEWEST, MOST = ASKED / 2, ASKED * 2
 
 ROWS = 3000
 KINDS = ("seasonal", "autoregressive", "both", "counts", "plant", "sine")
-SEEDS = (0, 1)
+# single series have 0 to 10 %: the mean over fewer of them says little
+SEEDS = range(8)
 
 
 def drawn(kind: str, seed: int) -> NDArray[np.float64]:
@@ -82,8 +83,8 @@ def test_normal_rows_are_alarms_at_most_twice_as_often_as_asked_for(share: float
     assert share_of_alarms(share) <= MOST
 
 
-@pytest.mark.parametrize("share", [0.0, 0.01])
-def test_and_at_least_half_as_often_where_few_rows_were_spoiled(share: float) -> None:
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.03, 0.05])
+def test_and_at_least_half_as_often(share: float) -> None:
     assert share_of_alarms(share) >= FEWEST
 
 
@@ -139,7 +140,7 @@ def test_spoiled_rows_are_as_many_as_said_and_far_out() -> None:
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("name", ["msl", "smap"])
+@pytest.mark.parametrize("name", ["msl", "smap", "smd"])
 def test_held_back_rows_of_a_benchmark_are_alarms_about_as_often_as_asked_for(name: str) -> None:
     """The middle of every entity's training rows is held back; the rest has a gap there."""
     try:

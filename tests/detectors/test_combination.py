@@ -28,19 +28,31 @@ def waves(rows: int, seed: int = 0) -> NDArray[np.float64]:
     return np.sin(time / [5.0, 8.0, 13.0]) + 0.05 * rng.normal(size=(rows, 3))
 
 
+def bursts(rows: int) -> NDArray[np.float64]:
+    """Still but for some rows now and then: on most, plain views have next to nothing to say."""
+    rng = np.random.default_rng(5)
+    values = 0.01 * rng.normal(size=(rows, 3))
+    for first in range(100, rows, 400):
+        values[first : first + 40] *= 100
+    return values
+
+
 @pytest.fixture(scope="module")
 def fitted() -> SubAdjacentDetector:
     return SubAdjacentDetector(**QUICK).fit(waves(1500))
 
 
-def test_a_network_counts_for_half_a_view() -> None:
+def test_a_network_counts_for_half_a_view_or_less() -> None:
     rows, rng = waves(400), np.random.default_rng(1)
     series = TrainSeries(rows)
     residuals = [rng.normal(size=rows.shape)]
     combination, _ = Combination.fit([series], NetworkResiduals([residuals], [300]))
-    usual = learn_usual([residuals[0][300:]], causal=False).usual
+    usual, (held_out,) = learn_usual([residuals[0][300:]], causal=False)
     plain = combination.views.surprise(series)[0]
-    network = usual.surprise(residuals[0], causal=False)
+    # as far as it is no louder than the views, on rows held out, in hundredths as they are
+    loud = 100 * np.median(held_out.mean(axis=1))
+    factor = min(1.0, 2 * combination.views.pooled.loudness.common / loud)
+    network = factor * usual.surprise(residuals[0], causal=False)
     wanted = (TOTAL_WEIGHT * plain + WEIGHT * network) / (TOTAL_WEIGHT + WEIGHT)
     np.testing.assert_allclose(combination.surprise(series, residuals)[0], wanted)
 
@@ -50,10 +62,12 @@ def test_what_is_usual_for_the_network_comes_from_rows_it_did_not_learn_from() -
     learned, held_back = np.full((300, 3), 1e-3), np.ones((100, 3))
     residuals = [np.concatenate([learned, held_back])]
     network = NetworkResiduals([residuals], [300])
-    usual = Combination.fit([TrainSeries(rows)], network)[0].usual
-    assert usual is not None
+    voice = Combination.fit([TrainSeries(rows)], network)[0].pooled
+    assert voice is not None
     # single rows: averages near the ends are held back
-    np.testing.assert_allclose(usual.squares[0], 1.0)
+    np.testing.assert_allclose(voice.usual.squares[0], 1.0)
+    # a square as large as the usual one, on every scale, is one
+    assert voice.typical == pytest.approx(1.0, rel=0.1)
 
 
 @pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
@@ -76,6 +90,41 @@ def test_a_network_that_knows_nothing_hardly_matters(size: float) -> None:
 
     assert ranking(None) > 0.8
     assert ranking(blind) > ranking(None) - 0.05
+
+
+def test_a_network_that_is_loud_on_held_out_rows_is_turned_down() -> None:
+    """Noise all along is as loud as can be; one that is silent but for a few rows is not."""
+    rng, series = np.random.default_rng(3), TrainSeries(bursts(2000))
+    calm = 0.01 * rng.normal(size=(2000, 3))
+    calm[::97] = 1.0
+    said = {}
+    for name, residuals in (("noise", rng.normal(size=(2000, 3))), ("calm", calm)):
+        learned, _ = Combination.fit([series], NetworkResiduals([[residuals]], [1000]))
+        voice = learned.pooled
+        assert voice is not None
+        whole = voice.usual.surprise(residuals, causal=False)
+        said[name] = learned.network_surprise(series, [residuals])[0].mean() / whole.mean()
+    assert said["noise"] < 0.7
+    assert said["calm"] == 1.0
+
+
+def test_how_loud_a_network_is_must_fit_and_may_be_unknown() -> None:
+    series, residuals = TrainSeries(bursts(600)), np.random.default_rng(4).normal(size=(600, 3))
+    learned, _ = Combination.fit([series], NetworkResiduals([[residuals]], [300]))
+    tensors, facts = learned.state()
+
+    def restored(**others: Any) -> Combination:
+        kept = {name: one for name, one in (tensors | others).items() if one is not None}
+        return Combination.restore(kept, facts, ["a", "b", "c"], [])
+
+    again, older = restored(), restored(loudness=None)
+    found = learned.network_surprise(series, [residuals])[0]
+    np.testing.assert_array_equal(again.network_surprise(series, [residuals])[0], found)
+    # a folder that does not say has it as loud as it comes
+    assert (older.network_surprise(series, [residuals])[0] > found).all()
+    for bad in (tensors["loudness"].repeat(2), tensors["loudness"] * float("nan")):
+        with pytest.raises(InputError, match="loudness must be finite and have shape"):
+            restored(loudness=bad)
 
 
 def test_the_decision_is_the_averaged_surprise(fitted: SubAdjacentDetector) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from subadjacent import InputError
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.levels import LEAST, EntityLevels
-from subadjacent.scoring.trust import trusted
+from subadjacent.scoring.trust import normal_scores
 
 # 0, 0.01, …, 1: one row in a hundred is above 0.99, and none is far out
 EVEN = np.arange(101) / 100
@@ -43,8 +43,8 @@ def test_a_series_is_scored_in_the_unit_of_its_entity_by_hand() -> None:
 
 
 def slow_unit(scores: NDArray[np.float64]) -> float:
-    """The definition read aloud: the score at 99 of 100 of the way up the trusted ones."""
-    ordered: list[float] = sorted(scores[trusted(scores)].tolist())
+    """The definition read aloud: the score at 99 of 100 of the way up the normal ones."""
+    ordered: list[float] = sorted(normal_scores(scores).tolist())
     place = 0.99 * (len(ordered) - 1)
     below = int(place)
     above = min(below + 1, len(ordered) - 1)
@@ -63,7 +63,7 @@ def test_units_are_the_definition(counts: tuple[int, ...]) -> None:
     assert levels.pooled == pytest.approx(np.median(units))
     for rows, one, unit in zip(found.rows, scores, units, strict=True):
         np.testing.assert_allclose(rows, one / unit)
-    kept = [one[trusted(one)] / unit for one, unit in zip(scores, units, strict=True)]
+    kept = [normal_scores(one) / unit for one, unit in zip(scores, units, strict=True)]
     np.testing.assert_allclose(found.held_out, np.concatenate(kept))
 
 
@@ -76,6 +76,18 @@ def test_rows_that_are_not_trusted_set_no_unit_but_are_scored() -> None:
     assert found.rows[0].shape == spoiled.shape
     assert found.rows[0][730] == pytest.approx(500 / levels.pooled)
     assert found.held_out.max() < 2
+
+
+def test_a_part_that_scores_high_for_its_anomalies_sets_no_unit() -> None:
+    spoiled = np.tile(EVEN, 20)
+    # the fourth of five parts, and what made others calmer than it
+    spoiled[1212:1616] *= 3
+    spoiled[1400:1420] = 500.0
+    levels, found = EntityLevels.fit([series("a", len(spoiled))], [spoiled])
+    assert levels.by_entity["a"] == pytest.approx(0.99, abs=0.03)
+    assert found.held_out.max() < 1.1
+    # rows are scored as they are
+    assert found.rows[0][1300] == pytest.approx(spoiled[1300] / levels.by_entity["a"])
 
 
 def test_an_entity_that_nothing_surprised_has_the_least_unit() -> None:

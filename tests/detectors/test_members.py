@@ -7,20 +7,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score
 
 from subadjacent import InputError
 from subadjacent.core.band import Band
-from subadjacent.detectors.learn_members import fit_members
+from subadjacent.detectors.learn_members import ENOUGH, PIECE, fit_members
 from subadjacent.detectors.members import (
     GIVEN_WEIGHT,
+    PARTS,
     TOTAL_WEIGHT,
     VIEWS,
     WIDE,
     WIDE_STEP,
+    Mean,
     Members,
     Part,
 )
-from subadjacent.scoring.standardised import learn_usual
+from subadjacent.scoring.loudness import Loudness, typical
+from subadjacent.scoring.standardised import SOFTNESS, averaged, learn_usual
+from subadjacent.scoring.together import SOFTNESS as SOFTNESS_TOGETHER
 from subadjacent.scoring.together import learn_together
 from subadjacent.training.companions import fit_companions
 from subadjacent.training.sided import fit_sided
@@ -42,6 +47,11 @@ def members() -> Members:
     return fit_members([waves(3000)], BAND, causal=False)[0]
 
 
+def as_they_come(members: Members) -> Members:
+    """Without any part turned down."""
+    return replace(members, loudness=Loudness(np.zeros(PARTS)))
+
+
 def parts_of(members: Members, rows: Rows) -> dict[tuple[str, str], Part]:
     return {(part.view, part.form): part for part in members.parts(rows)}
 
@@ -54,6 +64,21 @@ def test_nine_parts_of_known_weight_by_hand(members: Members) -> None:
     } | {("ridge", "together"): 1.0}
     assert GIVEN_WEIGHT == 0.5
     assert sum(weights.values()) == TOTAL_WEIGHT == 7.0
+    assert len(weights) == PARTS == 9
+
+
+def test_each_part_is_multiplied_by_its_factor(members: Members) -> None:
+    rows, loud = waves(700, seed=9), members.loudness.typical.copy()
+    # one at a time, ever louder than most of them are
+    loud[::2] *= [3.0, 4.0, 9.0, 20.0, 100.0]
+    members = replace(members, loudness=Loudness(loud))
+    factors = members.loudness.factors()
+    assert len(set(factors)) > 3
+    pairs = zip(members.parts(rows), as_they_come(members).parts(rows), factors, strict=True)
+    for turned, before, factor in pairs:
+        np.testing.assert_array_equal(turned.surprise, factor * before.surprise)
+        assert turned[:2] == before[:2]
+        assert turned.weight == before.weight
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -140,7 +165,8 @@ def test_what_is_saved_is_restored_the_same(lengths: tuple[int, ...], causal: bo
 
 
 @pytest.mark.parametrize(
-    "name", ["together", "level.usual", "ridge.gains", "local.both.weights", "wide.companions"]
+    "name",
+    ["together", "loudness", "level.usual", "ridge.gains", "local.both.weights", "wide.companions"],
 )
 def test_arrays_that_do_not_fit_are_refused(members: Members, name: str) -> None:
     tensors = dict(members.tensors("one"))
@@ -151,6 +177,22 @@ def test_arrays_that_do_not_fit_are_refused(members: Members, name: str) -> None
     tensors[f"one.{name}"] = whole * float("nan")
     with pytest.raises(InputError, match=f"one.{name} must be finite"):
         Members.restore(tensors, "one", BAND, 3, causal=False)
+
+
+def test_how_loud_parts_are_is_not_negative(members: Members) -> None:
+    tensors = dict(members.tensors("one"))
+    tensors["one.loudness"] = -tensors["one.loudness"]
+    with pytest.raises(InputError, match=r"one.loudness must not be negative; got -"):
+        Members.restore(tensors, "one", BAND, 3, causal=False)
+
+
+def test_a_model_that_does_not_say_how_loud_its_parts_are_scores_as_it_did(
+    members: Members,
+) -> None:
+    tensors = dict(members.tensors("one"))
+    del tensors["one.loudness"]
+    older, rows = Members.restore(tensors, "one", BAND, 3, causal=False), waves(300, seed=10)
+    np.testing.assert_array_equal(older.surprise(rows), as_they_come(members).surprise(rows))
 
 
 def test_a_causal_surprise_does_not_change_when_rows_follow() -> None:
@@ -181,7 +223,7 @@ def test_a_surprise_depends_on_nothing_beyond_its_reach() -> None:
 def test_surprise_of_training_rows_is_the_mean_over_what_views_had_not_seen(
     lengths: tuple[int, ...], causal: bool
 ) -> None:
-    """The definition read aloud, view by view."""
+    """The definition read aloud, view by view; what is loud on the median row is turned down."""
     parts = [waves(rows, seed=rows) for rows in lengths]
     wide = Band(WIDE.near, max(lengths) // 10)
     every = [np.ones(rows, dtype=bool) for rows in lengths]
@@ -196,14 +238,36 @@ def test_surprise_of_training_rows_is_the_mean_over_what_views_had_not_seen(
         found.append((0.5, learn_usual(left, causal=causal, judged=judged).surprise, judged))
         if number == VIEWS.index("ridge"):
             found.append((1.0, learn_together(residuals, judged, causal=causal).surprise, judged))
-    unseen = fit_members(parts, BAND, causal=causal)[1]
+    loud = []
+    for number, (_, surprise, judged) in enumerate(found):
+        each = [row.mean() for one, ok in zip(surprise, judged, strict=True) for row in one[ok]]
+        softness = 30.0 if number == 4 else 100.0
+        loud.append(softness * np.median(each) if each else 0.0)
+    common = np.median([one for one in loud if one > 0])
+    factors = [min(1.0, 2 * common / one) if one > 0 else 1.0 for one in loud]
+    members, unseen = fit_members(parts, BAND, causal=causal)
+    np.testing.assert_allclose(members.loudness.typical, loud)
     for number, rows in enumerate(lengths):
         total, weights = np.zeros((rows, 3)), np.zeros(rows)
-        for weight, surprise, judged in found:
+        for factor, (weight, surprise, judged) in zip(factors, found, strict=True):
             there = judged[number]
-            total[there] += weight * surprise[number][there]
+            total[there] += factor * weight * surprise[number][there]
             weights[there] += weight
         np.testing.assert_allclose(unseen[number], total / weights[:, None])
+
+
+def test_some_of_many_rows_tell_how_loud_parts_are() -> None:
+    rows = waves(3 * ENOUGH + 7)
+    members, unseen = fit_members([rows[: ENOUGH + 3], rows[ENOUGH + 3 :]], BAND, causal=False)
+    loud = [
+        typical([part.surprise], [part.judged], SOFTNESS_TOGETHER if number == 4 else SOFTNESS)
+        for number, part in enumerate(as_they_come(members).parts(rows))
+    ]
+    np.testing.assert_allclose(members.loudness.typical, loud, rtol=0.1)
+    # and all of them were judged, as rows to come will be
+    assert [len(part) for part in unseen] == [ENOUGH + 3, 2 * ENOUGH + 4]
+    fresh = members.surprise(waves(3 * PIECE, seed=1))
+    assert np.median(np.concatenate(unseen)) == pytest.approx(np.median(fresh), rel=0.1)
 
 
 def test_training_rows_surprise_as_much_as_others_of_their_kind() -> None:
@@ -295,3 +359,42 @@ def test_the_wide_ridge_reaches_over_a_cycle_that_is_long() -> None:
     assert len(ridge.models[0].offsets) <= 2 * 26
     again = Members.restore(members.tensors("a"), "a", BAND, 1, causal=False)
     np.testing.assert_array_equal(again.surprise(slow[:900]), members.surprise(slow[:900]))
+
+
+def with_frozen_channels(rows: int, seed: int) -> tuple[Rows, NDArray[np.bool_]]:
+    values, frozen = waves(rows, seed), np.zeros(rows, dtype=bool)
+    for first in range(200, rows - 60, 250):
+        frozen[first : first + 30] = True
+        values[first : first + 30, first % 3] = values[first, first % 3]
+    return values, frozen
+
+
+@pytest.mark.parametrize("size", [0.01, 1.0, 1e4])
+@pytest.mark.parametrize("number", range(PARTS))
+def test_a_part_that_is_but_noise_of_any_size_costs_little(
+    members: Members, number: int, size: float
+) -> None:
+    rng = np.random.default_rng(number)
+    rows, frozen = with_frozen_channels(4000, seed=11)
+    known, there = (list(as_they_come(members).parts(one)) for one in (waves(3000), rows))
+    for parts in (known, there):
+        noise = 0.01 * size * rng.exponential(size=parts[number].surprise.shape)
+        parts[number] = parts[number]._replace(surprise=noise)
+    loud = [
+        typical([part.surprise], [part.judged], SOFTNESS_TOGETHER if one == 4 else SOFTNESS)
+        for one, part in enumerate(known)
+    ]
+
+    def ranking(factors: list[float]) -> float:
+        mean = Mean(rows.shape)
+        for part, factor in zip(there, factors, strict=True):
+            mean.add(part.surprise, part.judged, part.weight, factor)
+        scores = averaged(mean.result(), 20, causal=False)
+        return float(average_precision_score(frozen, scores))
+
+    clean = average_precision_score(frozen, averaged(members.surprise(rows), 20, causal=False))
+    learned = ranking(Loudness(np.array(loud)).factors())
+    assert clean > 0.7
+    assert learned > clean - 0.05
+    if size > 1:
+        assert ranking([1.0] * PARTS) < clean - 0.2

@@ -1,4 +1,4 @@
-"""Rows that are far out, and those around them, do not say what is normal."""
+"""Rows that are far out, and those around them, do not say what is normal; nor does their part."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from subadjacent.scoring.standardised import FOLDS
 from subadjacent.scoring.trust import (
+    FAR_BEYOND_RARE,
     FAR_OUT,
+    FEW,
     LEAST,
     MANY,
     PARTS,
     PASSES,
+    RARE,
     REACH,
     TINY,
+    normal_scores,
     trusted,
 )
 
@@ -24,13 +29,38 @@ def calm(rows: int, seed: int = 0) -> NDArray[np.float64]:
 
 
 def test_one_row_far_out_and_those_around_it_by_hand() -> None:
-    # median 0, upper fifth 1: far out is above 20
+    # median 0, upper fifth 1: far out is above 25
     scores = np.where(np.arange(1000) % 4 == 0, 1.0, 0.0)
-    scores[500] = 20.0
+    scores[500] = 25.0
     assert trusted(scores).all()
-    scores[500] = 20.1
+    scores[500] = 25.1
     kept = trusted(scores)
     assert np.flatnonzero(~kept).tolist() == list(range(500 - REACH, 500 + REACH + 1))
+
+
+def test_what_is_hardly_higher_than_other_rows_at_times_is_trusted_by_hand() -> None:
+    scores = np.where(np.arange(1000) % 4 == 0, 1.0, 0.0)
+    # as above, but one row in fifty is at 6: what is not above 5 times that is no anomaly
+    scores[::50] = 6.0
+    scores[510] = 30.0
+    assert trusted(scores).all()
+    scores[510] = 30.1
+    kept = trusted(scores)
+    assert np.flatnonzero(~kept).tolist() == list(range(510 - REACH, 510 + REACH + 1))
+
+
+def slow_limit(scores: list[float], kept: list[bool], share: float, times: float) -> float:
+    seen = np.array([score for score, one in zip(scores, kept, strict=True) if one])
+    usual, high = np.quantile(seen, 0.5), np.quantile(seen, share)
+    return float(usual + times * max(high - usual, TINY))
+
+
+def slow_away(far: list[int], rows: int) -> list[bool]:
+    for reach in (REACH, REACH // 2, REACH // 4, 0):
+        kept = [all(abs(row - one) > reach for one in far) for row in range(rows)]
+        if sum(kept) >= LEAST * rows:
+            return kept
+    return [True] * rows
 
 
 def slow_trusted(scores: list[float]) -> list[bool]:
@@ -38,34 +68,50 @@ def slow_trusted(scores: list[float]) -> list[bool]:
     rows = len(scores)
     kept = first = [True] * rows
     for number in range(PASSES):
-        seen = np.array([score for score, one in zip(scores, kept, strict=True) if one])
-        usual, high = np.quantile(seen, 0.5), np.quantile(seen, 0.8)
-        limit = usual + FAR_OUT * max(high - usual, TINY)
+        limit = slow_limit(scores, kept, 0.8, FAR_OUT)
         far = [row for row in range(rows) if scores[row] > limit]
         events = [row for row in far if not any(row - REACH <= one < row for one in far)]
         again = len(events) >= MANY and len({row * PARTS // rows for row in far}) == PARTS
         if number > 0 and again:
-            return first
-        for reach in (REACH, REACH // 2, REACH // 4, 0):
-            kept = [all(abs(row - one) > reach for one in far) for row in range(rows)]
-            if sum(kept) >= LEAST * rows:
-                break
-        else:
-            kept = [True] * rows
+            kept = first
+            break
+        kept = slow_away(far, rows)
         if number == 0:
             first = kept
-    return kept
+    limit = slow_limit(scores, kept, RARE, FAR_BEYOND_RARE)
+    far = [row for row in range(rows) if scores[row] > limit]
+    return [one or other for one, other in zip(kept, slow_away(far, rows), strict=True)]
+
+
+def slow_normal_scores(scores: list[float]) -> list[float]:
+    """The definition read aloud: level parts with rows that are not trusted, then choose anew."""
+    kept = slow_trusted(scores)
+    parts = [one.tolist() for one in np.array_split(np.arange(len(scores)), FOLDS) if len(one)]
+    levels = []
+    for part in parts:
+        rows = [row for row in part if kept[row]]
+        levels.append(np.median([scores[row] for row in (rows if len(rows) >= FEW else part)]))
+    clean = [all(kept[row] for row in part) for part in parts]
+    calm = [level for level, one in zip(levels, clean, strict=True) if one]
+    aim = max(calm) if calm else min(levels)
+    levelled = list(scores)
+    for part, level, one in zip(parts, levels, clean, strict=True):
+        for row in part:
+            if not one and 0 < aim < level:
+                levelled[row] = scores[row] * (aim / level)
+    return [score for score, one in zip(levelled, slow_trusted(levelled), strict=True) if one]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 61, 122, 400, 2000])
 @pytest.mark.parametrize("spoiled", [0, 1, 3, 8, 11, 40])
 @pytest.mark.parametrize("size", [30.0, 1e3, 1e9])
-def test_trust_is_the_definition(rows: int, spoiled: int, size: float) -> None:
+def test_trust_and_normal_scores_are_the_definition(rows: int, spoiled: int, size: float) -> None:
     rng = np.random.default_rng(rows + spoiled)
     scores = calm(rows, seed=rows)
     for at in rng.integers(0, rows, size=min(spoiled, rows)):
         scores[at] *= size
     assert trusted(scores).tolist() == slow_trusted(scores.tolist())
+    np.testing.assert_allclose(normal_scores(scores), slow_normal_scores(scores.tolist()))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -116,8 +162,8 @@ def restless(events: range) -> NDArray[np.float64]:
     """Scores of which a third is so high that others seem calm only without it."""
     scores = np.tile(np.arange(10) / 9, 1000)
     scores[2000:3300] = 100.0
-    # as long as the stretch counts: median 5/9, upper fifth 1, far out above 9.4; then 6.5
-    scores[list(events)] = 7.5
+    # as long as the stretch counts: median 5/9, upper fifth 1, far out above 11.7; then 8
+    scores[list(events)] = 9.5
     return scores
 
 
@@ -125,7 +171,7 @@ def test_what_comes_again_in_every_part_is_left_in_once_anomalies_are_out_by_han
     stretch = list(range(2000 - REACH, 3300 + REACH))
     # seven events are left out in the second pass
     few = restless(range(500, 10_000, 1400))
-    assert few.tolist().count(7.5) == 7
+    assert few.tolist().count(9.5) == 7
     assert not trusted(few)[[500, 1900, 4700, 6100, 7500, 8900]].any()
     # eight, some in every fifth, are how the series is: only what the first pass left out stays out
     many = restless(range(500, 10_000, 1250))
@@ -165,8 +211,8 @@ def test_a_second_pass_finds_what_the_first_does_not_by_hand(
 ) -> None:
     scores = np.tile(np.arange(10) / 9, 200)
     scores[100:400] = 1000.0
-    scores[1500] = 7.5
-    # as long as the burst counts: median 5/9, upper fifth 1, far out above 9.4; then 0.5, 0.8, 6.5
+    scores[1500] = 9.5
+    # as long as the burst counts: median 5/9, upper fifth 1, far out above 11.7; then 0.5, 0.8, 8
     monkeypatch.setattr("subadjacent.scoring.trust.PASSES", 1)
     assert trusted(scores)[1500]
     monkeypatch.undo()
@@ -179,3 +225,82 @@ def test_scale_and_offset_do_not_matter() -> None:
     scores = calm(3000, seed=9)
     scores[1000:1010] += 300
     np.testing.assert_array_equal(trusted(scores), trusted(7 * scores + 100))
+
+
+# median 0.5 in every ten rows
+STEADY = np.tile(np.arange(10) / 9, 100)
+
+
+def test_a_part_with_anomalies_is_brought_down_to_the_others_by_hand() -> None:
+    scores = STEADY.copy()
+    # the third of five parts was held against others without anomalies: all of it scores high
+    scores[400:600] *= 3
+    scores[500:510] = 1000.0
+    # rows 440 to 569 are not trusted; the part's others have a median of 1.5
+    left_out = np.arange(500 - REACH, 510 + REACH)
+    assert np.flatnonzero(~trusted(scores)).tolist() == left_out.tolist()
+    np.testing.assert_allclose(normal_scores(scores), np.delete(STEADY, left_out))
+
+
+def test_the_highest_of_the_parts_without_anomalies_is_the_level_by_hand() -> None:
+    scores = STEADY.copy()
+    scores[:200] *= 2
+    scores[400:600] *= 3
+    scores[500:510] = 1000.0
+    wanted = STEADY.copy()
+    wanted[:200] *= 2
+    wanted[400:600] *= 2
+    left_out = np.arange(500 - REACH, 510 + REACH)
+    np.testing.assert_allclose(normal_scores(scores), np.delete(wanted, left_out))
+
+
+def test_where_every_part_has_anomalies_the_lowest_is_the_level_by_hand() -> None:
+    scores = np.tile(STEADY, 2)
+    bursts = np.concatenate([np.arange(at, at + 10) for at in range(200, 2000, 400)])
+    for number in range(FOLDS):
+        scores[400 * number : 400 * (number + 1)] *= 1 + number
+    scores[bursts] = 1e4
+    kept = np.abs(np.arange(2000)[:, None] - bursts).min(axis=1) > REACH
+    np.testing.assert_allclose(normal_scores(scores), np.tile(STEADY, 2)[kept])
+
+
+def test_a_part_that_is_far_out_as_a_whole_is_brought_down_too_by_hand() -> None:
+    scores = STEADY.copy()
+    scores[800:] *= 100
+    assert trusted(scores)[800:].sum() == 0
+    # nothing is left that is far out
+    np.testing.assert_allclose(normal_scores(scores), STEADY)
+
+
+def test_a_part_lower_than_the_others_stays_as_it_is() -> None:
+    scores = STEADY.copy()
+    scores[400:600] /= 2
+    scores[500:510] = 1000.0
+    np.testing.assert_array_equal(normal_scores(scores), scores[trusted(scores)])
+
+
+def test_parts_of_zeros_are_no_level_to_bring_others_down_to() -> None:
+    scores = np.zeros(1000)
+    scores[400:600] = STEADY[:200]
+    scores[500:510] = 1000.0
+    found = normal_scores(scores)
+    assert np.isfinite(found).all()
+    np.testing.assert_array_equal(found, scores[trusted(scores)])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_steady_scores_and_such_that_drift_are_left_as_they_are(seed: int) -> None:
+    steady = calm(5000, seed)
+    np.testing.assert_array_equal(normal_scores(steady), steady)
+    # nothing is far out: that parts differ is how the series is
+    drifting = steady * np.linspace(1, 3, 5000)
+    np.testing.assert_array_equal(normal_scores(drifting), drifting)
+
+
+def test_normal_scores_scale_with_scores_which_stay_as_they_were() -> None:
+    scores = calm(3000, seed=4)
+    scores[1300:1800] *= 2
+    scores[1500:1520] += 900
+    before = scores.copy()
+    np.testing.assert_allclose(normal_scores(37 * scores), 37 * normal_scores(scores))
+    np.testing.assert_array_equal(scores, before)

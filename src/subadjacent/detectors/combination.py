@@ -16,12 +16,13 @@ from threadpoolctl import threadpool_limits
 
 from subadjacent.core.band import Band
 from subadjacent.data.series import TrainSeries
-from subadjacent.detectors.members import TOTAL_WEIGHT, require_shape
+from subadjacent.detectors.members import TOTAL_WEIGHT, require_shape, restore_loudness
 from subadjacent.detectors.persist import Tensors
 from subadjacent.detectors.views import EntityViews, Surprise
-from subadjacent.scoring.standardised import SCALES, Usual, learn_usual
+from subadjacent.scoring.loudness import typical
+from subadjacent.scoring.standardised import SCALES, SOFTNESS, Usual, learn_usual
 
-# the network counts for half a plain view: by itself it ranks anomalies less well
+# the network counts for half a plain view, or less: by itself it ranks anomalies less well
 WEIGHT = 0.5
 # of the plain views, whatever the network's is: that of a ridge detector by itself
 BAND = Band(5, 30)
@@ -56,12 +57,27 @@ class NetworkResiduals:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Voice:
+    """What is usual of a network's residuals, and how loud they are on a typical row."""
+
+    usual: Usual
+    typical: float
+
+    @classmethod
+    def learn(cls, parts: Residuals) -> Voice:
+        """From residuals of rows that the network did not learn from."""
+        usual, surprise = learn_usual(parts, causal=False)
+        every = [np.ones(len(part), dtype=bool) for part in parts]
+        return cls(usual, typical(surprise, every, SOFTNESS))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Combination:
     """The plain views, and what is usual for the network's residuals, if there is one."""
 
     views: EntityViews
-    usual: Usual | None
-    by_entity: dict[str, Usual]
+    pooled: Voice | None
+    by_entity: dict[str, Voice]
 
     @classmethod
     def fit(
@@ -77,9 +93,9 @@ class Combination:
         everything = [part for parts in held_out for part in parts]
         found = cls(
             views,
-            learn_usual(everything, causal=False).usual,
+            Voice.learn(everything),
             {
-                one.entity: learn_usual(parts, causal=False).usual
+                one.entity: Voice.learn(parts)
                 for one, parts in zip(series, held_out, strict=True)
                 # one too short to hold rows back goes by what is usual for all
                 if one.entity is not None and any(map(len, parts))
@@ -106,20 +122,32 @@ class Combination:
 
     def network_surprise(self, series: TrainSeries, residuals: Residuals) -> list[Surprise]:
         """How surprising the network's residuals are, (T, C) a stretch."""
-        usual = self.usual
+        usual, factor = self._voice(series).usual, self.network_factor(series)
+        return [factor * usual.surprise(part, causal=False) for part in residuals]
+
+    def network_factor(self, series: TrainSeries) -> float:
+        """What the network is turned down by: 1, or less where it is far louder than the views."""
+        return self.views.of(series).loudness.factor(self._voice(series).typical)
+
+    def _voice(self, series: TrainSeries) -> Voice:
+        voice = self.pooled
         if series.entity is not None:
-            usual = self.by_entity.get(series.entity, usual)
-        assert usual is not None
-        return [usual.surprise(part, causal=False) for part in residuals]
+            voice = self.by_entity.get(series.entity, voice)
+        assert voice is not None
+        return voice
 
     def state(self) -> tuple[Tensors, dict[str, Any]]:
         """Arrays, and all else as JSON holds it."""
         tensors, learned = self.views.state()
-        if self.usual is None:
+        if self.pooled is None:
             return tensors, learned
-        usual = [self.usual, *(self.by_entity.get(one, self.usual) for one in self.views.by_entity)]
-        arrays = np.stack([one.array() for one in usual])
-        return tensors | {"usual": torch.from_numpy(arrays)}, learned
+        others = (self.by_entity.get(one, self.pooled) for one in self.views.by_entity)
+        voices = [self.pooled, *others]
+        arrays = {
+            "usual": np.stack([one.usual.array() for one in voices]),
+            "loudness": np.array([one.typical for one in voices]),
+        }
+        return tensors | {name: torch.from_numpy(one) for name, one in arrays.items()}, learned
 
     @classmethod
     def restore(
@@ -135,5 +163,8 @@ class Combination:
             return cls(views, None, {})
         arrays = tensors["usual"].numpy()
         require_shape("usual", arrays, (1 + len(views.by_entity), len(SCALES) + 1, len(channels)))
-        first, *others = (Usual.from_array(one) for one in arrays)
+        loud = restore_loudness(tensors, "loudness", len(arrays)).tolist()
+        first, *others = (
+            Voice(Usual.from_array(one), how) for one, how in zip(arrays, loud, strict=True)
+        )
         return cls(views, first, dict(zip(views.by_entity, others, strict=True)))

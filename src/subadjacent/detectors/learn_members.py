@@ -6,6 +6,7 @@ Shapes: T rows of a stretch, C channels.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +23,12 @@ from subadjacent.detectors.members import (
     level,
     wide_step,
 )
+from subadjacent.model.companions import Companions
 from subadjacent.model.ridge import Rows, main_axes
-from subadjacent.scoring.standardised import learn_usual
-from subadjacent.scoring.together import learn_together
+from subadjacent.scoring.loudness import Loudness, typical
+from subadjacent.scoring.standardised import SOFTNESS, Usual, learn_usual
+from subadjacent.scoring.together import SOFTNESS as SOFTNESS_TOGETHER
+from subadjacent.scoring.together import Together, learn_together
 from subadjacent.training.companions import fit_companions
 from subadjacent.training.period import dominant_period
 from subadjacent.training.sided import SidedFit, fit_sided
@@ -32,6 +36,10 @@ from subadjacent.training.sided import SidedFit, fit_sided
 # the wide ridge reaches over so many cycles, and over one in so many of the rows at most
 CYCLES = 1.2
 SHARE = 10
+
+# rows that tell how loud a part is, in pieces of so many: what all of them make is known later
+ENOUGH = 5_000
+PIECE = 500
 
 
 def fit_members(
@@ -45,23 +53,92 @@ def fit_members(
         "local": fit_sided(parts, band, local=True, causal=causal),
         "wide": _fit_wide(parts, causal=causal),
     }
+    samples = {
+        kind: _learn(kind, *_some(*_unseen(fit, parts)), causal=causal)
+        for kind, fit in fits.items()
+    }
+    loud = [part.typical() for found in samples.values() for part in found.parts]
+    loudness = Loudness(np.array(loud))
+    factors = iter(loudness.factors())
     means = [Mean(part.shape) for part in parts]
-    views = []
+    views, together = [], None
     for kind, fit in fits.items():
         residuals, judged = _unseen(fit, parts)
-        companions, left = fit_companions(residuals, judged)
-        alone = learn_usual(residuals, causal=causal, judged=judged)
-        given = learn_usual(left, causal=causal, judged=judged)
+        found = samples.pop(kind)
+        if not _few(parts):
+            found = _learn(kind, residuals, judged, causal=causal)
         ridge = None if fit is None else fit.ridge
-        views.append(View(ridge, companions, alone.usual, given.usual))
-        found = [(alone.surprise, 1.0), (given.surprise, GIVEN_WEIGHT)]
-        if kind == JUDGED_TOGETHER:
-            together = learn_together(residuals, judged, causal=causal)
-            found.append((together.surprise, 1.0))
-        for surprise, weight in found:
-            for mean, one, where in zip(means, surprise, judged, strict=True):
-                mean.add(one, where, weight)
-    return Members(tuple(views), together.together, causal), [mean.result() for mean in means]
+        views.append(View(ridge, found.companions, found.alone, found.given))
+        together = found.together or together
+        for part in found.parts:
+            factor = next(factors)
+            for mean, one, where in zip(means, part.surprise, judged, strict=True):
+                mean.add(one, where, part.weight, factor)
+    assert together is not None
+    members = Members(tuple(views), together, loudness, causal)
+    return members, [mean.result() for mean in means]
+
+
+class _Part(NamedTuple):
+    """What one part makes of rows, (T, C) a stretch."""
+
+    surprise: list[NDArray[np.float64]]
+    judged: list[NDArray[np.bool_]]
+    softness: float
+    weight: float = 1.0
+
+    def typical(self) -> float:
+        """How loud it is on a typical row."""
+        return typical(self.surprise, self.judged, self.softness)
+
+
+class _Found(NamedTuple):
+    """What was learned of a view's residuals, and what its parts make of them."""
+
+    companions: Companions
+    alone: Usual
+    given: Usual
+    together: Together | None
+    parts: list[_Part]
+
+
+def _learn(
+    kind: str, residuals: list[Rows], judged: list[NDArray[np.bool_]], *, causal: bool
+) -> _Found:
+    """From residuals of rows not learned from."""
+    companions, left = fit_companions(residuals, judged)
+    alone = learn_usual(residuals, causal=causal, judged=judged)
+    given = learn_usual(left, causal=causal, judged=judged)
+    # in the order of Members.parts
+    parts = [
+        _Part(alone.surprise, judged, SOFTNESS),
+        _Part(given.surprise, judged, SOFTNESS, GIVEN_WEIGHT),
+    ]
+    if kind != JUDGED_TOGETHER:
+        return _Found(companions, alone.usual, given.usual, None, parts)
+    whole = learn_together(residuals, judged, causal=causal)
+    parts.append(_Part(whole.surprise, judged, SOFTNESS_TOGETHER))
+    return _Found(companions, alone.usual, given.usual, whole.together, parts)
+
+
+def _some(
+    residuals: list[Rows], judged: list[NDArray[np.bool_]]
+) -> tuple[list[Rows], list[NDArray[np.bool_]]]:
+    """Pieces from all over the rows, or all of them if they are few."""
+    if _few(residuals):
+        return residuals, judged
+    step = sum(map(len, residuals)) // ENOUGH
+    pieces = [
+        (one[at : at + PIECE], where[at : at + PIECE])
+        for one, where in zip(residuals, judged, strict=True)
+        for at in range(0, len(one), PIECE)
+    ]
+    some, of_some = zip(*pieces[::step], strict=True)
+    return list(some), list(of_some)
+
+
+def _few(parts: Sequence[Rows]) -> bool:
+    return sum(map(len, parts)) < 2 * ENOUGH
 
 
 def _fit_wide(parts: Sequence[Rows], *, causal: bool) -> SidedFit:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.base import TrainingScores
 from subadjacent.errors import InputError
-from subadjacent.scoring.trust import trusted
+from subadjacent.scoring.trust import normal_scores
 
 # the share of normal rows that scores below 1
 SHARE = 0.99
@@ -38,9 +38,9 @@ class EntityLevels:
     ) -> tuple[EntityLevels, TrainingScores]:
         """From scores of training rows to models that had not seen them; also these, in units.
 
-        The threshold is judged by trusted rows alone.
+        Units and threshold are judged by trusted rows alone.
         """
-        kept = [one[trusted(one)] for one in scores]
+        kept = [normal_scores(one) for one in scores]
         units = [max(float(np.quantile(one, SHARE)), LEAST) for one in kept]
         named = zip(series, units, strict=True)
         levels = cls(

@@ -3,7 +3,8 @@
 None dominates: levels catch what leaves its range, the ridge what breaks its rhythm, the local
 ridge what departs from a level that may itself have moved, the wide ridge what breaks a slow
 rhythm. Each is taken twice, channel by channel and given what the other channels do, and measured
-in units of what is usual for it, so that all of them add.
+in units of what is usual for it, so that all of them add. How much each counts is the same for
+every entity, but for what is far louder than most on training rows: it is turned down.
 
 Shapes: T rows of a stretch, C channels.
 """
@@ -24,6 +25,7 @@ from subadjacent.errors import InputError
 from subadjacent.model.companions import Companions
 from subadjacent.model.ridge import CLIP, SIDES, BandRidge, Rows
 from subadjacent.model.sided import SidedRidge
+from subadjacent.scoring.loudness import Loudness
 from subadjacent.scoring.standardised import SCALES, SPREAD, Usual
 from subadjacent.scoring.together import Together
 
@@ -35,6 +37,7 @@ JUDGED_TOGETHER = "ridge"
 GIVEN_WEIGHT = 0.5
 # and rows as a whole count as much as one taken by itself
 TOTAL_WEIGHT = len(VIEWS) * (1 + GIVEN_WEIGHT) + 1
+PARTS = 2 * len(VIEWS) + 1
 
 # the wide ridge: every 16th point from 20 to 400 rows away, or as many further between
 WIDE = Band(20, 400)
@@ -82,10 +85,21 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Members:
-    """What was learned of one entity: the views, and what is usual of all channels together."""
+    """What was learned of one entity.
+
+    Parameters
+    ----------
+    views
+        In the order of ``VIEWS``.
+    together
+        What is usual of all channels together.
+    loudness
+        How loud each part is on a typical training row, in the order that ``parts`` gives them.
+    """
 
     views: tuple[View, ...]
     together: Together
+    loudness: Loudness
     causal: bool
 
     def surprise(self, rows: Rows) -> NDArray[np.float64]:
@@ -102,7 +116,12 @@ class Members:
         return max((model.band.far for model in models), default=0) + max(*SCALES, SPREAD)
 
     def parts(self, rows: Rows) -> Iterator[Part]:
-        """What the surprise of a stretch is the weighted mean of."""
+        """What the surprise of a stretch is the weighted mean of, the loud ones turned down."""
+        for part, factor in zip(self._parts(rows), self.loudness.factors(), strict=True):
+            yield part._replace(surprise=factor * part.surprise)
+
+    def _parts(self, rows: Rows) -> Iterator[Part]:
+        """The parts as loud as they come."""
         for kind, view in zip(VIEWS, self.views, strict=True):
             residuals, judged = view.residuals(rows), view.judged(len(rows))
             yield Part(kind, "alone", view.alone.surprise(residuals, causal=self.causal), judged)
@@ -121,7 +140,10 @@ class Members:
 
     def tensors(self, name: str) -> Tensors:
         """All arrays, by name."""
-        found: dict[str, NDArray[Any]] = {f"{name}.together": self.together.squares}
+        found: dict[str, NDArray[Any]] = {
+            f"{name}.together": self.together.squares,
+            f"{name}.loudness": self.loudness.typical,
+        }
         for kind, view in zip(VIEWS, self.views, strict=True):
             usual = np.stack([view.alone.array(), view.given.array()])
             found |= {f"{name}.{kind}.usual": usual}
@@ -144,7 +166,8 @@ class Members:
         together = tensors[f"{name}.together"].numpy()
         require_shape(f"{name}.together", together, (2, len(SCALES)))
         views = tuple(_restore_view(tensors, name, kind, band, channels) for kind in VIEWS)
-        return cls(views, Together(together), causal)
+        loudness = restore_loudness(tensors, f"{name}.loudness", PARTS)
+        return cls(views, Together(together), Loudness(loudness), causal)
 
 
 def _restore_view(tensors: Tensors, name: str, kind: str, band: Band, channels: int) -> View:
@@ -190,11 +213,15 @@ class Mean:
         self.weight = np.zeros((shape[0], 1))
 
     def add(
-        self, surprise: NDArray[np.float64], judged: NDArray[np.bool_], weight: float = 1.0
+        self,
+        surprise: NDArray[np.float64],
+        judged: NDArray[np.bool_],
+        weight: float = 1.0,
+        factor: float = 1.0,
     ) -> None:
-        """Count in a part, at the rows that it judges."""
+        """Count in ``factor`` times a part, at the rows that it judges."""
         # the others have a residual of 0 themselves, but averages with those next to them
-        self.total += surprise * (weight * judged[:, None])
+        self.total += surprise * (weight * factor * judged[:, None])
         self.weight += weight * judged[:, None]
 
     def result(self) -> NDArray[np.float64]:
@@ -205,6 +232,17 @@ class Mean:
 def level(rows: Rows) -> Rows:
     """The residual of a value that nothing is expected of."""
     return np.clip(rows, -CLIP, CLIP)
+
+
+def restore_loudness(tensors: Tensors, name: str, count: int) -> NDArray[np.float64]:
+    """How loud parts are; 0, at which nothing is turned down, in a model that does not say."""
+    if name not in tensors:
+        return np.zeros(count)
+    found = np.asarray(tensors[name].numpy(), dtype=np.float64)
+    require_shape(name, found, (count,))
+    if (found < 0).any():
+        raise InputError(f"{name} must not be negative; got {found.min()}")
+    return found
 
 
 def require_shape(name: str, found: NDArray[Any], wanted: tuple[int, ...]) -> None:

@@ -2,7 +2,12 @@
 
 Anomalies in training data score high there too. A threshold set by them would let as many pass.
 What is far out is left out, and then what is far out seen from the rest; but not where that
-comes again and again, all through the training rows: it is how the series is.
+comes again and again, all through the training rows, nor where it is not much higher than what
+remains at times is: it is how the series is.
+
+Anomalies also count towards what is usual. The part of the rows that holds them is the only one
+held against others without them: its normal rows score higher than rows to come will, and are
+brought down to the level of the other parts.
 """
 
 from __future__ import annotations
@@ -10,8 +15,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.scoring.standardised import FOLDS
+
 # a score is far out so many times the distance of the upper fifth from the median
-FAR_OUT = 20.0
+FAR_OUT = 25.0
+# and so many times the distance of what hardly any trusted row exceeds
+RARE, FAR_BEYOND_RARE = 0.99, 5.0
 # rows around one that is far out share averages with it
 REACH = 60
 # at least this share is trusted: what most rows do is normal
@@ -21,10 +30,31 @@ PASSES = 5
 TINY = 1e-6
 # so many events, and one in each of so many parts of the rows, come again and again
 MANY, PARTS = 8, 5
+# fewer trusted rows than this do not tell the level of a part
+FEW = 20
+
+Scores = NDArray[np.float64]
 
 
-def trusted(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+def normal_scores(scores: Scores) -> Scores:
+    """Scores that normal rows to come may be judged by, in time order: of trusted rows, levelled.
+
+    ``scores`` are those of a series, in time order, each part held against the others.
+    """
+    levelled = _levelled(scores, trusted(scores))
+    # on one level, other rows are far out than before
+    return levelled[trusted(levelled)]
+
+
+def trusted(scores: Scores) -> NDArray[np.bool_]:
     """Which rows of a series, in time order, are neither far out nor close to one that is."""
+    kept = _calm(scores)
+    limit = _limit(scores[kept], RARE, FAR_BEYOND_RARE)
+    return kept | _away_from(scores > limit)
+
+
+def _calm(scores: Scores) -> NDArray[np.bool_]:
+    """Rows away from what is far out as seen from the bulk."""
     everything = np.ones(len(scores), dtype=bool)
     first = kept = _away_from(_far_out(scores, everything))
     for _ in range(PASSES - 1):
@@ -37,10 +67,15 @@ def trusted(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
     return kept
 
 
-def _far_out(scores: NDArray[np.float64], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _far_out(scores: Scores, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which scores are far out as seen from those that are kept."""
-    usual, high = np.quantile(scores[kept], [0.5, 0.8])
-    return np.asarray(scores > usual + FAR_OUT * max(high - usual, TINY))
+    return np.asarray(scores > _limit(scores[kept], 0.8, FAR_OUT))
+
+
+def _limit(scores: Scores, share: float, times: float) -> float:
+    """So many times as far from the median as what a share of the scores is below."""
+    usual, high = np.quantile(scores, [0.5, share])
+    return float(usual + times * max(high - usual, TINY))
 
 
 def _comes_again(far: NDArray[np.bool_]) -> bool:
@@ -61,3 +96,21 @@ def _away_from(far: NDArray[np.bool_]) -> NDArray[np.bool_]:
         if kept.mean() >= LEAST:
             return np.asarray(kept)
     return np.ones(len(far), dtype=bool)
+
+
+def _levelled(scores: Scores, kept: NDArray[np.bool_]) -> Scores:
+    """Parts with rows that are not trusted, brought down to the highest without, or the lowest."""
+    parts = np.array_split(np.arange(len(scores)), min(FOLDS, len(scores)))
+    spoiled = np.array([not kept[part].all() for part in parts])
+    levels = np.array([_level(scores[part], kept[part]) for part in parts])
+    aim = levels.min() if spoiled.all() else levels[~spoiled].max()
+    found = scores.copy()
+    for part, level in zip(parts, np.where(spoiled, levels, aim), strict=True):
+        if 0 < aim < level:
+            found[part] *= aim / level
+    return found
+
+
+def _level(scores: Scores, kept: NDArray[np.bool_]) -> float:
+    """The median of trusted rows, or of all where hardly any is trusted."""
+    return float(np.median(scores[kept] if kept.sum() >= FEW else scores))
