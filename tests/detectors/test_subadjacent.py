@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,22 @@ def test_fit_predict_is_fit_and_then_predict(plant: Plant) -> None:
     np.testing.assert_array_equal(
         quick().fit_predict(plant.train), quick().fit(plant.train).predict(plant.train)
     )
+
+
+@pytest.mark.parametrize("other", ["fast", "network"])
+def test_a_recipe_changed_after_fitting_is_refused_until_fitted_again(
+    plant: Plant, tmp_path: Path, other: str
+) -> None:
+    detector = SubAdjacentDetector(epochs=0).fit(plant.train)
+    detector.set_params(recipe=other)
+    with pytest.raises(InputError, match=f"recipe must be 'combined', .*; got '{other}'"):
+        detector.decision_function(plant.test)
+    with pytest.raises(InputError, match="recipe must be 'combined'"):
+        detector.alarms(plant.test)
+    with pytest.raises(InputError, match="recipe must be 'combined'"):
+        detector.save(tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+    assert np.isfinite(detector.fit(plant.train).decision_function(plant.test)).all()
 
 
 def test_the_threshold_may_be_changed_after_fitting(plant: Plant) -> None:

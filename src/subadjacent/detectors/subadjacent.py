@@ -220,6 +220,7 @@ class SubAdjacentDetector(NeuralDetector):
 
     def _fit(self, series: Sequence[TrainSeries], watch: Watch) -> TrainingScores:
         self.check()
+        self.recipe_ = self.recipe
         if self.recipe != "fast":
             return super()._fit(series, watch)
         if max(map(len, series)) < FEWEST_ROWS:
@@ -228,6 +229,16 @@ class SubAdjacentDetector(NeuralDetector):
                 f"{max(map(len, series))}"
             )
         return self._combine(series)
+
+    @property
+    def _adds_up(self) -> bool:
+        """Whether views are added up; refuses a recipe that was changed after fitting."""
+        if self.recipe != self.recipe_:
+            raise InputError(
+                f"recipe must be {self.recipe_!r}, which was fitted, or fit again; "
+                f"got {self.recipe!r}"
+            )
+        return self.recipe in ADDED_UP
 
     def _configure(self, channels: int) -> ModelConfig:
         self.band_ = choose_band(self.near, self.far, self.window_)
@@ -243,7 +254,7 @@ class SubAdjacentDetector(NeuralDetector):
         cuts: Sequence[int],
     ) -> TrainingScores:
         scores = super()._calibrate(stacked, validation, series, cuts)
-        if self.recipe not in ADDED_UP:
+        if not self._adds_up:
             return scores
         parts = _residuals(stacked, self._expected(stacked))
         return self._combine(series, NetworkResiduals(parts, cuts))
@@ -257,7 +268,7 @@ class SubAdjacentDetector(NeuralDetector):
         return found
 
     def _score(self, series: Sequence[TrainSeries]) -> list[NDArray[Any]]:
-        if self.recipe not in ADDED_UP:
+        if not self._adds_up:
             return super()._score(series)
         return self._added_up(series, self._surprise(series))
 
@@ -268,7 +279,7 @@ class SubAdjacentDetector(NeuralDetector):
         points: NDArray[Any],
         expected: NDArray[np.float32] | None = None,
     ) -> list[NDArray[Any]]:
-        if self.recipe not in ADDED_UP:
+        if not self._adds_up:
             return super()._decide(series, stacked, points, expected)
         return self._added_up(series, self._surprise(series, stacked, expected))
 
@@ -279,7 +290,7 @@ class SubAdjacentDetector(NeuralDetector):
         *,
         expected: bool = True,
     ) -> list[Explanation]:
-        if self.recipe not in ADDED_UP:
+        if not self._adds_up:
             return super()._explain(series, wanted, expected=expected)
         if self.recipe == "fast":
             surprise = self._surprise(series)
@@ -301,7 +312,7 @@ class SubAdjacentDetector(NeuralDetector):
 
     def _events(self, scores: NDArray[Any], series: TrainSeries) -> NDArray[np.bool_]:
         above = super()._events(scores, series)
-        if self.recipe not in ADDED_UP:
+        if not self._adds_up:
             return above
         reach = max(smoothing_lengths(self.setting("smoothing")))
         return core_of(above, scores, reach, series.stretches)
@@ -345,8 +356,9 @@ class SubAdjacentDetector(NeuralDetector):
         return np.concatenate([averaged(part, smoothing, causal=False) for part in parts])
 
     def _state(self) -> tuple[Tensors, dict[str, Any]]:
+        adds_up = self._adds_up
         tensors, learned = ({}, {}) if self.recipe == "fast" else super()._state()
-        if self.recipe not in ADDED_UP:
+        if not adds_up:
             return tensors, learned
         others, combination = self.combination_.state()
         added = {f"{ADDED}{name}": value for name, value in others.items()}
@@ -354,6 +366,7 @@ class SubAdjacentDetector(NeuralDetector):
         return tensors | added, learned | {"combination": combination}
 
     def _restore(self, tensors: Tensors, learned: dict[str, Any]) -> None:
+        self.recipe_ = self.recipe
         added = {name: value for name, value in tensors.items() if name.startswith(ADDED)}
         if self.recipe != "fast":
             super()._restore({k: v for k, v in tensors.items() if k not in added}, learned)
