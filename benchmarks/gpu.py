@@ -242,7 +242,7 @@ def products() -> list[Row]:
 
 def roofline() -> list[Row]:
     """Each kernel at B = 1,024: what it moves and multiplies, over its time."""
-    from subadjacent.core.kernels import error, gelu, long, norm, short
+    from subadjacent.core.kernels import error, gelu, long, long_back, norm, short
     from subadjacent.core.kernels.embed import embed
     from subadjacent.core.kernels.long_tiles import CHUNK
     from subadjacent.model.layers import positions
@@ -285,7 +285,7 @@ def roofline() -> list[Row]:
             lambda: long.forward(tall, tau, HEADS, band), 8 * unit, tiles + 2 * wide,
         ),
         "attention, N=1600, back": (
-            lambda: long.backward(
+            lambda: long_back.backward(
                 tall, tau, HEADS, band, asked.view(size // 16, -1, WIDTH), tall_share, *sums
             ),
             9 * unit, 2 * tiles + 5 * wide,

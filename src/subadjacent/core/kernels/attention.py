@@ -14,7 +14,7 @@ from torch import Tensor
 
 from subadjacent.core.attention import Attended
 from subadjacent.core.band import Band
-from subadjacent.core.kernels import long, short
+from subadjacent.core.kernels import long, long_back, short
 from subadjacent.core.kernels.long_tiles import fits as fits_long
 from subadjacent.core.kernels.tiles import power_of_two
 from subadjacent.errors import InputError
@@ -51,7 +51,7 @@ def attend_backward(
     inputs = (projected, temperature, heads, band, of_values, of_contribution)
     if _is_short(projected, heads):
         return short.backward(*inputs)
-    return long.backward(*inputs, *sums)
+    return long_back.backward(*inputs, *sums)
 
 
 def packed_attention(projected: Tensor, temperature: Tensor, heads: int, band: Band) -> Attended:
