@@ -42,6 +42,11 @@ class _Part:
     surprise: Scores
     judged: NDArray[np.bool_]
     weight: float
+    factor: float  # that was learned for it, and is in the surprise
+
+    def constant(self) -> _Part:
+        """The part as it would be without a factor."""
+        return replace(self, surprise=self.surprise / self.factor)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +55,7 @@ class _Entity:
 
     parts: tuple[_Part, ...]
     calm: tuple[_Part, ...]
-    network: Scores
+    network: _Part
     labels: NDArray[Any]
 
     def score(
@@ -59,15 +64,19 @@ class _Entity:
         *,
         network: bool = True,
         restless: bool = True,
+        learned: bool = True,
     ) -> Scores:
         """Parts added up, before smoothing."""
         kept = [part for part in (self.parts if restless else self.calm) if keep(part)]
+        added = self.network
+        if not learned:
+            kept, added = [part.constant() for part in kept], added.constant()
         total = sum(part.weight * part.judged * part.surprise for part in kept)
         weight = sum(part.weight * part.judged for part in kept)
         mean = np.asarray(total / np.maximum(weight, 1e-12))
         if not network:
             return mean
-        return (TOTAL_WEIGHT * mean + WEIGHT * self.network) / (TOTAL_WEIGHT + WEIGHT)
+        return (TOTAL_WEIGHT * mean + added.weight * added.surprise) / (TOTAL_WEIGHT + added.weight)
 
 
 def _smooth(scores: Scores) -> Scores:
@@ -85,6 +94,7 @@ ABLATIONS: dict[str, Callable[[_Entity], Scores]] = {
     "companions": lambda one: _smooth(one.score(lambda part: part.form != "given")),
     "together": lambda one: _smooth(one.score(lambda part: part.form != "together")),
     "restlessness": lambda one: _smooth(one.score(restless=False)),
+    "weights": lambda one: _smooth(one.score(learned=False)),
     "other lengths": lambda one: moving_mean(one.score(), SMOOTHING, causal=False),
     "smoothing": lambda one: one.score(),
     "all but the level": lambda one: _smooth(
@@ -137,12 +147,15 @@ def _look(detector: SubAdjacentDetector, rows: Any, labels: NDArray[Any]) -> _En
             for view in members.views
         ),
     )
-    (network,) = detector.network_surprise(series)[0]
-    return _Entity(_parts(members, scaled), _parts(calm, scaled), network.mean(axis=1), labels)
+    (surprise,) = detector.network_surprise(series)[0]
+    factor = detector.combination_.network_factor(series[0])
+    every = np.ones(len(surprise), dtype=bool)
+    network = _Part("network", "alone", surprise.mean(axis=1), every, WEIGHT, factor)
+    return _Entity(_parts(members, scaled), _parts(calm, scaled), network, labels)
 
 
 def _parts(members: Members, rows: NDArray[np.float32]) -> tuple[_Part, ...]:
     return tuple(
-        _Part(part.view, part.form, part.surprise.mean(axis=1), part.judged, part.weight)
-        for part in members.parts(rows)
+        _Part(part.view, part.form, part.surprise.mean(axis=1), part.judged, part.weight, factor)
+        for part, factor in zip(members.parts(rows), members.loudness.factors(), strict=True)
     )

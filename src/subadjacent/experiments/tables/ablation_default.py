@@ -15,6 +15,7 @@ LEFT_OUT = {
     "companions": "without residuals given the other channels",
     "together": "without rows as a whole",
     "restlessness": "without restlessness",
+    "weights": "without learned weights",
     "other lengths": "averaged over 20 rows alone",
     "smoothing": "not averaged at all",
     "all but the level": "the level alone, in units of what is usual",
