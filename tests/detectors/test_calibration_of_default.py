@@ -157,3 +157,18 @@ def test_held_back_rows_of_a_benchmark_are_alarms_about_as_often_as_asked_for(na
     detector = BandRidgeDetector(contamination=ASKED).fit(fitted_on)
     alarms = np.concatenate([np.ravel(one) for one in detector.predict(held_back).values()])
     assert FEWEST <= alarms.mean() <= MOST
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_training_labels_spare_the_normal_rows_beside_an_anomaly(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    time = np.arange(4000)[:, None]
+    rows = np.sin(time / [5.0, 8.0, 13.0, 21.0, 34.0]) + 0.1 * rng.normal(size=(4000, 5))
+    # both in the second fifth
+    rows[900:960, 1] += 3.0
+    rows[1300:1360, 2] += 3.0
+    labels = BandRidgeDetector(contamination=ASKED).fit(rows).labels_
+    assert labels[900:960].mean() > 0.9
+    assert labels[1300:1360].mean() > 0.9
+    assert labels[1060:1200].mean() <= 0.1
+    assert labels[:800].mean() <= 0.1

@@ -11,7 +11,7 @@ from sklearn.metrics import average_precision_score
 
 from subadjacent import InputError
 from subadjacent.core.band import Band
-from subadjacent.detectors.learn_members import ENOUGH, PIECE, fit_members
+from subadjacent.detectors.learn_members import ENOUGH, PIECE, _some, fit_members
 from subadjacent.detectors.members import (
     GIVEN_WEIGHT,
     PARTS,
@@ -254,6 +254,18 @@ def test_surprise_of_training_rows_is_the_mean_over_what_views_had_not_seen(
             total[there] += factor * weight * surprise[number][there]
             weights[there] += weight
         np.testing.assert_allclose(unseen[number], total / weights[:, None])
+
+
+@pytest.mark.parametrize("lengths", [(1, 100), (100, 1), (700,), (3, 1200)])
+def test_rows_are_picked_evenly_however_short_stretches_are(lengths: tuple[int, ...]) -> None:
+    each = [np.zeros((length, 1), dtype=np.float32) for length in lengths]
+    parts = each * (4 * ENOUGH // sum(lengths))
+    some, judged = _some(parts, [np.ones(len(part), dtype=bool) for part in parts])
+    assert list(map(len, some)) == list(map(len, judged))
+    assert ENOUGH / 2 <= sum(map(len, some)) <= 2 * ENOUGH
+    # of all lengths, as often as they come
+    longest = min(max(lengths), PIECE)
+    assert sum(len(part) == longest for part in some) * longest >= ENOUGH / 4
 
 
 def test_some_of_many_rows_tell_how_loud_parts_are() -> None:

@@ -67,6 +67,28 @@ def test_kernels_are_as_near_to_float64_as_plain_bfloat16(n: int, band: Band) ->
             assert (ours[name].double() - value).norm().item() <= allowed, name
 
 
+def test_windows_that_lie_apart_in_memory_are_learned_from_as_they_are() -> None:
+    model, windows = network(Band(4, 6)), torch.randn(20, 3, 3, device=DEVICE).transpose(0, 1)
+    with autocast(), use_kernels(True):
+        assert applies(model, windows)
+        apart = learned(model, windows)
+        close = learned(model, windows.contiguous())
+    for name, one in close.items():
+        torch.testing.assert_close(apart[name], one, rtol=0, atol=0)
+
+
+def test_whoever_wants_gradients_of_the_windows_gets_them_from_plain_pytorch() -> None:
+    model = network(Band(4, 6))
+    windows = torch.randn(2, 20, 3, device=DEVICE, requires_grad=True)
+    with autocast(), use_kernels(True):
+        assert not applies(model, windows)
+        model.objective(windows, 10.0).loss.backward()
+        with torch.no_grad():
+            assert applies(model, windows)
+    assert windows.grad is not None
+    assert windows.grad.abs().sum() > 0
+
+
 def test_what_is_reconstructed_can_be_learned_from_as_the_objective_is() -> None:
     model, windows = network(Band(4, 6)), torch.randn(3, 20, 3, device=DEVICE)
     with autocast(), use_kernels(True):

@@ -18,9 +18,15 @@ from subadjacent.scoring.trust import (
     RARE,
     REACH,
     TINY,
-    normal_scores,
+    levelled,
     trusted,
 )
+
+
+def normal_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What a threshold is judged by."""
+    even = levelled(scores)
+    return even[trusted(even)]
 
 
 def calm(rows: int, seed: int = 0) -> NDArray[np.float64]:
@@ -94,12 +100,12 @@ def slow_normal_scores(scores: list[float]) -> list[float]:
     clean = [all(kept[row] for row in part) for part in parts]
     calm = [level for level, one in zip(levels, clean, strict=True) if one]
     aim = max(calm) if calm else min(levels)
-    levelled = list(scores)
+    even = list(scores)
     for part, level, one in zip(parts, levels, clean, strict=True):
         for row in part:
             if not one and 0 < aim < level:
-                levelled[row] = scores[row] * (aim / level)
-    return [score for score, one in zip(levelled, slow_trusted(levelled), strict=True) if one]
+                even[row] = scores[row] * (aim / level)
+    return [score for score, one in zip(even, slow_trusted(even), strict=True) if one]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 61, 122, 400, 2000])

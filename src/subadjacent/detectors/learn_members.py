@@ -128,13 +128,17 @@ def _some(
     if _few(residuals):
         return residuals, judged
     step = sum(map(len, residuals)) // ENOUGH
-    pieces = [
-        (one[at : at + PIECE], where[at : at + PIECE])
-        for one, where in zip(residuals, judged, strict=True)
-        for at in range(0, len(one), PIECE)
-    ]
-    some, of_some = zip(*pieces[::step], strict=True)
-    return list(some), list(of_some)
+    some, of_some, left = [], [], 0
+    for one, where in zip(residuals, judged, strict=True):
+        for at in range(0, len(one), PIECE):
+            part = slice(at, at + PIECE)
+            if left <= 0:
+                some.append(one[part])
+                of_some.append(where[part])
+                # rows, not pieces: stretches may be as short as a row
+                left += step * len(some[-1])
+            left -= len(where[part])
+    return some, of_some
 
 
 def _few(parts: Sequence[Rows]) -> bool:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.base import TrainingScores
 from subadjacent.errors import InputError
-from subadjacent.scoring.trust import normal_scores
+from subadjacent.scoring.trust import levelled, trusted
 
 # the share of normal rows that scores below 1
 SHARE = 0.99
@@ -40,7 +40,8 @@ class EntityLevels:
 
         Units and threshold are judged by trusted rows alone.
         """
-        kept = [normal_scores(one) for one in scores]
+        even = [levelled(one) for one in scores]
+        kept = [one[trusted(one)] for one in even]
         units = [max(float(np.quantile(one, SHARE)), LEAST) for one in kept]
         named = zip(series, units, strict=True)
         levels = cls(
@@ -48,7 +49,7 @@ class EntityLevels:
             {one.entity: unit for one, unit in named if one.entity is not None},
         )
         held_out = [one / unit for one, unit in zip(kept, units, strict=True)]
-        rows = [one / unit for one, unit in zip(scores, units, strict=True)]
+        rows = [one / unit for one, unit in zip(even, units, strict=True)]
         return levels, TrainingScores(rows, np.concatenate(held_out))
 
     def apply(self, series: TrainSeries, scores: Scores) -> Scores:

@@ -27,7 +27,11 @@ def applies(model: SubAdjacentTransformer, windows: Tensor) -> bool:
     """Whether the network runs in this form: where kernels do, in bfloat16, as the paper has it."""
     if not kernels_on(windows) or windows.dtype != torch.float32:
         return False
-    widest = max(model.config.width, model.config.feedforward)
+    if windows.requires_grad and torch.is_grad_enabled():
+        # the embedding knows no gradient of the windows
+        return False
+    config = model.config
+    widest = max(config.width, config.feedforward, config.channels)
     embedded = windows.new_empty(1, 1, 1).expand(*windows.shape[:2], model.config.width)
     return widest <= WIDEST and all(
         layer.attention.runs_in_a_kernel(embedded) for layer in _layers(model)

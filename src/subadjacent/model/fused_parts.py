@@ -39,11 +39,12 @@ class Embedded(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, windows: Tensor, weight: Tensor, places: Tensor) -> Tensor:
         """Embed; ``places`` are the positions, (N, D)."""
+        windows = windows.contiguous()
         ctx.save_for_backward(windows)
         if windows.shape[-1] <= MOST_CHANNELS:
             from subadjacent.core.kernels.embed import embed
 
-            return embed(windows.contiguous(), weight, places)
+            return embed(windows, weight, places)
         three = [windows.roll(1, dims=1), windows, windows.roll(-1, dims=1)]
         tokens = torch.cat(three, dim=-1).to(KIND) @ weight.to(KIND).T
         return (tokens + places).flatten(0, 1)

@@ -36,14 +36,12 @@ FEW = 20
 Scores = NDArray[np.float64]
 
 
-def normal_scores(scores: Scores) -> Scores:
-    """Scores that normal rows to come may be judged by, in time order: of trusted rows, levelled.
+def levelled(scores: Scores) -> Scores:
+    """Scores of a series with the parts that hold anomalies brought down to the others' level.
 
-    ``scores`` are those of a series, in time order, each part held against the others.
+    ``scores`` are in time order, each part held against the others.
     """
-    levelled = _levelled(scores, trusted(scores))
-    # on one level, other rows are far out than before
-    return levelled[trusted(levelled)]
+    return _levelled(scores, trusted(scores))
 
 
 def trusted(scores: Scores) -> NDArray[np.bool_]:

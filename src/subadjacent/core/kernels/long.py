@@ -42,8 +42,8 @@ def _long_sums(
     projected, temperature, mapped, summaries, totals, n, heads, width, splits, each,
     FEATURES: tl.constexpr, L: tl.constexpr, E: tl.constexpr, KIND: tl.constexpr,
 ):  # fmt: skip
-    pair, split = tl.program_id(0) // splits, tl.program_id(0) % splits
-    window, head = (pair // heads).to(tl.int64), pair % heads
+    pair, split = (tl.program_id(0) // splits).to(tl.int64), tl.program_id(0) % splits
+    window, head = pair // heads, pair % heads
     start = projected + window * n * (3 * width) + head * FEATURES
     keys = mapped + window * n * width + head * FEATURES
     tau = tl.load(temperature)
@@ -70,8 +70,8 @@ def _long_values(
     projected, temperature, summaries, totals, mapped, values, n, heads, width, splits, each,
     FEATURES: tl.constexpr, L: tl.constexpr, E: tl.constexpr, KIND: tl.constexpr,
 ):  # fmt: skip
-    pair, split = tl.program_id(0) // splits, tl.program_id(0) % splits
-    window, head = (pair // heads).to(tl.int64), pair % heads
+    pair, split = (tl.program_id(0) // splits).to(tl.int64), tl.program_id(0) % splits
+    window, head = pair // heads, pair % heads
     start = projected + window * n * (3 * width) + head * FEATURES
     begin = window * n * width + head * FEATURES
     tau = tl.load(temperature)
@@ -96,8 +96,8 @@ def _long_shares(
     FEATURES: tl.constexpr, CIRCULAR: tl.constexpr, SIDES: tl.constexpr, TILES: tl.constexpr,
     L: tl.constexpr, E: tl.constexpr, KIND: tl.constexpr,
 ):  # fmt: skip
-    pair, split = tl.program_id(0) // splits, tl.program_id(0) % splits
-    window, head = (pair // heads).to(tl.int64), pair % heads
+    pair, split = (tl.program_id(0) // splits).to(tl.int64), tl.program_id(0) % splits
+    window, head = pair // heads, pair % heads
     begin = window * n * width + head * FEATURES
     for chunk in range(split * each, (split + 1) * each):
         points = chunk * L + tl.arange(0, L)
@@ -108,7 +108,7 @@ def _long_shares(
         )  # fmt: skip
         pk = laid_out_as(chunk_of(keys + begin, points, valid, width, FEATURES, E), taken)
         shares = tl.sum(pk.to(tl.float32) * taken, 1)
-        tl.store(contribution + pair.to(tl.int64) * n + points, shares, mask=valid)
+        tl.store(contribution + pair * n + points, shares, mask=valid)
 
 
 def forward(

@@ -44,8 +44,8 @@ def _long_backward_queries(
     FEATURES: tl.constexpr, CIRCULAR: tl.constexpr, SIDES: tl.constexpr, TILES: tl.constexpr,
     L: tl.constexpr, E: tl.constexpr, KIND: tl.constexpr,
 ):  # fmt: skip
-    pair, split = tl.program_id(0) // splits, tl.program_id(0) % splits
-    window, head = (pair // heads).to(tl.int64), pair % heads
+    pair, split = (tl.program_id(0) // splits).to(tl.int64), tl.program_id(0) % splits
+    window, head = pair // heads, pair % heads
     start = projected + window * n * (3 * width) + head * FEATURES
     begin = window * n * width + head * FEATURES
     out = of_projected + window * n * (3 * width) + head * FEATURES
@@ -93,8 +93,8 @@ def _long_backward_keys(
     FEATURES: tl.constexpr, CIRCULAR: tl.constexpr, SIDES: tl.constexpr, TILES: tl.constexpr,
     L: tl.constexpr, E: tl.constexpr, KIND: tl.constexpr,
 ):  # fmt: skip
-    pair, split = tl.program_id(0) // splits, tl.program_id(0) % splits
-    window, head = (pair // heads).to(tl.int64), pair % heads
+    pair, split = (tl.program_id(0) // splits).to(tl.int64), tl.program_id(0) % splits
+    window, head = pair // heads, pair % heads
     start = projected + window * n * (3 * width) + head * FEATURES
     begin = window * n * width + head * FEATURES
     out = of_projected + window * n * (3 * width) + head * FEATURES

@@ -29,9 +29,8 @@ MOST_TILES = 8
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """How windows of ``n`` points are cut up: ``splits`` programs a window and head."""
+    """How windows are cut up: ``splits`` programs a window and head."""
 
-    n: int
     splits: int
     each: int  # chunks that one program walks over
     sides: int  # of the band, walked one after the other; one when they are close together
@@ -44,7 +43,7 @@ def cut(projected: Tensor, heads: int, band: Band) -> Chunks:
     chunks = triton.cdiv(n, CHUNK)
     splits = min(chunks, triton.cdiv(programs_for(projected, RESIDENT), batch * heads))
     each = triton.cdiv(chunks, splits)
-    return Chunks(n, triton.cdiv(chunks, each), each, *reach(band))
+    return Chunks(triton.cdiv(chunks, each), each, *reach(band))
 
 
 def reach(band: Band) -> tuple[int, int]:

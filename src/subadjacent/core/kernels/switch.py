@@ -58,7 +58,8 @@ def kernels_on(x: Tensor) -> bool:
     chosen = _chosen.get()
     if x.device.type == "cpu":
         return chosen is True and interpreted()
-    if not x.is_cuda or torch.version.cuda is None:
+    # Triton launches on the current device, wherever the numbers lie
+    if not x.is_cuda or torch.version.cuda is None or x.get_device() != torch.cuda.current_device():
         return False
     # the environment is asked every time, so that a test or a notebook can set it
     asked = os.environ.get(VARIABLE) if chosen is None else str(int(chosen))

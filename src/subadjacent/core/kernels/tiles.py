@@ -73,7 +73,7 @@ def _add_up(parts, out, rows, columns, R: tl.constexpr, C: tl.constexpr):
     column = tl.program_id(0) * C + tl.arange(0, C)
     total = tl.zeros((R, C), tl.float32)
     for first in range(0, rows, R):
-        row = first + tl.arange(0, R)
+        row = (first + tl.arange(0, R)).to(tl.int64)
         inside = (row < rows)[:, None] & (column < columns)[None, :]
         total += tl.load(parts + row[:, None] * columns + column[None, :], mask=inside, other=0.0)
     tl.store(out + column, tl.sum(total, 0), mask=column < columns)
