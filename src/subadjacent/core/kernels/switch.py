@@ -58,12 +58,15 @@ def kernels_on(x: Tensor) -> bool:
     chosen = _chosen.get()
     if x.device.type == "cpu":
         return chosen is True and interpreted()
+    if not x.is_cuda or torch.version.cuda is None:
+        return False
+    here = torch.get_device_module(x.device)
     # Triton launches on the current device, wherever the numbers lie
-    if not x.is_cuda or torch.version.cuda is None or x.get_device() != torch.cuda.current_device():
+    if x.get_device() != here.current_device():
         return False
     # the environment is asked every time, so that a test or a notebook can set it
     asked = os.environ.get(VARIABLE) if chosen is None else str(int(chosen))
-    return asked == "1" or (asked != "0" and torch.cuda.get_device_capability(x.device) == TESTED)
+    return asked == "1" or (asked != "0" and here.get_device_capability(x.device) == TESTED)
 
 
 def interpreted() -> bool:
