@@ -1,7 +1,7 @@
 """Attention from one projection of queries, keys and values: the form for CPUs.
 
-The attention matrix is never formed, forward or backward, and of what lies between the projection
-and the attended values nothing is kept: it is made again for the gradients.
+The attention matrix is never formed, forward or backward. What is mapped is kept for the
+gradients: to make it again would take a tenth of a step of training.
 
 Shapes: B windows, N points in a window, H heads, E features of a head, D = H·E.
 """
@@ -55,9 +55,10 @@ class _Packed(torch.autograd.Function):
     def forward(
         ctx: FunctionCtx, projected: Tensor, temperature: Tensor, heads: int, band: Band
     ) -> tuple[Tensor, Tensor]:
-        ctx.save_for_backward(projected, temperature)
-        ctx.heads, ctx.band = heads, band  # type: ignore[attr-defined]  # a place for anything
         one = _map(projected, temperature, heads)
+        kept = (one.scaled, one.features, one.queries, one.totals, one.mass)
+        ctx.save_for_backward(projected, temperature, *kept)
+        ctx.heads, ctx.band = heads, band  # type: ignore[attr-defined]  # a place for anything
         attended = torch.empty_like(one.queries)
         # heads lie side by side: one at a time, none has to be moved
         for head in range(heads):
@@ -71,9 +72,9 @@ class _Packed(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None, None]:
-        projected, temperature = ctx.saved_tensors
+        projected, temperature, *kept = ctx.saved_tensors
         heads, band = ctx.heads, ctx.band
-        one = _map(projected, temperature, heads)
+        one = _mapped(projected, heads, *kept)
         above = gradients[0].reshape(one.queries.shape)
         weights = gradients[1].mT[..., None].to(projected.dtype)  # (B, N, H, 1)
         found = torch.empty_like(projected)
@@ -115,8 +116,16 @@ def _map(projected: Tensor, temperature: Tensor, heads: int) -> _Mapped:
     queries, keys = features[:, :, :heads], features[:, :, heads:]
     totals = keys.sum(dim=1, keepdim=True)
     mass = (queries * totals).sum(dim=-1, keepdim=True).clamp_(min=SMALLEST_MASS)
-    values = _values(projected, heads)
-    return _Mapped(scaled, features, queries / mass, keys, values, totals, mass)
+    return _mapped(projected, heads, scaled, features, queries / mass, totals, mass)
+
+
+def _mapped(
+    projected: Tensor, heads: int, scaled: Tensor, features: Tensor, queries: Tensor,
+    totals: Tensor, mass: Tensor,
+) -> _Mapped:  # fmt: skip
+    """What was made, with the keys and values that are part of it."""
+    keys, values = features[:, :, heads:], _values(projected, heads)
+    return _Mapped(scaled, features, queries, keys, values, totals, mass)
 
 
 def _halves(projected: Tensor) -> Tensor:
