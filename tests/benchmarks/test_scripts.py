@@ -58,7 +58,7 @@ def test_growth_measures_points_and_writes_a_page(run: Run, tmp_path: Path) -> N
         machine, *rows = csv.DictReader(file)
     assert machine["axis"] == "machine"
     assert [row["state"] for row in rows] == [""] * 2
-    assert all(float(row["seconds"]) > 0 for row in rows)
+    assert all(float(row["seconds"]) > 0 and float(row["mib"]) >= 0 for row in rows)
     # scoring so few rows takes next to nothing beyond what fitting left
     assert float(rows[0]["mib"]) > 0
     # what is there is not measured again

@@ -25,7 +25,7 @@ FEWEST, MOST = ASKED / 2, ASKED * 2
 
 ROWS = 3000
 KINDS = ("seasonal", "autoregressive", "both", "counts", "plant", "sine")
-# single series have 0 to 10 %: the mean over fewer of them says little
+# single series have 0 to 20 %: the mean over fewer of them says little
 SEEDS = range(8)
 
 
@@ -102,7 +102,7 @@ def test_bursts_that_come_again_and_again_are_hardly_alarmed() -> None:
     rows = bursty(20_000, seed=0)
     fitted = BandRidgeDetector(contamination=ASKED).fit(rows[:10_000])
     # a tenth of the rows are in bursts
-    assert FEWEST <= fitted.predict(rows[10_000:]).mean() <= 2 * MOST
+    assert FEWEST <= fitted.predict(rows[10_000:]).mean() <= MOST
 
 
 @pytest.mark.parametrize("events", [5, 8, 12])

@@ -163,7 +163,7 @@ class Combination:
             return cls(views, None, {})
         arrays = tensors["usual"].numpy()
         require_shape("usual", arrays, (1 + len(views.by_entity), len(SCALES) + 1, len(channels)))
-        loud = restore_loudness(tensors, "loudness", len(arrays)).tolist()
+        loud = restore_loudness(tensors, "loudness", (len(arrays),)).tolist()
         first, *others = (
             Voice(Usual.from_array(one), how) for one, how in zip(arrays, loud, strict=True)
         )

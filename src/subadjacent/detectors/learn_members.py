@@ -57,8 +57,11 @@ def fit_members(
         kind: _learn(kind, *_some(*_unseen(fit, parts)), causal=causal)
         for kind, fit in fits.items()
     }
-    loud = [part.typical() for found in samples.values() for part in found.parts]
-    loudness = Loudness(np.array(loud))
+    every = [part for found in samples.values() for part in found.parts]
+    loudness = Loudness(
+        np.array([part.typical() for part in every]),
+        np.array([all(where.all() for where in part.judged) for part in every]),
+    )
     factors = iter(loudness.factors())
     means = [Mean(part.shape) for part in parts]
     views, together = [], None

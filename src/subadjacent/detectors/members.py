@@ -142,7 +142,7 @@ class Members:
         """All arrays, by name."""
         found: dict[str, NDArray[Any]] = {
             f"{name}.together": self.together.squares,
-            f"{name}.loudness": self.loudness.typical,
+            f"{name}.loudness": np.stack([self.loudness.typical, self.loudness.peers]),
         }
         for kind, view in zip(VIEWS, self.views, strict=True):
             usual = np.stack([view.alone.array(), view.given.array()])
@@ -166,8 +166,8 @@ class Members:
         together = tensors[f"{name}.together"].numpy()
         require_shape(f"{name}.together", together, (2, len(SCALES)))
         views = tuple(_restore_view(tensors, name, kind, band, channels) for kind in VIEWS)
-        loudness = restore_loudness(tensors, f"{name}.loudness", PARTS)
-        return cls(views, Together(together), Loudness(loudness), causal)
+        loud, peers = restore_loudness(tensors, f"{name}.loudness", (2, PARTS))
+        return cls(views, Together(together), Loudness(loud, peers > 0), causal)
 
 
 def _restore_view(tensors: Tensors, name: str, kind: str, band: Band, channels: int) -> View:
@@ -234,12 +234,12 @@ def level(rows: Rows) -> Rows:
     return np.clip(rows, -CLIP, CLIP)
 
 
-def restore_loudness(tensors: Tensors, name: str, count: int) -> NDArray[np.float64]:
+def restore_loudness(tensors: Tensors, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """How loud parts are; 0, at which nothing is turned down, in a model that does not say."""
     if name not in tensors:
-        return np.zeros(count)
+        return np.zeros(shape)
     found = np.asarray(tensors[name].numpy(), dtype=np.float64)
-    require_shape(name, found, (count,))
+    require_shape(name, found, shape)
     if (found < 0).any():
         raise InputError(f"{name} must not be negative; got {found.min()}")
     return found

@@ -42,14 +42,19 @@ def typical(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Loudness:
-    """How loud each part is on a typical row, (P)."""
+    """How loud each part is on a typical row, (P), and which say how loud parts are as a rule.
+
+    One that judges only some rows of every stretch is none of these ``peers``: it is averaged with
+    rows that it does not judge, and quieter than it will be on unbroken ones.
+    """
 
     typical: NDArray[np.float64]
+    peers: NDArray[np.bool_]
 
     @property
     def common(self) -> float:
-        """How loud parts are as a rule: the median over those heard; without any, no limit."""
-        heard = self.typical[self.typical > SILENT]
+        """How loud peers are as a rule: the median over those heard; without any, no limit."""
+        heard = self.typical[self.peers & (self.typical > SILENT)]
         return max(float(np.median(heard)), FAINT) if len(heard) else math.inf
 
     def factor(self, typical: float) -> float:
