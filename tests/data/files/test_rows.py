@@ -237,8 +237,9 @@ def test_a_pipe_is_read_as_a_file(tmp_path: Path) -> None:
 def test_the_time_column_may_be_named(write: Any) -> None:
     path = write("a,when,time\n1,0,2\n3,1,4\n")
     rows = open_files([path], Columns(time="when"))
-    assert (rows.time, rows.channels) == ("when", ("a", "time"))
+    assert (rows.time, rows.channels) == ("when", ("a",))
     assert "given" in rows.notes[0]
+    assert "column 'time' is left out: another column has that part" in rows.notes[1]
 
 
 def test_a_first_column_of_times_is_the_time_whatever_its_name(write: Any) -> None:

@@ -10,15 +10,11 @@ from subadjacent.data.files.cells import blank_missing, read_numbers, show
 from subadjacent.data.files.delimited import Block, Delimited
 from subadjacent.data.files.parquet import Parquet
 from subadjacent.data.files.timestamps import BEYOND, EXAMPLES, TimeForm, find_form
-from subadjacent.data.frames import ENTITY_COLUMNS
-from subadjacent.data.frames import TIME_COLUMNS as FRAME_TIME_COLUMNS
+from subadjacent.data.names import ENTITY_NAMES, LABEL_NAMES, TIME_NAMES, columns_named
 from subadjacent.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
-
-TIME_NAMES = ("timestamp", "time", "datetime", "date", "ds", "ts")
-LABEL_NAMES = ("label", "is_anomaly", "anomaly", "attack")
 
 Source = Delimited | Parquet
 
@@ -49,12 +45,12 @@ def assign(source: Source, sample: Block, asked: Columns) -> Roles:
     _check_asked(source, asked)
     columns = source.columns
     notes: list[str] = []
-    entity = asked.entity or next((one for one in ENTITY_COLUMNS if one in columns), None)
+    entity = asked.entity or next(iter(columns_named(ENTITY_NAMES, columns)), None)
     if entity is not None and asked.entity is None:
         notes.append(f"column {entity!r} names the entities")
 
     free = [one for one in columns if one not in (entity, asked.time, asked.label)]
-    labels = [one for known in LABEL_NAMES for one in free if one.lower() == known]
+    labels = columns_named(LABEL_NAMES, free)
     label = asked.label or next(iter(labels), None)
     if label is not None and asked.label is None:
         notes.append(f"column {label!r} is taken for labels and kept out of the channels")
@@ -189,8 +185,9 @@ def _unusable(
     source: Source, sample: Block, free: Sequence[str], *, has_time: bool
 ) -> dict[str, str]:
     """Columns that cannot be channels, though nothing is wrong with them; and why."""
-    reserved = (*ENTITY_COLUMNS, *(FRAME_TIME_COLUMNS if has_time else ()))
-    out = {one: "another column has that part" for one in free if one in reserved}
+    # a frame with such a column beside the one in use would be refused
+    reserved = columns_named((*ENTITY_NAMES, *(TIME_NAMES if has_time else ())), free)
+    out = dict.fromkeys(reserved, "another column has that part")
     for one in free:
         if one in sample.frame.columns and sample.frame.schema[one].is_temporal():
             out[one] = f"it holds {sample.frame.schema[one]} and is not the time"
