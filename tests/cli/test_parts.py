@@ -17,7 +17,9 @@ import typer
 from subadjacent.cli import main
 from subadjacent.cli.output import filled_folder, print_json, write_frame
 from subadjacent.cli.progress import Bar
-from subadjacent.cli.rows import first_part, naming
+from subadjacent.cli.rows import errors_about, first_part
+from subadjacent.data.cleaning import RAISE_FILL_LIMIT
+from subadjacent.detectors.base import NAME_ENTITIES
 from subadjacent.errors import InputError
 from subadjacent.training.loop import Progress
 
@@ -126,19 +128,31 @@ def test_a_folder_that_nothing_came_of_is_gone_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"),
+    ("error", "shown"),
     [
-        ("X must be finite, fill_limit=10", "a.csv must be finite, fill_limit=10: drop the column"),
-        ("X['b'] must be y", "a.csv['b'] must be y"),
-        ("X must name it; pass a dict of name → series", "name their column with --entity"),
-        ("The feature names should match\n- a", "a.csv must have the model's channels"),
-        ("times of X must increase", "a.csv must increase"),
+        (
+            InputError.of("X['b']", "must be finite", "b is nan", RAISE_FILL_LIMIT),
+            (
+                "a.csv, b.csv['b'] must be finite; b is nan: "
+                "drop the column, or raise fill_limit in a --config file"
+            ),
+        ),
+        (
+            InputError.of("X", "must name its entity", remedy=NAME_ENTITIES),
+            "a.csv, b.csv must name its entity: name their column with --entity",
+        ),
+        (
+            InputError.of("times of X", "must increase", "2 after 3", "sort them"),
+            "times of a.csv, b.csv must increase; 2 after 3: sort them",
+        ),
+        (InputError.of("window", "must be 1", "got 2"), "window must be 1; got 2"),
+        (InputError("fit needs more rows"), "fit needs more rows"),
     ],
 )
-def test_errors_of_the_library_are_said_of_the_file(said: str, shown: str) -> None:
-    with pytest.raises(InputError) as caught, naming(["a.csv"]):
-        raise InputError(said)
-    assert shown in str(caught.value)
+def test_errors_of_the_library_are_said_of_the_file(error: InputError, shown: str) -> None:
+    with pytest.raises(InputError) as caught, errors_about(["a.csv", "b.csv"]):
+        raise error
+    assert str(caught.value) == shown
 
 
 def test_only_ordinary_files_are_written_over(tmp_path: Path) -> None:

@@ -283,7 +283,7 @@ def test_a_list_of_entities_gives_a_list_back(plant: Plant) -> None:
 
 def test_entities_that_cannot_be_matched_by_position_are_refused(plant: Plant) -> None:
     detector = quick().fit([plant.train, plant.train])
-    with pytest.raises(InputError, match="fit saw 2 entities, X has 1; pass a dict"):
+    with pytest.raises(InputError, match="fit saw 2 entities, X has 1: pass a dict"):
         detector.decision_function([plant.test])
     by_name = quick().fit({"a": plant.train, "b": plant.train})
     with pytest.raises(InputError, match="cannot be matched by position"):

@@ -62,7 +62,7 @@ def detect(
 
     Writes scores.csv, alarms.csv, report.html and the model; prints the alarms.
     """
-    from subadjacent.cli.rows import first_part, naming
+    from subadjacent.cli.rows import errors_about, first_part
     from subadjacent.data.files import Columns, open_files
 
     detector = option.build_detector(
@@ -75,10 +75,10 @@ def detect(
     fitted = first_part(part.frame, fraction=train_fraction, until=train_until)
     folder = output or Path(f"{_name(files)}-anomalies")
     with filled_folder(folder):
-        with naming(files), Bar("fitting", quiet=quiet) as bar:
+        with errors_about(files), Bar("fitting", quiet=quiet) as bar:
             detector.fit(part.frame.filter(fitted), watch=bar.training)
         save_model(detector, folder / "model")
-        with naming(files):
+        with errors_about(files):
             alarms = write_findings(
                 detector,
                 part,

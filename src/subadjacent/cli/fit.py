@@ -29,7 +29,7 @@ def fit(
     quiet: option.Quiet = False,
 ) -> None:
     """Learn what is normal from files, and write a model folder."""
-    from subadjacent.cli.rows import first_part, naming
+    from subadjacent.cli.rows import errors_about, first_part
     from subadjacent.data.files import Columns, open_files
     from subadjacent.detectors.neural import has_network
 
@@ -43,7 +43,7 @@ def fit(
     frame = rows.whole().frame
     frame = frame.filter(first_part(frame, fraction=train_fraction, until=train_until))
     started = clock.monotonic()
-    with naming(files), Bar("fitting", quiet=quiet) as bar:
+    with errors_about(files), Bar("fitting", quiet=quiet) as bar:
         detector.fit(frame, watch=bar.training)
     save_model(detector, output)
     say(f"wrote {output}", quiet=quiet)

@@ -42,7 +42,7 @@ def report(
     quiet: option.Quiet = False,
 ) -> None:
     """Write one page that shows what a model finds in some files, and why."""
-    from subadjacent.cli.rows import naming
+    from subadjacent.cli.rows import errors_about
     from subadjacent.data.files import Columns, open_files
     from subadjacent.detectors.registry import load
     from subadjacent.report.findings import find
@@ -54,7 +54,7 @@ def report(
         say(note, quiet=quiet)
     part = rows.whole()
     title = ", ".join(Path(file).name for file in files)
-    with naming(files), Bar("scoring", quiet=quiet) as bar:
+    with errors_about(files), Bar("scoring", quiet=quiet) as bar:
         found = find(detector, part.frame, watch=bar.counting)
     page = build_page(detector, part, found, title=title, notes=rows.notes, quiet=quiet)
     write_text(page, output)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -98,17 +97,20 @@ def scores_table(
 
 
 @contextmanager
-def naming(files: Sequence[str]) -> Iterator[None]:
-    """Say of files what the library says of its argument X, and name options for remedies."""
+def errors_about(files: Sequence[str]) -> Iterator[None]:
+    """Rephrase library errors for the command line: files and options instead of ``X``."""
+    from subadjacent.data.cleaning import RAISE_FILL_LIMIT
+    from subadjacent.detectors.base import NAME_ENTITIES
+
+    options = {
+        RAISE_FILL_LIMIT: "drop the column, or raise fill_limit in a --config file",
+        NAME_ENTITIES: "name their column with --entity",
+    }
     try:
         yield
     except InputError as error:
-        text = " ".join(str(error).split())
-        where = ", ".join(files)
-        text = re.sub(r"^(times of )?X(\[[^]]*\])?", lambda part: f"{where}{part[2] or ''}", text)
-        text = text.replace("pass a dict of name → series", "name their column with --entity")
-        if text.startswith("The feature names"):
-            text = f"{where} must have the model's channels, in their order. {text}"
-        if "fill_limit=" in text:
-            text += ": drop the column, or raise fill_limit in a --config file"
-        raise InputError(text) from error
+        if not error.argument:
+            raise
+        # "X", "X['pump']" or "times of X"
+        about = error.argument.replace("X", ", ".join(files), 1)
+        raise error.rephrase(about, options.get(error.remedy, error.remedy)) from error

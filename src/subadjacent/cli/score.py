@@ -34,7 +34,7 @@ def score(
     quiet: option.Quiet = False,
 ) -> None:
     """Score files with a model: time, score, normalised score (1 = threshold), anomalous."""
-    from subadjacent.cli.rows import naming
+    from subadjacent.cli.rows import errors_about
     from subadjacent.data.files import Columns, open_files
     from subadjacent.detectors.piecewise import grid_of
     from subadjacent.detectors.registry import load
@@ -45,7 +45,7 @@ def score(
     rows = open_files(files, Columns(time=time, entity=entity, label=label))
     for note in rows.notes:
         say(note, quiet=quiet)
-    with naming(files), Bar("scoring", quiet=quiet) as bar:
+    with errors_about(files), Bar("scoring", quiet=quiet) as bar:
         if grid_of(detector) is None:
             say("this model scores all rows at once: all are held in memory", quiet=quiet)
             table = score_whole(detector, rows, bar)

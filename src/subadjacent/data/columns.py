@@ -40,16 +40,20 @@ def check_channels(frame: nw.DataFrame[Any], channels: Sequence[Any], name: str)
 def _check_names(channels: Sequence[Any], name: str) -> None:
     labels = columns_named(LABEL_NAMES, channels)
     if labels:
-        raise InputError(
-            f"{name} must not hold labels; got a column {labels[0]!r}: drop it: labels never reach "
-            f"a detector; a TestSeries carries them for evaluation"
+        raise InputError.of(
+            name,
+            "must not hold labels",
+            f"got a column {labels[0]!r}",
+            "drop it: labels never reach a detector; a TestSeries carries them for evaluation",
         )
     by_text: dict[str, Any] = {}
     for channel in channels:
         if str(channel) in by_text:
-            raise InputError(
-                f"{name} must have columns whose names differ as text; "
-                f"got {by_text[str(channel)]!r} and {channel!r}: rename one of them"
+            raise InputError.of(
+                name,
+                "must have columns whose names differ as text",
+                f"got {by_text[str(channel)]!r} and {channel!r}",
+                "rename one of them",
             )
         by_text[str(channel)] = channel
 
@@ -67,9 +71,11 @@ def _check_types(schema: dict[Any, nw.dtypes.DType], name: str) -> None:
     has_durations = any(dtype == nw.Duration for dtype in others.values())
     how = " (a duration by dt.total_seconds())" if has_durations else ""
     listed = ", ".join(f"{column!r} ({dtype})" for column, dtype in others.items())
-    raise InputError(
-        f"{name} must hold numbers; these columns do not: {listed}: "
-        f"drop them, or turn them into numbers{how}"
+    raise InputError.of(
+        name,
+        "must hold numbers",
+        f"these columns do not: {listed}",
+        f"drop them, or turn them into numbers{how}",
     )
 
 

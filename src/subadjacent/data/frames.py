@@ -166,7 +166,9 @@ def _in_memory(X: Any, name: str) -> nw.DataFrame[Any]:
     except nw.exceptions.DuplicateError as error:
         raise InputError(f"{name} must not have two columns of one name: {error}") from error
     if isinstance(wrapped, nw.LazyFrame):
-        raise InputError(f"{name} must be a frame in memory; got a lazy frame: collect it first")
+        raise InputError.of(
+            name, "must be a frame in memory", "got a lazy frame", "collect it first"
+        )
     return wrapped.to_frame() if isinstance(wrapped, nw.Series) else wrapped
 
 
@@ -183,12 +185,14 @@ def _time_column(frame: nw.DataFrame[Any], name: str) -> Any:
     column, *others = candidates
     if others:
         listed = ", ".join(map(str, candidates))
-        raise InputError(f"{name} must have one time column; got {listed}: drop all but one")
+        raise InputError.of(name, "must have one time column", f"got {listed}", "drop all but one")
     dtype = frame.schema[column]
     if not (dtype.is_temporal() or dtype.is_numeric()):
-        raise InputError(
-            f"{name} must have times or numbers in its time column; {column!r} holds "
-            f"{dtype}: parse it (pandas: to_datetime, polars: str.to_datetime)"
+        raise InputError.of(
+            name,
+            "must have times or numbers in its time column",
+            f"{column!r} holds {dtype}",
+            "parse it (pandas: to_datetime, polars: str.to_datetime)",
         )
     return column
 
@@ -196,9 +200,11 @@ def _time_column(frame: nw.DataFrame[Any], name: str) -> Any:
 def _check_index(index: Any, name: str) -> None:
     if getattr(index, "nlevels", 1) > 1:
         levels = ", ".join(map(str, index.names))
-        raise InputError(
-            f"{name} must have one level of index; got {index.nlevels} ({levels}): "
-            f"turn them into columns with reset_index()"
+        raise InputError.of(
+            name,
+            "must have one level of index",
+            f"got {index.nlevels} ({levels})",
+            "turn them into columns with reset_index()",
         )
 
 

@@ -37,6 +37,9 @@ from subadjacent.training.loop import Watch, ignore
 
 log = logging.getLogger(__name__)
 
+NAME_ENTITIES = "pass a dict of name → series"
+"""The remedy for rows that do not say whose they are."""
+
 # how steep predict_proba is: a typical row gets 1 %, a row at the threshold 50 %
 STEEPNESS = float(np.log(99))
 TINY = 1e-12
@@ -313,7 +316,11 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         try:
             validate_data(self, table.header, reset=reset, skip_check_array=True)
         except ValueError as error:
-            raise InputError(str(error)) from error
+            said = str(error)
+            if said.startswith("X "):
+                raise InputError.of("X", said.removeprefix("X ")) from error
+            rule = "must have the channels seen in fitting, in their order"
+            raise InputError.of("X", rule, said) from error
         if not reset:
             self._check_names(table)
             self._check_entities(table)
@@ -330,24 +337,29 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         """A frame is checked by scikit-learn; this is for names that came another way."""
         names = table.names
         if names is not None and self._named_channels and names != self.channels_:
-            raise InputError(
-                f"X must have the channels seen in fitting, in their order: "
-                f"{', '.join(self.channels_)}; got {', '.join(names)}"
+            raise InputError.of(
+                "X",
+                f"must have the channels seen in fitting, in their order: "
+                f"{', '.join(self.channels_)}",
+                f"got {', '.join(names)}",
             )
 
     def _check_entities(self, table: Table) -> None:
         if len(self.entities_) > 1 and table.series[0].entity is None:
-            raise InputError(
-                f"X must name its entity, for fit saw {len(self.entities_)} and each has a scale "
-                f"of its own; pass a dict of name → series"
+            raise InputError.of(
+                "X",
+                f"must name its entity, for fit saw {len(self.entities_)} and each has a scale "
+                f"of its own",
+                remedy=NAME_ENTITIES,
             )
         if not table.by_position or not self.entities_:
             return
         if not self._entities_by_position or len(table.series) != len(self.entities_):
-            raise InputError(
-                f"X must name its entities, for they cannot be matched by position: fit saw "
-                f"{len(self.entities_)} entities, X has {len(table.series)}; "
-                f"pass a dict of name → series"
+            raise InputError.of(
+                "X",
+                "must name its entities, for they cannot be matched by position",
+                f"fit saw {len(self.entities_)} entities, X has {len(table.series)}",
+                NAME_ENTITIES,
             )
 
     def __sklearn_tags__(self) -> Tags:
