@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from subadjacent.data.files import Columns, Part, Rows, open_files
-from subadjacent.data.files.decoding import Decoder
+from subadjacent.data.files.parquet import Decoder
 from subadjacent.data.inputs import read
 from subadjacent.errors import DataNotFound, InputError, SubadjacentError
 
@@ -658,7 +658,7 @@ def test_a_decoder_that_does_not_start_is_no_fault_of_the_file(
 ) -> None:
     pl.DataFrame({"a": [1.0]}).write_parquet(tmp_path / "a.parquet")
     monkeypatch.setattr(
-        "subadjacent.data.files.decoding.COMMAND", (sys.executable, "-c", "raise SystemExit")
+        "subadjacent.data.files.parquet.COMMAND", (sys.executable, "-c", "raise SystemExit")
     )
     with pytest.raises(SubadjacentError, match="does not start") as caught:
         Decoder().schema(tmp_path / "a.parquet", "a")

@@ -12,17 +12,16 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from subadjacent.data.files.cells import is_missing, show
+from subadjacent.data.files.blocks import Block, is_missing, show
 from subadjacent.data.files.timestamps import PATTERNS
 from subadjacent.errors import InputError
 
 if TYPE_CHECKING:
-    import polars as pl
+    pass
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars (|)"}
 HEAD_BYTES = 1 << 16
@@ -41,20 +40,6 @@ _POINT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 _TIMES = [re.compile(pattern.replace("(?<", "(?P<")) for pattern in PATTERNS.values()]
 
 Line = tuple[int, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Some rows of a file, and where each of them stands in it."""
-
-    frame: pl.DataFrame
-    file: str
-    rows: list[int] | range
-    unit: str = "line"
-
-    def place(self, row: int) -> str:
-        """Where a row of the frame is, as messages say it."""
-        return f"{self.file}, {self.unit} {self.rows[row]}"
 
 
 class Delimited:

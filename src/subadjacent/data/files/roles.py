@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from subadjacent.data.files.cells import blank_missing, read_numbers, show
-from subadjacent.data.files.delimited import Block, Delimited
+from subadjacent.data.files.blocks import Block, blank_missing, read_numbers, show
+from subadjacent.data.files.delimited import Delimited
 from subadjacent.data.files.parquet import Parquet
 from subadjacent.data.files.timestamps import BEYOND, EXAMPLES, TimeForm, find_form
 from subadjacent.data.names import ENTITY_NAMES, LABEL_NAMES, TIME_NAMES, columns_named

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.data.files.cells import MISSING_SHOWN, read_numbers, show
-from subadjacent.data.files.delimited import Block
-from subadjacent.data.files.order import TimeOrder
+from subadjacent.data.files.blocks import Block, TimeOrder
 from subadjacent.data.files.parquet import Parquet
 from subadjacent.data.files.paths import only_our_errors, open_sources
 from subadjacent.data.files.roles import Columns, Roles, Source, assign, time_form, unreadable_time
@@ -118,11 +116,13 @@ class Rows:
                 raise unreadable_time(block, int(times.is_null().arg_max() or 0), self.time)
             columns.append(times.alias(TIME))
         if self.entity is not None:
-            columns.append(_entities(block, self.entity).alias(ENTITY))
-        for one in self.channels:
-            dtype = pl.Float32 if one in self._narrow else pl.Float64
-            columns.append(_numbers(block, one, decimal_comma).cast(dtype))
-        labels = None if self.label is None else _labels(block, self.label, decimal_comma)
+            columns.append(block.entities(self.entity).alias(ENTITY))
+        for channel in self.channels:
+            dtype = pl.Float32 if channel in self._narrow else pl.Float64
+            columns.append(block.numbers(channel, decimal_comma=decimal_comma).cast(dtype))
+        labels = None
+        if self.label is not None:
+            labels = block.labels(self.label, decimal_comma=decimal_comma)
         return Part(pl.DataFrame(columns), labels)
 
 
@@ -202,50 +202,3 @@ def _gather_notes(sources: tuple[Source, ...], roles: Roles) -> tuple[str, ...]:
         everywhere = len(names) == len(sources) > 1
         notes.append(f"{'every file' if everywhere else ', '.join(names)}: {note}")
     return (*notes, *roles.notes)
-
-
-def _entities(block: Block, column: str) -> pl.Series:
-    import polars as pl
-
-    names = block.frame[column].cast(pl.String).str.strip_chars()
-    empty = names.is_null() | (names == "")
-    if empty.any():
-        raise InputError(
-            f"{block.place(int(empty.arg_max() or 0))}, column {column!r}, must name an entity; "
-            f"it is empty: fill it in, or delete that row"
-        )
-    return names
-
-
-def _numbers(block: Block, column: str, decimal_comma: bool) -> pl.Series:
-    import polars as pl
-
-    cells = block.frame[column]
-    if cells.dtype != pl.String:
-        return cells.cast(pl.Float64)
-    numbers, bad = read_numbers(cells, decimal_comma=decimal_comma)
-    if bad is not None:
-        raise InputError(
-            f"{block.place(bad)}, column {column!r}, must hold a number, or {MISSING_SHOWN} "
-            f"where it is missing; it holds {show(cells[bad])}: correct it, or remove the column"
-        )
-    return numbers
-
-
-def _labels(block: Block, column: str, decimal_comma: bool) -> NDArray[np.int8]:
-    import polars as pl
-
-    cells = block.frame[column]
-    numbers = (
-        read_numbers(cells, decimal_comma=decimal_comma)[0]
-        if cells.dtype == pl.String
-        else cells.cast(pl.Float64, strict=False)
-    )
-    wrong = ~numbers.is_in((0.0, 1.0)).fill_null(False)
-    if wrong.any():
-        row = int(wrong.arg_max() or 0)
-        raise InputError(
-            f"{block.place(row)}, column {column!r}, must hold 0 or 1, or true or false, since it "
-            f"is the label; it holds {show(cells[row])}: correct it, or rename the column"
-        )
-    return numbers.cast(pl.Int8).to_numpy()
