@@ -101,4 +101,4 @@ def test_other_channels_are_refused_by_every_kind(
     for name in ("sub_pca", "magnitude"):
         for verb in ("score", "report"):
             told = command(verb, "other.csv", "-m", folder / name, code=1).stderr
-            assert "other.csv must have the model's channels" in told
+            assert "other.csv must have the channels seen in fitting, in their order" in told

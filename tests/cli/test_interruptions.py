@@ -8,13 +8,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from running import COMMAND, Run
+from running import COMMAND, GENEROUS, Run
 
 
 @pytest.fixture
@@ -33,12 +32,10 @@ def start(folder: Path) -> subprocess.Popen[bytes]:
         stderr=subprocess.PIPE,
     )
     # an epoch in the log: it is training now
-    deadline = time.monotonic() + 60
     assert process.stderr is not None
     for line in process.stderr:
         if b"epoch 1" in line:
             return process
-        assert time.monotonic() < deadline
     raise AssertionError("it ended before it began to train")
 
 
@@ -48,14 +45,14 @@ def start(folder: Path) -> subprocess.Popen[bytes]:
 def test_a_stopped_fit_leaves_no_model(plant: Path, number: int, code: int) -> None:
     process = start(plant.parent)
     process.send_signal(number)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=GENEROUS)
     if number == signal.SIGINT:
         assert b"interrupted; nothing was half-written" in said
     assert process.returncode == code
     assert sorted(file.name for file in plant.parent.iterdir()) == ["long.toml", "plant.csv"]
 
 
-def test_a_full_disk_is_said_and_leaves_the_old_file(command: Run, tmp_path: Path) -> None:
+def test_a_full_disk_is_said_and_leaves_the_old_file(process: Run, tmp_path: Path) -> None:
     (tmp_path / "plant.csv").write_text("the old one")
 
     def little_room() -> None:
@@ -63,7 +60,7 @@ def test_a_full_disk_is_said_and_leaves_the_old_file(command: Run, tmp_path: Pat
         # the signal would end the process; without it writing fails, as on a full disk
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
-    done = command(
+    done = process(
         "generate", "plant", "--rows", "100000", "-o", "plant.csv", code=1, preexec_fn=little_room
     )
     assert done.stderr.startswith("error: plant.csv cannot be written: File too large")
@@ -129,7 +126,7 @@ def test_a_reader_who_has_seen_enough_is_no_error(tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=GENEROUS,
         check=True,
     )
     assert done.stdout.startswith("time,sensor_1")
@@ -145,7 +142,7 @@ def test_an_interruption_while_the_command_is_imported_is_no_traceback(tmp_path:
         env=os.environ | {"PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=GENEROUS,
         check=False,
     )
     assert done.returncode == 130

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import polars as pl
 import pytest
 import typer
 
+from running import GENEROUS
 from subadjacent.cli import main
 from subadjacent.cli.output import filled_folder, print_json, write_frame
 from subadjacent.cli.progress import Bar
@@ -100,10 +100,11 @@ def test_what_cannot_tell_how_far_it_is_shows_that_it_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr("subadjacent.cli.progress.PATIENCE", 0.05)
+    monkeypatch.setattr("subadjacent.cli.progress.PATIENCE", 0)
     with Bar("drawing", quiet=False) as bar:
         bar.wait()
-        time.sleep(0.5)
+        assert bar._timer is not None
+        bar._timer.join(GENEROUS)
     assert "drawing" in capsys.readouterr().err
 
 
