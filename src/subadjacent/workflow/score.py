@@ -1,0 +1,108 @@
+"""Files and a fitted detector → one score a row, in bounded memory where the detector allows."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.files import ENTITY
+from subadjacent.runtime import Progress, Watch, ignore
+from subadjacent.workflow.pieces import PieceScorer, scores_in_pieces
+from subadjacent.workflow.tables import keys_of, scores_table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from subadjacent.data.files import Rows
+    from subadjacent.detectors.base import BaseDetector
+
+log = logging.getLogger(__name__)
+
+CHUNK = 100_000
+"""Rows that are read at a time."""
+
+LEAST = 1_000
+"""Rows of one entity that are assessed at a time: fewer would not tell how fast its clock ticks."""
+
+
+def score(detector: BaseDetector, rows: Rows, watch: Watch = ignore) -> pl.DataFrame:
+    """The scores table of all rows, in the order of the files.
+
+    Where ``scores_in_pieces`` holds, only the time, entity and score of each row stay in memory.
+    """
+    if scores_in_pieces(detector):
+        return _score_in_pieces(detector, rows, watch)
+    part = rows.whole()
+    scores = detector.assess(part.frame, watch=watch).scores.to_numpy()
+    return scores_table(keys_of(part.frame), scores, detector.decision, rows.named, part.labels)
+
+
+def _score_in_pieces(detector: BaseDetector, rows: Rows, watch: Watch) -> pl.DataFrame:
+    import polars as pl
+
+    keys, labels = [], []
+    entities: dict[str | None, _EntityScores] = {}
+    done, total = 0, rows.count
+    for part in rows.chunks(CHUNK):
+        keys.append(keys_of(part.frame))
+        if part.labels is not None:
+            labels.append(part.labels)
+        for name, places, group in _by_entity(part.frame):
+            if name not in entities:
+                entities[name] = _EntityScores(detector)
+            entities[name].push(group, done + places)
+        done += len(part)
+        watch(Progress("scoring", done, max(total, done), "rows"))
+    _warn_of_strangers(detector, entities)
+    scores = np.empty(done)
+    for entity in entities.values():
+        entity.fill(scores)
+    return scores_table(
+        pl.concat(keys),
+        scores,
+        detector.decision,
+        rows.named,
+        np.concatenate(labels) if labels else None,
+    )
+
+
+class _EntityScores:
+    """The scores of one entity so far, and which rows of all they belong to."""
+
+    def __init__(self, detector: BaseDetector) -> None:
+        self._scorer = PieceScorer(detector, least=LEAST)
+        self._scores: list[NDArray[Any]] = []
+        self._places: list[NDArray[np.intp]] = []
+
+    def push(self, rows: pl.DataFrame, places: NDArray[np.intp]) -> None:
+        self._scores.append(self._scorer.push(rows))
+        self._places.append(places)
+
+    def fill(self, scores: NDArray[Any]) -> None:
+        """Put all of them where they belong."""
+        own = np.concatenate([*self._scores, self._scorer.finish()])
+        scores[np.concatenate(self._places)] = own
+
+
+def _by_entity(
+    frame: pl.DataFrame,
+) -> list[tuple[str | None, NDArray[np.intp], pl.DataFrame]]:
+    """Name, places in the frame and rows of every entity."""
+    if ENTITY not in frame.columns:
+        return [(None, np.arange(len(frame)), frame)]
+    place = "\x00place"  # no file has such a column
+    numbered = frame.with_row_index(place)
+    return [
+        (str(group[ENTITY][0]), group[place].to_numpy().astype(np.intp), group.drop(place))
+        for group in numbered.partition_by(ENTITY, maintain_order=True)
+    ]
+
+
+def _warn_of_strangers(detector: BaseDetector, entities: dict[str | None, Any]) -> None:
+    unknown = sorted(name for name in entities if name and name not in detector.entities_)
+    if detector.entities_ and len(unknown) > 1:
+        # each is assessed by itself, and only the first was named on the way
+        log.warning("%d entities in all were not seen in fitting: %s", len(unknown), unknown)
