@@ -3,74 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 import typer
+from subadjacent.cli.rows import errors_about
 
 from running import GENEROUS
 from subadjacent.cli import main
-from subadjacent.cli.output import filled_folder, print_json, write_frame
+from subadjacent.cli.output import print_json
 from subadjacent.cli.progress import Bar
-from subadjacent.cli.rows import errors_about, first_part
 from subadjacent.data.cleaning import RAISE_FILL_LIMIT
 from subadjacent.detectors.base import NAME_ENTITIES
 from subadjacent.errors import InputError
 from subadjacent.training.loop import Progress
-
-
-def times(zone: bool = False) -> pl.Series:
-    start = datetime(2026, 1, 1, tzinfo=UTC if zone else None)
-    return pl.Series([start + timedelta(hours=hour) for hour in range(10)])
-
-
-BARE = pl.DataFrame({"a": range(10)})
-DATED = BARE.with_columns(timestamp=times())
-ZONED = BARE.with_columns(timestamp=times(zone=True))
-COUNTED = BARE.with_columns(timestamp=pl.Series(range(100, 110)))
-
-
-@pytest.mark.parametrize(
-    ("frame", "until", "rows"),
-    [
-        (BARE, "4", 4),
-        (DATED, "2026-01-01T03:00", 3),
-        (ZONED, "2026-01-01T03:00", 3),
-        (ZONED, "2026-01-01T03:00+01:00", 2),
-        (COUNTED, "103.5", 4),
-    ],
-)
-def test_rows_before_a_moment_are_fitted_on(frame: pl.DataFrame, until: str, rows: int) -> None:
-    assert first_part(frame, fraction=1.0, until=until).sum() == rows
-
-
-def test_a_share_is_taken_of_each_entity() -> None:
-    frame = pl.DataFrame({"item_id": ["x"] * 4 + ["y"] * 10, "a": range(14)})
-    chosen = frame.filter(first_part(frame, fraction=0.5, until=None))
-    assert chosen["a"].to_list() == [0, 1, 4, 5, 6, 7, 8]
-
-
-@pytest.mark.parametrize(
-    ("frame", "fraction", "until", "message"),
-    [
-        (BARE, 1.0, "noon", "--train-until must be a row number, for the data has no times"),
-        (BARE, 1.0, "0", "--train-until must leave rows to fit on; none come before 0"),
-        (DATED, 1.0, "noon", "--train-until must be a time such as 2026-01-31T12:00; got 'noon'"),
-        (DATED, 1.0, "2026-01-01T03:00Z", "--train-until must have no time zone"),
-        (COUNTED, 1.0, "noon", "--train-until must be a number like those of timestamp"),
-    ],
-)
-def test_a_part_that_cannot_be_taken_is_refused(
-    frame: pl.DataFrame, fraction: float, until: str | None, message: str
-) -> None:
-    with pytest.raises(InputError) as caught:
-        first_part(frame, fraction=fraction, until=until)
-    assert str(caught.value).startswith(message)
 
 
 def test_what_is_not_a_number_is_null_in_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,16 +67,6 @@ def test_a_bar_says_how_much_of_what_is_done(
     assert "25% of rows scored" in capsys.readouterr().err
 
 
-def test_a_folder_that_nothing_came_of_is_gone_again(tmp_path: Path) -> None:
-    with pytest.raises(InputError), filled_folder(tmp_path / "new"):
-        raise InputError("no")
-    assert not (tmp_path / "new").exists()
-    (tmp_path / "old").mkdir()
-    with pytest.raises(InputError), filled_folder(tmp_path / "old"):
-        raise InputError("no")
-    assert (tmp_path / "old").is_dir()
-
-
 @pytest.mark.parametrize(
     ("error", "shown"),
     [
@@ -154,17 +93,6 @@ def test_errors_of_the_library_are_said_of_the_file(error: InputError, shown: st
     with pytest.raises(InputError) as caught, errors_about(["a.csv", "b.csv"]):
         raise error
     assert str(caught.value) == shown
-
-
-def test_only_ordinary_files_are_written_over(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.csv")
-    with pytest.raises(InputError, match="must be an ordinary file"):
-        write_frame(BARE, str(tmp_path / "pipe.csv"))
-    (tmp_path / "real.csv").write_text("old")
-    (tmp_path / "link.csv").symlink_to("real.csv")
-    write_frame(BARE, str(tmp_path / "link.csv"))
-    assert (tmp_path / "link.csv").is_symlink()
-    assert (tmp_path / "real.csv").read_text().startswith("a\n0\n")
 
 
 def raising(error: BaseException) -> Any:

@@ -75,6 +75,12 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     def _method(self) -> Method:
         """The method that the parameters stand for; refuses bad values."""
 
+    def check(self) -> None:
+        """Refuse parameters that are wrong for any data, before there is any."""
+        self._method()
+        # alarms per time need the interval between rows, which the data has
+        check_threshold(choose_threshold(self.contamination, interval=1.0))
+
     def _runtime(self, watch: Watch) -> Runtime:
         """How the fit runs; detectors with a device or a seed say more."""
         return Runtime(watch=watch)

@@ -91,9 +91,10 @@ class PiecewiseScorer:
         try:
             series = self._detector._read(rows).series[0]
         except InputError as error:
-            if not self._gone:
+            if not self._gone or not error.came:
                 raise
-            raise InputError(f"{error} (rows counted from row {self._gone})") from error
+            came = f"{error.came} (rows counted from row {self._gone})"
+            raise InputError.of(error.argument, error.rule, came, error.remedy) from error
         return series, next(self._detector._evidence([series])).score
 
 

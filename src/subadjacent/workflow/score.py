@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.files import ENTITY
+from subadjacent.detectors.piecewise import PiecewiseScorer, can_score_in_parts
 from subadjacent.runtime import Progress, Watch, ignore
-from subadjacent.workflow.pieces import PieceScorer, scores_in_pieces
 from subadjacent.workflow.tables import keys_of, scores_table
 
 if TYPE_CHECKING:
@@ -31,16 +31,16 @@ LEAST = 1_000
 def score(detector: BaseDetector, rows: Rows, watch: Watch = ignore) -> pl.DataFrame:
     """The scores table of all rows, in the order of the files.
 
-    Where ``scores_in_pieces`` holds, only the time, entity and score of each row stay in memory.
+    Where ``can_score_in_parts`` holds, only the time, entity and score of each row stay in memory.
     """
-    if scores_in_pieces(detector):
-        return _score_in_pieces(detector, rows, watch)
+    if can_score_in_parts(detector):
+        return _score_in_parts(detector, rows, watch)
     part = rows.whole()
     scores = detector.assess(part.frame, watch=watch).scores.to_numpy()
     return scores_table(keys_of(part.frame), scores, detector.decision, rows.named, part.labels)
 
 
-def _score_in_pieces(detector: BaseDetector, rows: Rows, watch: Watch) -> pl.DataFrame:
+def _score_in_parts(detector: BaseDetector, rows: Rows, watch: Watch) -> pl.DataFrame:
     import polars as pl
 
     keys, labels = [], []
@@ -73,18 +73,30 @@ class _EntityScores:
     """The scores of one entity so far, and which rows of all they belong to."""
 
     def __init__(self, detector: BaseDetector) -> None:
-        self._scorer = PieceScorer(detector, least=LEAST)
+        self._scorer = PiecewiseScorer(detector, least=LEAST)
         self._scores: list[NDArray[Any]] = []
         self._places: list[NDArray[np.intp]] = []
+        self._waiting: list[pl.DataFrame] = []
 
     def push(self, rows: pl.DataFrame, places: NDArray[np.intp]) -> None:
-        self._scores.append(self._scorer.push(rows))
+        """Take the next rows; they wait until they are enough to be assessed."""
         self._places.append(places)
+        self._waiting.append(rows)
+        if sum(map(len, self._waiting)) >= LEAST:
+            self._pass_on()
 
     def fill(self, scores: NDArray[Any]) -> None:
-        """Put all of them where they belong."""
+        """Put all scores where they belong."""
+        self._pass_on()
         own = np.concatenate([*self._scores, self._scorer.finish()])
         scores[np.concatenate(self._places)] = own
+
+    def _pass_on(self) -> None:
+        import polars as pl
+
+        if self._waiting:
+            self._scores.append(self._scorer.push(pl.concat(self._waiting)))
+            self._waiting.clear()
 
 
 def _by_entity(
