@@ -90,12 +90,12 @@ def write_findings(
     scores = assessment.scores.to_numpy()
     table = scores_table(keys_of(part.frame), scores, detector.decision, columns, part.labels)
     page = build_page(
-        detector, assessment, part, title=title, notes=notes, fitted=fitted, watch=watch
+        detector, assessment, part, alarms, title=title, notes=notes, fitted=fitted, watch=watch
     )
     files = [folder / name for name in ("scores.csv", "alarms.csv", "report.html")]
     write_table(table, files[0])
     write_table(alarm_table(alarms), files[1])
     write_text(page, files[2])
     if png:
-        files += draw_figures(detector, assessment, folder, fitted=fitted, watch=watch)
+        files += draw_figures(detector, assessment, alarms, folder, fitted=fitted, watch=watch)
     return Findings(alarms, len(part), tuple(files))

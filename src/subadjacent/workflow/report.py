@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from subadjacent.data.files import Part, Rows
     from subadjacent.detectors.assessment import Assessment
     from subadjacent.detectors.base import BaseDetector
+    from subadjacent.scoring.alarms import Alarm
 
 Fitted = NDArray[np.bool_] | None
 """Which rows were fitted on, one value a row; None where none of them were."""
@@ -38,17 +39,21 @@ def report(
     """
     part = rows.whole()
     assessment = detector.assess(part.frame, watch=watch)
-    text = build_page(detector, assessment, part, title=title, notes=rows.notes, watch=watch)
+    alarms = assessment.alarms()
+    text = build_page(
+        detector, assessment, part, alarms, title=title, notes=rows.notes, watch=watch
+    )
     write_text(text, page)
     if figures is None:
         return [page]
-    return [page, *draw_figures(detector, assessment, figures, watch=watch)]
+    return [page, *draw_figures(detector, assessment, alarms, figures, watch=watch)]
 
 
 def build_page(
     detector: BaseDetector,
     assessment: Assessment,
     part: Part,
+    alarms: Sequence[Alarm],
     *,
     title: str,
     notes: Sequence[str] = (),
@@ -75,21 +80,23 @@ def build_page(
             )
         if fitted is not None:
             facts["Metrics of"] = f"the {int(judged.sum()):,} rows after those"
-    with uncounted("drawing", watch):
-        return page(
-            detector,
-            assessment,
-            title=title,
-            labels=part.labels,
-            fitted=fitted,
-            metrics=metrics,
-            facts=facts,
-        )
+    return page(
+        detector,
+        assessment,
+        title=title,
+        alarms=alarms,
+        labels=part.labels,
+        fitted=fitted,
+        metrics=metrics,
+        facts=facts,
+        watch=watch,
+    )
 
 
 def draw_figures(
     detector: BaseDetector,
     assessment: Assessment,
+    alarms: Sequence[Alarm],
     folder: Path,
     *,
     fitted: Fitted = None,
@@ -98,8 +105,7 @@ def draw_figures(
     """The page's figures as PNG files."""
     from subadjacent.report.figures import save_figures
 
-    with uncounted("drawing figures", watch):
-        try:
-            return save_figures(detector, assessment, folder, fitted=fitted)
-        except OSError as error:
-            raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
+    try:
+        return save_figures(detector, assessment, folder, alarms=alarms, fitted=fitted, watch=watch)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
