@@ -104,8 +104,7 @@ WORKING = {
 @pytest.mark.parametrize("name", WORKING)
 def test_an_odd_file_works(command: Run, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(WORKING[name])
-    (tmp_path / "quick.toml").write_text("epochs = 1\nwindow = 10\n")
-    command("fit", name, "-o", "model", "--config", "quick.toml")
+    command("fit", name, "-o", "model")
 
 
 def test_a_file_that_is_not_there_is_named(command: Run) -> None:
@@ -150,9 +149,10 @@ def test_an_output_that_cannot_be_written_is_named(command: Run, tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "telling"),
     [
-        ("windw = 3\n", "windw"),
-        ("window = \n", "must be TOML"),
-        ("memory = 1\n", "memory must be a whole number"),
+        ("smoohting = 3\n", "smoohting"),
+        ("smoothing = \n", "must be TOML"),
+        ("smoothing = 0\n", "settings.toml: smoothing must be a whole number"),
+        ("contamination = 2\n", "settings.toml: contamination must be"),
         (None, "is not a file"),
     ],
 )

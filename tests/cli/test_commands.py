@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,11 @@ import subadjacent
 from running import Run, json_lines, runner
 from subadjacent import SubAdjacentDetector, load
 
-QUICK = "epochs = 1\nwindow = 20\nstride = 8\nsmoothing = 3\n"
+QUICK = "smoothing = 3\n"
+
+
+def has_network() -> bool:
+    return "network" in SubAdjacentDetector().get_params()
 
 
 @pytest.fixture(scope="module")
@@ -60,15 +65,32 @@ def test_generate_gives_the_benchmark_series(command: Run, tmp_path: Path) -> No
     assert pl.read_parquet(tmp_path / "series.parquet").columns == ["value", "label"]
 
 
-def test_the_fast_recipe_goes_all_the_way_without_a_network(
-    command: Run, plant: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "fast.toml").write_text('recipe = "fast"\n')
-    done = command("fit", plant, "-o", "fast", "--config", "fast.toml", "--label", "label")
-    assert "epochs" not in json.loads(done.stdout)
-    done = command("detect", plant, "--config", "fast.toml", "--label", "label")
+def test_only_a_network_needs_torch(process: Run, plant: Path, tmp_path: Path) -> None:
+    # in place of torch: nothing
+    (tmp_path / "without" / "torch").mkdir(parents=True)
+    (tmp_path / "without" / "torch" / "__init__.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')\n"
+    )
+    paths = [str(tmp_path / "without"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    done = process("detect", plant, "-o", "out", "--png", "--label", "label", "-q", env=env)
     assert json_lines(done.stdout)[0]["causes"]
-    assert (tmp_path / "plant-anomalies" / "report.html").exists()
+    assert (tmp_path / "out" / "report.html").exists()
+    process("score", plant, "-m", "out/model", "-o", "again.csv", "--label", "label", env=env)
+    done = process("fit", plant, "-o", "model", "--network", "small", "-q", code=1, env=env)
+    assert done.stderr == "error: this needs torch: pip install 'subadjacent[network]'\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--budget", "1s"), ("--device", "cpu"), ("--seed", "5")]
+)
+def test_options_of_a_network_are_refused_without_one(
+    command: Run, option: str, value: str
+) -> None:
+    for verb in (FIT, DETECT):
+        told = " ".join(command(*verb, option, value, code=2).stderr.replace("│", " ").split())
+        assert f"Invalid value for '{option}'" in told
+        assert "add --network small, or leave it out" in told
 
 
 def test_detect_goes_from_a_file_to_explained_alarms(
@@ -148,7 +170,6 @@ def test_an_entity_column_splits_the_rows(command: Run, plant: Path, tmp_path: P
 
 def test_info_tells_what_a_model_holds(command: Run, model: Path) -> None:
     facts = json.loads(command("info", model).stdout)
-    assert facts["window"] == 20
     assert facts["parameters"]["smoothing"] == 3
     assert facts["channels"][0] == "sensor_1"
 
@@ -199,16 +220,23 @@ def test_train_until_takes_the_rows_before_a_time(
     assert json.loads(done.stdout)["rows"] == rows
 
 
-def test_a_false_alarm_budget_and_a_time_budget_are_kept(command: Run, plant: Path) -> None:
-    done = command(
-        "fit", plant, "-o", "model", "--false-alarms", "4/day", "--budget", "1s",
-        "--seed", "5", "--device", "cpu", "--config", "quick.toml",
-    )  # fmt: skip
+def test_a_budget_of_false_alarms_is_kept(command: Run, plant: Path) -> None:
+    done = command("fit", plant, "-o", "model", "--false-alarms", "4/day")
     assert json.loads(done.stdout)["threshold"] > 0
     facts = json.loads(command("info", "model").stdout)
     assert facts["parameters"]["contamination"] == "4/day"
-    assert facts["parameters"]["random_state"] == 5
-    assert facts["parameters"]["budget"] == "1s"
+
+
+@pytest.mark.skipif(not has_network(), reason="the default has no network to add yet")
+def test_a_network_is_added_with_its_own_options(command: Run, plant: Path) -> None:
+    command(
+        "fit", plant, "-o", "model", "--network", "small", "--budget", "1s",
+        "--seed", "5", "--device", "cpu",
+    )  # fmt: skip
+    parameters = json.loads(command("info", "model").stdout)["parameters"]
+    assert parameters["network"] == "small"
+    assert parameters["random_state"] == 5
+    assert parameters["budget"] == "1s"
 
 
 def test_labels_change_nothing_but_the_report(command: Run, plant: Path, tmp_path: Path) -> None:
@@ -312,7 +340,7 @@ def test_a_remark_about_strange_entities_comes_once(command: Run, tmp_path: Path
         in command("fit", "one.csv", "-o", "model", "--config", "quick.toml").stderr
     )
     said = command("score", "all.csv", "-m", "model", "-o", "s.csv", "-q").stderr.splitlines()
-    assert len([line for line in said if "judged by all" in line]) == 1
+    assert len([line for line in said if "judged by what all" in line]) == 1
     assert said[-1] == "3 entities in all were not seen in fitting: ['b', 'c', 'd']"
 
 
@@ -346,10 +374,11 @@ def test_detect_shows_every_entity(command: Run, plant: Path, tmp_path: Path) ->
 def test_settings_of_the_file_hold_where_no_option_is_given(
     command: Run, plant: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "seven.toml").write_text(QUICK + "random_state = 7\n")
-    for option, seed in (([], 7), (["--seed", "3"], 3)):
-        command("fit", plant, "-o", "model", "--config", "seven.toml", *option)
-        assert json.loads(command("info", "model").stdout)["parameters"]["random_state"] == seed
+    (tmp_path / "daily.toml").write_text(QUICK + 'contamination = "1/day"\n')
+    for option, budget in (([], "1/day"), (["--false-alarms", "1/week"], "1/week")):
+        command("fit", plant, "-o", "model", "--config", "daily.toml", *option)
+        parameters = json.loads(command("info", "model").stdout)["parameters"]
+        assert (parameters["contamination"], parameters["smoothing"]) == (budget, 3)
 
 
 def test_columns_called_like_ours_do_not_collide(command: Run, plant: Path, tmp_path: Path) -> None:

@@ -10,16 +10,16 @@ import numpy as np
 import polars as pl
 import pytest
 import typer
-from subadjacent.cli.rows import errors_about
 
 from running import GENEROUS
 from subadjacent.cli import main
 from subadjacent.cli.output import print_json
 from subadjacent.cli.progress import Bar
+from subadjacent.cli.wording import errors_about, missing_package
 from subadjacent.data.cleaning import RAISE_FILL_LIMIT
 from subadjacent.detectors.base import NAME_ENTITIES
 from subadjacent.errors import InputError
-from subadjacent.training.loop import Progress
+from subadjacent.runtime import Progress
 
 
 def test_what_is_not_a_number_is_null_in_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -36,13 +36,14 @@ def test_a_bar_shows_on_a_terminal_after_two_seconds(
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     with Bar("fitting", quiet=False) as bar:
-        bar.training(Progress(epoch=1, epochs=2, step=1, steps=4))
+        bar.watch(Progress("fitting", 1, 8, "entities"))
         assert bar._bar is None
         now[0] = 3.0
-        bar.training(Progress(epoch=1, epochs=2, step=2, steps=4))
+        bar.watch(Progress("fitting", 2, 8, "entities"))
+        bar.watch(Progress("training", 3, 4, "steps", "epoch 1 of at most 2"))
     shown = capsys.readouterr().err
-    assert "fitting" in shown
-    assert "epoch 1 of at most 2" in shown
+    assert "training" in shown
+    assert "75% of 4 steps, epoch 1 of at most 2" in shown
 
 
 def test_what_cannot_tell_how_far_it_is_shows_that_it_goes_on(
@@ -50,21 +51,11 @@ def test_what_cannot_tell_how_far_it_is_shows_that_it_goes_on(
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setattr("subadjacent.cli.progress.PATIENCE", 0)
-    with Bar("drawing", quiet=False) as bar:
-        bar.wait()
+    with Bar("fitting", quiet=False) as bar:
+        bar.watch(Progress("drawing", 0, 0, ""))
         assert bar._timer is not None
         bar._timer.join(GENEROUS)
     assert "drawing" in capsys.readouterr().err
-
-
-def test_a_bar_says_how_much_of_what_is_done(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr("subadjacent.cli.progress.PATIENCE", 0)
-    with Bar("scoring", quiet=False) as bar:
-        bar.counting(300, 1200, "rows scored")
-    assert "25% of rows scored" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -86,6 +77,11 @@ def test_a_bar_says_how_much_of_what_is_done(
             "times of a.csv, b.csv must increase; 2 after 3: sort them",
         ),
         (InputError.of("window", "must be 1", "got 2"), "window must be 1; got 2"),
+        (InputError.of("MaX", "must be 1", "got 2"), "MaX must be 1; got 2"),
+        (
+            InputError.of("until", "must leave rows to fit on", "none come before 0"),
+            "--train-until must leave rows to fit on; none come before 0",
+        ),
         (InputError("fit needs more rows"), "fit needs more rows"),
     ],
 )
@@ -93,6 +89,19 @@ def test_errors_of_the_library_are_said_of_the_file(error: InputError, shown: st
     with pytest.raises(InputError) as caught, errors_about(["a.csv", "b.csv"]):
         raise error
     assert str(caught.value) == shown
+
+
+@pytest.mark.parametrize(
+    ("package", "said"),
+    [
+        ("torch", "this needs torch: pip install 'subadjacent[network]'"),
+        ("bokeh.embed", "this needs bokeh: pip install 'subadjacent[report]'"),
+        ("nonsense", "No module named 'nonsense' (--debug shows where)"),
+    ],
+)
+def test_a_package_that_is_missing_is_named_with_its_extra(package: str, said: str) -> None:
+    error = ModuleNotFoundError(f"No module named {package!r}", name=package)
+    assert missing_package(error) == said
 
 
 def raising(error: BaseException) -> Any:
@@ -107,6 +116,7 @@ def raising(error: BaseException) -> Any:
     [
         (InputError("x must be y"), 1, "error: x must be y"),
         (OSError(28, "No space left on device", "a.csv"), 1, "error: a.csv: No space left"),
+        (ModuleNotFoundError("no", name="torch"), 1, "error: this needs torch: pip install"),
         (ZeroDivisionError("by zero"), 1, "error: ZeroDivisionError: by zero (--debug"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (typer.Abort(), 130, "interrupted"),

@@ -37,11 +37,15 @@ class NetworkSize(StrEnum):
 
 
 def _check_device(name: str | None) -> str | None:
-    if name is not None:
+    if name is None:
+        return None
+    try:
         from subadjacent.training.device import resolve_device
-
-        with bad_usage():
-            resolve_device(name)
+    except ModuleNotFoundError:
+        # without torch there is no network to need a device; what does need torch says so
+        return name
+    with bad_usage():
+        resolve_device(name)
     return name
 
 
