@@ -100,7 +100,7 @@ def little_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
 
 
 def test_a_disk_that_fills_up_is_said_and_holds_nothing_half_written(
-    command: Run, tmp_path: Path, little_disk: Callable[[str], Path]
+    command: Run, little_disk: Callable[[str], Path]
 ) -> None:
     command("generate", "plant", "--rows", "800", "-o", "plant.csv")
     fit = ["fit", "plant.csv", "-q", "-o"]

@@ -56,10 +56,10 @@ def _score_in_parts(detector: BaseDetector, rows: Rows, watch: Watch) -> pl.Data
             entities[name].push(group, done + places)
         done += len(part)
         watch(Progress("scoring", done, max(total, done), "rows"))
-    _warn_of_strangers(detector, entities)
     scores = np.empty(done)
     for entity in entities.values():
         entity.fill(scores)
+    _warn_of_strangers(detector, entities)
     return scores_table(
         pl.concat(keys),
         scores,

@@ -144,8 +144,8 @@ def _last_stretches(series: TrainSeries, most: int) -> list[NDArray[np.float64]]
 def _check_rows(series: Sequence[TrainSeries], far: int) -> None:
     longest = max(map(len, series))
     if longest < FEWEST_ROWS:
-        raise InputError(
-            f"X must have at least {FEWEST_ROWS} rows; the longest series has {longest}"
+        raise InputError.of(
+            "X", f"must have at least {FEWEST_ROWS} rows", f"the longest series has {longest}"
         )
     stretch = max(stop - start for one in series for start, stop in one.stretches)
     if stretch < FEW_ROWS * far:
