@@ -62,7 +62,8 @@ def test_work_grows_with_the_rows_and_not_with_entities_times_rows(tmp_path: Pat
         rows = open_files(path_of(frame, tmp_path))
         return calls(lambda: score(detector, rows))
 
-    assert work(80) < 5 * work(20)
+    # what grows with their product would be sixteen times as much
+    assert work(400) < 5 * work(100)
 
 
 def test_an_entity_of_few_rows_is_assessed_once(tmp_path: Path) -> None:

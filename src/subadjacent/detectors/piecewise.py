@@ -44,10 +44,14 @@ class PiecewiseScorer:
     least
         Wait for so many new rows before looking at them. A few rows do not tell how fast
         their clock ticks, or whether a value is missing for long.
+    reach
+        What ``reach_of`` gives, where it is known: with many entities it takes a while.
     """
 
-    def __init__(self, detector: BaseDetector, *, least: int = 1) -> None:
-        before, after, self._every = reach_of(detector)
+    def __init__(
+        self, detector: BaseDetector, *, least: int = 1, reach: Reach | None = None
+    ) -> None:
+        before, after, self._every = reach_of(detector) if reach is None else reach
         if after is None:
             raise InputError(
                 f"detector must not need all rows at once to score in parts; got {detector}"

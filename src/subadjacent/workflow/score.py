@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.files import ENTITY
-from subadjacent.detectors.piecewise import PiecewiseScorer, can_score_in_parts
+from subadjacent.detectors.piecewise import PiecewiseScorer, reach_of
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.workflow.tables import keys_of, scores_table
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from subadjacent.data.files import Rows
     from subadjacent.detectors.base import BaseDetector
+    from subadjacent.scoring.evidence import Reach
 
 log = logging.getLogger(__name__)
 
@@ -33,18 +35,19 @@ def score(detector: BaseDetector, rows: Rows, watch: Watch = ignore) -> pl.DataF
 
     Where ``can_score_in_parts`` holds, only the time, entity and score of each row stay in memory.
     """
-    if can_score_in_parts(detector):
-        return _score_in_parts(detector, rows, watch)
+    reach = reach_of(detector)
+    if reach.after is not None:
+        return _score_in_parts(detector, reach, rows, watch)
     part = rows.whole()
     scores = detector.assess(part.frame, watch=watch).scores.to_numpy()
     return scores_table(keys_of(part.frame), scores, detector.decision, rows.named, part.labels)
 
 
-def _score_in_parts(detector: BaseDetector, rows: Rows, watch: Watch) -> pl.DataFrame:
+def _score_in_parts(detector: BaseDetector, reach: Reach, rows: Rows, watch: Watch) -> pl.DataFrame:
     import polars as pl
 
     keys, labels = [], []
-    entities: dict[str | None, _EntityScores] = {}
+    entities: dict[str | None, _Entity] = {}
     done, total = 0, rows.count
     for part in rows.chunks(CHUNK):
         keys.append(keys_of(part.frame))
@@ -52,13 +55,15 @@ def _score_in_parts(detector: BaseDetector, rows: Rows, watch: Watch) -> pl.Data
             labels.append(part.labels)
         for name, places, group in _by_entity(part.frame):
             if name not in entities:
-                entities[name] = _EntityScores(detector)
+                entities[name] = _Entity(PiecewiseScorer(detector, least=LEAST, reach=reach))
             entities[name].push(group, done + places)
         done += len(part)
         watch(Progress("scoring", done, max(total, done), "rows"))
     scores = np.empty(done)
+    _score_short(detector, [entity for entity in entities.values() if entity.is_short], scores)
     for entity in entities.values():
-        entity.fill(scores)
+        if not entity.is_short:
+            entity.finish(scores)
     _warn_of_strangers(detector, entities)
     return scores_table(
         pl.concat(keys),
@@ -69,14 +74,27 @@ def _score_in_parts(detector: BaseDetector, rows: Rows, watch: Watch) -> pl.Data
     )
 
 
-class _EntityScores:
-    """The scores of one entity so far, and which rows of all they belong to."""
+class _Entity:
+    """The scores of one entity so far, its rows without a score, and their places among all."""
 
-    def __init__(self, detector: BaseDetector) -> None:
-        self._scorer = PiecewiseScorer(detector, least=LEAST)
+    def __init__(self, scorer: PiecewiseScorer) -> None:
+        self._scorer = scorer
         self._scores: list[NDArray[Any]] = []
         self._places: list[NDArray[np.intp]] = []
         self._waiting: list[pl.DataFrame] = []
+        self.is_short = True  # none of its rows were assessed yet
+
+    @property
+    def places(self) -> NDArray[np.intp]:
+        """Where its rows stand among all rows."""
+        return np.concatenate(self._places)
+
+    @property
+    def waiting(self) -> pl.DataFrame:
+        """Its rows that were not assessed yet."""
+        import polars as pl
+
+        return pl.concat(self._waiting)
 
     def push(self, rows: pl.DataFrame, places: NDArray[np.intp]) -> None:
         """Take the next rows; they wait until they are enough to be assessed."""
@@ -85,18 +103,40 @@ class _EntityScores:
         if sum(map(len, self._waiting)) >= LEAST:
             self._pass_on()
 
-    def fill(self, scores: NDArray[Any]) -> None:
-        """Put all scores where they belong."""
-        self._pass_on()
-        own = np.concatenate([*self._scores, self._scorer.finish()])
-        scores[np.concatenate(self._places)] = own
+    def finish(self, scores: NDArray[Any]) -> None:
+        """Put the scores of all its rows where they belong."""
+        if self._waiting:
+            self._pass_on()
+        scores[self.places] = np.concatenate([*self._scores, self._scorer.finish()])
 
     def _pass_on(self) -> None:
-        import polars as pl
+        self._scores.append(self._scorer.push(self.waiting))
+        self._waiting.clear()
+        self.is_short = False
 
-        if self._waiting:
-            self._scores.append(self._scorer.push(pl.concat(self._waiting)))
-            self._waiting.clear()
+
+def _score_short(detector: BaseDetector, entities: Sequence[_Entity], scores: NDArray[Any]) -> None:
+    """Assess entities of few rows together: a thousand frames cost more than their rows."""
+    import polars as pl
+
+    for batch in _batches(entities):
+        assessment = detector.assess(pl.concat([entity.waiting for entity in batch]))
+        for entity, evidence in zip(batch, assessment.evidence, strict=True):
+            scores[entity.places] = evidence.score
+
+
+def _batches(entities: Sequence[_Entity]) -> Iterator[list[_Entity]]:
+    """Entities with at most ``CHUNK`` rows together, or one."""
+    batch: list[_Entity] = []
+    rows = 0
+    for entity in entities:
+        rows += len(entity.places)
+        if batch and rows > CHUNK:
+            yield batch
+            batch, rows = [], len(entity.places)
+        batch.append(entity)
+    if batch:
+        yield batch
 
 
 def _by_entity(

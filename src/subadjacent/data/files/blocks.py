@@ -134,25 +134,26 @@ class TimeOrder:
 
     def __init__(self, column: str) -> None:
         self._column = column
-        self._last: dict[Any, pl.Series] = {}
+        # the last time of every entity so far
+        self._last: pl.DataFrame | None = None
 
     def check(self, block: Block, times: pl.Series, entities: pl.Series | None) -> None:
         """Refuse a time that is not after the one before it."""
         import polars as pl
 
         names = pl.Series([None] * len(times), dtype=pl.String) if entities is None else entities
-        rows = pl.DataFrame({"row": range(len(times)), "time": times, "entity": names})
-        for key, group in rows.group_by("entity", maintain_order=True):
-            entity = key[0]
-            before = self._last.get(entity)
-            here = group["time"]
-            earlier = here.shift(1) if before is None else pl.concat([before, here.head(-1)])
-            wrong = (here <= earlier).fill_null(False)
-            if wrong.any():
-                place = int(wrong.arg_max() or 0)
-                self._refuse(block, group["row"][place], here[place], earlier[place], entity)
-            # as a series: Python's times have no nanoseconds
-            self._last[entity] = here.tail(1)
+        rows = pl.DataFrame({"time": times, "entity": names}).with_row_index("row")
+        last = rows.select("entity", last="time").clear() if self._last is None else self._last
+        before = pl.col("time").shift(1).over("entity")
+        rows = rows.join(
+            last, on="entity", how="left", nulls_equal=True, maintain_order="left"
+        ).with_columns(before=pl.coalesce(before, "last"))
+        wrong = rows.filter(pl.col("time") <= pl.col("before"))
+        if len(wrong):
+            first = wrong.row(0, named=True)
+            self._refuse(block, first["row"], first["time"], first["before"], first["entity"])
+        latest = rows.select("entity", last="time")
+        self._last = pl.concat([last, latest]).unique("entity", keep="last")
 
     def _refuse(self, block: Block, row: int, here: Any, before: Any, entity: Any) -> None:
         back = before - here
