@@ -59,6 +59,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         1 for the training rows above the threshold, else 0.
     typical_score_ : float
         The median score of held-out training rows.
+    held_out_rows_ : int
+        How many rows the threshold was set by; not kept when a detector is saved.
     entities_ : tuple of str
         The entities seen in fitting; empty when there was one series without a name.
     channels_ : tuple of str
@@ -118,6 +120,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         fitted = method.fit(table.series, self._runtime(watch))
         self.models_ = fitted.models
         self.decision_scores_ = np.concatenate(fitted.scores)
+        self.held_out_rows_ = len(fitted.held_out)
         self.typical_score_ = float(np.median(fitted.held_out))
         self.score_spread_ = float(np.std(fitted.held_out))
         self.threshold_, self.threshold_rule_ = fit_threshold(threshold, fitted.held_out)

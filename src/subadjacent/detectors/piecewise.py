@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.neural import has_network
+from subadjacent.detectors.old_base import BaseDetector as OldDetector
 from subadjacent.detectors.ridge import BandRidgeDetector
 from subadjacent.detectors.subadjacent import ADDED_UP, SubAdjacentDetector
 from subadjacent.errors import InputError
@@ -45,10 +46,11 @@ def grid_of(detector: BaseDetector) -> Grid | None:
     if isinstance(detector, BandRidgeDetector):
         reach = detector.views_.reach(detector.smoothing)
         return Grid(1, 1, before=reach, after=0 if detector.causal else reach)
-    models = getattr(detector, "models_", None)
-    reaches = [model.reach for model in models] if models is not None else []
+    if isinstance(detector, OldDetector):
+        return None
+    reaches = [model.reach for model in detector.models_]
     ends = [reach.after for reach in reaches if reach.after is not None]
-    if reaches and len(ends) == len(reaches):
+    if len(ends) == len(reaches):
         before = max(reach.before for reach in reaches)
         return Grid(1, max(reach.every for reach in reaches), before, max(ends))
     return None
@@ -117,9 +119,9 @@ class PiecewiseScorer:
             if not self._gone:
                 raise
             raise InputError(f"{error} (rows counted from row {self._gone})") from error
-        if hasattr(self._detector, "models_"):
-            return series, next(self._detector._evidence([series])).score
-        return series, self._detector._score([series])[0]
+        if isinstance(self._detector, OldDetector):
+            return series, self._detector._score([series])[0]
+        return series, next(self._detector._evidence([series])).score
 
     def _final(self, rows: int) -> int:
         """How many of a stretch's first rows no later row can change."""
