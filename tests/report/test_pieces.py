@@ -7,7 +7,6 @@ import base64
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
 from subadjacent.report.levels import COARSE, HIGHEST, LONGEST_WINDOW, Piece, pack, plan
 
 

@@ -41,6 +41,7 @@ from subadjacent.model.config import ModelConfig
 from subadjacent.model.network import Network
 from subadjacent.scoring.alarms import ERROR_FLOOR
 from subadjacent.scoring.dynamic import dynamic
+from subadjacent.scoring.moving import smooth
 from subadjacent.scoring.point import (
     PointConfig,
     Trace,
@@ -48,7 +49,6 @@ from subadjacent.scoring.point import (
     expected_values,
     score_points,
 )
-from subadjacent.scoring.smoothing import smooth
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast, resolve_device
 from subadjacent.training.fit import fit_network

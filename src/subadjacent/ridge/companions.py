@@ -1,4 +1,7 @@
-"""Learn how channels' residuals go together, and what is left of those not learned from.
+"""What is left of a channel's residual, given those of the other channels in the same row.
+
+Residuals of channels that move together are expected from each other: a relation that breaks shows
+even where every channel by itself stays within what is usual.
 
 Shapes: T rows of a stretch, C channels.
 """
@@ -6,33 +9,53 @@ Shapes: T rows of a stretch, C channels.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.model.companions import Companions
-
 FOLDS = 5
+# residuals beyond this are cut where relations are learned, in standard deviations
+LEARNING_CLIP = 10.0
+# and beyond this where they are applied: one channel that is far out must not put all others out
+CLIP = 30.0
 # share of the mean variance added to every channel's: relations of a few rows are not believed
 SHRINKAGE = 0.1
-# and as much at least, in standardised units
+# and as much at least, in squared standard deviations
 LEAST = 1e-3
-# residuals beyond this are cut where relations are learned
-CLIP = 10.0
 
 Residuals = NDArray[Any]
 
 
-class Fit(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Companions:
+    """Expects each channel's residual from the others', in a linear way.
+
+    Parameters
+    ----------
+    weights
+        What is left of a row e is ``weights @ e``, (C, C); ones on the diagonal.
+    """
+
+    weights: NDArray[np.float32]
+
+    def unexplained(self, residuals: Residuals) -> NDArray[np.float32]:
+        """What the other channels leave of each channel's residual, (T, C)."""
+        return np.asarray(np.clip(residuals, -CLIP, CLIP) @ self.weights.T, dtype=np.float32)
+
+
+class CompanionsFit(NamedTuple):
     """Fitted relations, and what those that had not seen a row leave of it."""
 
     companions: Companions
     unseen: list[NDArray[np.float32]]
 
 
-def fit_companions(parts: Sequence[Residuals], judged: Sequence[NDArray[np.bool_]]) -> Fit:
+def fit_companions(
+    parts: Sequence[Residuals], judged: Sequence[NDArray[np.bool_]]
+) -> CompanionsFit:
     """From the rows that have a residual at all; others have 0, and nothing is left of them.
 
     The rows are cut into contiguous folds; what is left of a fold's rows is by relations learned
@@ -43,22 +66,22 @@ def fit_companions(parts: Sequence[Residuals], judged: Sequence[NDArray[np.bool_
     folds = [_products(rows[first:last]) for first, last in pairwise(cuts)]
     everything = sum(folds[1:], start=folds[0])
     left = [
-        _solve(everything - fold, len(rows) - (last - first)).left(rows[first:last])
+        _solve(everything - fold, len(rows) - (last - first)).unexplained(rows[first:last])
         for fold, (first, last) in zip(folds, pairwise(cuts), strict=True)
     ]
     ends = np.cumsum([int(where.sum()) for where in judged])[:-1]
     unseen = [np.zeros(part.shape, dtype=np.float32) for part in parts]
-    for one, where, of_part in zip(
+    for target, where, values in zip(
         unseen, judged, np.split(np.concatenate(left), ends), strict=True
     ):
-        one[where] = of_part
-    return Fit(_solve(everything, len(rows)), unseen)
+        target[where] = values
+    return CompanionsFit(_solve(everything, len(rows)), unseen)
 
 
 def _products(rows: Residuals) -> NDArray[np.float64]:
     """Sums of products of channels, (C, C)."""
-    cut = np.clip(rows, -CLIP, CLIP).astype(np.float64)
-    return np.asarray(cut.T @ cut)
+    values = np.clip(rows, -LEARNING_CLIP, LEARNING_CLIP).astype(np.float64)
+    return np.asarray(values.T @ values)
 
 
 def _solve(products: NDArray[np.float64], rows: int) -> Companions:
