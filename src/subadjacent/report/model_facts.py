@@ -62,7 +62,7 @@ def in_band(found: Any, n: int) -> NDArray[np.bool_]:
     distance = np.abs(places[:, None] - places)
     if found.circular:
         distance = np.minimum(distance, n - distance)
-    return (found.near <= distance) & (distance <= found.far)
+    return np.asarray((found.near <= distance) & (distance <= found.far))
 
 
 def history(detector: BaseDetector) -> Sequence[Any] | None:

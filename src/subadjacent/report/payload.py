@@ -185,4 +185,5 @@ def attention_matrices(
 def _shades(matrix: Array) -> bytes:
     # a few entries stand far above all others; beyond them there is nothing to tell apart
     highest = max(float(np.quantile(matrix, 0.995)), np.finfo(np.float32).tiny)
-    return np.rint(np.clip(matrix / highest, 0, 1) * 255).astype(np.uint8).tobytes()
+    shades: Array = np.rint(np.clip(matrix / highest, 0, 1) * 255).astype(np.uint8)
+    return bytes(shades)

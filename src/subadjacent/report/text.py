@@ -20,7 +20,7 @@ from subadjacent.report.timeline import Timeline, span
 from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue
 
 # training rows, in multiples of those that a score depends on, that are few to learn from
-FEW_REACHES = 5
+FEW_REACHES = 3
 # share of rows above the threshold that is too large to be "rare"
 MANY_ABOVE = 0.1
 # alarms expected in the rows held out, below which a threshold is a guess beyond them
@@ -151,11 +151,10 @@ def _about_training(detector: BaseDetector) -> list[str]:
             f"More normal data makes scores steadier."
         )
     rule, held_out = detector.threshold_rule_, getattr(detector, "held_out_rows_", 0)
-    extrapolated = isinstance(rule, AlarmBudget | ExtremeValue) and held_out
-    if extrapolated and rule.risk * held_out < EXTRAPOLATED:
+    if isinstance(rule, AlarmBudget | ExtremeValue) and 0 < rule.risk * held_out < EXTRAPOLATED:
         told.append(
             f"The threshold is extrapolated: it stands for one false alarm in "
-            f"{1 / rule.risk:,.0f} rows, judged from {held_out:,.0f} rows held out."
+            f"{1 / rule.risk:,.0f} rows, judged from {held_out:,} rows."
         )
     history = model_facts.history(detector)
     if history and not history[-1].complete:
