@@ -11,6 +11,18 @@ import numpy as np
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.scoring.evidence import Array, Evidence
 
+# what traces say, for those who do not know the models; one that is not here goes without
+ABOUT = {
+    "level": "how far values lie from their mean in training",
+    "rhythm": "what neighbours near a value, but not next to it, do not explain",
+    "local rhythm": "the same, where a level may move",
+    "slow rhythm": "the same, from neighbours further away",
+    "other channels": "what the other channels do not explain either",
+    "all channels": "what is left over of all channels together",
+    "error": "mean squared residual of the channels, before it is averaged",
+    "contribution": "attention that falls into the band",
+}
+
 # pixels
 DATA_HEIGHT, TRACE_HEIGHT, SCORE_HEIGHT = 230, 96, 140
 
@@ -32,6 +44,7 @@ class Panel:
 
     key: str
     title: str
+    about: str
     height: int
     lines: tuple[Line, ...]
 
@@ -41,22 +54,18 @@ def trace_names(evidence: Sequence[Evidence]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for part in evidence for name in part.traces))
 
 
-def in_words(name: str) -> str:
-    """The name of a trace as a title."""
-    return name.replace("_", " ").capitalize()
-
-
 def panels(assessment: Assessment) -> tuple[Panel, ...]:
     """What there is to show of an assessment, from the data down to the score."""
     seen = [Line("seen", "seen", "seen")]
     if expects(assessment.evidence):
         seen.append(Line("expected", "expected", "expected"))
     traces = (
-        Panel(f"trace_{number}", in_words(name), TRACE_HEIGHT, (_trace_line(number, name),))
+        _trace_panel(f"trace_{number}", name)
         for number, name in enumerate(trace_names(assessment.evidence))
     )
-    score = Panel("score", "Score", SCORE_HEIGHT, (Line("score", "score", "score"),))
-    return (Panel("data", "Data", DATA_HEIGHT, tuple(seen)), *traces, score)
+    alarm = "above the threshold is an alarm"
+    score = Panel("score", "Score", alarm, SCORE_HEIGHT, (Line("score", "score", "score"),))
+    return (Panel("data", "Data", "", DATA_HEIGHT, tuple(seen)), *traces, score)
 
 
 def expects(evidence: Sequence[Evidence]) -> bool:
@@ -77,5 +86,7 @@ def trace_of(evidence: Evidence, name: str) -> Array:
     return np.full(len(evidence.score), np.nan) if found is None else found
 
 
-def _trace_line(number: int, name: str) -> Line:
-    return Line(f"trace_{number}", name.replace("_", " "), "trace")
+def _trace_panel(key: str, name: str) -> Panel:
+    plain = name.replace("_", " ")
+    line = Line(key, plain, "trace")
+    return Panel(key, plain.capitalize(), ABOUT.get(plain, ""), TRACE_HEIGHT, (line,))
