@@ -26,7 +26,7 @@ from subadjacent.data.inputs import read
 from subadjacent.data.series import TrainSeries, common_interval
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
-from subadjacent.errors import InputError, ModelFileError, require_number
+from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
 from subadjacent.methods.method import Method, Model, State
 from subadjacent.runtime import Progress, Runtime, Watch, ignore
 from subadjacent.scoring.alarms import Alarm
@@ -62,6 +62,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         1 for the training rows above the threshold, else 0.
     typical_score_ : float
         The median score of held-out training rows.
+    held_out_rows_ : int
+        How many rows the threshold was set by; not kept when a detector is saved.
     entities_ : tuple of str
         The entities seen in fitting; empty when there was one series without a name.
     channels_ : tuple of str
@@ -114,6 +116,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         return self
 
     def _learn(self, X: Any, watch: Watch) -> None:
+        require_whole("fill_limit", self.fill_limit, least=0)
         table = self._read(X, reset=True)
         # before anything is learned: a mistake here must not cost a training
         method = self._method()
@@ -126,6 +129,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         fitted = method.fit(table.series, self._runtime(watch))
         self.models_ = fitted.models
         self.decision_scores_ = np.concatenate(fitted.scores)
+        self.held_out_rows_ = len(fitted.held_out)
         self.typical_score_ = float(np.median(fitted.held_out))
         self.score_spread_ = float(np.std(fitted.held_out))
         self.threshold_, self.threshold_rule_ = fit_threshold(threshold, fitted.held_out)

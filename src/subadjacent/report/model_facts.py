@@ -1,0 +1,103 @@
+"""What fitted models have to show beside their evidence.
+
+All of it is optional: it is shown where a model has the attribute, whatever its class.
+
+- ``attention_around(rows, row)``: the attention matrix of the window that a row is scored by
+- ``band``: the points that attention is summed over, outlined in the matrix
+- ``history``: what each epoch of training came to
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.series import TrainSeries
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.scoring.evidence import Array
+
+# rows shown on either side of an alarm: as many as a score depends on, within these bounds
+LEAST_AROUND, MOST_AROUND = 30, 100
+# fields of an epoch that are no curve
+NOT_CURVES = ("number", "seconds")
+
+
+@runtime_checkable
+class Attentive(Protocol):
+    """A model with an attention matrix to look at."""
+
+    def attention_around(self, rows: Array, row: int) -> tuple[int, Array]:
+        """The first row of the window that ``row`` is scored by, and its A[query, key]."""
+
+
+class Attention(NamedTuple):
+    """The attention matrix of a window, and the row of the series it begins at."""
+
+    first: int
+    matrix: Array  # (N, N), row: the point that looks
+
+
+def attention(detector: BaseDetector, series: TrainSeries, row: int) -> Attention | None:
+    """The attention in the window that a row is scored by; None where the model has none."""
+    model = detector.models_.of(series.entity)
+    if not isinstance(model, Attentive):
+        return None
+    start, stop = next(one for one in series.stretches if one[0] <= row < one[1])
+    first, matrix = model.attention_around(series.values[start:stop], row - start)
+    return Attention(start + first, matrix)
+
+
+def band(detector: BaseDetector) -> Any:
+    """What attention is summed over: near, far and circular; None where there is no such."""
+    return getattr(detector.models_.pooled, "band", None)
+
+
+def in_band(found: Any, n: int) -> NDArray[np.bool_]:
+    """Which pairs of a window's ``n`` points are at a distance within the band, (n, n)."""
+    places = np.arange(n)
+    distance = np.abs(places[:, None] - places)
+    if found.circular:
+        distance = np.minimum(distance, n - distance)
+    return np.asarray((found.near <= distance) & (distance <= found.far))
+
+
+def history(detector: BaseDetector) -> Sequence[Any] | None:
+    """Epochs of training; None where nothing is trained step by step."""
+    return getattr(detector.models_.pooled, "history", None)
+
+
+def curves(epochs: Sequence[Any]) -> dict[str, list[float]]:
+    """What was watched in training, by name, epoch by epoch."""
+    if not epochs:
+        return {}
+    values = {
+        field.name: [getattr(epoch, field.name) for epoch in epochs] for field in fields(epochs[0])
+    }
+    return {
+        name: list(map(float, found))
+        for name, found in values.items()
+        if name not in NOT_CURVES and all(_is_number(one) for one in found)
+    }
+
+
+def reach_before(detector: BaseDetector) -> int:
+    """Rows up to and with a row that its score depends on, at most."""
+    return 1 + max(model.reach.before for model in detector.models_)
+
+
+def around(detector: BaseDetector) -> int:
+    """Rows to show on either side of an alarm."""
+    return min(max(reach_before(detector), LEAST_AROUND), MOST_AROUND)
+
+
+def came_to(detector: BaseDetector) -> dict[str, Any]:
+    """What the model was fitted with, by the name of the parameter."""
+    return detector.models_.pooled.state().facts
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
