@@ -60,9 +60,9 @@ class Rows:
     in plain words what was found out rather than told.
     """
 
-    def __init__(self, sources: Sequence[Source], asked: Columns) -> None:
+    def __init__(self, sources: Sequence[Source], given: Columns) -> None:
         self._sources = tuple(sources)
-        roles, self._forms = _agree(self._sources, asked)
+        roles, self._forms = _agree(self._sources, given)
         self.time, self.entity, self.label = roles.time, roles.entity, roles.label
         self.channels = roles.channels
         self._narrow = _narrow(self._sources, self.channels)
@@ -95,7 +95,7 @@ class Rows:
         return self._chunks(rows)
 
     def _chunks(self, rows: int) -> Iterator[Part]:
-        named = [one for one in (self.time, self.entity, self.label) if one is not None]
+        named = [column for column in (self.time, self.entity, self.label) if column is not None]
         order = TimeOrder(self.time or "")
         for source, form in zip(self._sources, self._forms, strict=True):
             with only_our_errors(source.name):
@@ -148,7 +148,7 @@ def open_files(paths: Sequence[str], columns: Columns = Columns()) -> Rows:  # n
 
 
 def _agree(
-    sources: tuple[Source, ...], asked: Columns
+    sources: tuple[Source, ...], given: Columns
 ) -> tuple[Roles, tuple[TimeForm | None, ...]]:
     """The parts that the first file gives to columns, which must fit all others."""
     first = sources[0]
@@ -164,7 +164,7 @@ def _agree(
                 f"read them apart, or make them alike"
             )
     with only_our_errors(first.name):
-        roles = assign(first, samples[0], asked)
+        roles = assign(first, samples[0], given)
     if roles.time is None or len(sources) == 1:
         return roles, (roles.form,) * len(sources)
     forms = [
@@ -186,9 +186,12 @@ def _narrow(sources: tuple[Source, ...], channels: tuple[str, ...]) -> frozenset
     import polars as pl
 
     return frozenset(
-        one
-        for one in channels
-        if all(isinstance(it, Parquet) and it.schema[one] == pl.Float32 for it in sources)
+        channel
+        for channel in channels
+        if all(
+            isinstance(source, Parquet) and source.schema[channel] == pl.Float32
+            for source in sources
+        )
     )
 
 
