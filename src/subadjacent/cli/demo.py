@@ -22,7 +22,7 @@ def demo(
     """Make up a plant, fit on its clean half, score the rest, and write the report."""
     from subadjacent.cli.detect import summary
     from subadjacent.cli.generate import plant_frame
-    from subadjacent.data.files import TIME, Columns, Part
+    from subadjacent.data.files import TIME, Columns, FileRows
     from subadjacent.detectors.default import SubAdjacentDetector
     from subadjacent.workflow.detect import write_findings
     from subadjacent.workflow.writing import filled_folder
@@ -38,7 +38,7 @@ def demo(
         detector.fit(frame[:half], watch=bar.watch)
         findings = write_findings(
             detector,
-            Part(frame[half:], labels[half:]),
+            FileRows(frame[half:], labels[half:]),
             output,
             title="A made-up plant",
             columns=Columns(time="time", label="label"),

@@ -109,7 +109,7 @@ def read_frame(X: Any, *, fill_limit: int, name: str) -> Table:
     return Table(tuple(series), header(frame, places), restore, channels)
 
 
-class _Part(NamedTuple):
+class _EntityRows(NamedTuple):
     """Rows of one entity; ``copied`` says that the values are no longer the frame's own."""
 
     entity: str | None
@@ -118,18 +118,18 @@ class _Part(NamedTuple):
     copied: bool
 
 
-def _parts(frame: nw.DataFrame[Any], places: list[int], groups: Groups | None) -> list[_Part]:
+def _parts(frame: nw.DataFrame[Any], places: list[int], groups: Groups | None) -> list[_EntityRows]:
     if groups is None:
         everything = slice(None)
         if (view := view_values(frame, places)) is not None:
-            return [_Part(None, everything, view, copied=False)]
-        return [_Part(None, everything, copy_values(frame, places, everything), copied=True)]
+            return [_EntityRows(None, everything, view, copied=False)]
+        return [_EntityRows(None, everything, copy_values(frame, places, everything), copied=True)]
     # one array for all, entity after entity
     values = copy_values(frame, places, np.concatenate(list(groups.values())))
     stops = np.cumsum([len(rows) for rows in groups.values()])
     parts = np.split(values, stops[:-1])
     return [
-        _Part(entity, rows, part, copied=True)
+        _EntityRows(entity, rows, part, copied=True)
         for (entity, rows), part in zip(groups.items(), parts, strict=True)
     ]
 

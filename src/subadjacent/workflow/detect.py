@@ -13,7 +13,7 @@ from subadjacent.workflow.tables import alarm_table, keys_of, scores_table
 from subadjacent.workflow.writing import save_model, write_table, write_text
 
 if TYPE_CHECKING:
-    from subadjacent.data.files import Columns, Part, Rows
+    from subadjacent.data.files import Columns, FileRows, Rows
     from subadjacent.detectors.base import BaseDetector
     from subadjacent.scoring.alarms import Alarm
 
@@ -74,7 +74,7 @@ def detect(
 
 def write_findings(
     detector: BaseDetector,
-    part: Part,
+    part: FileRows,
     folder: Path,
     *,
     title: str,

@@ -15,7 +15,7 @@ from subadjacent.workflow.progress import uncounted
 from subadjacent.workflow.writing import write_text
 
 if TYPE_CHECKING:
-    from subadjacent.data.files import Part, Rows
+    from subadjacent.data.files import FileRows, Rows
     from subadjacent.detectors.assessment import Assessment
     from subadjacent.detectors.base import BaseDetector
     from subadjacent.scoring.alarms import Alarm
@@ -52,7 +52,7 @@ def report(
 def build_page(
     detector: BaseDetector,
     assessment: Assessment,
-    part: Part,
+    part: FileRows,
     alarms: Sequence[Alarm],
     *,
     title: str,

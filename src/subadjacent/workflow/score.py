@@ -47,7 +47,7 @@ def _score_in_parts(detector: BaseDetector, reach: Reach, rows: Rows, watch: Wat
     import polars as pl
 
     keys, labels = [], []
-    entities: dict[str | None, _Entity] = {}
+    entities: dict[str | None, _EntityScores] = {}
     done, total = 0, rows.count
     for part in rows.chunks(CHUNK):
         keys.append(keys_of(part.frame))
@@ -55,7 +55,7 @@ def _score_in_parts(detector: BaseDetector, reach: Reach, rows: Rows, watch: Wat
             labels.append(part.labels)
         for name, places, group in _by_entity(part.frame):
             if name not in entities:
-                entities[name] = _Entity(PiecewiseScorer(detector, least=LEAST, reach=reach))
+                entities[name] = _EntityScores(PiecewiseScorer(detector, least=LEAST, reach=reach))
             entities[name].push(group, done + places)
         done += len(part)
         watch(Progress("scoring", done, max(total, done), "rows"))
@@ -74,7 +74,7 @@ def _score_in_parts(detector: BaseDetector, reach: Reach, rows: Rows, watch: Wat
     )
 
 
-class _Entity:
+class _EntityScores:
     """The scores of one entity so far, its rows without a score, and their places among all."""
 
     def __init__(self, scorer: PiecewiseScorer) -> None:
@@ -115,7 +115,9 @@ class _Entity:
         self.is_short = False
 
 
-def _score_short(detector: BaseDetector, entities: Sequence[_Entity], scores: NDArray[Any]) -> None:
+def _score_short(
+    detector: BaseDetector, entities: Sequence[_EntityScores], scores: NDArray[Any]
+) -> None:
     """Assess entities of few rows together: a thousand frames cost more than their rows."""
     import polars as pl
 
@@ -125,9 +127,9 @@ def _score_short(detector: BaseDetector, entities: Sequence[_Entity], scores: ND
             scores[entity.places] = evidence.score
 
 
-def _batches(entities: Sequence[_Entity]) -> Iterator[list[_Entity]]:
+def _batches(entities: Sequence[_EntityScores]) -> Iterator[list[_EntityScores]]:
     """Entities with at most ``CHUNK`` rows together, or one."""
-    batch: list[_Entity] = []
+    batch: list[_EntityScores] = []
     rows = 0
     for entity in entities:
         rows += len(entity.places)

@@ -22,7 +22,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from subadjacent.data.files import Columns, Part, Rows, open_files
+from subadjacent.data.files import Columns, FileRows, Rows, open_files
 from subadjacent.data.files.parquet import Decoder
 from subadjacent.data.inputs import read
 from subadjacent.errors import DataNotFound, InputError, SubadjacentError
@@ -62,19 +62,19 @@ def put_parquet(path: Path, data: dict[str, Any], **options: Any) -> str:
     return str(path)
 
 
-def same(left: Part, right: Part) -> None:
+def same(left: FileRows, right: FileRows) -> None:
     assert left.frame.equals(right.frame)
     assert left.frame.schema == right.frame.schema
     np.testing.assert_array_equal(left.labels, right.labels)  # type: ignore[arg-type]
 
 
-def together(rows: Rows, size: int) -> Part:
+def together(rows: Rows, size: int) -> FileRows:
     parts = list(rows.chunks(size))
     assert len({tuple(part.frame.schema.items()) for part in parts}) == 1
     assert all(len(part) <= size for part in parts)
     labels = [part.labels for part in parts if part.labels is not None]
     frame = pl.concat([part.frame for part in parts])
-    return Part(frame, np.concatenate(labels) if labels else None)
+    return FileRows(frame, np.concatenate(labels) if labels else None)
 
 
 # what works

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.data.benchmarks.tables import Table
+from subadjacent.data.benchmarks.tables import FileTable
 from subadjacent.errors import InputError
 
 COLUMNS = ("date", "start", "end")
@@ -21,7 +21,7 @@ ORDERS = ("%Y-%m-%d", "%m/%d/%Y", "%d/%m/%Y")
 _TIME = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d*)?)?\s*([AaPp][Mm])?")
 
 
-def attack_labels(path: Path, rows: Table, date_name: str, time_name: str) -> NDArray[np.uint8]:
+def attack_labels(path: Path, rows: FileTable, date_name: str, time_name: str) -> NDArray[np.uint8]:
     """1 for each row from the start of an attack to its end, both included.
 
     `9/10/17` may be a day of September or of October: the reading is taken in which the rows
@@ -46,7 +46,7 @@ def attack_labels(path: Path, rows: Table, date_name: str, time_name: str) -> ND
     return labels
 
 
-def _moments(rows: Table, date_name: str, time_name: str) -> NDArray[np.int64]:
+def _moments(rows: FileTable, date_name: str, time_name: str) -> NDArray[np.int64]:
     """Seconds since 1970 of every row."""
     dates, times = rows.texts(date_name), rows.texts(time_name)
     readings = []

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from subadjacent.data.benchmarks.benchmark import Benchmark, Source, assemble
-from subadjacent.data.benchmarks.tables import Table, read_table
+from subadjacent.data.benchmarks.tables import FileTable, read_table
 from subadjacent.errors import InputError
 
 TIME, LABEL = "Timestamp", "Normal/Attack"
@@ -38,7 +38,7 @@ def read_swat(folder: Path, source: Source, *, suffix: str) -> Benchmark:
     )
 
 
-def _table(path: Path, source: Source) -> Table:
+def _table(path: Path, source: Source) -> FileTable:
     table = read_table(
         path,
         lambda cells: TIME in cells and LABEL in cells,
@@ -53,5 +53,5 @@ def _table(path: Path, source: Source) -> Table:
     return table
 
 
-def _sensors(table: Table) -> list[str]:
+def _sensors(table: FileTable) -> list[str]:
     return [name for name in table.names if name not in (TIME, LABEL, "")]

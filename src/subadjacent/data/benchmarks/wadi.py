@@ -8,7 +8,7 @@ import numpy as np
 
 from subadjacent.data.benchmarks.attacks import attack_labels
 from subadjacent.data.benchmarks.benchmark import Benchmark, Source, assemble
-from subadjacent.data.benchmarks.tables import Table, read_table
+from subadjacent.data.benchmarks.tables import FileTable, read_table
 from subadjacent.errors import DataNotFound, InputError
 
 ROW, DATE, TIME = "Row", "Date", "Time"
@@ -51,7 +51,7 @@ def read_wadi_2019(folder: Path, source: Source) -> Benchmark:
     return _benchmark(folder, source, train, test.head(rows), labels)
 
 
-def _table(path: Path) -> Table:
+def _table(path: Path) -> FileTable:
     table = read_table(
         path,
         lambda cells: tuple(cells[:3]) == (ROW, DATE, TIME),
@@ -59,11 +59,11 @@ def _table(path: Path) -> Table:
         text=(DATE, TIME),
     )
     names = tuple(name.rpartition("\\")[2].strip() for name in table.names)
-    return Table(path, names, table.frame, table.first)
+    return FileTable(path, names, table.frame, table.first)
 
 
 def _benchmark(
-    folder: Path, source: Source, train: Table, test: Table, labels: np.ndarray
+    folder: Path, source: Source, train: FileTable, test: FileTable, labels: np.ndarray
 ) -> Benchmark:
     names = _sensors(train, source)
     if names != _sensors(test, source):
@@ -78,7 +78,7 @@ def _benchmark(
     )
 
 
-def _sensors(table: Table, source: Source) -> list[str]:
+def _sensors(table: FileTable, source: Source) -> list[str]:
     """The sensors less those four that were never filled."""
     others = (ROW, DATE, TIME, LABEL, "", *EMPTY)
     names = [name for name in table.names if name not in others]

@@ -20,7 +20,7 @@ from subadjacent.errors import InputError, require_whole
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Columns", "Part", "Rows", "open_files"]
+__all__ = ["Columns", "FileRows", "Rows", "open_files"]
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ TIME, ENTITY = "timestamp", "item_id"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class FileRows:
     """Some rows in order.
 
     ``frame`` holds the time as ``timestamp``, the entity as ``item_id`` (each where there is
@@ -80,21 +80,21 @@ class Rows:
         """About how many rows there are; text files are gone through once to count lines."""
         return sum(source.length for source in self._sources)
 
-    def whole(self) -> Part:
+    def whole(self) -> FileRows:
         """Everything, in memory."""
         import polars as pl
 
         parts = list(self.chunks(AT_ONCE))
         labels = [part.labels for part in parts if part.labels is not None]
         frame = pl.concat([part.frame for part in parts], rechunk=True)
-        return Part(frame, np.concatenate(labels) if labels else None)
+        return FileRows(frame, np.concatenate(labels) if labels else None)
 
-    def chunks(self, rows: int) -> Iterator[Part]:
+    def chunks(self, rows: int) -> Iterator[FileRows]:
         """Everything in order, at most ``rows`` at a time; a part never spans two files."""
         require_whole("rows", rows, least=1)
         return self._chunks(rows)
 
-    def _chunks(self, rows: int) -> Iterator[Part]:
+    def _chunks(self, rows: int) -> Iterator[FileRows]:
         named = [column for column in (self.time, self.entity, self.label) if column is not None]
         order = TimeOrder(self.time or "")
         for source, form in zip(self._sources, self._forms, strict=True):
@@ -106,7 +106,7 @@ class Rows:
                         order.check(block, part.times, names)
                     yield part
 
-    def _part(self, block: Block, form: TimeForm | None, decimal_comma: bool) -> Part:
+    def _part(self, block: Block, form: TimeForm | None, decimal_comma: bool) -> FileRows:
         import polars as pl
 
         columns: list[pl.Series] = []
@@ -123,7 +123,7 @@ class Rows:
         labels = None
         if self.label is not None:
             labels = block.labels(self.label, decimal_comma=decimal_comma)
-        return Part(pl.DataFrame(columns), labels)
+        return FileRows(pl.DataFrame(columns), labels)
 
 
 def open_files(paths: Sequence[str], columns: Columns = Columns()) -> Rows:  # noqa: B008 — frozen
