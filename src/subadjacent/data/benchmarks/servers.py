@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from subadjacent.data.benchmarks.benchmark import Benchmark, Source, assemble
-from subadjacent.data.benchmarks.tables import Table, read_table
+from subadjacent.data.benchmarks.tables import FileTable, read_table
 from subadjacent.errors import InputError
 
 TIME = "timestamp_(min)"
@@ -46,7 +46,7 @@ def read_psm(folder: Path, source: Source) -> Benchmark:
     )
 
 
-def _features(path: Path, source: Source) -> Table:
+def _features(path: Path, source: Source) -> FileTable:
     table = read_table(path, lambda cells: TIME in cells, TIME)
     expected = [f"feature_{number}" for number in range(source.channels)]
     if (found := _names(table)) != expected:
@@ -57,5 +57,5 @@ def _features(path: Path, source: Source) -> Table:
     return table
 
 
-def _names(table: Table) -> list[str]:
+def _names(table: FileTable) -> list[str]:
     return [name for name in table.names if name != TIME]
