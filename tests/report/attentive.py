@@ -29,6 +29,9 @@ class Epoch:
     seconds: float = 0.5
     complete: bool = True
 
+    def curves(self) -> dict[str, float]:
+        return {"train_loss": self.train_loss, "validation_error": self.validation_error}
+
 
 EPOCHS = (Epoch(1, 0.9, 1.1), Epoch(2, 0.5, 0.8))
 
@@ -62,6 +65,7 @@ class AttentiveDetector(MagnitudeDetector):
         self,
         *,
         window: Any = "auto",
+        near: Any = "auto",
         history: Any = EPOCHS,
         band: Any = Band(),  # noqa: B008 — frozen
         contamination: Any = "auto",
@@ -69,6 +73,7 @@ class AttentiveDetector(MagnitudeDetector):
     ) -> None:
         super().__init__(contamination=contamination, fill_limit=fill_limit)
         self.window = window
+        self.near = near
         self.history = history
         self.band = band
 

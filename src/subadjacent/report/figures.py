@@ -83,7 +83,7 @@ def figure_series(
     unknown = [name for name in names if name not in series.channels]
     if unknown:
         raise InputError(f"channels must be among {series.channels}; got {unknown}")
-    rows = {name.replace("_", " "): trace for name, trace in evidence.traces.items()}
+    rows = [(name.replace("_", " "), trace) for name, trace in evidence.traces.items()]
     with _styled():
         heights = [2.0] * len(names) + [1.0] * len(rows) + [1.4]
         figure, axes = _stack(heights)
@@ -93,9 +93,7 @@ def figure_series(
             axes[0].fill_between([], [], color=GREY, alpha=0.2, lw=0, label="fitted on this part")
         axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, borderaxespad=0.1)
         below = axes[len(names) :]
-        for axis, (name, line) in zip(
-            below, (rows | {"score": evidence.score}).items(), strict=True
-        ):
+        for axis, (name, line) in zip(below, [*rows, ("score", evidence.score)], strict=True):
             _line(axis, line, INK)
             axis.set_ylabel(name)
         axes[-1].axhline(assessment.decision.threshold, color=VERMILLION, linestyle="--")

@@ -4,13 +4,13 @@ All of it is optional: it is shown where a model has the attribute, whatever its
 
 - ``attention_around(rows, row)``: the attention matrix of the window that a row is scored by
 - ``band``: the points that attention is summed over, outlined in the matrix
-- ``history``: what each epoch of training came to
+- ``history``: epochs of training, each with ``curves()``, ``seconds`` and ``complete``
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.base import BaseDetector
+from subadjacent.errors import InputError
 from subadjacent.scoring.evidence import Array
 
 # rows shown on either side of an alarm: as many as a score depends on, within these bounds
 LEAST_AROUND, MOST_AROUND = 30, 100
-# fields of an epoch that are no curve
-NOT_CURVES = ("number", "seconds")
 
 
 @runtime_checkable
@@ -47,7 +46,11 @@ def attention(detector: BaseDetector, series: TrainSeries, row: int) -> Attentio
     if not isinstance(model, Attentive):
         return None
     start, stop = next(one for one in series.stretches if one[0] <= row < one[1])
-    first, matrix = model.attention_around(series.values[start:stop], row - start)
+    try:
+        first, matrix = model.attention_around(series.values[start:stop], row - start)
+    except InputError:
+        # a model around a network, which has no attention
+        return None
     return Attention(start + first, matrix)
 
 
@@ -71,17 +74,10 @@ def history(detector: BaseDetector) -> Sequence[Any] | None:
 
 
 def curves(epochs: Sequence[Any]) -> dict[str, list[float]]:
-    """What was watched in training, by name, epoch by epoch."""
-    if not epochs:
-        return {}
-    values = {
-        field.name: [getattr(epoch, field.name) for epoch in epochs] for field in fields(epochs[0])
-    }
-    return {
-        name: list(map(float, found))
-        for name, found in values.items()
-        if name not in NOT_CURVES and all(_is_number(one) for one in found)
-    }
+    """What was watched in training, by name, epoch by epoch; NaN where an epoch has none."""
+    found = [epoch.curves() for epoch in epochs]
+    names = dict.fromkeys(name for values in found for name in values)
+    return {name: [values.get(name, math.nan) for values in found] for name in names}
 
 
 def reach_before(detector: BaseDetector) -> int:
@@ -96,8 +92,6 @@ def around(detector: BaseDetector) -> int:
 
 def came_to(detector: BaseDetector) -> dict[str, Any]:
     """What the model was fitted with, by the name of the parameter."""
-    return detector.models_.pooled.state().facts
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    facts = detector.models_.pooled.state().facts
+    found = band(detector)
+    return facts if found is None else facts | {"near": found.near, "far": found.far}
