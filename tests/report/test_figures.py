@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from report.attentive import EPOCHS, AttentiveDetector, AttentiveModel, Band, Epoch
+from report.attentive import BAND, EPOCHS, AttentiveDetector, AttentiveModel, Epoch
 from report.sample import dated
 from subadjacent import InputError, SubAdjacentDetector
 from subadjacent.data.plant import Plant
@@ -19,7 +19,7 @@ from subadjacent.report.figures import (
     figure_training,
     save_figures,
 )
-from subadjacent.report.model_facts import attention, curves, in_band
+from subadjacent.report.model_facts import BandShape, attention, curves
 from subadjacent.runtime import Progress
 
 
@@ -81,7 +81,7 @@ def test_attention_and_training_are_drawn(attentive: AttentiveDetector, plant: P
     looked = attention(attentive, series, 507)
     assert looked is not None
     assert looked.first == 500
-    for band, title in ((None, "Attention"), (Band(), "Attention; the band is outlined")):
+    for band, title in ((None, "Attention"), (BAND, "Attention; the band is outlined")):
         axis = figure_attention(looked, 507, band).axes[0]
         assert axis.images[0].get_array().shape == (20, 20)
         assert axis.get_title(loc="left") == title
@@ -124,13 +124,13 @@ def test_attention_is_that_of_the_stretch_a_row_is_in(
 
 
 def test_the_band_by_hand() -> None:
-    assert in_band(Band(1, 1), 4).astype(int).tolist() == [
+    assert BandShape(1, 1, circular=True).mask(4).astype(int).tolist() == [
         [0, 1, 0, 1],
         [1, 0, 1, 0],
         [0, 1, 0, 1],
         [1, 0, 1, 0],
     ]
-    assert in_band(Band(2, 3, circular=False), 4).astype(int).tolist() == [
+    assert BandShape(2, 3, circular=False).mask(4).astype(int).tolist() == [
         [0, 0, 1, 1],
         [0, 0, 0, 1],
         [1, 0, 0, 0],

@@ -25,7 +25,8 @@ from subadjacent.errors import InputError
 from subadjacent.report import model_facts
 from subadjacent.report.downsample import min_max, step_for
 from subadjacent.report.marks import Stretches, by_severity, marked_stretches
-from subadjacent.report.model_facts import Attention, attention, curves, history, in_band
+from subadjacent.report.model_facts import Attention, BandShape, attention, curves, history
+from subadjacent.report.panels import in_words
 from subadjacent.report.text import curve
 from subadjacent.report.timeline import timeline
 from subadjacent.runtime import Progress, Watch, ignore
@@ -83,7 +84,7 @@ def figure_series(
     unknown = [name for name in names if name not in series.channels]
     if unknown:
         raise InputError(f"channels must be among {series.channels}; got {unknown}")
-    rows = [(name.replace("_", " "), trace) for name, trace in evidence.traces.items()]
+    rows = [(in_words(name), trace) for name, trace in evidence.traces.items()]
     with _styled():
         heights = [2.0] * len(names) + [1.0] * len(rows) + [1.4]
         figure, axes = _stack(heights)
@@ -123,7 +124,7 @@ def _mark(axis: Axes, alarms: Sequence[Alarm], labels: Stretches, fitted: Stretc
     axis.margins(x=0)
 
 
-def figure_attention(found: Attention, row: int, band: Any = None) -> Figure:
+def figure_attention(found: Attention, row: int, band: BandShape | None = None) -> Figure:
     """Attention in the window that a row is scored by, with the band outlined if there is one."""
     first, matrix = found
     n = len(matrix)
@@ -140,7 +141,7 @@ def figure_attention(found: Attention, row: int, band: Any = None) -> Figure:
         )
         if band is not None:
             points = np.arange(first, first + n)
-            inside = in_band(band, n).astype(float)
+            inside = band.mask(n).astype(float)
             axis.contour(points, points, inside, levels=[0.5], colors=ORANGE, linewidths=1.0)
         axis.axhline(row, color=VERMILLION, linewidth=0.8, linestyle=":")
         axis.set_title("Attention" if band is None else "Attention; the band is outlined")

@@ -1,16 +1,16 @@
 """What fitted models have to show beside their evidence.
 
-All of it is optional: it is shown where a model has the attribute, whatever its class.
+All of it is optional: it is shown where a model has the attribute, whatever its class. What a
+model was fitted with is read from the facts that it saves.
 
 - ``attention_around(rows, row)``: the attention matrix of the window that a row is scored by
-- ``band``: the points that attention is summed over, outlined in the matrix
 - ``history``: epochs of training, each with ``curves()``, ``seconds`` and ``complete``
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -54,18 +54,28 @@ def attention(detector: BaseDetector, series: TrainSeries, row: int) -> Attentio
     return Attention(start + first, matrix)
 
 
-def band(detector: BaseDetector) -> Any:
-    """What attention is summed over: near, far and circular; None where there is no such."""
-    return getattr(detector.models_.pooled, "band", None)
+class BandShape(NamedTuple):
+    """Which pairs of points attention is summed over, outlined in the matrix."""
+
+    near: int
+    far: int
+    circular: bool
+
+    def mask(self, n: int) -> NDArray[np.bool_]:
+        """The pairs of a window's ``n`` points, (n, n)."""
+        places = np.arange(n)
+        distance = np.abs(places[:, None] - places)
+        if self.circular:
+            distance = np.minimum(distance, n - distance)
+        return np.asarray((self.near <= distance) & (distance <= self.far))
 
 
-def in_band(found: Any, n: int) -> NDArray[np.bool_]:
-    """Which pairs of a window's ``n`` points are at a distance within the band, (n, n)."""
-    places = np.arange(n)
-    distance = np.abs(places[:, None] - places)
-    if found.circular:
-        distance = np.minimum(distance, n - distance)
-    return np.asarray((found.near <= distance) & (distance <= found.far))
+def band(detector: BaseDetector) -> BandShape | None:
+    """The band of a model's attention; None where there is no such."""
+    facts = came_to(detector)
+    if any(name not in facts for name in BandShape._fields):
+        return None
+    return BandShape(*(facts[name] for name in BandShape._fields))
 
 
 def history(detector: BaseDetector) -> Sequence[Any] | None:
@@ -92,6 +102,12 @@ def around(detector: BaseDetector) -> int:
 
 def came_to(detector: BaseDetector) -> dict[str, Any]:
     """What the model was fitted with, by the name of the parameter."""
-    facts = detector.models_.pooled.state().facts
-    found = band(detector)
-    return facts if found is None else facts | {"near": found.near, "far": found.far}
+    return _flat(detector.models_.pooled.state().facts)
+
+
+def _flat(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts within facts beside those that hold them."""
+    flat: dict[str, Any] = {}
+    for name, value in facts.items():
+        flat |= _flat(value) if isinstance(value, Mapping) else {name: value}
+    return flat
