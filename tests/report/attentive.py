@@ -9,16 +9,11 @@ import numpy as np
 
 from subadjacent import MagnitudeDetector
 from subadjacent.methods.method import Model, State
+from subadjacent.report.model_facts import BandShape
 from subadjacent.scoring.evidence import Evidence, Reach
 
 WINDOW = 20
-
-
-@dataclass(frozen=True)
-class Band:
-    near: int = 4
-    far: int = 6
-    circular: bool = True
+BAND = BandShape(near=4, far=6, circular=True)
 
 
 @dataclass(frozen=True)
@@ -29,6 +24,9 @@ class Epoch:
     seconds: float = 0.5
     complete: bool = True
 
+    def curves(self) -> dict[str, float]:
+        return {"train_loss": self.train_loss, "validation_error": self.validation_error}
+
 
 EPOCHS = (Epoch(1, 0.9, 1.1), Epoch(2, 0.5, 0.8))
 
@@ -36,7 +34,7 @@ EPOCHS = (Epoch(1, 0.9, 1.1), Epoch(2, 0.5, 0.8))
 class AttentiveModel(Model):
     """A model with attention around every row; the rest is another model's."""
 
-    def __init__(self, model: Model, history: tuple[Epoch, ...], band: Band | None) -> None:
+    def __init__(self, model: Model, history: tuple[Epoch, ...], band: BandShape | None) -> None:
         self.model, self.history, self.band = model, history, band
 
     @property
@@ -48,7 +46,8 @@ class AttentiveModel(Model):
         return found._replace(traces={"contribution": np.log1p(found.score)})
 
     def state(self) -> State:
-        return State({}, {"window": WINDOW})
+        network = {} if self.band is None else {"band": self.band._asdict()}
+        return State({}, {"window": WINDOW, "network": network})
 
     def attention_around(self, rows: np.ndarray, row: int) -> tuple[int, np.ndarray]:
         first = max(min(row // WINDOW * WINDOW, len(rows) - WINDOW), 0)
@@ -62,13 +61,15 @@ class AttentiveDetector(MagnitudeDetector):
         self,
         *,
         window: Any = "auto",
+        near: Any = "auto",
         history: Any = EPOCHS,
-        band: Any = Band(),  # noqa: B008 — frozen
+        band: Any = BAND,
         contamination: Any = "auto",
         fill_limit: int = 10,
     ) -> None:
         super().__init__(contamination=contamination, fill_limit=fill_limit)
         self.window = window
+        self.near = near
         self.history = history
         self.band = band
 

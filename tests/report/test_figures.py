@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from report.attentive import EPOCHS, AttentiveDetector, Band
+from report.attentive import BAND, EPOCHS, AttentiveDetector, AttentiveModel, Epoch
 from report.sample import dated
 from subadjacent import InputError, SubAdjacentDetector
 from subadjacent.data.plant import Plant
@@ -19,7 +19,7 @@ from subadjacent.report.figures import (
     figure_training,
     save_figures,
 )
-from subadjacent.report.model_facts import attention, in_band
+from subadjacent.report.model_facts import BandShape, attention, curves
 from subadjacent.runtime import Progress
 
 
@@ -81,12 +81,34 @@ def test_attention_and_training_are_drawn(attentive: AttentiveDetector, plant: P
     looked = attention(attentive, series, 507)
     assert looked is not None
     assert looked.first == 500
-    for band, title in ((None, "Attention"), (Band(), "Attention; the band is outlined")):
+    for band, title in ((None, "Attention"), (BAND, "Attention; the band is outlined")):
         axis = figure_attention(looked, 507, band).axes[0]
         assert axis.images[0].get_array().shape == (20, 20)
         assert axis.get_title(loc="left") == title
     titles = [axis.get_title(loc="left") for axis in figure_training(EPOCHS).axes]
     assert titles == ["Training loss", "Validation error"]
+
+
+def test_a_network_without_attention_shows_none(attentive: AttentiveDetector, plant: Plant) -> None:
+    class Blind(AttentiveModel):
+        def attention_around(self, rows: np.ndarray, row: int) -> tuple[int, np.ndarray]:
+            raise InputError(f"no attention at row {row} of {len(rows)}")
+
+    blind = copy(attentive)
+    blind.models_ = attentive.models_.map(lambda model: Blind(model, (), None))
+    (series,) = blind.assess(dated(plant.test)).series
+    assert attention(blind, series, 507) is None
+
+
+def test_an_epoch_without_a_number_leaves_a_hole_in_its_curve() -> None:
+    class Longer(Epoch):
+        def curves(self) -> dict[str, float]:
+            return super().curves() | {"contribution": 0.25}
+
+    found = curves([EPOCHS[0], Longer(2, 0.5, 0.8)])
+    assert found["train_loss"] == [0.9, 0.5]
+    np.testing.assert_array_equal(found["contribution"], [np.nan, 0.25])
+    assert curves([]) == {}
 
 
 def test_attention_is_that_of_the_stretch_a_row_is_in(
@@ -102,13 +124,13 @@ def test_attention_is_that_of_the_stretch_a_row_is_in(
 
 
 def test_the_band_by_hand() -> None:
-    assert in_band(Band(1, 1), 4).astype(int).tolist() == [
+    assert BandShape(1, 1, circular=True).mask(4).astype(int).tolist() == [
         [0, 1, 0, 1],
         [1, 0, 1, 0],
         [0, 1, 0, 1],
         [1, 0, 1, 0],
     ]
-    assert in_band(Band(2, 3, circular=False), 4).astype(int).tolist() == [
+    assert BandShape(2, 3, circular=False).mask(4).astype(int).tolist() == [
         [0, 0, 1, 1],
         [0, 0, 0, 1],
         [1, 0, 0, 0],

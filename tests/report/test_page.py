@@ -160,6 +160,7 @@ def test_settings_tell_what_auto_came_to(
     assert told["near"] == "5"
     assert "ExtremeValue" in told["contamination"]
     assert words.settings(attentive)["window"] == "auto: 20"
+    assert words.settings(attentive)["near"] == "auto: 4"
     chance = RandomDetector().fit(plant.train)
     assert words.settings(chance)["seed"] == str(chance.models_.pooled.state().facts["seed"])
 

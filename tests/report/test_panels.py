@@ -32,11 +32,12 @@ def test_panels_by_hand() -> None:
 
 def test_a_name_that_nobody_knows_is_a_title_all_the_same() -> None:
     found = small()
-    first = found.evidence[0]._replace(traces={"my_own_trace": found.evidence[0].score})
+    score = found.evidence[0].score
+    first = found.evidence[0]._replace(traces={"my_own_trace": score, "score": score})
     shown = panels(replace(found, evidence=(first, found.evidence[1])))
-    assert [(panel.title, panel.about) for panel in shown[1:2]] == [("My own trace", "")]
+    assert (shown[1].title, shown[1].about) == ("My own trace", "")
     # the other series has none of that name
-    assert [panel.title for panel in shown[2:]] == ["Error", "Score"]
+    assert [panel.title for panel in shown[2:]] == ["Row score", "Error", "Score"]
 
 
 def test_what_is_not_there_is_not_a_number() -> None:

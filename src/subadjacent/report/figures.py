@@ -25,7 +25,8 @@ from subadjacent.errors import InputError
 from subadjacent.report import model_facts
 from subadjacent.report.downsample import min_max, step_for
 from subadjacent.report.marks import Stretches, by_severity, marked_stretches
-from subadjacent.report.model_facts import Attention, attention, curves, history, in_band
+from subadjacent.report.model_facts import Attention, BandShape, attention, curves, history
+from subadjacent.report.panels import in_words
 from subadjacent.report.text import curve
 from subadjacent.report.timeline import timeline
 from subadjacent.runtime import Progress, Watch, ignore
@@ -83,7 +84,7 @@ def figure_series(
     unknown = [name for name in names if name not in series.channels]
     if unknown:
         raise InputError(f"channels must be among {series.channels}; got {unknown}")
-    rows = {name.replace("_", " "): trace for name, trace in evidence.traces.items()}
+    rows = [(in_words(name), trace) for name, trace in evidence.traces.items()]
     with _styled():
         heights = [2.0] * len(names) + [1.0] * len(rows) + [1.4]
         figure, axes = _stack(heights)
@@ -93,9 +94,7 @@ def figure_series(
             axes[0].fill_between([], [], color=GREY, alpha=0.2, lw=0, label="fitted on this part")
         axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, borderaxespad=0.1)
         below = axes[len(names) :]
-        for axis, (name, line) in zip(
-            below, (rows | {"score": evidence.score}).items(), strict=True
-        ):
+        for axis, (name, line) in zip(below, [*rows, ("score", evidence.score)], strict=True):
             _line(axis, line, INK)
             axis.set_ylabel(name)
         axes[-1].axhline(assessment.decision.threshold, color=VERMILLION, linestyle="--")
@@ -125,7 +124,7 @@ def _mark(axis: Axes, alarms: Sequence[Alarm], labels: Stretches, fitted: Stretc
     axis.margins(x=0)
 
 
-def figure_attention(found: Attention, row: int, band: Any = None) -> Figure:
+def figure_attention(found: Attention, row: int, band: BandShape | None = None) -> Figure:
     """Attention in the window that a row is scored by, with the band outlined if there is one."""
     first, matrix = found
     n = len(matrix)
@@ -142,7 +141,7 @@ def figure_attention(found: Attention, row: int, band: Any = None) -> Figure:
         )
         if band is not None:
             points = np.arange(first, first + n)
-            inside = in_band(band, n).astype(float)
+            inside = band.mask(n).astype(float)
             axis.contour(points, points, inside, levels=[0.5], colors=ORANGE, linewidths=1.0)
         axis.axhline(row, color=VERMILLION, linewidth=0.8, linestyle=":")
         axis.set_title("Attention" if band is None else "Attention; the band is outlined")

@@ -1,16 +1,16 @@
 """What fitted models have to show beside their evidence.
 
-All of it is optional: it is shown where a model has the attribute, whatever its class.
+All of it is optional: it is shown where a model has the attribute, whatever its class. What a
+model was fitted with is read from the facts that it saves.
 
 - ``attention_around(rows, row)``: the attention matrix of the window that a row is scored by
-- ``band``: the points that attention is summed over, outlined in the matrix
-- ``history``: what each epoch of training came to
+- ``history``: epochs of training, each with ``curves()``, ``seconds`` and ``complete``
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.base import BaseDetector
+from subadjacent.errors import InputError
 from subadjacent.scoring.evidence import Array
 
 # rows shown on either side of an alarm: as many as a score depends on, within these bounds
 LEAST_AROUND, MOST_AROUND = 30, 100
-# fields of an epoch that are no curve
-NOT_CURVES = ("number", "seconds")
 
 
 @runtime_checkable
@@ -47,22 +46,36 @@ def attention(detector: BaseDetector, series: TrainSeries, row: int) -> Attentio
     if not isinstance(model, Attentive):
         return None
     start, stop = next(one for one in series.stretches if one[0] <= row < one[1])
-    first, matrix = model.attention_around(series.values[start:stop], row - start)
+    try:
+        first, matrix = model.attention_around(series.values[start:stop], row - start)
+    except InputError:
+        # a model around a network, which has no attention
+        return None
     return Attention(start + first, matrix)
 
 
-def band(detector: BaseDetector) -> Any:
-    """What attention is summed over: near, far and circular; None where there is no such."""
-    return getattr(detector.models_.pooled, "band", None)
+class BandShape(NamedTuple):
+    """Which pairs of points attention is summed over, outlined in the matrix."""
+
+    near: int
+    far: int
+    circular: bool
+
+    def mask(self, n: int) -> NDArray[np.bool_]:
+        """The pairs of a window's ``n`` points, (n, n)."""
+        places = np.arange(n)
+        distance = np.abs(places[:, None] - places)
+        if self.circular:
+            distance = np.minimum(distance, n - distance)
+        return np.asarray((self.near <= distance) & (distance <= self.far))
 
 
-def in_band(found: Any, n: int) -> NDArray[np.bool_]:
-    """Which pairs of a window's ``n`` points are at a distance within the band, (n, n)."""
-    places = np.arange(n)
-    distance = np.abs(places[:, None] - places)
-    if found.circular:
-        distance = np.minimum(distance, n - distance)
-    return np.asarray((found.near <= distance) & (distance <= found.far))
+def band(detector: BaseDetector) -> BandShape | None:
+    """The band of a model's attention; None where there is no such."""
+    facts = came_to(detector)
+    if any(name not in facts for name in BandShape._fields):
+        return None
+    return BandShape(*(facts[name] for name in BandShape._fields))
 
 
 def history(detector: BaseDetector) -> Sequence[Any] | None:
@@ -71,17 +84,10 @@ def history(detector: BaseDetector) -> Sequence[Any] | None:
 
 
 def curves(epochs: Sequence[Any]) -> dict[str, list[float]]:
-    """What was watched in training, by name, epoch by epoch."""
-    if not epochs:
-        return {}
-    values = {
-        field.name: [getattr(epoch, field.name) for epoch in epochs] for field in fields(epochs[0])
-    }
-    return {
-        name: list(map(float, found))
-        for name, found in values.items()
-        if name not in NOT_CURVES and all(_is_number(one) for one in found)
-    }
+    """What was watched in training, by name, epoch by epoch; NaN where an epoch has none."""
+    found = [epoch.curves() for epoch in epochs]
+    names = dict.fromkeys(name for values in found for name in values)
+    return {name: [values.get(name, math.nan) for values in found] for name in names}
 
 
 def reach_before(detector: BaseDetector) -> int:
@@ -96,8 +102,12 @@ def around(detector: BaseDetector) -> int:
 
 def came_to(detector: BaseDetector) -> dict[str, Any]:
     """What the model was fitted with, by the name of the parameter."""
-    return detector.models_.pooled.state().facts
+    return _flat(detector.models_.pooled.state().facts)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _flat(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts within facts beside those that hold them."""
+    flat: dict[str, Any] = {}
+    for name, value in facts.items():
+        flat |= _flat(value) if isinstance(value, Mapping) else {name: value}
+    return flat

@@ -20,7 +20,8 @@ ABOUT = {
     "other channels": "what the other channels do not explain either",
     "all channels": "what is left over of all channels together",
     "error": "mean squared residual of the channels, before it is averaged",
-    "contribution": "attention that falls into the band",
+    "contribution": "from the attention; where it is low, the error counts more",
+    "row score": "of the row by itself, before it is averaged or compared with others",
 }
 
 # pixels
@@ -52,6 +53,12 @@ class Panel:
 def trace_names(evidence: Sequence[Evidence]) -> tuple[str, ...]:
     """Names of all traces; what one series has, another may not."""
     return tuple(dict.fromkeys(name for part in evidence for name in part.traces))
+
+
+def in_words(name: str) -> str:
+    """The name of a trace in plain words."""
+    # not to be mistaken for the score itself, which stands below
+    return "row score" if name == "score" else name.replace("_", " ")
 
 
 def panels(assessment: Assessment) -> tuple[Panel, ...]:
@@ -87,6 +94,6 @@ def trace_of(evidence: Evidence, name: str) -> Array:
 
 
 def _trace_panel(key: str, name: str) -> Panel:
-    plain = name.replace("_", " ")
+    plain = in_words(name)
     line = Line(key, plain, "trace")
     return Panel(key, plain.capitalize(), ABOUT.get(plain, ""), TRACE_HEIGHT, (line,))

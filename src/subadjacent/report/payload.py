@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -114,7 +114,7 @@ def payload(
         "kind": views[0].times.kind,
         "threshold": threshold,
         "window": model_facts.around(detector),
-        "band": None if band is None else asdict(band),
+        "band": None if band is None else band._asdict(),
         "expected": views[0].expected,
         "lines": [line.key for panel in panels[1:] for line in panel.lines],
         "channels": list(views[0].series.channels),
