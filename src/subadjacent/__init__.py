@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from subadjacent.errors import DataNotFound, InputError, ModelFileError, SubadjacentError
     from subadjacent.scoring.alarms import Alarm, Cause
     from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue, Fixed, Quantile
-    from subadjacent.training.loop import Epoch, Progress
+    from subadjacent.training.history import Epoch
+    from subadjacent.training.loop import Progress
 
 __version__ = "0.1.0"
 
@@ -35,7 +36,7 @@ _HOMES = {
     "BaseDetector": "detectors.base",
     "Cause": "scoring.alarms",
     "DataNotFound": "errors",
-    "Epoch": "training.loop",
+    "Epoch": "training.history",
     "ExtremeValue": "scoring.threshold",
     "Fixed": "scoring.threshold",
     "InputError": "errors",

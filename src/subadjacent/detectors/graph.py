@@ -64,8 +64,10 @@ class ScoringGraph(nn.Module):
         scaled = ((rows.double() - center) / deviation).clamp(-self.clip, self.clip).float()
         at, counts = self._places(rows.shape[0])
         windows = scaled[mirrored(at, rows.shape[0])]  # (B, N, C)
-        expected, contribution = self.network(windows)
-        error = (expected - windows).square().mean(dim=-1)  # (B, N)
+        judged = self.network.judge(windows)
+        assert judged.expected is not None
+        expected, contribution = judged.expected, judged.traces["contribution"]
+        error = judged.error.mean(dim=-1)  # (B, N)
         score = weighted(error, contribution, self.points.temperature)
         others = torch.stack([error, contribution, score], dim=-1)
         found = stitch(at, counts, torch.cat([expected, others], dim=-1), rows.shape[0])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
-from subadjacent.model.config import ModelConfig
+from subadjacent.networks.config import TransformerConfig
 
 # what comes of reading values that are missing or of another kind; torch raises RuntimeError
 BAD_VALUES = (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError)
@@ -118,17 +118,21 @@ def check_facts(facts: dict[str, Any]) -> None:
 
 
 def check_learned(
-    learned: dict[str, Any], channels: Collection[str], entities: Collection[str]
+    learned: dict[str, Any],
+    settings: type[TransformerConfig],
+    channels: Collection[str],
+    entities: Collection[str],
 ) -> None:
     """Refuse values that no fitted detector around a network has learned."""
-    config = ModelConfig.from_dict(learned["network"])
+    config = settings.from_dict(learned["network"])
     count = len(channels)
     if config.channels != count:
         raise InputError(
             f"channels must name the {config.channels} that the network has; got {count}"
         )
     require_whole("window", learned["window"], least=2)
-    config.band.check(learned["window"])
+    if (band := getattr(config, "band", None)) is not None:
+        band.check(learned["window"])
     require_whole("seed", learned["seed"], least=0)
     require_number("usual_score", learned["usual_score"])
     require_numbers("warmup", learned["warmup"])

@@ -31,10 +31,10 @@ from subadjacent.detectors.defaults import (
     choose_window,
 )
 from subadjacent.detectors.integrity import check_learned
-from subadjacent.detectors.persist import Tensors, decode_history, encode_history
+from subadjacent.detectors.persist import Tensors
 from subadjacent.errors import InputError
-from subadjacent.model.config import ModelConfig
-from subadjacent.model.network import Network
+from subadjacent.networks.config import TransformerConfig
+from subadjacent.networks.network import Attentive, Network
 from subadjacent.scoring.alarms import ERROR_FLOOR, Explanation
 from subadjacent.scoring.dynamic import dynamic
 from subadjacent.scoring.point import (
@@ -48,6 +48,7 @@ from subadjacent.scoring.smoothing import smooth
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast, resolve_device
 from subadjacent.training.fit import fit_network
+from subadjacent.training.history import decode_history, encode_history
 from subadjacent.training.loop import Watch
 
 
@@ -64,6 +65,7 @@ class NeuralDetector(BaseDetector):
     """
 
     _kind: ClassVar[type[Network]]
+    _settings: ClassVar[type[TransformerConfig]]
 
     window: int | Auto
     size: str
@@ -99,7 +101,7 @@ class NeuralDetector(BaseDetector):
         check_parameters({name: self.setting(name) for name in given})
 
     @abstractmethod
-    def _configure(self, channels: int) -> ModelConfig:
+    def _configure(self, channels: int) -> TransformerConfig:
         """The network's settings, once the window is chosen; refuses what cannot be."""
 
     def trace(self, X: Any) -> list[Trace]:
@@ -129,6 +131,7 @@ class NeuralDetector(BaseDetector):
         first = max(min(first, stop - self.window_), start)
         rows = TrainSeries(series.values[first : first + self.window_], entity=series.entity)
         window = self._stack([rows]).values[None]
+        assert isinstance(self.network_, Attentive)
         with torch.inference_mode():
             matrices = self.network_.attention(window.to(next(self.network_.parameters()).device))
         return first, matrices.mean(dim=(0, 1, 2)).cpu().numpy()
@@ -263,8 +266,8 @@ class NeuralDetector(BaseDetector):
         return self.network_.state_dict(), learned
 
     def _restore(self, tensors: Tensors, learned: dict[str, Any]) -> None:
-        check_learned(learned, self.channels_, self.entities_)
-        config = ModelConfig.from_dict(learned["network"])
+        check_learned(learned, self._settings, self.channels_, self.entities_)
+        config = self._settings.from_dict(learned["network"])
         self.network_ = self._kind.seeded(config, 0).eval()
         self.network_.load_state_dict(tensors)
         self.window_ = int(learned["window"])
@@ -307,7 +310,6 @@ class NeuralDetector(BaseDetector):
             batch_size=choose_batch_size(self.batch_size, windows, self.window_),
             learning_rate=choose_learning_rate(self.learning_rate, self.setting("size")),
             decay=self.decay,
-            attention_weight=self.attention_weight,
             patience=self.patience,
             budget=None if self.budget is None else duration(self.budget, name="budget"),
             seed=self.seed_,

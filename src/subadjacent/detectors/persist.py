@@ -8,13 +8,11 @@ each part of what was learned, and ``README.md`` a card for people.
 from __future__ import annotations
 
 import json
-import math
 import os
 import platform
 import secrets
 import shutil
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -34,7 +32,6 @@ from subadjacent.detectors.integrity import (
 )
 from subadjacent.errors import DataNotFound, InputError, ModelFileError
 from subadjacent.scoring.threshold import BaseThreshold, Fixed, threshold_from_dict
-from subadjacent.training.loop import Epoch
 
 SCHEMA = 1
 CONFIG, WEIGHTS, FACTS, CARD = "config.json", "model.safetensors", "detector.json", "README.md"
@@ -143,23 +140,6 @@ def decode_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
         name: threshold_from_dict(value) if isinstance(value, dict) else value
         for name, value in parameters.items()
     }
-
-
-def encode_history(history: Sequence[Epoch]) -> list[dict[str, Any]]:
-    """Epochs as JSON can hold them: what is not finite, after divergence, becomes None."""
-    return [
-        {name: value if math.isfinite(value) else None for name, value in asdict(epoch).items()}
-        for epoch in history
-    ]
-
-
-def decode_history(history: Sequence[dict[str, Any]]) -> list[Epoch]:
-    """The inverse of ``encode_history``, with NaN for None."""
-    unknown: Any = math.nan
-    return [
-        Epoch(**{name: unknown if value is None else value for name, value in epoch.items()})
-        for epoch in history
-    ]
 
 
 def _encode(name: str, value: Any, threshold: float) -> Any:

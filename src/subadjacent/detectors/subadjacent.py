@@ -18,8 +18,7 @@ from subadjacent.detectors.levels import EntityLevels
 from subadjacent.detectors.neural import NeuralDetector
 from subadjacent.detectors.persist import Tensors
 from subadjacent.errors import InputError
-from subadjacent.model.config import ModelConfig
-from subadjacent.model.transformer import SubAdjacentTransformer
+from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 from subadjacent.scoring.alarms import Explanation, core_of
 from subadjacent.scoring.standardised import averaged, smoothing_lengths, unusual
 from subadjacent.training.loop import Watch
@@ -143,6 +142,7 @@ class SubAdjacentDetector(NeuralDetector):
     """
 
     _kind = SubAdjacentTransformer
+    _settings = SubAdjacentConfig
 
     def __init__(
         self,
@@ -240,10 +240,14 @@ class SubAdjacentDetector(NeuralDetector):
             )
         return self.recipe in ADDED_UP
 
-    def _configure(self, channels: int) -> ModelConfig:
+    def _configure(self, channels: int) -> SubAdjacentConfig:
         self.band_ = choose_band(self.near, self.far, self.window_)
-        return ModelConfig.sized(
-            self.setting("size"), channels, attention=self.attention, band=self.band_
+        return SubAdjacentConfig.sized(
+            self.setting("size"),
+            channels,
+            attention=self.attention,
+            band=self.band_,
+            attention_weight=self.attention_weight,
         )
 
     def _calibrate(
@@ -370,6 +374,7 @@ class SubAdjacentDetector(NeuralDetector):
         added = {name: value for name, value in tensors.items() if name.startswith(ADDED)}
         if self.recipe != "fast":
             super()._restore({k: v for k, v in tensors.items() if k not in added}, learned)
+            assert isinstance(self.network_, SubAdjacentTransformer)
             self.band_ = self.network_.config.band
         if self.recipe in ADDED_UP:
             combination = learned["combination"]

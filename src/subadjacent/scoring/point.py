@@ -16,7 +16,7 @@ from torch import Tensor
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import Stack, Windows
 from subadjacent.errors import InputError, require_number, require_whole
-from subadjacent.model.network import Network
+from subadjacent.networks.network import Network, WindowEvidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,8 @@ def score_points(model: Network, stack: Stack, config: PointConfig) -> PointScor
     """Score every row of ``stack``."""
     windows, fresh = stack.scoring_windows(config.stride_within(stack.window))
     found = _Stitch(len(stack.values), 3)
-    for rows, values, reconstructed, contribution in _reconstruct(model, windows, fresh, config):
-        error = (reconstructed - values).square().mean(dim=-1)  # (B, N)
+    for rows, judged in _judge(model, windows, fresh, config):
+        error, contribution = judged.error.mean(dim=-1), judged.traces["contribution"]  # (B, N)
         score = weighted(error, contribution, config.temperature)
         found.add(rows, torch.stack([error, contribution, score], dim=-1))
     means = found.means()
@@ -116,8 +116,9 @@ def expected_values(
     # where a row goes among the wanted ones; -1, for nothing, also serves rows numbered -1
     places = torch.from_numpy(np.append(np.where(wanted, before[:-1], -1), -1))
     found = _Stitch(int(before[-1]), stack.values.shape[1])
-    for rows, _, reconstructed, _ in _reconstruct(model, windows, fresh, config):
-        found.add(places[rows], reconstructed)
+    for rows, judged in _judge(model, windows, fresh, config):
+        assert judged.expected is not None
+        found.add(places[rows], judged.expected)
     return found.means()
 
 
@@ -128,8 +129,8 @@ def channel_errors(model: Network, windows: Windows, config: PointConfig) -> NDA
     device = next(model.parameters()).device
     total = torch.zeros(windows.values.shape[1], dtype=torch.float64)
     for which in windows.batches(config.windows_at_once(windows.length)):
-        values = windows.take(which).to(device)
-        total += (model(values).values - values).square().mean(dim=1).sum(dim=0).cpu().double()
+        judged = model.judge(windows.take(which).to(device))
+        total += judged.error.mean(dim=1).sum(dim=0).cpu().double()
     return (total / len(windows)).numpy()
 
 
@@ -167,18 +168,17 @@ def _blockwise(
 
 
 @torch.inference_mode()
-def _reconstruct(
+def _judge(
     model: Network, windows: Windows, fresh: Tensor, config: PointConfig
-) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
+) -> Iterator[tuple[Tensor, WindowEvidence]]:
     """Run the network; rows that do not count in a window come out as -1."""
     model.eval()
     device = next(model.parameters()).device
     steps = torch.arange(windows.length)
     for which in windows.batches(config.windows_at_once(windows.length)):
-        values = windows.take(which).to(device)
-        reconstructed, contribution = model(values)
+        judged = model.judge(windows.take(which).to(device))
         rows = windows.rows(which).masked_fill(steps < fresh[which, None], -1)
-        yield rows, values, reconstructed, contribution
+        yield rows, judged
 
 
 class _Stitch:

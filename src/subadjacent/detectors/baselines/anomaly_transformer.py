@@ -5,17 +5,14 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from subadjacent.core.band import Band
 from subadjacent.detectors.defaults import Auto
 from subadjacent.detectors.neural import NeuralDetector
 from subadjacent.errors import InputError
-from subadjacent.model.anomaly_transformer import AnomalyTransformer
-from subadjacent.model.config import VANILLA, ModelConfig
+from subadjacent.networks.anomaly_transformer import AnomalyTransformer, AnomalyTransformerConfig
+from subadjacent.networks.layers import VANILLA
 
 # the parameter's words → the network's
 ATTENTIONS = {"vanilla": VANILLA, "linear": "softmax"}
-# this network has no band, its settings do: the narrowest there is fits every window
-NO_BAND = Band(0, 0)
 
 
 class AnomalyTransformerDetector(NeuralDetector):
@@ -84,12 +81,13 @@ class AnomalyTransformerDetector(NeuralDetector):
     network_ : AnomalyTransformer
     window_ : what ``window`` came to
     history_ : list of Epoch
-        Its ``contribution`` is the mean discrepancy.
+        The ``contribution`` among its traces is the mean discrepancy.
     usual_error_ : ndarray
         Each channel's mean squared error on held-out rows, in standardised units.
     """
 
     _kind = AnomalyTransformer
+    _settings = AnomalyTransformerConfig
 
     def __init__(
         self,
@@ -146,11 +144,14 @@ class AnomalyTransformerDetector(NeuralDetector):
         self.device = device
         self.random_state = random_state
 
-    def _configure(self, channels: int) -> ModelConfig:
+    def _configure(self, channels: int) -> AnomalyTransformerConfig:
         if not isinstance(self.attention, str) or self.attention not in ATTENTIONS:
             raise InputError(
                 f"attention must be one of {', '.join(ATTENTIONS)}; got {self.attention!r}"
             )
-        return ModelConfig.sized(
-            self.size, channels, attention=ATTENTIONS[self.attention], band=NO_BAND
+        return AnomalyTransformerConfig.sized(
+            self.size,
+            channels,
+            attention=ATTENTIONS[self.attention],
+            attention_weight=self.attention_weight,
         )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from subadjacent.experiments.runner import Place
-    from subadjacent.model.network import Network
+    from subadjacent.networks.network import Network
 
 KINDS = ("global", "contextual", "shapelet", "seasonal", "trend")
 # the main text's figure: one kind of point, one of pattern

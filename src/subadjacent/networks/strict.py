@@ -11,19 +11,54 @@ Shapes: B windows, N points in a window, C channels, D model width, H heads, E =
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from subadjacent.core.band import Band
 from subadjacent.core.banded import banded_attention, banded_matrix, check_strict, usable
 from subadjacent.core.loss import loss
 from subadjacent.errors import InputError
-from subadjacent.model.config import ModelConfig
-from subadjacent.model.network import Network, Objective, Reconstruction
+from subadjacent.networks.config import TransformerConfig
+from subadjacent.networks.layers import Reconstruction
+from subadjacent.networks.network import Network, WindowEvidence
 
 Turns = tuple[Tensor, Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class StrictConfig(TransformerConfig):
+    """The settings of the strict form.
+
+    Parameters
+    ----------
+    channels, width, heads, layers, feedforward
+        See ``TransformerConfig``; the width must be a multiple of twice the heads.
+    band
+        The points that a point is reconstructed from. It must not hold the point itself, and
+        its distance runs along the line.
+    """
+
+    band: Band = field(default_factory=lambda: Band(circular=False))
+
+    def __post_init__(self) -> None:
+        # super() does not find its class in a dataclass with slots
+        TransformerConfig.__post_init__(self)
+        check_strict(self.band)
+        if self.width % (2 * self.heads):
+            raise InputError(
+                f"width must be a multiple of twice the heads in the strict form; "
+                f"got width={self.width}, heads={self.heads}"
+            )
+
+    @classmethod
+    def from_dict(cls, saved: dict[str, Any]) -> Self:
+        """The inverse of ``dataclasses.asdict``."""
+        return cls(**saved | {"band": Band(**saved["band"])})
 
 
 class StrictAttention(nn.Module):
@@ -34,10 +69,10 @@ class StrictAttention(nn.Module):
     after it, and not on where the window begins.
     """
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: StrictConfig) -> None:
         super().__init__()
         self.heads = config.heads
-        self.band = replace(config.band, circular=False)
+        self.band = config.band
         # whether to form the matrix; by the window's length when None
         self.dense: bool | None = None
         self.ask = nn.Linear(config.width, config.width)
@@ -68,7 +103,7 @@ class StrictAttention(nn.Module):
 class StrictLayer(nn.Module):
     """Attention, then two linear maps of each stream, both added and normalised after."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: StrictConfig) -> None:
         super().__init__()
         self.attention = StrictAttention(config)
         self.after_attention = nn.LayerNorm(config.width)
@@ -87,25 +122,19 @@ class StrictLayer(nn.Module):
 class StrictTransformer(Network):
     """Reconstructs each point from the points at distance ``near`` to ``far`` alone.
 
-    Distance runs along the line whatever ``band.circular`` says, and the band must not hold the
-    point itself. ``attention`` of the settings plays no part: attention is always the softmax
-    over the band. The reconstruction of a point that has its whole band in the window does not
-    depend on where the window begins; see ``usable``.
+    Attention is the softmax over the band. The reconstruction of a point that has its whole band
+    in the window does not depend on where the window begins; see ``usable``.
 
     The contribution of a point is all the attention it gets, for none comes from outside of the
     band. Its mean is 1, training does not raise it, and points near the window's ends have less
     of it since fewer can ask them.
     """
 
-    def __init__(self, config: ModelConfig) -> None:
+    recordable = True
+    config: StrictConfig
+
+    def __init__(self, config: StrictConfig) -> None:
         super().__init__(config)
-        self.band = replace(config.band, circular=False)
-        check_strict(self.band)
-        if config.width % (2 * config.heads):
-            raise InputError(
-                f"width must be a multiple of twice the heads in the strict form; "
-                f"got width={config.width}, heads={config.heads}"
-            )
         self.embed = nn.Linear(config.channels, config.width, bias=False)
         nn.init.kaiming_normal_(self.embed.weight, mode="fan_in", nonlinearity="leaky_relu")
         self.start = nn.Parameter(torch.randn(config.width))
@@ -113,7 +142,7 @@ class StrictTransformer(Network):
         self.norm = nn.LayerNorm(config.width)
         self.reconstruct = nn.Linear(config.width, config.channels)
         self.register_buffer(
-            "periods", periods(config.width // config.heads // 2, self.band.far), persistent=False
+            "periods", periods(config.width // config.heads // 2, config.band.far), persistent=False
         )
 
     def forward(self, windows: Tensor) -> Reconstruction:
@@ -127,18 +156,23 @@ class StrictTransformer(Network):
             self.reconstruct(self.norm(streams)), torch.stack(contributions).mean(dim=0)
         )
 
-    def objective(
+    def losses(
         self,
         windows: Tensor,
-        attention_weight: float,  # noqa: ARG002 — nothing to weigh: all attention is in the band
-    ) -> Objective:
-        """Twice the mean squared error, the scale of Eq. 5; the attention weight plays no part.
+        epoch: int,  # noqa: ARG002 — the same in every epoch
+    ) -> Sequence[Tensor]:
+        """Twice the mean squared error, the scale of Eq. 5.
 
-        There is nothing to weigh: all attention is in the band already.
+        The contribution has no weight here: all attention is in the band already.
         """
         values, contribution = self(windows)
-        contribution = contribution.detach()
-        return Objective(loss(windows, values, contribution, attention_weight=0.0), contribution)
+        return [loss(windows, values, contribution.detach(), attention_weight=0.0)]
+
+    def judge(self, windows: Tensor) -> WindowEvidence:
+        """Squared error, reconstruction and contribution."""
+        values, contribution = self(windows)
+        error = (values - windows).square()
+        return WindowEvidence(error, values, {"contribution": contribution})
 
     def attention(self, windows: Tensor) -> Tensor:
         """The attention matrices of every layer, (layers, B, H, N, N) [query, key]."""
@@ -156,7 +190,7 @@ class StrictTransformer(Network):
         The others are reconstructed from fewer points. Where windows overlap by ``2·far``, the
         usable points of one follow on those of the one before.
         """
-        return usable(n, self.band)
+        return usable(n, self.config.band)
 
     def _begin(self, windows: Tensor) -> tuple[Tensor, Tensor, Turns]:
         """Streams without data and points embedded one by one, (B, N, D), and the turns."""

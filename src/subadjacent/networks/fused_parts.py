@@ -18,7 +18,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from subadjacent.core.band import Band
-from subadjacent.model.layers import KERNEL_KIND as KIND
+from subadjacent.core.dispatch import KERNEL_PRECISION as KIND
 
 # channels that one tile of the embedding can hold
 MOST_CHANNELS = 128

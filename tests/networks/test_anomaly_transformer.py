@@ -10,18 +10,14 @@ from torch import Tensor
 from torch.nn import functional
 
 from subadjacent.core.association import discrepancy
-from subadjacent.core.band import Band
-from subadjacent.model.anomaly_transformer import AnomalyTransformer
-from subadjacent.model.config import ModelConfig
+from subadjacent.networks.anomaly_transformer import AnomalyTransformer, AnomalyTransformerConfig
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast
 from subadjacent.training.fit import fit_network
-from subadjacent.training.loop import validation_error
+from subadjacent.training.loop import validate
 from tiny import CPU, windows
 
-CONFIG = ModelConfig(
-    channels=2, width=8, heads=2, layers=2, feedforward=8, attention="vanilla", band=Band(0, 0)
-)
+CONFIG = AnomalyTransformerConfig(channels=2, width=8, heads=2, layers=2, feedforward=8)
 both_attentions = pytest.mark.parametrize("attention", ["vanilla", "softmax"])
 
 
@@ -52,7 +48,7 @@ def test_every_length_is_reconstructed_with_a_discrepancy_a_point(attention: str
 def test_one_backward_pass_gives_the_gradients_of_the_two_phases(attention: str) -> None:
     rows, weight = batch().double(), 3.0
     joint, apart = network(attention).double(), network(attention).double()
-    joint.objective(rows, weight).loss.backward()
+    joint.losses(rows, 1)[0].backward()
 
     def phase(sign: float) -> None:
         """One published phase; gradients add up over the two."""
@@ -103,11 +99,13 @@ def test_each_phase_moves_its_own_association_only() -> None:
     assert of_scales.abs().sum() > 0
 
 
-def test_the_reported_discrepancy_is_that_of_scoring() -> None:
-    model = network()
-    torch.testing.assert_close(
-        model.objective(batch(), 3.0).contribution, model(batch()).contribution
-    )
+def test_the_evidence_is_the_squared_error_the_reconstruction_and_the_discrepancy() -> None:
+    model, rows = network(), batch()
+    values, found = model(rows)
+    evidence = model.judge(rows)
+    torch.testing.assert_close(evidence.error, (values - rows) ** 2)
+    assert torch.equal(evidence.expected, values)
+    assert torch.equal(evidence.traces["contribution"], found)
 
 
 @both_attentions
@@ -116,13 +114,8 @@ def test_training_lowers_the_error_and_raises_the_discrepancy(
     attention: str, precision: str
 ) -> None:
     model, validation = network(attention), windows(60, stride=6, seed=1)
-    before = validation_error(model, validation, 16)
-    config = TrainingConfig(epochs=6, batch_size=16, learning_rate=3e-3, attention_weight=3.0)
+    before = validate(model, validation, 16).error
+    config = TrainingConfig(epochs=6, batch_size=16, learning_rate=3e-3)
     history = fit_network(model, windows(), validation, config, autocast(CPU, precision))
-    assert validation_error(model, validation, 16) < 0.6 * before
-    assert history[-1].contribution > history[0].contribution
-
-
-def test_the_band_plays_no_part() -> None:
-    other = AnomalyTransformer.seeded(replace(CONFIG, band=Band(2, 3)), 0)
-    assert torch.equal(network()(batch()).contribution, other(batch()).contribution)
+    assert validate(model, validation, 16).error < 0.6 * before
+    assert history[-1].traces["contribution"] > history[0].traces["contribution"]

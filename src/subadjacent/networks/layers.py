@@ -1,4 +1,4 @@
-"""The parts of the network.
+"""The parts of the Transformers.
 
 Shapes: B windows, N points in a window, C channels, D model width, H heads, E = D/H features.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -20,15 +21,25 @@ from subadjacent.core.attention import (
     vanilla_matrix,
 )
 from subadjacent.core.band import Band
-from subadjacent.core.kernels import kernels_on
+from subadjacent.core.dispatch import Form, projected_form
 from subadjacent.core.mapping import MAPPINGS
 from subadjacent.core.packed import packed_attention
-from subadjacent.model.config import ModelConfig
+from subadjacent.networks.config import TransformerConfig
 
 Packed = Callable[[Tensor, Tensor, int, Band], Attended]
 
-# in float32 plain PyTorch is as quick, and exact
-KERNEL_KIND = torch.bfloat16
+# the name of softmax attention as in the original Transformer
+VANILLA = "vanilla"
+
+
+class Reconstruction(NamedTuple):
+    """What a Transformer makes of a batch of windows.
+
+    The contribution weights the error in the score (Eq. 6): a low one raises the score.
+    """
+
+    values: Tensor  # (B, N, C)
+    contribution: Tensor  # (B, N), the mean over heads and layers
 
 
 class Embedding(nn.Module):
@@ -57,19 +68,19 @@ def positions(n: int, width: int, device: torch.device | None = None) -> Tensor:
     return torch.stack([angles.sin(), angles.cos()], dim=-1).reshape(n, width)
 
 
-class SubAdjacentAttention(nn.Module):
-    """Multi-head attention that reports each point's sub-adjacent contribution."""
+class Attention(nn.Module):
+    """Queries, keys and values of several heads, and the matrix that they stand for.
 
-    def __init__(self, config: ModelConfig) -> None:
+    ``attention`` names one of the mappings of linear attention, or ``"vanilla"``.
+    """
+
+    def __init__(self, config: TransformerConfig, attention: str) -> None:
         super().__init__()
         self.heads = config.heads
-        self.band: Band = config.band
-        # whether to form the matrix of linear attention; by the window's length when None
-        self.dense: bool | None = None
-        self.mapping = MAPPINGS.get(config.attention)
+        self.mapping = MAPPINGS.get(attention)
         self.project = nn.Linear(config.width, 3 * config.width)
         self.mix = nn.Linear(config.width, config.width)
-        if config.attention == "softmax":
+        if attention == "softmax":
             # the temperature is softplus(δ), δ starts at 1; shared by queries, keys and heads
             self.raw_temperature = nn.Parameter(torch.ones(()))
         else:
@@ -80,26 +91,53 @@ class SubAdjacentAttention(nn.Module):
         """τ of Eq. 4, always positive."""
         return functional.softplus(self.raw_temperature)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """(B, N, D) → the attended points (B, N, D) and their contribution (B, N)."""
-        packed = self._packed_form(x)
-        if packed is not None:
-            attended = packed(self.project(x), self.temperature, self.heads, self.band)
-            return self.mix(attended.values), attended.contribution.mean(dim=1)
-        q, k, v = self._queries_keys_values(x)
-        attended = self._attend(q, k, v)
-        joined = attended.values.transpose(1, 2).flatten(2)  # (B, N, D)
-        return self.mix(joined), attended.contribution.mean(dim=1)
-
     def matrix(self, x: Tensor) -> Tensor:
         """The attention matrices, (B, H, N, N) [query, key]; for looking at, not for speed."""
-        q, k, _ = self._queries_keys_values(x)
-        return self._matrix(q, k)
+        q, k, _ = self.queries_keys_values(x)
+        return self.matrix_of(q, k)
 
-    def _matrix(self, q: Tensor, k: Tensor) -> Tensor:
+    def matrix_of(self, q: Tensor, k: Tensor) -> Tensor:
+        """The attention matrices of queries and keys (B, H, N, E)."""
         if self.mapping is None:
             return vanilla_matrix(q, k)
         return attention_matrix(*self.mapping(q, k, self.temperature))
+
+    def queries_keys_values(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Project points (B, N, D) to queries, keys and values, (B, H, N, E) each."""
+        batch, n, _ = x.shape
+        projected = self.project(x).view(batch, n, 3, self.heads, -1)
+        q, k, v = projected.permute(2, 0, 3, 1, 4).unbind(0)
+        return q, k, v
+
+
+class SubAdjacentAttention(Attention):
+    """Multi-head attention that reports each point's sub-adjacent contribution."""
+
+    def __init__(self, config: TransformerConfig, attention: str, band: Band) -> None:
+        super().__init__(config, attention)
+        self.band = band
+        # whether to form the matrix of linear attention; ``core.dispatch`` decides when None
+        self.dense: bool | None = None
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """(B, N, D) → the attended points (B, N, D) and their contribution (B, N)."""
+        form = projected_form(
+            x, self.heads, self.band, softmax=self._is_softmax(), dense=self.dense
+        )
+        if form in (Form.KERNEL, Form.PACKED):
+            attend = _kernel_attention() if form is Form.KERNEL else packed_attention
+            attended = attend(self.project(x), self.temperature, self.heads, self.band)
+            return self.mix(attended.values), attended.contribution.mean(dim=1)
+        attended = self._attend(*self.queries_keys_values(x))
+        joined = attended.values.transpose(1, 2).flatten(2)  # (B, N, D)
+        return self.mix(joined), attended.contribution.mean(dim=1)
+
+    def is_papers(self) -> bool:
+        """Whether this is the paper's attention, in whichever form is quickest."""
+        return self._is_softmax() and self.dense is None
+
+    def _is_softmax(self) -> bool:
+        return self.mapping is MAPPINGS["softmax"]
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor) -> Attended:
         if self.mapping is None:
@@ -107,45 +145,20 @@ class SubAdjacentAttention(nn.Module):
         q, k = self.mapping(q, k, self.temperature)
         return linear_attention(q, k, v, self.band, dense=self.dense)
 
-    def _packed_form(self, x: Tensor) -> Packed | None:
-        """Attention straight from the projection, where there is such for these points."""
-        if self.runs_in_a_kernel(x):
-            from subadjacent.core.kernels.attention import packed_attention as in_a_kernel
 
-            return in_a_kernel
-        # compilers see into plain operations only
-        plain = x.device.type != "cpu" or torch.compiler.is_compiling()
-        return None if plain or not self._is_the_papers() else packed_attention
+def _kernel_attention() -> Packed:
+    # here, for Triton is imported only where a kernel is to run
+    from subadjacent.core.kernels.attention import packed_attention as in_a_kernel
 
-    def _is_the_papers(self) -> bool:
-        """Whether this is the attention that the packed forms stand for."""
-        mapping = self.mapping is MAPPINGS["softmax"] and self.dense is None
-        return mapping and type(self) is SubAdjacentAttention
-
-    def runs_in_a_kernel(self, x: Tensor) -> bool:
-        """Whether there is a kernel for these points, which must come out in bfloat16."""
-        if not self._is_the_papers() or not kernels_on(x):
-            return False
-        where = x.device.type
-        if not torch.is_autocast_enabled(where) or torch.get_autocast_dtype(where) != KERNEL_KIND:
-            return False
-        from subadjacent.core.kernels.attention import fits
-
-        return fits(x.shape[1], x.shape[2] // self.heads, self.band)
-
-    def _queries_keys_values(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        batch, n, _ = x.shape
-        projected = self.project(x).view(batch, n, 3, self.heads, -1)
-        q, k, v = projected.permute(2, 0, 3, 1, 4).unbind(0)  # (B, H, N, E) each
-        return q, k, v
+    return in_a_kernel
 
 
 class EncoderLayer(nn.Module):
     """Attention, then two linear maps, each added to its input and normalised after."""
 
-    def __init__(self, config: ModelConfig, attention: SubAdjacentAttention | None = None) -> None:
+    def __init__(self, config: TransformerConfig, attention: Attention) -> None:
         super().__init__()
-        self.attention = SubAdjacentAttention(config) if attention is None else attention
+        self.attention = attention
         self.after_attention = nn.LayerNorm(config.width)
         self.widen = nn.Linear(config.width, config.feedforward)
         self.narrow = nn.Linear(config.feedforward, config.width)

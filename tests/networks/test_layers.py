@@ -9,11 +9,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from subadjacent.core import Band
+from subadjacent.core.band import Band
 from subadjacent.errors import InputError
-from subadjacent.model import ModelConfig
-from subadjacent.model.config import ATTENTIONS
-from subadjacent.model.layers import Embedding, EncoderLayer, SubAdjacentAttention, positions
+from subadjacent.networks.config import TransformerConfig
+from subadjacent.networks.layers import Embedding, EncoderLayer, SubAdjacentAttention, positions
+from subadjacent.networks.subadjacent import ATTENTIONS
 
 
 @pytest.fixture(autouse=True)
@@ -27,16 +27,11 @@ def drawn(*shape: int) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(0))
 
 
-def config(attention: str = "softmax", band: Band | None = None) -> ModelConfig:
-    return ModelConfig(
-        channels=3,
-        width=8,
-        heads=2,
-        layers=2,
-        feedforward=12,
-        attention=attention,
-        band=band or Band(1, 2),
-    )
+CONFIG = TransformerConfig(channels=3, width=8, heads=2, layers=2, feedforward=12)
+
+
+def attention_of(attention: str = "softmax", band: Band | None = None) -> SubAdjacentAttention:
+    return SubAdjacentAttention(CONFIG, attention, band or Band(1, 2))
 
 
 def zero(module: nn.Module) -> None:
@@ -94,7 +89,7 @@ def test_the_embedding_starts_as_wide_as_the_convolution_would() -> None:
 
 @pytest.mark.parametrize("attention", ["softmax", "softmax-column", "elu", "vanilla"])
 def test_equal_queries_and_keys_attend_evenly(attention: str) -> None:
-    module = SubAdjacentAttention(config(attention, Band(20, 30)))
+    module = attention_of(attention, Band(20, 30))
     zero(module)
     _, contribution = module(drawn(2, 100, 8))
     # 22 of 100 points are in the band
@@ -102,7 +97,7 @@ def test_equal_queries_and_keys_attend_evenly(attention: str) -> None:
 
 
 def test_even_attention_gives_every_point_the_mean_of_the_values() -> None:
-    module = SubAdjacentAttention(config())
+    module = attention_of()
     zero(module)
     with torch.no_grad():
         module.project.weight[16:] = torch.eye(8)  # values are the input
@@ -115,7 +110,7 @@ def test_even_attention_gives_every_point_the_mean_of_the_values() -> None:
 @pytest.mark.parametrize("band", [Band(1, 2), Band(20, 30), Band(0, 40, circular=False)])
 @pytest.mark.parametrize("n", [60, 150, 450])
 def test_the_packed_form_is_the_plain_one(n: int, band: Band) -> None:
-    module = SubAdjacentAttention(config("softmax", band)).double()
+    module = attention_of("softmax", band).double()
     x = drawn(3, n, 8).double()
     # points that weigh differently
     weights = [drawn(3, n, 8).double(), drawn(3, n).double()]
@@ -133,31 +128,31 @@ def test_the_packed_form_is_the_plain_one(n: int, band: Band) -> None:
 
 
 def test_the_temperature_starts_at_softplus_of_one() -> None:
-    temperature = SubAdjacentAttention(config()).temperature
+    temperature = attention_of().temperature
     assert temperature.item() == pytest.approx(math.log(1 + math.e))
     assert round(temperature.item(), 3) == 1.313
 
 
 def test_the_temperature_is_one_learned_number() -> None:
-    learned = dict(SubAdjacentAttention(config("softmax")).named_parameters())
+    learned = dict(attention_of("softmax").named_parameters())
     assert learned["raw_temperature"].shape == ()
 
 
 @pytest.mark.parametrize("attention", [name for name in ATTENTIONS if name != "softmax"])
 def test_other_mappings_neither_learn_nor_save_a_temperature(attention: str) -> None:
-    module = SubAdjacentAttention(config(attention))
+    module = attention_of(attention)
     assert sorted(dict(module.named_parameters())) == sorted(module.state_dict())
     assert "raw_temperature" not in module.state_dict()
 
 
 def test_the_temperature_stays_positive() -> None:
-    module = SubAdjacentAttention(config())
+    module = attention_of()
     nn.init.constant_(module.raw_temperature, -20.0)
     assert module.temperature.item() > 0
 
 
 def test_the_temperature_changes_what_is_attended_to() -> None:
-    module = SubAdjacentAttention(config())
+    module = attention_of()
     x = drawn(1, 9, 8)
     before = module.matrix(x)
     nn.init.constant_(module.raw_temperature, -2.0)
@@ -169,7 +164,7 @@ def test_the_temperature_changes_what_is_attended_to() -> None:
 def test_contribution_is_the_mean_over_heads_of_the_matrices_column_sums(
     attention: str, n: int
 ) -> None:
-    module = SubAdjacentAttention(config(attention))
+    module = attention_of(attention)
     x = drawn(2, n, 8)
     matrices = module.matrix(x)  # (2, 2 heads, N, N)
     expected = (matrices * Band(1, 2).mask(n)).sum(dim=2).mean(dim=1)
@@ -178,11 +173,11 @@ def test_contribution_is_the_mean_over_heads_of_the_matrices_column_sums(
 
 def test_a_window_too_short_for_the_band_is_refused() -> None:
     with pytest.raises(InputError, match="in a window of 39 the largest distance is 19"):
-        SubAdjacentAttention(config(band=Band(20, 30)))(drawn(1, 39, 8))
+        attention_of(band=Band(20, 30))(drawn(1, 39, 8))
 
 
 def test_a_layer_without_weights_only_normalizes() -> None:
-    layer = EncoderLayer(config())
+    layer = EncoderLayer(CONFIG, attention_of())
     zero(layer.attention)
     zero(layer.narrow)
     x = torch.tensor([[[3.0, 1.0] * 4] * 5])
@@ -190,7 +185,7 @@ def test_a_layer_without_weights_only_normalizes() -> None:
 
 
 def test_a_vanilla_layer_is_torch_s_own_post_norm_layer() -> None:
-    ours = EncoderLayer(config("vanilla"))
+    ours = EncoderLayer(CONFIG, attention_of("vanilla"))
     for parameter in ours.parameters():
         # at birth the two norms are the same
         nn.init.normal_(parameter, generator=torch.Generator().manual_seed(0))

@@ -10,49 +10,28 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 from torch import Tensor
 
-from subadjacent.core.kernels import kernels_on
-from subadjacent.model.fused_parts import Decoded, Embedded, Encoded, Judged
-from subadjacent.model.layers import KERNEL_KIND as KIND
-from subadjacent.model.layers import EncoderLayer, positions
-from subadjacent.model.network import Objective, Reconstruction
+from subadjacent.core.dispatch import KERNEL_PRECISION as KIND
+from subadjacent.networks.fused_parts import Decoded, Embedded, Encoded, Judged
+from subadjacent.networks.layers import EncoderLayer, positions
 
 if TYPE_CHECKING:
-    from subadjacent.model.transformer import SubAdjacentTransformer
-
-# columns that one tile of the norm can hold
-WIDEST = 4096
+    from subadjacent.networks.subadjacent import SubAdjacentTransformer
 
 
-def applies(model: SubAdjacentTransformer, windows: Tensor) -> bool:
-    """Whether the network runs in this form: where kernels do, in bfloat16, as the paper has it."""
-    if not kernels_on(windows) or windows.dtype != torch.float32:
-        return False
-    if windows.requires_grad and torch.is_grad_enabled():
-        # the embedding knows no gradient of the windows
-        return False
-    config = model.config
-    widest = max(config.width, config.feedforward, config.channels)
-    embedded = windows.new_empty(1, 1, 1).expand(*windows.shape[:2], model.config.width)
-    return widest <= WIDEST and all(
-        layer.attention.runs_in_a_kernel(embedded) for layer in _layers(model)
-    )
-
-
-def reconstruct(model: SubAdjacentTransformer, windows: Tensor) -> Reconstruction:
-    """Reconstruct (B, N, C)."""
+def reconstruct(model: SubAdjacentTransformer, windows: Tensor) -> tuple[Tensor, Tensor]:
+    """The reconstruction (B, N, C) and the contribution (B, N)."""
     with torch.autocast(windows.device.type, enabled=False):
         x, contribution = _encode(model, windows)
         values = _run(Decoded, x, *_last_weights(model))
-    return Reconstruction(values.unflatten(0, windows.shape[:2]), contribution)
+    return values.unflatten(0, windows.shape[:2]), contribution
 
 
-def objective(model: SubAdjacentTransformer, windows: Tensor, attention_weight: float) -> Objective:
+def loss(model: SubAdjacentTransformer, windows: Tensor, attention_weight: float) -> Tensor:
     """What ``core.loss`` gives for the reconstruction of (B, N, C), which is never written out."""
     with torch.autocast(windows.device.type, enabled=False):
         x, contribution = _encode(model, windows)
         error = _run(Judged, x, *_last_weights(model), windows.contiguous().flatten(0, 1))
-        loss = torch.add(error, contribution.mean(), alpha=-attention_weight)
-    return Objective(loss, contribution)
+        return torch.add(error, contribution.mean(), alpha=-attention_weight)
 
 
 def _encode(model: SubAdjacentTransformer, windows: Tensor) -> tuple[Tensor, Tensor]:
@@ -64,11 +43,10 @@ def _encode(model: SubAdjacentTransformer, windows: Tensor) -> tuple[Tensor, Ten
     copies = _copies([one for layer in weights for one in layer])
     x = _run(Embedded, windows, model.embed.tokens.weight, _positions(model, windows))
     contributions = []
-    for number, layer in enumerate(layers):
+    for number, (layer, attention) in enumerate(zip(layers, model.attentions(), strict=True)):
         x, contribution = _run(
-            Encoded, x, layer.attention.temperature, *_norm_weights(layer), *weights[number],
-            copies[8 * number : 8 * number + 8], (batch, n, layer.attention.heads),
-            layer.attention.band,
+            Encoded, x, attention.temperature, *_norm_weights(layer), *weights[number],
+            copies[8 * number : 8 * number + 8], (batch, n, attention.heads), attention.band,
         )  # fmt: skip
         contributions.append(contribution)
     return x, torch.stack(contributions).mean(dim=(0, 2))  # (B, N)

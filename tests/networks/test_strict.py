@@ -11,26 +11,29 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from oracle import in_band
-from subadjacent.core import Band
-from subadjacent.core.attention import DENSE_UP_TO
+from subadjacent.core.band import Band
+from subadjacent.core.dispatch import DENSE_UP_TO
 from subadjacent.errors import InputError
-from subadjacent.model import ModelConfig, StrictTransformer
-from subadjacent.model.config import ATTENTIONS
-from subadjacent.model.strict import periods, turned, turns
+from subadjacent.networks.strict import StrictConfig, StrictTransformer, periods, turned, turns
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast
 from subadjacent.training.fit import fit_network
-from subadjacent.training.loop import validation_error
+from subadjacent.training.loop import validate
 from tiny import CPU, windows
 
-CONFIG = ModelConfig(channels=2, width=8, heads=2, layers=2, feedforward=8, band=Band(2, 4))
+
+def line(near: int, far: int) -> Band:
+    return Band(near, far, circular=False)
+
+
+CONFIG = StrictConfig(channels=2, width=8, heads=2, layers=2, feedforward=8, band=line(2, 4))
 LENGTHS = pytest.mark.parametrize("n", [DENSE_UP_TO, DENSE_UP_TO + 1])
 
 
 def network(
     near: int = 2, far: int = 4, layers: int = 2, channels: int = 2, seed: int = 0
 ) -> StrictTransformer:
-    config = replace(CONFIG, channels=channels, layers=layers, band=Band(near, far))
+    config = replace(CONFIG, channels=channels, layers=layers, band=line(near, far))
     return StrictTransformer.seeded(config, seed)
 
 
@@ -56,7 +59,7 @@ def influence(model: StrictTransformer, window: Tensor) -> Tensor:
 
 def test_five_points_worked_by_hand() -> None:
     """One layer that hands on the mean of the band: x̂ is then a known function of it."""
-    config = ModelConfig(channels=1, width=2, heads=1, layers=1, feedforward=1, band=Band(1, 1))
+    config = StrictConfig(channels=1, width=2, heads=1, layers=1, feedforward=1, band=line(1, 1))
     model = StrictTransformer(config).double()
     for parameter in model.parameters():
         nn.init.zeros_(parameter)
@@ -159,23 +162,19 @@ def test_heads_of_an_odd_number_of_features_are_refused() -> None:
         StrictTransformer(replace(CONFIG, width=6))
 
 
-@pytest.mark.parametrize("circular", [True, False])
-def test_distance_runs_along_the_line_whatever_the_band_says(circular: bool) -> None:
-    config = replace(CONFIG, band=Band(2, 4, circular=circular))
-    found = influence(StrictTransformer.seeded(config, 0), drawn(9, 2))
+def test_a_band_around_the_ring_is_refused() -> None:
+    with pytest.raises(InputError, match="circular=False"):
+        replace(CONFIG, band=Band(2, 4))
+
+
+def test_distance_runs_along_the_line() -> None:
+    found = influence(network(), drawn(9, 2))
     assert found[0].nonzero().flatten().tolist() == [2, 3, 4]
-
-
-@pytest.mark.parametrize("attention", ATTENTIONS)
-def test_the_attention_setting_plays_no_part(attention: str) -> None:
-    other = StrictTransformer.seeded(replace(CONFIG, attention=attention), 0)
-    window = drawn(1, 12, 2)
-    assert torch.equal(other(window).values, network()(window).values)
 
 
 def test_the_settings_survive_being_written_down() -> None:
     model = network(near=3, far=5)
-    again = StrictTransformer(ModelConfig.from_dict(asdict(model.config)))
+    again = StrictTransformer(StrictConfig.from_dict(asdict(model.config)))
     again.load_state_dict(model.state_dict())
     assert again.config == model.config
     assert torch.equal(again(drawn(1, 20, 2)).values, model(drawn(1, 20, 2)).values)
@@ -184,9 +183,9 @@ def test_the_settings_survive_being_written_down() -> None:
 @pytest.mark.parametrize("n", [DENSE_UP_TO - 1, 2 * DENSE_UP_TO + 1])
 def test_both_forms_of_attention_give_the_same_numbers(n: int) -> None:
     window = drawn(3, n, 2, dtype=torch.float64)
-    formed = dense(network().double(), True).objective(window, 10.0)
-    blocks = dense(network().double(), False).objective(window, 10.0)
-    torch.testing.assert_close(formed, blocks)
+    formed, blocks = (dense(network().double(), choice) for choice in (True, False))
+    torch.testing.assert_close(formed(window), blocks(window))
+    torch.testing.assert_close(formed.losses(window, 1), blocks.losses(window, 1))
 
 
 def test_usable_points_do_not_depend_on_where_the_window_begins() -> None:
@@ -205,19 +204,25 @@ def test_a_short_window_has_no_usable_point() -> None:
     assert [list(range(n))[network().usable(n)] for n in (1, 4, 8, 9)] == [[], [], [], [4]]
 
 
-def test_the_objective_is_twice_the_squared_error_whatever_the_attention_weight() -> None:
+def test_the_loss_is_twice_the_squared_error() -> None:
     model, window = network(), drawn(3, 20, 2)
-    found = model(window)
-    expected = 2.0 * functional.mse_loss(found.values, window)
-    for weight in (0.0, 10.0):
-        objective = model.objective(window, weight)
-        torch.testing.assert_close(objective.loss, expected)
-        torch.testing.assert_close(objective.contribution, found.contribution.detach())
+    expected = 2.0 * functional.mse_loss(model(window).values, window)
+    (loss,) = model.losses(window, epoch=1)
+    torch.testing.assert_close(loss, expected)
+
+
+def test_the_evidence_is_the_squared_error_the_reconstruction_and_the_contribution() -> None:
+    model, window = network(), drawn(3, 20, 2)
+    values, contribution = model(window)
+    found = model.judge(window)
+    torch.testing.assert_close(found.error, (values - window) ** 2)
+    assert torch.equal(found.expected, values)
+    assert torch.equal(found.traces["contribution"], contribution)
 
 
 def test_every_parameter_gets_a_finite_gradient() -> None:
     model = network()
-    model.objective(drawn(3, 20, 2), 10.0).loss.backward()
+    model.losses(drawn(3, 20, 2), 1)[0].backward()
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None, name
         assert parameter.grad.isfinite().all(), name
@@ -246,7 +251,7 @@ def test_windows_of_a_batch_do_not_mix() -> None:
 
 @pytest.mark.parametrize("size", ["small", "paper"])
 def test_the_number_of_parameters_follows_from_the_settings(size: str) -> None:
-    config = ModelConfig.sized(size, 25)
+    config = StrictConfig.sized(size, 25)
     with torch.device("meta"):
         model = StrictTransformer(config)
     width, wide, channels = config.width, config.feedforward, config.channels
@@ -267,11 +272,11 @@ def test_weights_depend_on_the_seed_alone() -> None:
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_training_lowers_the_error(precision: str) -> None:
     model, validation = network(layers=1), windows(60, stride=6, seed=1)
-    before = validation_error(model, validation, 16)
+    before = validate(model, validation, 16).error
     config = TrainingConfig(epochs=6, batch_size=16, learning_rate=1e-2)
     history = fit_network(model, windows(), validation, config, autocast(CPU, precision))
-    assert validation_error(model, validation, 16) < 0.3 * before
-    assert history[-1].contribution == pytest.approx(1.0, abs=1e-3)
+    assert validate(model, validation, 16).error < 0.3 * before
+    assert history[-1].traces["contribution"] == pytest.approx(1.0, abs=1e-3)
 
 
 def test_a_point_that_breaks_a_sine_stands_out_after_training() -> None:
@@ -301,10 +306,9 @@ def test_a_step_reads_no_number_back_and_makes_none_elsewhere(n: int) -> None:
     """A step can be recorded on a GPU: on a device without numbers, either would raise."""
     with torch.device("meta"):
         model = StrictTransformer(CONFIG)
-    objective = model.objective(torch.empty(3, n, 2, device="meta"), 10.0)
-    objective.loss.backward()
-    assert objective.loss.is_meta
-    assert objective.contribution.shape == (3, n)
+    (loss,) = model.losses(torch.empty(3, n, 2, device="meta"), epoch=1)
+    loss.backward()
+    assert loss.is_meta
 
 
 @LENGTHS

@@ -8,33 +8,69 @@ Shapes: B windows, N points in a window, C channels, D model width, H heads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from subadjacent.core.association import association_loss, discrepancy, prior_association, scale
-from subadjacent.model.config import ModelConfig
-from subadjacent.model.layers import Embedding, EncoderLayer, SubAdjacentAttention
-from subadjacent.model.network import Network, Objective, Reconstruction
+from subadjacent.errors import require_number
+from subadjacent.networks.config import TransformerConfig, require_attention
+from subadjacent.networks.layers import (
+    VANILLA,
+    Attention,
+    Embedding,
+    EncoderLayer,
+    Reconstruction,
+)
+from subadjacent.networks.network import Network, WindowEvidence
+
+# softmax attention, as published, or the mapping of the Sub-Adjacent Transformer
+ATTENTIONS = (VANILLA, "softmax")
 
 Measure = Callable[[Tensor, Tensor], Tensor]
 
 
-class AnomalyAttention(SubAdjacentAttention):
-    """Multi-head attention that also gives a prior: a Gaussian of learned scale at each point.
+@dataclass(frozen=True, slots=True)
+class AnomalyTransformerConfig(TransformerConfig):
+    """The settings of the Anomaly Transformer.
 
-    The band plays no part. The attention matrices are formed, for the discrepancy needs them.
+    Parameters
+    ----------
+    channels, width, heads, layers, feedforward
+        See ``TransformerConfig``.
+    attention
+        Where the series association comes from: ``"vanilla"`` (as published) or ``"softmax"``,
+        linear attention with the learned softmax mapping.
+    attention_weight
+        k of the published loss: weight of the discrepancy against the error.
     """
 
-    def __init__(self, config: ModelConfig) -> None:
-        super().__init__(config)
+    attention: str = VANILLA
+    attention_weight: float = 3.0
+
+    def __post_init__(self) -> None:
+        # super() does not find its class in a dataclass with slots
+        TransformerConfig.__post_init__(self)
+        require_attention(self.attention, ATTENTIONS)
+        require_number("attention_weight", self.attention_weight, least=0)
+
+
+class AnomalyAttention(Attention):
+    """Multi-head attention that also gives a prior: a Gaussian of learned scale at each point.
+
+    The attention matrices are formed, for the discrepancy needs them.
+    """
+
+    def __init__(self, config: AnomalyTransformerConfig) -> None:
+        super().__init__(config, config.attention)
         self.scales = nn.Linear(config.width, config.heads)
 
     def associate(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """(B, N, D) → attended points (B, N, D), series and prior association (B, H, N, N)."""
-        q, k, v = self._queries_keys_values(x)
-        series = self._matrix(q, k)
+        q, k, v = self.queries_keys_values(x)
+        series = self.matrix_of(q, k)
         attended = (series @ v.to(series.dtype)).transpose(1, 2).flatten(2)  # (B, N, D)
         prior = prior_association(scale(self.scales(x)).mT)
         return self.mix(attended.to(v.dtype)), series, prior
@@ -47,7 +83,10 @@ class AnomalyTransformer(Network):
     has the contribution: the lower it is, the more suspect the point.
     """
 
-    def __init__(self, config: ModelConfig) -> None:
+    recordable = True
+    config: AnomalyTransformerConfig
+
+    def __init__(self, config: AnomalyTransformerConfig) -> None:
         super().__init__(config)
         self.embed = Embedding(config.channels, config.width)
         self.layers = nn.ModuleList(
@@ -57,16 +96,24 @@ class AnomalyTransformer(Network):
         self.reconstruct = nn.Linear(config.width, config.channels)
 
     def forward(self, windows: Tensor) -> Reconstruction:
-        """Reconstruct (B, N, C)."""
+        """Reconstruct (B, N, C); the discrepancy stands for the contribution."""
         values, found = self._run(windows, discrepancy)  # (layers, B, H, N)
         return Reconstruction(values, found.mean(dim=(0, 2)))
 
-    def objective(self, windows: Tensor, attention_weight: float) -> Objective:
-        """Both phases of the minimax; see ``association_loss``."""
+    def losses(
+        self,
+        windows: Tensor,
+        epoch: int,  # noqa: ARG002 — the same in every epoch
+    ) -> Sequence[Tensor]:
+        """Both phases of the minimax in one loss; see ``association_loss``."""
         values, found = self._run(windows, _both_phases)  # (layers, 2, B, H, N)
         pushed, pulled = found.mean(dim=(0, 3))
-        loss = association_loss(windows, values, pushed, pulled, attention_weight)
-        return Objective(loss, pushed)
+        return [association_loss(windows, values, pushed, pulled, self.config.attention_weight)]
+
+    def judge(self, windows: Tensor) -> WindowEvidence:
+        """Squared error, reconstruction, and the discrepancy in the contribution's place."""
+        values, found = self(windows)
+        return WindowEvidence((values - windows).square(), values, {"contribution": found})
 
     def attention(self, windows: Tensor) -> Tensor:
         """The series associations of every layer, (layers, B, H, N, N) [query, key]."""

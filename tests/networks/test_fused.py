@@ -9,13 +9,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from subadjacent.core import Band
-from subadjacent.core.kernels import use_kernels
+from subadjacent.core.band import Band
+from subadjacent.core.kernels.switch import use_kernels
 from subadjacent.core.loss import loss
 from subadjacent.errors import InputError
-from subadjacent.model import ModelConfig, SubAdjacentTransformer
-from subadjacent.model.fused import applies
-from subadjacent.model.recorded import RecordedForward
+from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 
 pytest.importorskip("triton", reason="the extra 'kernels' is not installed")
 GPU = torch.cuda.is_available()
@@ -33,7 +31,7 @@ def _same_numbers_every_time() -> Iterator[None]:
 
 def network(band: Band, **settings) -> SubAdjacentTransformer:
     usual = {"width": 32, "heads": 2, "layers": 2, "feedforward": 48, "band": band}
-    return SubAdjacentTransformer.seeded(ModelConfig(3, **usual | settings), 0).to(DEVICE)
+    return SubAdjacentTransformer.seeded(SubAdjacentConfig(3, **usual | settings), 0).to(DEVICE)
 
 
 def autocast() -> torch.autocast:
@@ -43,9 +41,11 @@ def autocast() -> torch.autocast:
 def learned(model: SubAdjacentTransformer, windows: Tensor) -> dict[str, Tensor]:
     """Loss, contribution and all gradients."""
     model.zero_grad()
-    error, contribution = model.objective(windows, 10.0)
-    error.backward()
-    found = {"loss": error.detach(), "contribution": contribution.detach()}
+    (loss,) = model.losses(windows, epoch=1)
+    loss.backward()
+    with torch.no_grad():
+        contribution = model(windows).contribution
+    found = {"loss": loss.detach(), "contribution": contribution}
     return found | {name: one.grad for name, one in model.named_parameters()}
 
 
@@ -53,10 +53,10 @@ def learned(model: SubAdjacentTransformer, windows: Tensor) -> dict[str, Tensor]
 def test_kernels_are_as_near_to_float64_as_plain_bfloat16(n: int, band: Band) -> None:
     model, windows = network(band), torch.randn(3, n, 3, device=DEVICE)
     with autocast(), use_kernels(True):
-        assert applies(model, windows)
+        assert model.runs_in_kernels(windows)
         ours = learned(model, windows)
     with autocast(), use_kernels(False):
-        assert not applies(model, windows)
+        assert not model.runs_in_kernels(windows)
         theirs = learned(model, windows)
     exact = learned(copy.deepcopy(model).double(), windows.double())
     for name, value in exact.items():
@@ -70,7 +70,7 @@ def test_kernels_are_as_near_to_float64_as_plain_bfloat16(n: int, band: Band) ->
 def test_windows_that_lie_apart_in_memory_are_learned_from_as_they_are() -> None:
     model, windows = network(Band(4, 6)), torch.randn(20, 3, 3, device=DEVICE).transpose(0, 1)
     with autocast(), use_kernels(True):
-        assert applies(model, windows)
+        assert model.runs_in_kernels(windows)
         apart = learned(model, windows)
         close = learned(model, windows.contiguous())
     for name, one in close.items():
@@ -81,15 +81,15 @@ def test_whoever_wants_gradients_of_the_windows_gets_them_from_plain_pytorch() -
     model = network(Band(4, 6))
     windows = torch.randn(2, 20, 3, device=DEVICE, requires_grad=True)
     with autocast(), use_kernels(True):
-        assert not applies(model, windows)
-        model.objective(windows, 10.0).loss.backward()
+        assert not model.runs_in_kernels(windows)
+        model.losses(windows, 1)[0].backward()
         with torch.no_grad():
-            assert applies(model, windows)
+            assert model.runs_in_kernels(windows)
     assert windows.grad is not None
     assert windows.grad.abs().sum() > 0
 
 
-def test_what_is_reconstructed_can_be_learned_from_as_the_objective_is() -> None:
+def test_what_is_reconstructed_can_be_learned_from_as_the_loss_is() -> None:
     model, windows = network(Band(4, 6)), torch.randn(3, 20, 3, device=DEVICE)
     with autocast(), use_kernels(True):
         at_once = learned(model, windows)
@@ -112,7 +112,7 @@ def test_scoring_in_kernels_gives_what_training_in_them_does() -> None:
 
 def test_windows_of_many_channels_are_embedded_too() -> None:
     model = SubAdjacentTransformer.seeded(
-        ModelConfig(130, width=32, heads=2, layers=1, feedforward=32, band=Band(1, 2)), 0
+        SubAdjacentConfig(130, width=32, heads=2, layers=1, feedforward=32, band=Band(1, 2)), 0
     ).to(DEVICE)
     windows = torch.randn(1, 8, 130, device=DEVICE)
     with autocast(), use_kernels(True):
@@ -134,17 +134,18 @@ def test_a_layer_alone_uses_the_kernel_of_attention() -> None:
 
 @pytest.mark.parametrize("settings", [{"attention": "relu"}, {"attention": "vanilla"}], ids=str)
 def test_other_attentions_run_in_plain_pytorch(settings) -> None:
+    model, windows = network(Band(4, 6), **settings), torch.zeros(1, 20, 3, device=DEVICE)
     with autocast(), use_kernels(True):
-        assert not applies(network(Band(4, 6), **settings), torch.zeros(1, 20, 3, device=DEVICE))
+        assert not model.runs_in_kernels(windows)
 
 
 def test_float32_and_chosen_forms_run_in_plain_pytorch() -> None:
     model, windows = network(Band(4, 6)), torch.zeros(1, 20, 3, device=DEVICE)
     with use_kernels(True):
-        assert not applies(model, windows)
+        assert not model.runs_in_kernels(windows)
         model.layers[0].attention.dense = True
         with autocast():
-            assert not applies(model, windows)
+            assert not model.runs_in_kernels(windows)
 
 
 def test_a_window_without_a_sub_adjacent_point_is_refused() -> None:
@@ -153,19 +154,9 @@ def test_a_window_without_a_sub_adjacent_point_is_refused() -> None:
         network(Band(11, 12))(windows)
 
 
-def test_recorded_the_network_gives_what_it_gives_unrecorded() -> None:
-    model = network(Band(4, 6)).eval()
-    recorded = RecordedForward(model, autocast())
-    for size in (4, 4, 4, 4, 4, 2):
-        windows = torch.randn(size, 20, 3, device=DEVICE)
-        with autocast(), torch.inference_mode():
-            plain = model(windows)
-        torch.testing.assert_close(recorded(windows), plain, rtol=0, atol=0)
-
-
 @needs_gpu
 def test_kernels_keep_to_bfloat16_at_the_papers_size() -> None:
-    model = SubAdjacentTransformer.seeded(ModelConfig.sized("paper", 25), 0).to(DEVICE)
+    model = SubAdjacentTransformer.seeded(SubAdjacentConfig.sized("paper", 25), 0).to(DEVICE)
     windows = torch.randn(64, 100, 25, device=DEVICE)
     with autocast(), use_kernels(True):
         ours = learned(model, windows)

@@ -1,19 +1,14 @@
-"""The network's settings."""
+"""The dimensions that the Transformers share, and the sizes that have a name."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
-from subadjacent.core.band import Band
-from subadjacent.core.mapping import MAPPINGS
 from subadjacent.errors import InputError, require_whole
 
-VANILLA = "vanilla"
-ATTENTIONS = (*MAPPINGS, VANILLA)
-
-# name → the arguments of ModelConfig it stands for
-SIZES: dict[str, dict[str, Any]] = {
+# name → the dimensions it stands for
+SIZES: dict[str, dict[str, int]] = {
     "tiny": {"width": 32, "heads": 2, "layers": 1, "feedforward": 32},
     "small": {"width": 64, "heads": 2, "layers": 2, "feedforward": 64},
     "paper": {"width": 512, "heads": 8, "layers": 3, "feedforward": 512},
@@ -21,19 +16,15 @@ SIZES: dict[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ModelConfig:
-    """Everything that decides the network's shape.
+class TransformerConfig:
+    """The dimensions of a Transformer; each network adds its own settings.
 
     Parameters
     ----------
     channels
         Columns of the data.
     width, heads, layers, feedforward
-        The Transformer's dimensions; the defaults are the paper's.
-    attention
-        One of the mappings of linear attention, or ``"vanilla"``.
-    band
-        Which points count as sub-adjacent.
+        The defaults are the paper's.
     """
 
     channels: int
@@ -41,8 +32,6 @@ class ModelConfig:
     heads: int = 8
     layers: int = 3
     feedforward: int = 512
-    attention: str = "softmax"
-    band: Band = field(default_factory=Band)
 
     def __post_init__(self) -> None:
         for name in ("channels", "width", "heads", "layers", "feedforward"):
@@ -52,19 +41,21 @@ class ModelConfig:
                 f"width must be even and a multiple of heads; "
                 f"got width={self.width}, heads={self.heads}"
             )
-        if not isinstance(self.attention, str) or self.attention not in ATTENTIONS:
-            raise InputError(
-                f"attention must be one of {', '.join(ATTENTIONS)}; got {self.attention!r}"
-            )
 
     @classmethod
-    def from_dict(cls, saved: dict[str, Any]) -> ModelConfig:
-        """The inverse of ``dataclasses.asdict``."""
-        return cls(**saved | {"band": Band(**saved["band"])})
-
-    @classmethod
-    def sized(cls, size: str, channels: int, **others: Any) -> ModelConfig:
+    def sized(cls, size: str, channels: int, **others: Any) -> Self:
         """Settings of a named size."""
         if not isinstance(size, str) or size not in SIZES:
             raise InputError(f"size must be one of {', '.join(SIZES)}; got {size!r}")
         return cls(channels=channels, **SIZES[size], **others)
+
+    @classmethod
+    def from_dict(cls, saved: dict[str, Any]) -> Self:
+        """The inverse of ``dataclasses.asdict``."""
+        return cls(**saved)
+
+
+def require_attention(attention: str, known: tuple[str, ...]) -> None:
+    """Refuse an attention that is not known."""
+    if not isinstance(attention, str) or attention not in known:
+        raise InputError(f"attention must be one of {', '.join(known)}; got {attention!r}")

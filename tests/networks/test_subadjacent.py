@@ -8,11 +8,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from subadjacent.core import Band, dense_contribution, loss
-from subadjacent.core.attention import DENSE_UP_TO
+from subadjacent.core.band import Band
+from subadjacent.core.contribution import dense_contribution
+from subadjacent.core.dispatch import DENSE_UP_TO
+from subadjacent.core.loss import loss
 from subadjacent.errors import InputError
-from subadjacent.model import ModelConfig, SubAdjacentTransformer
-from subadjacent.model.config import ATTENTIONS
+from subadjacent.networks.subadjacent import ATTENTIONS, SubAdjacentConfig, SubAdjacentTransformer
 
 KINDS = pytest.mark.parametrize("attention", ATTENTIONS)
 # the longest window whose matrix is formed, and the shortest whose is not
@@ -24,7 +25,7 @@ def drawn(*shape: int) -> Tensor:
 
 
 def network(channels: int = 3, seed: int = 0, **others: Any) -> SubAdjacentTransformer:
-    config = ModelConfig(channels, width=32, heads=2, layers=2, feedforward=8, **others)
+    config = SubAdjacentConfig(channels, width=32, heads=2, layers=2, feedforward=8, **others)
     return SubAdjacentTransformer.seeded(config, seed)
 
 
@@ -51,7 +52,7 @@ def test_the_paper_s_network_has_the_paper_s_number_of_parameters(
     channels: int, millions: float
 ) -> None:
     with torch.device("meta"):
-        model = SubAdjacentTransformer(ModelConfig.sized("paper", channels))
+        model = SubAdjacentTransformer(SubAdjacentConfig.sized("paper", channels))
     count = sum(parameter.numel() for parameter in model.parameters())
     assert count / 1e6 == pytest.approx(millions, abs=0.01)
 
@@ -105,7 +106,7 @@ def test_windows_of_a_batch_do_not_mix() -> None:
 @pytest.mark.parametrize("size", ["small", "paper"])
 def test_a_fresh_network_gives_the_band_its_even_share(size: str) -> None:
     # 22 of 100 points are in the band
-    model = SubAdjacentTransformer.seeded(ModelConfig.sized(size, 25), seed=0)
+    model = SubAdjacentTransformer.seeded(SubAdjacentConfig.sized(size, 25), seed=0)
     with torch.inference_mode():
         contribution = model(drawn(8, 100, 25)).contribution
     assert contribution.mean().item() == pytest.approx(0.22, abs=0.01)
