@@ -494,7 +494,10 @@ def test_parameters_of_every_kind_survive(plant: Plant, tmp_path: Path) -> None:
 def test_a_diverged_epoch_can_be_saved(detector: SubAdjacentDetector, tmp_path: Path) -> None:
     diverged = copy.copy(detector)
     last = dataclasses.replace(
-        detector.history_[-1], train_loss=math.inf, validation_error=math.nan, contribution=math.nan
+        detector.history_[-1],
+        train_loss=math.inf,
+        validation_error=math.nan,
+        traces={"contribution": math.nan},
     )
     diverged.history_ = [*detector.history_[:-1], last]
     diverged.save(tmp_path / "model")

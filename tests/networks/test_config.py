@@ -88,7 +88,9 @@ def test_a_negative_attention_weight_is_refused(config) -> None:
 
 
 def test_the_anomaly_transformer_refuses_mappings_that_it_was_not_tried_with() -> None:
-    with pytest.raises(InputError, match=r"^attention must be one of vanilla, softmax; got 'relu'$"):
+    with pytest.raises(
+        InputError, match=r"^attention must be one of vanilla, softmax; got 'relu'$"
+    ):
         AnomalyTransformerConfig(channels=3, attention="relu")
 
 

@@ -18,8 +18,8 @@ from torch import Tensor
 from subadjacent.core.band import Band
 from subadjacent.core.kernels import switch
 
-# longest window, in points, for which the attention matrix is formed: on two cores the matrix
-# takes half the time of sliding sums at 64 points, and twice their time at 256
+# longest window, in points, for which the attention matrix is formed: on two cores it takes a
+# quarter of the time of sliding sums at 64 points, and four times their time at 256
 DENSE_UP_TO = 128
 # longest window for which the sum over the band is a product with its mask, in the packed form
 MASK_UP_TO = 400

@@ -1,4 +1,8 @@
-"""The one interface of every detector: scikit-learn's contract, the anomaly world's words."""
+"""The one interface of every detector: scikit-learn's contract around a method.
+
+A detector holds parameters. ``fit`` turns them into a method, the method learns a model for each
+entity, and everything a detector says of rows is read off one assessment by these models.
+"""
 
 from __future__ import annotations
 
@@ -6,57 +10,47 @@ import copy
 import logging
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from subadjacent.data.entities import PerEntity
 from subadjacent.data.frames import Table
 from subadjacent.data.inputs import read
 from subadjacent.data.series import TrainSeries, common_interval
-from subadjacent.detectors.integrity import BAD_VALUES, check_facts, damage
-from subadjacent.detectors.persist import (
-    Saved,
-    Tensors,
-    decode_parameters,
-    encode_parameters,
-    load_folder,
-    save_folder,
-)
+from subadjacent.detectors.assessment import Assessment
+from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
 from subadjacent.errors import InputError, ModelFileError, require_number
-from subadjacent.scoring.alarms import Alarm, Explanation, describe, join, rows_of
+from subadjacent.methods.method import Method, Model, State
+from subadjacent.runtime import Progress, Runtime, Watch, ignore
+from subadjacent.scoring.alarms import Alarm
 from subadjacent.scoring.calibration import check_threshold, fit_threshold
+from subadjacent.scoring.decision import Decision
+from subadjacent.scoring.evidence import Evidence, joined
 from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
-from subadjacent.training.loop import Watch, ignore
 
 log = logging.getLogger(__name__)
 
-# how steep predict_proba is: a typical row gets 1 %, a row at the threshold 50 %
-STEEPNESS = float(np.log(99))
-TINY = 1e-12
-
-
-class TrainingScores(NamedTuple):
-    """Scores of the training rows, one array a series, and of those not learned from."""
-
-    rows: list[NDArray[Any]]
-    held_out: NDArray[Any]
+# entities named in a warning
+NAMED = 5
 
 
 class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
     """A detector of anomalous rows in time series.
 
-    Subclasses write ``_fit``, ``_score`` and ``_explain``, and have the parameters
-    ``contamination`` and ``fill_limit``; input, thresholds and alarms are handled here, once.
+    Subclasses have parameters, among them ``contamination`` and ``fill_limit``, and turn them
+    into a method.
 
     Attributes
     ----------
+    models_ : PerEntity of Model
+        What was learned of each entity, and of all for entities never seen.
     decision_scores_ : ndarray
         Scores of the training rows, series after series.
     threshold_ : float
@@ -64,7 +58,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     labels_ : ndarray
         1 for the training rows above the threshold, else 0.
     typical_score_ : float
-        The median score of training rows that were held out.
+        The median score of held-out training rows.
     entities_ : tuple of str
         The entities seen in fitting; empty when there was one series without a name.
     channels_ : tuple of str
@@ -75,36 +69,12 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     fill_limit: int
 
     @abstractmethod
-    def _fit(self, series: Sequence[TrainSeries], watch: Watch) -> TrainingScores:
-        """Learn from the series, and score them."""
+    def _method(self) -> Method:
+        """The method that the parameters stand for; refuses bad values."""
 
-    @abstractmethod
-    def _score(self, series: Sequence[TrainSeries]) -> list[NDArray[Any]]:
-        """One array of scores a series, high = abnormal."""
-
-    @abstractmethod
-    def _explain(
-        self,
-        series: Sequence[TrainSeries],
-        wanted: Sequence[NDArray[np.bool_]],
-        *,
-        expected: bool = True,
-    ) -> list[Explanation]:
-        """What each channel did, at the wanted rows of each series.
-
-        Expected values are needed for alarms only; without them they may be left scaled.
-        """
-
-    @abstractmethod
-    def _state(self) -> tuple[Tensors, dict[str, Any]]:
-        """What was learned: arrays, and all else as JSON holds it."""
-
-    @abstractmethod
-    def _restore(self, tensors: Tensors, learned: dict[str, Any]) -> None:
-        """The inverse of ``_state``."""
-
-    def _to_device(self, device: str) -> None:
-        """Move what was learned to a device, where that makes sense."""
+    def _runtime(self, watch: Watch) -> Runtime:
+        """How the fit runs; detectors with a device or a seed say more."""
+        return Runtime(watch=watch)
 
     def fit(
         self,
@@ -123,13 +93,12 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         y
             Ignored, here for scikit-learn's sake: no label ever reaches a detector.
         watch
-            Called with a ``Progress`` after every training step.
+            Called with a ``Progress`` as the fit goes on.
         """
         # on a copy, taken over whole: a fit that is refused, fails or is interrupted leaves
         # what was learned before
         learner = copy.copy(self)
-        # nor does what another recipe learned stay behind
-        for name in [one for one in vars(learner) if one.endswith("_") and one[0] != "_"]:
+        for name in [name for name in vars(learner) if name.endswith("_") and name[0] != "_"]:
             delattr(learner, name)
         learner._learn(X, watch)
         self.__dict__ = learner.__dict__
@@ -138,46 +107,58 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     def _learn(self, X: Any, watch: Watch) -> None:
         table = self._read(X, reset=True)
         # before anything is learned: a mistake here must not cost a training
+        method = self._method()
         threshold = choose_threshold(self.contamination, common_interval(table.series))
         check_threshold(threshold)
-        names = [one.entity for one in table.series if one.entity is not None]
-        self.entities_ = tuple(names)
+        self.entities_ = tuple(one.entity for one in table.series if one.entity is not None)
         self.channels_ = table.series[0].channels
         self._entities_by_position = table.by_position
         self._named_channels = table.names is not None
-        scores = self._fit(table.series, watch)
-        self.decision_scores_ = np.concatenate(scores.rows)
-        self.typical_score_ = float(np.median(scores.held_out))
-        self.score_spread_ = float(np.std(scores.held_out))
-        self.threshold_, self.threshold_rule_ = fit_threshold(threshold, scores.held_out)
+        fitted = method.fit(table.series, self._runtime(watch))
+        self.models_ = fitted.models
+        self.decision_scores_ = np.concatenate(fitted.scores)
+        self.typical_score_ = float(np.median(fitted.held_out))
+        self.score_spread_ = float(np.std(fitted.held_out))
+        self.threshold_, self.threshold_rule_ = fit_threshold(threshold, fitted.held_out)
         self.labels_ = (self.decision_scores_ > self.threshold_).astype(int)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "threshold_")
 
+    @property
+    def decision(self) -> Decision:
+        """The threshold, and the scale that it gives scores."""
+        return Decision(self.threshold_, self.typical_score_, self.score_spread_)
+
+    def assess(self, X: Any, *, watch: Watch = ignore) -> Assessment:
+        """Judge rows, once: scores, alarms, explanations and traces are read off the result.
+
+        ``watch`` is called with a ``Progress`` after every unbroken stretch.
+        """
+        check_is_fitted(self)
+        table = self._read(X)
+        evidence = tuple(self._evidence(table.series, watch))
+        blur = tuple(self.models_.of(one.entity).blur for one in table.series)
+        return Assessment(table, evidence, blur, self.decision)
+
     def decision_function(self, X: Any) -> Any:
         """One score a row, high = abnormal, in the shape of the input."""
         check_is_fitted(self)
         table = self._read(X)
-        return table.restore(self._score(table.series), "score")
+        # no more than the score of a series is kept
+        scores = [evidence.score for evidence in self._evidence(table.series)]
+        return table.restore(scores, "score")
 
     def normalized_score(self, X: Any) -> Any:
         """Scores on a scale that is the same for every model: 1.0 is the threshold.
 
-        0.0 is the median of training rows that were held out, as long as it lies below the
-        threshold.
+        0.0 is the median of held-out training rows, as long as it lies below the threshold.
         """
-        check_is_fitted(self)
-        table = self._read(X)
-        normalized = [self.normalize(one) for one in self._score(table.series)]
-        return table.restore(normalized, "normalized_score")
+        return self.assess(X).normalized_scores
 
     def predict(self, X: Any) -> Any:
-        """1 for every anomalous row, else 0."""
-        check_is_fitted(self)
-        table = self._read(X)
-        above = [(one > self.threshold_).astype(int) for one in self._score(table.series)]
-        return table.restore(above, "anomalous")
+        """1 for every row that scores above the threshold, else 0."""
+        return self.assess(X).anomalous
 
     def predict_proba(self, X: Any) -> Any:
         """How sure to be that a row is normal (first column) or anomalous (second).
@@ -185,13 +166,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         A logistic curve over the normalised score: 50 % at the threshold, 1 % at a typical
         row. It orders and compares; it is not a frequency.
         """
-        check_is_fitted(self)
-        table = self._read(X)
-        anomalous = [
-            expit(STEEPNESS * (self.normalize(one) - 1)) for one in self._score(table.series)
-        ]
-        pairs = [np.column_stack([1 - one, one]) for one in anomalous]
-        return table.restore(pairs, ("normal", "anomalous"))
+        return self.assess(X).probabilities
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:
         """Fit, and say which of the training rows are anomalous."""
@@ -200,50 +175,27 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     def explain(self, X: Any) -> Any:
         """How unusual each channel is at each row, (time, channels), in the input's shape.
 
-        A value is the channel's squared error divided by what is usual for that channel.
+        A value is the channel's squared departure divided by what is usual for that channel.
         """
-        check_is_fitted(self)
-        table = self._read(X)
-        everything = [np.ones(len(one), dtype=bool) for one in table.series]
-        found = self._explain(table.series, everything, expected=False)
-        return table.restore([one.scores for one in found], self.channels_)
+        return self.assess(X).by_channel
 
     def alarms(self, X: Any, *, gap: int = 10, shortest: int = 1, channels: int = 5) -> list[Alarm]:
-        """Anomalous rows joined into events, in time order within each entity.
+        """Anomalous rows joined into events; the parameters are those of ``Assessment.alarms``."""
+        return self.assess(X).alarms(gap=gap, shortest=shortest, channels=channels)
 
-        Parameters
-        ----------
-        X
-            As for ``fit``.
-        gap
-            Join events with at most so many rows between them.
-        shortest
-            Leave out events of fewer rows.
-        channels
-            Name so many channels as causes.
-        """
-        check_is_fitted(self)
-        table = self._read(X)
-        scores = self._score(table.series)
-        events = [
-            join(self._events(one, series), gap, shortest, series.stretches)
-            for one, series in zip(scores, table.series, strict=True)
-        ]
-        wanted = [rows_of(part, len(one)) for part, one in zip(events, scores, strict=True)]
-        explained = self._explain(table.series, wanted)
-        return [
-            alarm
-            for each in zip(table.series, scores, events, explained, strict=True)
-            for alarm in describe(*each, normalize=self.normalize, channels=channels)
-        ]
-
-    def _events(
-        self,
-        scores: NDArray[Any],
-        series: TrainSeries,  # noqa: ARG002 — for those whose scores are averages
-    ) -> NDArray[np.bool_]:
-        """The rows that alarms are made of."""
-        return np.asarray(scores > self.threshold_)
+    def _evidence(
+        self, series: Sequence[TrainSeries], watch: Watch = ignore
+    ) -> Iterator[Evidence]:
+        """What the models find in each series, every stretch assessed once."""
+        self._warn_of_strangers(series)
+        done, total = 0, sum(map(len, series))
+        for one in series:
+            model, parts = self.models_.of(one.entity), []
+            for start, stop in one.stretches:
+                parts.append(model.assess(one.values[start:stop]))
+                done += stop - start
+                watch(Progress("scoring", done, total, "rows"))
+            yield joined(parts)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted detector to a folder: JSON and safetensors, no pickle.
@@ -253,21 +205,21 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         check_is_fitted(self)
         # it may have been set to anything since
         require_number("threshold_", self.threshold_)
-        threshold = float(self.threshold_)
+        state = self._method().pack(self.models_)
         facts = {
             "channels": list(self.channels_),
             "named_channels": hasattr(self, "feature_names_in_"),
             "named_series": self._named_channels,
             "entities": list(self.entities_),
             "entities_by_position": self._entities_by_position,
-            "threshold": threshold,
+            "threshold": float(self.threshold_),
             "threshold_rule": self.threshold_rule_.to_dict(),
             "typical_score": self.typical_score_,
             "score_spread": self.score_spread_,
+            "learned": state.facts,
         }
-        tensors, learned = self._state()
-        parameters = encode_parameters(self.get_params(deep=False), threshold)
-        saved = Saved(type(self).__name__, parameters, facts | {"learned": learned}, tensors)
+        parameters = self.get_params(deep=False)
+        saved = Saved(type(self).__name__, parameters, facts, state.arrays)
         save_folder(Path(path), saved)
 
     @classmethod
@@ -278,10 +230,9 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             raise ModelFileError(
                 f"{path} holds a {saved.kind}, not a {cls.__name__}; subadjacent.load reads any"
             )
-        try:
-            detector = cls(**decode_parameters(saved.parameters))
+        with reading(Path(path)):
+            detector = cls(**saved.parameters)
             facts = saved.facts
-            check_facts(facts)
             detector.channels_ = tuple(facts["channels"])
             detector.n_features_in_ = len(detector.channels_)
             detector._named_channels = facts["named_series"]
@@ -293,20 +244,21 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             detector.threshold_rule_ = threshold_from_dict(facts["threshold_rule"])
             detector.typical_score_ = float(facts["typical_score"])
             detector.score_spread_ = float(facts["score_spread"])
-            detector._restore(saved.tensors, facts["learned"])
-        except BAD_VALUES as error:
-            raise damage(Path(path), error) from error
-        detector._to_device(device)
+            state = State(saved.arrays, facts["learned"])
+            detector.models_ = detector._restore(state, device)
         return detector
+
+    def _restore(
+        self,
+        state: State,
+        device: str,  # noqa: ARG002 — for those with a network
+    ) -> PerEntity[Model]:
+        """The models of a saved state; detectors with a network put it on the device."""
+        return self._method().unpack(state, len(self.channels_), self.entities_)
 
     def normalize(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Scores that were computed already, on the scale of ``normalized_score``."""
-        span = self.threshold_ - self.typical_score_
-        if span <= TINY * max(abs(self.threshold_), abs(self.typical_score_)):
-            # a threshold no higher than a typical row: the spread of scores is the unit then,
-            # and where all were alike, the scores' own
-            span = self.score_spread_ if self.score_spread_ > TINY else 1.0
-        return np.asarray(1 + (scores - self.threshold_) / span)
+        return self.decision.normalized(scores)
 
     def _read(self, X: Any, *, reset: bool = False) -> Table:
         table = read(X, fill_limit=self.fill_limit)
@@ -319,12 +271,18 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             self._check_entities(table)
         return table
 
-    def _name_strangers(self, series: Sequence[TrainSeries]) -> None:
-        """Say which entities were not there in fitting."""
+    def _warn_of_strangers(self, series: Sequence[TrainSeries]) -> None:
+        """Log which entities were not there in fitting."""
         named = {one.entity for one in series if one.entity is not None}
-        unknown = named.difference(self.entities_)
+        unknown = sorted(named.difference(self.entities_))
         if unknown and self.entities_:
-            log.warning("entities not seen in fitting are judged by all: %s", sorted(unknown))
+            shown = ", ".join(unknown[:NAMED]) + (", …" if len(unknown) > NAMED else "")
+            log.warning(
+                "%d entities were not seen in fitting and are judged by what all have in "
+                "common: %s",
+                len(unknown),
+                shown,
+            )
 
     def _check_names(self, table: Table) -> None:
         """A frame is checked by scikit-learn; this is for names that came another way."""

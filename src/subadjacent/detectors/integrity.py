@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
-from subadjacent.networks.config import TransformerConfig
 
 # what comes of reading values that are missing or of another kind; torch raises RuntimeError
 BAD_VALUES = (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError)
@@ -23,13 +22,13 @@ def identity(file: Path) -> dict[str, Any]:
     return {"bytes": file.stat().st_size, "sha256": digest}
 
 
-def seal(learned: dict[str, Any]) -> dict[str, str]:
-    """A hash of each part of what was learned, the same for any layout of the JSON."""
+def seal(facts: dict[str, Any]) -> dict[str, str]:
+    """A hash of each fact, the same for any layout of the JSON."""
     return {
         name: hashlib.sha256(
             json.dumps(part, sort_keys=True, separators=(",", ":")).encode()
         ).hexdigest()
-        for name, part in learned.items()
+        for name, part in facts.items()
     }
 
 
@@ -43,8 +42,8 @@ def damage(where: Path, error: Exception) -> ModelFileError:
     return ModelFileError(f"{where} is damaged: {reason}")
 
 
-def check_schema(file: Path, facts: dict[str, Any], newest: int) -> None:
-    """Refuse facts of no schema, or of one that is yet to come."""
+def check_schema(file: Path, facts: dict[str, Any], known: int) -> None:
+    """Refuse facts of no schema, or of another one than this version writes."""
     if "schema" not in facts:
         raise ModelFileError(f"{file} has no schema: it is damaged, or no part of a model folder")
     schema = facts["schema"]
@@ -52,10 +51,15 @@ def check_schema(file: Path, facts: dict[str, Any], newest: int) -> None:
         require_whole("schema", schema, least=1)
     except InputError as error:
         raise damage(file, error) from error
-    if schema > newest:
+    if schema > known:
         raise ModelFileError(
-            f"{file} has schema {schema}; this version of subadjacent reads up to {newest}: "
+            f"{file} has schema {schema}; this version of subadjacent reads schema {known}: "
             f"upgrade it to load the model"
+        )
+    if schema < known:
+        raise ModelFileError(
+            f"{file} has schema {schema}, of an earlier version; this version of subadjacent "
+            f"reads schema {known}: fit the detector anew"
         )
 
 
@@ -84,20 +88,19 @@ def check_files(folder: Path, facts_file: str, files: Any, names: Collection[str
             )
 
 
-def check_seal(file: Path, facts: dict[str, Any]) -> None:
-    """Refuse what was learned when any part of it differs from what was saved."""
-    for name in ("learned", "learned_sha256"):
-        if not isinstance(facts.get(name), dict):
-            raise ModelFileError(
-                f"{file} is damaged: {name} must be a JSON object; got {facts.get(name)!r}"
-            )
-    found, noted = seal(facts["learned"]), facts["learned_sha256"]
+def check_seal(file: Path, facts: dict[str, Any], editable: str) -> None:
+    """Refuse facts when any but the editable one differs from what was saved."""
+    noted = facts.get("sealed")
+    if not isinstance(noted, dict):
+        raise ModelFileError(f"{file} is damaged: sealed must be a JSON object; got {noted!r}")
+    beside = {"schema", "versions", "files", "sealed", editable}
+    found = seal({name: value for name, value in facts.items() if name not in beside})
     names = found.keys() | noted.keys()
     changed = sorted(name for name in names if found.get(name) != noted.get(name))
     if changed:
         raise ModelFileError(
-            f"{file} is damaged: {', '.join(changed)} under learned is not what was saved; "
-            f"only threshold may be changed by hand"
+            f"{file} is damaged: {', '.join(changed)} is not what was saved; "
+            f"only {editable} may be changed by hand"
         )
 
 
@@ -115,45 +118,6 @@ def check_facts(facts: dict[str, Any]) -> None:
         texts = isinstance(names, list) and all(isinstance(one, str) for one in names)
         if not texts or len(set(names)) < len(names):
             raise InputError(f"{name} must be a list of different names; got {names!r}")
-
-
-def check_learned(
-    learned: dict[str, Any],
-    settings: type[TransformerConfig],
-    channels: Collection[str],
-    entities: Collection[str],
-) -> None:
-    """Refuse values that no fitted detector around a network has learned."""
-    config = settings.from_dict(learned["network"])
-    count = len(channels)
-    if config.channels != count:
-        raise InputError(
-            f"channels must name the {config.channels} that the network has; got {count}"
-        )
-    require_whole("window", learned["window"], least=2)
-    if (band := getattr(config, "band", None)) is not None:
-        band.check(learned["window"])
-    require_whole("seed", learned["seed"], least=0)
-    require_number("usual_score", learned["usual_score"])
-    require_numbers("warmup", learned["warmup"])
-    require_numbers("usual_error", learned["usual_error"], count, least=0)
-
-    check_scalers(learned["scalers"], channels, entities)
-
-
-def check_scalers(
-    scalers: dict[str, Any], channels: Collection[str], entities: Collection[str]
-) -> None:
-    """Refuse scalers of other channels or entities, or without a scale."""
-    require_number("clip", scalers["clip"], above=0)
-    if scalers["by_entity"].keys() != set(entities):
-        raise InputError(
-            f"entities must be those that have a scaler, {list(scalers['by_entity'])}; "
-            f"got {list(entities)}"
-        )
-    for scaler in (scalers["pooled"], *scalers["by_entity"].values()):
-        require_numbers("center", scaler["center"], len(channels))
-        require_numbers("deviation", scaler["deviation"], len(channels), above=0)
 
 
 def require_numbers(name: str, values: Any, count: int | None = None, **bounds: float) -> None:

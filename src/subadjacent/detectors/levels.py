@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
-from subadjacent.detectors.base import TrainingScores
+from subadjacent.detectors.old_base import TrainingScores
 from subadjacent.errors import InputError
 from subadjacent.scoring.trust import levelled, trusted
 

@@ -19,7 +19,6 @@ from subadjacent.data.scaling import EntityScalers, fit_scalers
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.split import validation_starts
 from subadjacent.data.windows import Stack, Windows, stack
-from subadjacent.detectors.base import BaseDetector, TrainingScores
 from subadjacent.detectors.defaults import (
     Auto,
     check_parameters,
@@ -30,12 +29,13 @@ from subadjacent.detectors.defaults import (
     choose_validation_stride,
     choose_window,
 )
-from subadjacent.detectors.integrity import check_learned
+from subadjacent.detectors.old_base import BaseDetector, Explanation, TrainingScores
+from subadjacent.detectors.old_integrity import check_learned
 from subadjacent.detectors.persist import Tensors
 from subadjacent.errors import InputError
 from subadjacent.networks.config import TransformerConfig
 from subadjacent.networks.network import Attentive, Network
-from subadjacent.scoring.alarms import ERROR_FLOOR, Explanation
+from subadjacent.scoring.alarms import ERROR_FLOOR
 from subadjacent.scoring.dynamic import dynamic
 from subadjacent.scoring.point import (
     PointConfig,

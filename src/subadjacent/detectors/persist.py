@@ -22,7 +22,7 @@ import torch
 
 import subadjacent
 from subadjacent.data.clock import duration
-from subadjacent.detectors.integrity import (
+from subadjacent.detectors.old_integrity import (
     check_files,
     check_schema,
     check_seal,

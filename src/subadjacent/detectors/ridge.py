@@ -11,12 +11,13 @@ from threadpoolctl import threadpool_limits
 
 from subadjacent.core.band import Band
 from subadjacent.data.series import TrainSeries
-from subadjacent.detectors.base import BaseDetector, TrainingScores
+from subadjacent.detectors.old_base import BaseDetector, TrainingScores
 from subadjacent.detectors.levels import EntityLevels
 from subadjacent.detectors.persist import Tensors
 from subadjacent.detectors.views import EntityViews
 from subadjacent.errors import InputError, require_whole
-from subadjacent.scoring.alarms import Explanation, core_of
+from subadjacent.detectors.old_base import Explanation
+from subadjacent.scoring.alarms import core_of
 from subadjacent.scoring.standardised import averaged, smoothing_lengths, unusual
 from subadjacent.training.loop import Watch
 

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import Stack, Windows
-from subadjacent.detectors.base import TrainingScores
 from subadjacent.detectors.combination import Combination, NetworkResiduals
 from subadjacent.detectors.defaults import Auto, choose_band
 from subadjacent.detectors.levels import EntityLevels
 from subadjacent.detectors.neural import NeuralDetector
+from subadjacent.detectors.old_base import Explanation, TrainingScores
 from subadjacent.detectors.persist import Tensors
 from subadjacent.errors import InputError
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
-from subadjacent.scoring.alarms import Explanation, core_of
+from subadjacent.scoring.alarms import core_of
 from subadjacent.scoring.standardised import averaged, smoothing_lengths, unusual
 from subadjacent.training.loop import Watch
 

@@ -17,7 +17,7 @@ from subadjacent.core.band import Band
 from subadjacent.data.scaling import EntityScalers, fit_scalers
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import stack
-from subadjacent.detectors.integrity import check_scalers
+from subadjacent.detectors.old_integrity import check_scalers
 from subadjacent.detectors.learn_members import fit_members
 from subadjacent.detectors.members import Members
 from subadjacent.detectors.persist import Tensors

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,8 @@ from scipy.signal import find_peaks, peak_prominences
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import require_whole
+from subadjacent.scoring.decision import Decision
+from subadjacent.scoring.evidence import Evidence
 
 # added to a channel's usual squared error: one that never moved in training is not explained
 # by its first ripple
@@ -28,7 +31,8 @@ VALLEY = 0.25
 class Cause:
     """A channel's part in an alarm, at the row where it was worst.
 
-    ``score`` is its squared error in units of its usual one, the mean over the alarm.
+    ``score`` is its squared departure in units of the usual one, the mean over the alarm;
+    ``expected`` is NaN where the detector expects no value.
     """
 
     channel: str
@@ -57,17 +61,6 @@ class Alarm:
     first: int
     last: int
     entity: str | None = None
-
-
-class Explanation(NamedTuple):
-    """What each channel did at some rows of one series, (rows, channels).
-
-    ``scores`` are squared errors in units of what is usual for the channel; ``expected`` is
-    in the data's own units.
-    """
-
-    scores: NDArray[Any]
-    expected: NDArray[Any]
 
 
 def join(
@@ -135,30 +128,25 @@ def rows_of(events: Sequence[tuple[int, int]], n: int) -> NDArray[np.bool_]:
 
 def describe(
     series: TrainSeries,
-    scores: NDArray[Any],
+    evidence: Evidence,
     events: Sequence[tuple[int, int]],
-    explained: Explanation,
-    *,
-    normalize: Callable[[NDArray[Any]], NDArray[Any]],
+    decision: Decision,
     channels: int,
 ) -> list[Alarm]:
-    """An alarm for each event of one series; ``explained`` has the events' rows, in order."""
+    """An alarm for each event of one series, with the ``channels`` that explain it best."""
     require_whole("channels", channels, least=0)
-    alarms, at = [], 0
+    alarms = []
     for start, stop in events:
-        rows = slice(at, at := at + stop - start)
-        peak = start + int(np.argmax(scores[start:stop]))
+        peak = start + int(np.argmax(evidence.score[start:stop]))
         alarms.append(
             Alarm(
                 start=series.label(start),
                 end=series.label(stop - 1),
                 peak=series.label(peak),
-                severity=float(normalize(scores[peak])),
-                score=float(scores[peak]),
+                severity=float(decision.normalized(evidence.score[peak])),
+                score=float(evidence.score[peak]),
                 duration=stop - start,
-                causes=_causes(
-                    series, start, stop, explained.scores[rows], explained.expected[rows], channels
-                ),
+                causes=_causes(series, evidence, start, stop, channels),
                 first=start,
                 last=stop - 1,
                 entity=series.entity,
@@ -168,24 +156,20 @@ def describe(
 
 
 def _causes(
-    series: TrainSeries,
-    start: int,
-    stop: int,
-    scores: NDArray[Any],
-    expected: NDArray[Any],
-    most: int,
+    series: TrainSeries, evidence: Evidence, start: int, stop: int, most: int
 ) -> tuple[Cause, ...]:
     """The ``most`` channels that explain the event best."""
-    means = scores.mean(axis=0)
-    worst = scores.argmax(axis=0)
-    seen = series.values[start:stop]
+    by_channel = evidence.by_channel[start:stop]
+    means = by_channel.mean(axis=0)
+    worst = start + by_channel.argmax(axis=0)
+    expected = evidence.expected
     return tuple(
         Cause(
             channel=series.channels[column],
             score=float(means[column]),
-            at=series.label(start + int(worst[column])),
-            expected=float(expected[worst[column], column]),
-            seen=float(seen[worst[column], column]),
+            at=series.label(int(worst[column])),
+            expected=math.nan if expected is None else float(expected[worst[column], column]),
+            seen=float(series.values[worst[column], column]),
         )
         for column in np.argsort(-means, kind="stable")[:most].tolist()
     )

@@ -1,0 +1,115 @@
+"""What a detector found in some rows, in one pass; all that is said of them is read off it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.frames import Table
+from subadjacent.data.series import TrainSeries
+from subadjacent.scoring.alarms import Alarm, core_of, describe, join
+from subadjacent.scoring.decision import Decision
+from subadjacent.scoring.evidence import Evidence
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assessment:
+    """Some rows, and all that a detector says of them.
+
+    Results come in the shape of the input: an array for an array, a frame or series with the
+    same index for a frame, a list or dict for several entities.
+
+    Parameters
+    ----------
+    table
+        The rows, and the way back to the input's shape.
+    evidence
+        What the models found, one a series.
+    blur
+        One a series: rows by which averaging spreads an event.
+    decision
+        The threshold at the time of the assessment.
+    """
+
+    table: Table
+    evidence: tuple[Evidence, ...]
+    blur: tuple[int, ...]
+    decision: Decision
+
+    @property
+    def series(self) -> tuple[TrainSeries, ...]:
+        """The rows, one series an entity."""
+        return self.table.series
+
+    @property
+    def scores(self) -> Any:
+        """One score a row, high = abnormal."""
+        return self._restored(self._scores(), "score")
+
+    @property
+    def normalized_scores(self) -> Any:
+        """Scores on a scale that is the same for every model: 1.0 is the threshold."""
+        found = [self.decision.normalized(scores) for scores in self._scores()]
+        return self._restored(found, "normalized_score")
+
+    @property
+    def anomalous(self) -> Any:
+        """1 for every row above the threshold, else 0."""
+        found = [self.decision.anomalous(scores).astype(int) for scores in self._scores()]
+        return self._restored(found, "anomalous")
+
+    @property
+    def probabilities(self) -> Any:
+        """How sure to be that a row is normal (first column) or anomalous (second)."""
+        found = [self.decision.probability(scores) for scores in self._scores()]
+        pairs = [np.column_stack([1 - anomalous, anomalous]) for anomalous in found]
+        return self._restored(pairs, ("normal", "anomalous"))
+
+    @property
+    def by_channel(self) -> Any:
+        """How unusual each channel is at each row, (time, channels)."""
+        found = [evidence.by_channel for evidence in self.evidence]
+        return self._restored(found, self.series[0].channels)
+
+    @property
+    def expected(self) -> Any:
+        """What each channel was expected to be, (time, channels); None where nothing is."""
+        found = [evidence.expected for evidence in self.evidence]
+        known = [values for values in found if values is not None]
+        return self._restored(known, self.series[0].channels) if len(known) == len(found) else None
+
+    @property
+    def traces(self) -> list[Mapping[str, NDArray[Any]]]:
+        """Named rows that led to the scores, one table a series."""
+        return [evidence.traces for evidence in self.evidence]
+
+    def alarms(self, *, gap: int = 10, shortest: int = 1, channels: int = 5) -> list[Alarm]:
+        """Anomalous rows joined into events, in time order within each entity.
+
+        Parameters
+        ----------
+        gap
+            Join events with at most so many rows between them.
+        shortest
+            Leave out events of fewer rows.
+        channels
+            Name so many channels as causes.
+        """
+        alarms = []
+        for series, evidence, blur in zip(self.series, self.evidence, self.blur, strict=True):
+            rows = self.decision.anomalous(evidence.score)
+            if blur and rows.any():
+                rows = core_of(rows, evidence.score, blur, series.stretches)
+            events = join(rows, gap, shortest, series.stretches)
+            alarms += describe(series, evidence, events, self.decision, channels)
+        return alarms
+
+    def _scores(self) -> list[NDArray[Any]]:
+        return [evidence.score for evidence in self.evidence]
+
+    def _restored(self, found: list[NDArray[Any]], names: Any) -> Any:
+        return self.table.restore(found, names)

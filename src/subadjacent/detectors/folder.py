@@ -1,0 +1,253 @@
+"""A fitted detector in a folder: JSON and safetensors, never a pickle.
+
+``config.json`` holds the detector's kind and parameters, ``model.safetensors`` its arrays,
+``detector.json`` all else, with size and hash of the other two and a hash of each of its own
+entries but the threshold, and ``README.md`` a card for people.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import subadjacent
+from subadjacent.data.clock import duration
+from subadjacent.detectors.integrity import (
+    BAD_VALUES,
+    check_facts,
+    check_files,
+    check_schema,
+    check_seal,
+    damage,
+    identity,
+    seal,
+)
+from subadjacent.errors import DataNotFound, InputError, ModelFileError
+from subadjacent.scoring.threshold import BaseThreshold, Fixed, threshold_from_dict
+
+SCHEMA = 2
+CONFIG, WEIGHTS, FACTS, CARD = "config.json", "model.safetensors", "detector.json", "README.md"
+FILES = frozenset({CONFIG, WEIGHTS, FACTS, CARD})
+# the one entry of FACTS that may be changed by hand
+EDITABLE = "threshold"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Saved:
+    """What a model folder holds; ``parameters`` are the constructor's arguments."""
+
+    kind: str
+    parameters: dict[str, Any]
+    facts: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+
+def save_folder(path: Path, saved: Saved) -> None:
+    """Write a model folder; an older one in its place is replaced once the new one is whole.
+
+    Where ``path`` is a link, the folder behind it is replaced. Hidden files in it are kept.
+
+    Raises
+    ------
+    InputError
+        When ``path`` holds something that is not a model folder, or is the current folder.
+    """
+    from safetensors.numpy import save_file
+
+    path = path.resolve()
+    check_place(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    fresh.mkdir()
+    try:
+        threshold = saved.facts[EDITABLE]
+        parameters = {
+            name: _encode(name, value, threshold) for name, value in saved.parameters.items()
+        }
+        _write_json(fresh / CONFIG, {"kind": saved.kind, "parameters": parameters})
+        arrays = {name: np.ascontiguousarray(array) for name, array in saved.arrays.items()}
+        save_file(arrays, fresh / WEIGHTS)
+        facts = {
+            "schema": SCHEMA,
+            "versions": {
+                "subadjacent": subadjacent.__version__,
+                "numpy": np.__version__,
+                "python": platform.python_version(),
+            },
+            "files": {name: identity(fresh / name) for name in (CONFIG, WEIGHTS)},
+            "sealed": seal({k: v for k, v in saved.facts.items() if k != EDITABLE}),
+        }
+        _write_json(fresh / FACTS, facts | saved.facts)
+        (fresh / CARD).write_text(_card(saved), encoding="utf-8")
+        _swap(fresh, path)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def load_folder(path: Path) -> Saved:
+    """Read a model folder, after checking that it is whole and that its files belong together.
+
+    Raises
+    ------
+    DataNotFound
+        When the folder or one of its files is not there.
+    ModelFileError
+        When a file is damaged, swapped, or written by another version.
+    """
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    _check_present(path)
+    facts = _read_json(path / FACTS)
+    check_schema(path / FACTS, facts, SCHEMA)
+    check_files(path, FACTS, facts.get("files"), (CONFIG, WEIGHTS))
+    check_seal(path / FACTS, facts, EDITABLE)
+    config = _read_json(path / CONFIG)
+    with reading(path):
+        check_facts(facts)
+        parameters = {name: _decode(value) for name, value in config["parameters"].items()}
+        try:
+            arrays = load_file(path / WEIGHTS)
+        except SafetensorError as error:
+            raise damage(path, error) from error
+        return Saved(config["kind"], parameters, facts, arrays)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn whatever comes of values that do not fit into one error that names the folder."""
+    try:
+        yield
+    except BAD_VALUES as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise damage(path, error) from error
+
+
+def read_kind(path: Path) -> str:
+    """The kind of detector that a folder holds; of the rest only the schema is checked."""
+    _check_present(path)
+    check_schema(path / FACTS, _read_json(path / FACTS), SCHEMA)
+    kind = _read_json(path / CONFIG).get("kind")
+    if not isinstance(kind, str):
+        raise ModelFileError(f"{path / CONFIG} is damaged: kind must be a name; got {kind!r}")
+    return kind
+
+
+def _encode(name: str, value: Any, threshold: float) -> Any:
+    """A constructor argument as JSON can hold it.
+
+    A threshold object of another library becomes the fixed threshold that it came to; a
+    random generator, which has moved on since, becomes None.
+    """
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    # before numpy's numbers, among which numpy counts its own times
+    if isinstance(value, timedelta | np.timedelta64):
+        return duration(value, name=name)
+    if isinstance(value, np.generic):
+        return value.item()
+    # a path, or a device of torch
+    if isinstance(value, os.PathLike) or type(value).__name__ == "device":
+        return str(value)
+    if isinstance(value, BaseThreshold):
+        return value.to_dict()
+    return Fixed(threshold).to_dict() if hasattr(value, "predict") else None
+
+
+def _decode(value: Any) -> Any:
+    return threshold_from_dict(value) if isinstance(value, dict) else value
+
+
+def _card(saved: Saved) -> str:
+    facts = saved.facts
+    channels = ", ".join(facts["channels"])
+    return (
+        f"# {saved.kind}\n\n"
+        f"A detector of anomalies in time series, saved by subadjacent "
+        f"{subadjacent.__version__}.\n\n"
+        f"- channels, in this order: {channels}\n"
+        f"- entities: {', '.join(facts['entities']) or 'one series without a name'}\n"
+        f"- threshold: {facts['threshold']:.6g} (a typical row scores "
+        f"{facts['typical_score']:.3g}); it may be edited in `{FACTS}`\n\n"
+        f"```python\n"
+        f"import subadjacent\n\n"
+        f'detector = subadjacent.load("path/to/this/folder")\n'
+        f"scores = detector.decision_function(rows)  # one a row, high = abnormal\n"
+        f"```\n"
+    )
+
+
+def _read_json(file: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"{file} is not readable JSON ({error})") from error
+    if not isinstance(document, dict):
+        raise ModelFileError(f"{file} must hold a JSON object; got a {type(document).__name__}")
+    return document
+
+
+def _write_json(file: Path, document: dict[str, Any]) -> None:
+    text = json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False)
+    file.write_text(text + "\n", encoding="utf-8")
+
+
+def _check_present(path: Path) -> None:
+    if not path.is_dir():
+        if path.exists():
+            raise DataNotFound(f"{path} is a file, not a model folder")
+        raise DataNotFound(f"{path} is not a model folder: there is no such folder")
+    missing = [name for name in (CONFIG, WEIGHTS, FACTS) if not (path / name).is_file()]
+    if missing:
+        raise DataNotFound(f"{path} is not a whole model folder: {', '.join(missing)} is missing")
+
+
+def check_place(path: Path) -> None:
+    """Refuse to save where anything but a model would be replaced."""
+    if not path.exists():
+        return
+    rule = "path must be new or a model folder"
+    if not path.is_dir():
+        raise InputError(f"{rule}; {path} is a file")
+    names = {file.name for file in path.iterdir() if not file.name.startswith(".")}
+    if others := sorted(names - FILES):
+        raise InputError(f"{rule}; {path} holds {', '.join(others[:3])}")
+    if names and FACTS not in names:
+        raise InputError(f"{rule}; {path} holds {', '.join(sorted(names))} and no {FACTS}")
+    if path.samefile(Path()):
+        # the folder is replaced whole: whoever stands in it would be left in a deleted one
+        raise InputError(f"path must not be the current folder; got {path}: name one within it")
+
+
+def _swap(fresh: Path, path: Path) -> None:
+    """Put ``fresh`` in the place of ``path``, with the old one kept until that is done."""
+    if not path.exists():
+        fresh.rename(path)
+        return
+    old = fresh.with_name(fresh.name + ".old")
+    path.rename(old)
+    try:
+        fresh.rename(path)
+    except BaseException:
+        old.rename(path)
+        raise
+    # what is not ours moves along; rmdir would refuse to delete it
+    for file in list(old.iterdir()):
+        if file.name in FILES:
+            file.unlink()
+        else:
+            file.rename(path / file.name)
+    old.rmdir()

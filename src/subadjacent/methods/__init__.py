@@ -1,0 +1,1 @@
+"""From settings to a fitted model: the default's views, networks, subspaces, controls."""

@@ -1,0 +1,117 @@
+"""The contract: a method learns a model for each entity; a model assesses a stretch, once.
+
+Shapes: T rows of a stretch, C channels.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.entities import PerEntity
+from subadjacent.data.series import TrainSeries
+from subadjacent.errors import InputError
+from subadjacent.runtime import Runtime
+from subadjacent.scoring.evidence import Array, Evidence, Reach
+
+Arrays = dict[str, NDArray[Any]]
+
+
+class State(NamedTuple):
+    """What was learned: arrays, and all else as JSON holds it."""
+
+    arrays: Arrays
+    facts: dict[str, Any]
+
+
+class Model(ABC):
+    """What was learned of one entity, or of all for entities never seen. It never changes."""
+
+    # rows by which averaging spreads an event to either side; 0 where scores are not averaged
+    blur: ClassVar[int] | int = 0
+
+    @property
+    @abstractmethod
+    def reach(self) -> Reach:
+        """The rows around a row that its score depends on."""
+
+    @abstractmethod
+    def assess(self, rows: Array) -> Evidence:
+        """Judge the rows of one unbroken stretch, (T, C), given in the data's own units."""
+
+    @abstractmethod
+    def state(self) -> State:
+        """What was learned; ``Method.restore`` is the inverse."""
+
+
+class Fitted(NamedTuple):
+    """What a fit comes to.
+
+    ``scores`` are those of the training rows, one array a series; ``held_out`` are scores of
+    rows by models that had not learned from them, which say how high normal rows score.
+    """
+
+    models: PerEntity[Model]
+    scores: list[NDArray[np.float64]]
+    held_out: NDArray[np.float64]
+
+
+class Method(ABC):
+    """Frozen settings that can be fitted. Bad values are refused when it is built."""
+
+    @abstractmethod
+    def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
+        """Learn from training series."""
+
+    @abstractmethod
+    def restore(self, state: State, channels: int) -> Model:
+        """The inverse of ``Model.state``; refuses what does not fit."""
+
+    def pack(self, models: PerEntity[Model]) -> State:
+        """The state of all models.
+
+        Arrays of one name that agree in shape are stacked, so that a fleet of thousands does not
+        make a file of millions of arrays; the first index is the model's place.
+        """
+        states = [model.state() for model in models]
+        arrays: Arrays = {}
+        for name in dict.fromkeys(name for state in states for name in state.arrays):
+            found = [state.arrays.get(name) for state in states]
+            alike = all(one is not None and _kind(one) == _kind(found[0]) for one in found)
+            if alike:
+                arrays[name] = np.stack([one for one in found if one is not None])
+            else:
+                arrays |= {f"{name}#{n}": one for n, one in enumerate(found) if one is not None}
+        return State(arrays, {"models": [state.facts for state in states]})
+
+    def unpack(
+        self, state: State, channels: int, entities: Sequence[str]
+    ) -> PerEntity[Model]:
+        """The inverse of ``pack``; refuses what does not fit."""
+        facts = state.facts["models"]
+        count = 1 + len(entities)
+        if not isinstance(facts, list) or len(facts) != count:
+            raise InputError(f"models must be a list of {count}, one an entity and one for others")
+        parts: list[Arrays] = [{} for _ in facts]
+        for key, array in state.arrays.items():
+            name, _, place = key.partition("#")
+            if place:
+                parts[int(place)][name] = array
+            elif len(array) != count:
+                raise InputError(f"{name} must hold {count} arrays; got {len(array)}")
+            else:
+                for part, one in zip(parts, array, strict=True):
+                    part[name] = one
+        pooled, *others = (
+            self.restore(State(arrays, fact), channels)
+            for arrays, fact in zip(parts, facts, strict=True)
+        )
+        return PerEntity(pooled, dict(zip(entities, others, strict=True)))
+
+
+def _kind(array: NDArray[Any]) -> tuple[Any, ...]:
+    return array.dtype, array.shape

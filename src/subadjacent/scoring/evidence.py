@@ -1,0 +1,57 @@
+"""What a model finds in one stretch of rows, in one pass.
+
+Shapes: T rows of a stretch, C channels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+class Reach(NamedTuple):
+    """The rows around a row that its score depends on.
+
+    ``after`` is 0 for a causal model and None for one that needs the whole stretch. A piece of a
+    stretch is scored as the whole is if it begins at a multiple of ``every`` rows: 1 for most
+    models, the stride of the windows for networks.
+    """
+
+    before: int
+    after: int | None
+    every: int = 1
+
+
+class Evidence(NamedTuple):
+    """What a model says of every row of a stretch.
+
+    ``by_channel`` is how unusual each channel is: its squared departure in units of the usual
+    one. ``expected`` is in the data's own units, None where a model expects nothing. ``traces``
+    are named rows, (T,) each, that led to the score.
+    """
+
+    score: Array  # (T,), high = abnormal
+    by_channel: Array  # (T, C)
+    expected: Array | None  # (T, C)
+    traces: Mapping[str, Array]
+
+
+def joined(parts: Sequence[Evidence]) -> Evidence:
+    """The evidence of consecutive stretches, as one."""
+    if len(parts) == 1:
+        return parts[0]
+    expected = [part.expected for part in parts if part.expected is not None]
+    return Evidence(
+        np.concatenate([part.score for part in parts]),
+        np.concatenate([part.by_channel for part in parts]),
+        np.concatenate(expected) if len(expected) == len(parts) else None,
+        {
+            name: np.concatenate([part.traces[name] for part in parts])
+            for name in parts[0].traces
+        },
+    )

@@ -1,0 +1,83 @@
+"""Scores, thresholds and alarms stay as version 0.1 had them.
+
+The arrays under ``frozen`` were recorded with version 0.1.0. A change that means to alter scores
+records them anew and says so in the changelog.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from characterisation import cases
+
+from subadjacent import SubAdjacentDetector
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.ridge import BandRidgeDetector
+
+FROZEN = Path(__file__).with_name("frozen")
+PAPER = {"recipe": "paper", "size": "tiny", "window": 40, "epochs": 1, "stride": 4}
+EXACT, NETWORK = 1e-6, 1e-3
+
+needs_msl = pytest.mark.skipif(not cases.MSL.exists(), reason=f"{cases.MSL} is not there")
+
+
+@pytest.mark.parametrize("name", list(cases.generated()))
+def test_linear_default_on_generated_rows(name: str) -> None:
+    train, test = cases.generated()[name]
+    _compare(SubAdjacentDetector(recipe="fast").fit(train), test, f"linear-{name}", EXACT)
+
+
+@needs_msl
+@pytest.mark.shared
+def test_linear_default_on_msl() -> None:
+    train, test = cases.msl()
+    _compare(SubAdjacentDetector(recipe="fast").fit(train), test, "linear-msl", EXACT)
+
+
+def test_causal_form_on_a_plant() -> None:
+    train, test = cases.generated()["plant"]
+    _compare(BandRidgeDetector(causal=True).fit(train), test, "causal-plant", EXACT)
+
+
+def test_default_with_a_network_on_a_plant() -> None:
+    train, test = cases.generated()["plant"]
+    detector = SubAdjacentDetector(recipe="combined", size="tiny", epochs=1).fit(train)
+    _compare(detector, test, "network-plant", NETWORK)
+
+
+def test_paper_on_a_plant() -> None:
+    train, test = cases.generated()["plant"]
+    _compare(SubAdjacentDetector(**PAPER).fit(train), test, "paper-plant", NETWORK)
+
+
+@needs_msl
+@pytest.mark.shared
+def test_paper_on_msl() -> None:
+    train, test = cases.msl()
+    _compare(SubAdjacentDetector(**PAPER).fit(train), test, "paper-msl", NETWORK)
+
+
+def _compare(detector: BaseDetector, test: Any, name: str, tolerance: float) -> None:
+    with np.load(FROZEN / f"{name}.npz") as frozen:
+        near = {"rtol": tolerance, "atol": tolerance}
+        np.testing.assert_allclose(detector.threshold_, frozen["threshold"], **near)
+        np.testing.assert_allclose(detector.typical_score_, frozen["typical"], **near)
+        np.testing.assert_allclose(detector.decision_scores_, frozen["training"], **near)
+        np.testing.assert_allclose(
+            _rows(detector.decision_function(test)), frozen["scores"], **near
+        )
+        explained = _rows(detector.explain(test))[::7]
+        np.testing.assert_allclose(explained, frozen["explained"], rtol=1e-3, atol=1e-3)
+        alarms = detector.alarms(test)
+        bounds = [[alarm.first, alarm.last, alarm.severity] for alarm in alarms]
+        np.testing.assert_allclose(np.array(bounds).reshape(-1, 3), frozen["alarms"], **near)
+        first = [f"{alarm.entity}:{alarm.causes[0].channel}" for alarm in alarms]
+        assert first == frozen["causes"].tolist()
+
+
+def _rows(found: Any) -> np.ndarray:
+    parts = list(found.values()) if isinstance(found, dict) else [found]
+    return np.concatenate([np.asarray(part) for part in parts])
