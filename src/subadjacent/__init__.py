@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from subadjacent.data.synthetic import neurips_ts
     from subadjacent.detectors.base import BaseDetector
     from subadjacent.detectors.baselines.anomaly_transformer import AnomalyTransformerDetector
-    from subadjacent.detectors.baselines.magnitude import MagnitudeDetector
-    from subadjacent.detectors.baselines.pca import PCADetector
-    from subadjacent.detectors.baselines.random import RandomDetector
-    from subadjacent.detectors.baselines.sub_pca import SubPCADetector
     from subadjacent.detectors.registry import load
     from subadjacent.detectors.ridge import BandRidgeDetector
+    from subadjacent.detectors.rivals.magnitude import MagnitudeDetector
+    from subadjacent.detectors.rivals.pca import PCADetector
+    from subadjacent.detectors.rivals.random import RandomDetector
+    from subadjacent.detectors.rivals.sub_pca import SubPCADetector
     from subadjacent.detectors.subadjacent import SubAdjacentDetector
     from subadjacent.errors import DataNotFound, InputError, ModelFileError, SubadjacentError
     from subadjacent.scoring.alarms import Alarm, Cause
@@ -40,14 +40,14 @@ _HOMES = {
     "ExtremeValue": "scoring.threshold",
     "Fixed": "scoring.threshold",
     "InputError": "errors",
-    "MagnitudeDetector": "detectors.baselines.magnitude",
+    "MagnitudeDetector": "detectors.rivals.magnitude",
     "ModelFileError": "errors",
-    "PCADetector": "detectors.baselines.pca",
+    "PCADetector": "detectors.rivals.pca",
     "Progress": "training.loop",
     "Quantile": "scoring.threshold",
-    "RandomDetector": "detectors.baselines.random",
+    "RandomDetector": "detectors.rivals.random",
     "SubAdjacentDetector": "detectors.subadjacent",
-    "SubPCADetector": "detectors.baselines.sub_pca",
+    "SubPCADetector": "detectors.rivals.sub_pca",
     "SubadjacentError": "errors",
     "TestSeries": "data.series",
     "TrainSeries": "data.series",

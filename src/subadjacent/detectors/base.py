@@ -26,7 +26,7 @@ from subadjacent.data.inputs import read
 from subadjacent.data.series import TrainSeries, common_interval
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
-from subadjacent.errors import InputError, ModelFileError, require_number
+from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
 from subadjacent.methods.method import Method, Model, State
 from subadjacent.runtime import Progress, Runtime, Watch, ignore
 from subadjacent.scoring.alarms import Alarm
@@ -105,6 +105,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         return self
 
     def _learn(self, X: Any, watch: Watch) -> None:
+        require_whole("fill_limit", self.fill_limit, least=0)
         table = self._read(X, reset=True)
         # before anything is learned: a mistake here must not cost a training
         method = self._method()
@@ -183,9 +184,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         """Anomalous rows joined into events; the parameters are those of ``Assessment.alarms``."""
         return self.assess(X).alarms(gap=gap, shortest=shortest, channels=channels)
 
-    def _evidence(
-        self, series: Sequence[TrainSeries], watch: Watch = ignore
-    ) -> Iterator[Evidence]:
+    def _evidence(self, series: Sequence[TrainSeries], watch: Watch = ignore) -> Iterator[Evidence]:
         """What the models find in each series, every stretch assessed once."""
         self._warn_of_strangers(series)
         done, total = 0, sum(map(len, series))

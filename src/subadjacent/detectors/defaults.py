@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from typing import Any, Literal
 
-from sklearn.utils import check_random_state
-
 from subadjacent.core.band import Band
 from subadjacent.errors import InputError, require_number, require_whole
 from subadjacent.scoring.dynamic import check_form
@@ -43,17 +41,6 @@ def check_parameters(given: dict[str, Any]) -> None:
     check_form(given["dynamic"])
     if not isinstance(given["checkpoint"], str | os.PathLike | None):
         raise InputError(f"checkpoint must be a path or None; got {given['checkpoint']!r}")
-
-
-def choose_seed(random_state: Any) -> int:
-    """One number that all randomness follows from."""
-    try:
-        return int(check_random_state(random_state).randint(2**31 - 1))
-    except ValueError as error:
-        raise InputError(
-            f"random_state must be None, a whole number of at least 0 or a RandomState; "
-            f"got {random_state!r}"
-        ) from error
 
 
 def _is_auto(value: Any) -> bool:

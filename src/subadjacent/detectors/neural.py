@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from subadjacent.data.clock import duration
-from subadjacent.data.scaling import EntityScalers, fit_scalers
+from subadjacent.data.scaling import fit_scalers
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.split import validation_starts
 from subadjacent.data.windows import Stack, Windows, stack
@@ -24,14 +24,18 @@ from subadjacent.detectors.defaults import (
     check_parameters,
     choose_batch_size,
     choose_learning_rate,
-    choose_seed,
     choose_stride,
     choose_validation_stride,
     choose_window,
 )
 from subadjacent.detectors.old_base import BaseDetector, Explanation, TrainingScores
-from subadjacent.detectors.old_integrity import check_learned
+from subadjacent.detectors.old_integrity import (
+    check_learned,
+    scalers_from_dict,
+    scalers_to_dict,
+)
 from subadjacent.detectors.persist import Tensors
+from subadjacent.detectors.seed import choose_seed
 from subadjacent.errors import InputError
 from subadjacent.networks.config import TransformerConfig
 from subadjacent.networks.network import Attentive, Network
@@ -257,7 +261,7 @@ class NeuralDetector(BaseDetector):
             "network": asdict(self.network_.config),
             "window": self.window_,
             "seed": self.seed_,
-            "scalers": self.scalers_.to_dict(),
+            "scalers": scalers_to_dict(self.scalers_),
             "usual_score": self.usual_score_,
             "warmup": self.warmup_.tolist(),
             "usual_error": self.usual_error_.tolist(),
@@ -272,7 +276,7 @@ class NeuralDetector(BaseDetector):
         self.network_.load_state_dict(tensors)
         self.window_ = int(learned["window"])
         self.seed_ = int(learned["seed"])
-        self.scalers_ = EntityScalers.from_dict(learned["scalers"])
+        self.scalers_ = scalers_from_dict(learned["scalers"])
         self.usual_score_ = float(learned["usual_score"])
         self.warmup_ = np.array(learned["warmup"], dtype=float)
         self.usual_error_ = np.array(learned["usual_error"], dtype=float)

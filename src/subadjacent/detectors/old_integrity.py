@@ -9,6 +9,10 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from subadjacent.data.entities import PerEntity
+from subadjacent.data.scaling import EntityScalers, Scaler
 from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
 from subadjacent.networks.config import TransformerConfig
 
@@ -163,3 +167,30 @@ def require_numbers(name: str, values: Any, count: int | None = None, **bounds: 
         raise InputError(f"{name} must be a list of {count or 'some'} numbers; got {found}")
     for number, value in enumerate(values):
         require_number(f"{name}[{number}]", value, **bounds)
+
+
+def scalers_to_dict(scalers: EntityScalers) -> dict[str, Any]:
+    """All scalers as plain JSON types; every digit survives."""
+    return {
+        "clip": float(scalers.pooled.clip),
+        "pooled": _to_lists(scalers.pooled),
+        "by_entity": {entity: _to_lists(one) for entity, one in scalers.by_entity.items()},
+    }
+
+
+def scalers_from_dict(saved: dict[str, Any]) -> EntityScalers:
+    """The inverse of ``scalers_to_dict``."""
+    clip = float(saved["clip"])
+    return PerEntity(
+        _from_lists(saved["pooled"], clip),
+        {entity: _from_lists(one, clip) for entity, one in saved["by_entity"].items()},
+    )
+
+
+def _to_lists(scaler: Scaler) -> dict[str, list[float]]:
+    return {"center": scaler.center.tolist(), "deviation": scaler.deviation.tolist()}
+
+
+def _from_lists(saved: dict[str, list[float]], clip: float) -> Scaler:
+    center, deviation = (np.array(saved[name], dtype=float) for name in ("center", "deviation"))
+    return Scaler(center, deviation, clip)

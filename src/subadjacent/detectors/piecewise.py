@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.baselines.magnitude import MagnitudeDetector
-from subadjacent.detectors.baselines.subspace import SubspaceDetector
 from subadjacent.detectors.neural import has_network
 from subadjacent.detectors.ridge import BandRidgeDetector
 from subadjacent.detectors.subadjacent import ADDED_UP, SubAdjacentDetector
@@ -47,9 +45,12 @@ def grid_of(detector: BaseDetector) -> Grid | None:
     if isinstance(detector, BandRidgeDetector):
         reach = detector.views_.reach(detector.smoothing)
         return Grid(1, 1, before=reach, after=0 if detector.causal else reach)
-    # every window, or every row by itself; a detector not named here scores all rows at once
-    if isinstance(detector, MagnitudeDetector | SubspaceDetector):
-        return Grid(detector._reach(), 1, detector.smoothing)
+    models = getattr(detector, "models_", None)
+    reaches = [model.reach for model in models] if models is not None else []
+    ends = [reach.after for reach in reaches if reach.after is not None]
+    if reaches and len(ends) == len(reaches):
+        before = max(reach.before for reach in reaches)
+        return Grid(1, max(reach.every for reach in reaches), before, max(ends))
     return None
 
 
@@ -116,6 +117,8 @@ class PiecewiseScorer:
             if not self._gone:
                 raise
             raise InputError(f"{error} (rows counted from row {self._gone})") from error
+        if hasattr(self._detector, "models_"):
+            return series, next(self._detector._evidence([series])).score
         return series, self._detector._score([series])[0]
 
     def _final(self, rows: int) -> int:

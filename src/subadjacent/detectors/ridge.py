@@ -11,12 +11,11 @@ from threadpoolctl import threadpool_limits
 
 from subadjacent.core.band import Band
 from subadjacent.data.series import TrainSeries
-from subadjacent.detectors.old_base import BaseDetector, TrainingScores
 from subadjacent.detectors.levels import EntityLevels
+from subadjacent.detectors.old_base import BaseDetector, Explanation, TrainingScores
 from subadjacent.detectors.persist import Tensors
 from subadjacent.detectors.views import EntityViews
 from subadjacent.errors import InputError, require_whole
-from subadjacent.detectors.old_base import Explanation
 from subadjacent.scoring.alarms import core_of
 from subadjacent.scoring.standardised import averaged, smoothing_lengths, unusual
 from subadjacent.training.loop import Watch

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.core.band import Band
+from subadjacent.data.entities import PerEntity
 from subadjacent.data.scaling import EntityScalers, fit_scalers
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import stack
-from subadjacent.detectors.old_integrity import check_scalers
 from subadjacent.detectors.learn_members import fit_members
 from subadjacent.detectors.members import Members
+from subadjacent.detectors.old_integrity import check_scalers, scalers_from_dict, scalers_to_dict
 from subadjacent.detectors.persist import Tensors
 from subadjacent.model.ridge import FAR_CLIP, Rows
 from subadjacent.scoring.standardised import smoothing_lengths
@@ -67,7 +68,7 @@ class EntityViews:
         pooled = fits[0][0]
         if len(series) > 1:
             # on the scale that an unknown entity will have
-            common = EntityScalers(scalers.pooled, {})
+            common = PerEntity(scalers.pooled, {})
             most = max(POOLED_ROWS // len(series), 2 * band.far)
             parts = [part for one in series for part in _last(_scaled(one, common), most)]
             pooled = fit_members(parts, band, causal=causal)[0]
@@ -99,7 +100,7 @@ class EntityViews:
         # by place: an entity may be called anything
         for number, members in enumerate(self.by_entity.values()):
             tensors |= members.tensors(f"entity_{number}")
-        return tensors, {"scalers": self.scalers.to_dict()}
+        return tensors, {"scalers": scalers_to_dict(self.scalers)}
 
     @classmethod
     def restore(
@@ -114,7 +115,7 @@ class EntityViews:
     ) -> EntityViews:
         """The inverse of ``state``; refuses what does not fit."""
         check_scalers(learned["scalers"], channels, entities)
-        scalers = EntityScalers.from_dict(learned["scalers"])
+        scalers = scalers_from_dict(learned["scalers"])
 
         def read(name: str) -> Members:
             return Members.restore(tensors, name, band, len(channels), causal=causal)

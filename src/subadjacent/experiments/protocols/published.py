@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from subadjacent.core.band import Band
 from subadjacent.data.benchmarks import Benchmark
+from subadjacent.data.entities import PerEntity
 from subadjacent.data.scaling import EntityScalers, Scaler
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import stack
@@ -228,4 +229,4 @@ def _score(points: Points, block: int, temperature: float, form: str) -> NDArray
 
 def unscaled(channels: int) -> EntityScalers:
     """For rows that were scaled already."""
-    return EntityScalers(Scaler(np.zeros(channels), np.ones(channels), np.inf), {})
+    return PerEntity(Scaler(np.zeros(channels), np.ones(channels), np.inf), {})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,6 @@ from subadjacent import (
     BaseDetector,
     InputError,
     MagnitudeDetector,
-    ModelFileError,
     PCADetector,
     RandomDetector,
     SubPCADetector,
@@ -140,7 +141,7 @@ def test_rows_before_a_break_in_the_clock_do_not_reach_behind_it(kind: type[Base
     first, second = rows(50, seed=1), rows(30, seed=2)
     whole = TrainSeries(np.concatenate([first, second]), starts=(0, 50))
     np.testing.assert_allclose(
-        detector._score([whole])[0][50:], detector.decision_function(second), rtol=1e-9
+        detector.decision_function(whole)[50:], detector.decision_function(second), rtol=1e-9
     )
 
 
@@ -212,12 +213,28 @@ def test_entities_keep_their_own_subspace_when_saved(
     assert not np.array_equal(found["a/b"], found[""])
 
 
-def test_a_subspace_of_another_size_is_refused(tmp_path: Path) -> None:
-    detector = PCADetector().fit(rows())
-    detector.pooled_ = SubPCADetector().fit(rows()).pooled_
+def test_no_control_imports_torch() -> None:
+    names = ", ".join(kind.__name__ for kind in CONTROLS)
+    code = f"""
+import sys
+from subadjacent import {names}
+for kind in ({names}):
+    kind().fit([[1.0], [2.0]] * 30).alarms([[1.0], [2.0]] * 30)
+assert "torch" not in sys.modules, "torch is imported"
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+@pytest.mark.parametrize("kind", [PCADetector, SubPCADetector])
+def test_parameters_set_after_the_fit_do_not_change_what_was_learned(
+    kind: type[BaseDetector], tmp_path: Path
+) -> None:
+    detector = kind().fit(rows())
+    before = detector.decision_function(rows(seed=1))
+    detector.set_params(smoothing=9, clip=0.5)
     detector.save(tmp_path / "model")
-    with pytest.raises(ModelFileError, match="pooled must have a mean and directions of 6"):
-        load(tmp_path / "model")
+    for one in (detector, load(tmp_path / "model")):
+        np.testing.assert_array_equal(one.decision_function(rows(seed=1)), before)
 
 
 # ---- the real sets

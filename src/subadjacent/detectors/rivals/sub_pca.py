@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from subadjacent.detectors.baselines.subspace import SubspaceDetector
-from subadjacent.errors import require_whole
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.methods.subspace import SubspaceMethod
 
 
-class SubPCADetector(SubspaceDetector):
+class SubPCADetector(BaseDetector):
     """Scores a row by how far its windows are from the main directions of training windows.
 
     Every window of ``window`` rows, all channels in one vector, is projected on the directions
@@ -52,13 +49,10 @@ class SubPCADetector(SubspaceDetector):
         self.contamination = contamination
         self.fill_limit = fill_limit
 
-    def _check(self) -> None:
-        super()._check()
-        require_whole("window", self.window, least=1)
-        require_whole("components", self.components, least=1)
-
-    def _reach(self) -> int:
-        return int(self.window)
-
-    def _keep(self, variances: NDArray[np.float64]) -> int:  # noqa: ARG002 — a fixed number
-        return self.components
+    def _method(self) -> SubspaceMethod:
+        return SubspaceMethod(
+            window=self.window,
+            components=self.components,
+            smoothing=self.smoothing,
+            clip=self.clip,
+        )

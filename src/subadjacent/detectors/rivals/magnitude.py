@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.methods.controls import MagnitudeMethod
 
-from subadjacent.detectors.baselines.control import ControlDetector, Judged, Rows
 
-
-class MagnitudeDetector(ControlDetector):
+class MagnitudeDetector(BaseDetector):
     """Scores a row by its mean squared standardised value.
 
     Parameters
@@ -37,9 +36,5 @@ class MagnitudeDetector(ControlDetector):
         self.contamination = contamination
         self.fill_limit = fill_limit
 
-    def _judge(
-        self,
-        values: Rows,
-        entity: str | None,  # noqa: ARG002 — the scale is all that differs
-    ) -> Judged:
-        return Judged(np.zeros_like(values), np.square(values).mean(axis=1))
+    def _method(self) -> MagnitudeMethod:
+        return MagnitudeMethod(smoothing=self.smoothing, clip=self.clip)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from subadjacent.detectors.baselines.subspace import SubspaceDetector
-from subadjacent.errors import InputError, require_number
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.methods.subspace import SubspaceMethod
 
 
-class PCADetector(SubspaceDetector):
+class PCADetector(BaseDetector):
     """Scores a row by its mean squared distance, a channel, from the main directions of training.
 
     One analysis for each entity, and one of all rows for entities that are new.
@@ -45,12 +42,5 @@ class PCADetector(SubspaceDetector):
         self.contamination = contamination
         self.fill_limit = fill_limit
 
-    def _check(self) -> None:
-        super()._check()
-        require_number("variance", self.variance, above=0)
-        if self.variance >= 1:
-            raise InputError(f"variance must be below 1; got {self.variance!r}")
-
-    def _keep(self, variances: NDArray[np.float64]) -> int:
-        held = np.cumsum(variances) / variances.sum()
-        return int(np.searchsorted(held, self.variance)) + 1
+    def _method(self) -> SubspaceMethod:
+        return SubspaceMethod(variance=self.variance, smoothing=self.smoothing, clip=self.clip)
