@@ -113,7 +113,7 @@ def costs_of_window(length: int) -> Iterator[Row]:
     from subadjacent.data.scaling import fit_scalers
     from subadjacent.data.series import TrainSeries
     from subadjacent.data.windows import stack
-    from subadjacent.detectors.defaults import choose_band
+    from subadjacent.detectors.old_defaults import choose_band
     from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
     from subadjacent.scoring.point import PointConfig, score_points
     from subadjacent.training.device import autocast

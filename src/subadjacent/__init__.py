@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from subadjacent.scoring.alarms import Alarm, Cause
     from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue, Fixed, Quantile
     from subadjacent.training.history import Epoch
-    from subadjacent.training.loop import Progress
+    from subadjacent.runtime import Progress
 
 __version__ = "0.1.0"
 
@@ -43,7 +43,7 @@ _HOMES = {
     "MagnitudeDetector": "detectors.rivals.magnitude",
     "ModelFileError": "errors",
     "PCADetector": "detectors.rivals.pca",
-    "Progress": "training.loop",
+    "Progress": "runtime",
     "Quantile": "scoring.threshold",
     "RandomDetector": "detectors.rivals.random",
     "SubAdjacentDetector": "detectors.subadjacent",

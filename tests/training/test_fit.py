@@ -30,7 +30,8 @@ from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast
 from subadjacent.training.fit import fit_network
 from subadjacent.training.history import Epoch
-from subadjacent.training.loop import Progress, validate
+from subadjacent.runtime import Progress
+from subadjacent.training.loop import validate
 from tiny import CPU, network, weights, windows
 
 CONFIG = TrainingConfig(epochs=4, batch_size=16, learning_rate=3e-3)

@@ -19,7 +19,8 @@ from subadjacent.data.scaling import fit_scalers
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.split import validation_starts
 from subadjacent.data.windows import Stack, Windows, stack
-from subadjacent.detectors.defaults import (
+from subadjacent.detectors.old_base import BaseDetector, Explanation, TrainingScores
+from subadjacent.detectors.old_defaults import (
     Auto,
     check_parameters,
     choose_batch_size,
@@ -28,7 +29,6 @@ from subadjacent.detectors.defaults import (
     choose_validation_stride,
     choose_window,
 )
-from subadjacent.detectors.old_base import BaseDetector, Explanation, TrainingScores
 from subadjacent.detectors.old_integrity import (
     check_learned,
     scalers_from_dict,
@@ -39,8 +39,9 @@ from subadjacent.detectors.seed import choose_seed
 from subadjacent.errors import InputError
 from subadjacent.networks.config import TransformerConfig
 from subadjacent.networks.network import Attentive, Network
+from subadjacent.runtime import Watch
 from subadjacent.scoring.alarms import ERROR_FLOOR
-from subadjacent.scoring.dynamic import dynamic
+from subadjacent.scoring.paper import dynamic
 from subadjacent.scoring.point import (
     PointConfig,
     Trace,
@@ -53,7 +54,6 @@ from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast, resolve_device
 from subadjacent.training.fit import fit_network
 from subadjacent.training.history import decode_history, encode_history
-from subadjacent.training.loop import Watch
 
 
 def has_network(detector: BaseDetector) -> TypeGuard[NeuralDetector]:

@@ -30,10 +30,10 @@ from subadjacent.detectors.persist import (
     save_folder,
 )
 from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
+from subadjacent.runtime import Watch, ignore
 from subadjacent.scoring.alarms import Alarm, Cause, join, rows_of
 from subadjacent.scoring.calibration import check_threshold, fit_threshold
 from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
-from subadjacent.training.loop import Watch, ignore
 
 log = logging.getLogger(__name__)
 

@@ -16,9 +16,9 @@ from subadjacent.detectors.old_base import BaseDetector, Explanation, TrainingSc
 from subadjacent.detectors.persist import Tensors
 from subadjacent.detectors.views import EntityViews
 from subadjacent.errors import InputError, require_whole
+from subadjacent.runtime import Watch
 from subadjacent.scoring.alarms import core_of
 from subadjacent.scoring.standardised import averaged, smoothing_lengths, unusual
-from subadjacent.training.loop import Watch
 
 
 class BandRidgeDetector(BaseDetector):

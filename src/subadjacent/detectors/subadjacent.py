@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import Stack, Windows
 from subadjacent.detectors.combination import Combination, NetworkResiduals
-from subadjacent.detectors.defaults import Auto, choose_band
 from subadjacent.detectors.levels import EntityLevels
 from subadjacent.detectors.neural import NeuralDetector
 from subadjacent.detectors.old_base import Explanation, TrainingScores
+from subadjacent.detectors.old_defaults import Auto, choose_band
 from subadjacent.detectors.persist import Tensors
 from subadjacent.errors import InputError
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
+from subadjacent.runtime import Watch
 from subadjacent.scoring.alarms import core_of
 from subadjacent.scoring.standardised import averaged, smoothing_lengths, unusual
-from subadjacent.training.loop import Watch
 
 RECIPES = ("combined", "fast", "network", "paper")
 # those that add up views, in place of scoring by a network's error

@@ -14,6 +14,7 @@ import torch
 from subadjacent.data.windows import Windows
 from subadjacent.errors import SubadjacentError
 from subadjacent.networks.network import Network
+from subadjacent.runtime import Watch, ignore
 from subadjacent.training.checkpoint import (
     TrainingState,
     fingerprint,
@@ -24,7 +25,7 @@ from subadjacent.training.checkpoint import (
 )
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.history import Epoch
-from subadjacent.training.loop import Watch, ignore, train
+from subadjacent.training.loop import train
 from subadjacent.training.recorded import WORTH_COMPILING
 from subadjacent.training.step import make_optimizers
 from subadjacent.training.stopping import EarlyStopping

@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,29 +13,12 @@ import torch
 
 from subadjacent.data.windows import Windows
 from subadjacent.networks.network import Network
+from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import seeded
 from subadjacent.training.history import Epoch
 from subadjacent.training.recorded import make_pass
 from subadjacent.training.step import Optimizers, set_learning_rate
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where training stands; ``finished`` is set at the end of an epoch."""
-
-    epoch: int
-    epochs: int
-    step: int
-    steps: int
-    finished: Epoch | None = None
-
-
-Watch = Callable[[Progress], None]
-
-
-def ignore(_progress: Progress) -> None:
-    """Watch nothing."""
 
 
 class Validation(NamedTuple):
@@ -84,7 +66,7 @@ def train(
                 if deadline < math.inf:
                     # a GPU runs behind what it was asked; the clock must not
                     batches.losses.item()
-                watch(Progress(number, config.epochs, step, steps))
+                watch(_progress(config.epochs, number, steps, step))
                 if clock() >= deadline:
                     complete = step == steps
                     break
@@ -97,7 +79,8 @@ def train(
             complete=complete,
             traces=validated.traces,
         )
-        watch(Progress(number, config.epochs, step, steps, finished=epoch))
+        note = f"validation error {validated.error:.4g}"
+        watch(_progress(config.epochs, number, steps, step, note))
         yield epoch
 
 
@@ -116,6 +99,11 @@ def validate(model: Network, windows: Windows, batch_size: int) -> Validation:
     return Validation(
         error.item() / count, {name: total.item() / count for name, total in traces.items()}
     )
+
+
+def _progress(epochs: int, epoch: int, steps: int, step: int, note: str = "") -> Progress:
+    note = f"epoch {epoch} of at most {epochs}" + (f", {note}" if note else "")
+    return Progress("training", (epoch - 1) * steps + step, epochs * steps, "steps", note)
 
 
 def _seeds(seed: int, epoch: int) -> tuple[int, int]:

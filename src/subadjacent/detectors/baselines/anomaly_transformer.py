@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from subadjacent.detectors.defaults import Auto
 from subadjacent.detectors.neural import NeuralDetector
+from subadjacent.detectors.old_defaults import Auto
 from subadjacent.errors import InputError
 from subadjacent.networks.anomaly_transformer import AnomalyTransformer, AnomalyTransformerConfig
 from subadjacent.networks.layers import VANILLA

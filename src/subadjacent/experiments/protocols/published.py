@@ -39,7 +39,7 @@ from subadjacent.experiments.run import Run
 from subadjacent.networks.anomaly_transformer import AnomalyTransformer, AnomalyTransformerConfig
 from subadjacent.networks.network import Network
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
-from subadjacent.scoring.dynamic import dynamic
+from subadjacent.scoring.paper import dynamic
 from subadjacent.scoring.point import PointConfig, score_points, weighted
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast, resolve_device

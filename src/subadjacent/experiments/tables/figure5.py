@@ -86,7 +86,7 @@ def _judge(network: Network, window: int, values: NDArray[Any]) -> dict[str, NDA
         FIXED_TEMPERATURE,
         unscaled,
     )
-    from subadjacent.scoring.dynamic import dynamic
+    from subadjacent.scoring.paper import dynamic
     from subadjacent.scoring.point import PointConfig, score_points
 
     stacked = stack([TrainSeries(values)], unscaled(values.shape[1]), window)

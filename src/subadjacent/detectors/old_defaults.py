@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from subadjacent.core.band import Band
 from subadjacent.errors import InputError, require_number, require_whole
-from subadjacent.scoring.dynamic import check_form
+from subadjacent.scoring.paper import check_form
 
 Auto = Literal["auto"]
 

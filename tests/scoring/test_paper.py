@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from subadjacent.errors import InputError
-from subadjacent.scoring.dynamic import DYNAMIC, check_form, dynamic, tail_surprise
+from subadjacent.scoring.paper import DYNAMIC, check_form, dynamic, tail_surprise
 
 FORMS = ["trailing", "released", "printed"]
 

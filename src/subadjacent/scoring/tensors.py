@@ -1,6 +1,6 @@
-"""The way from a network's error to a score in tensors alone, for graphs that leave Python.
+"""The paper's score in tensors alone, for graphs that leave Python: ONNX.
 
-Twins of ``smoothing``, ``dynamic`` and the blocks of ``point``, for one stretch of any length:
+Twins of ``moving.smooth`` and of Eq. 6 and 7 in ``paper``, for one stretch of any length:
 no loop over rows, no branch on a value, no function that ONNX lacks. In float64, as they are.
 
 Shapes: T rows.
@@ -18,7 +18,7 @@ from scipy.special import erfcx
 from torch import Tensor
 from torch.nn import functional
 
-from subadjacent.scoring.dynamic import AHEAD, SMALLEST_SHARE, TINY
+from subadjacent.scoring.paper import AHEAD, SMALLEST_SHARE, TINY
 
 # of the polynomial that stands for erfcx; together they leave an error of 1e-14
 DEGREE = 20
@@ -87,7 +87,7 @@ def unchanged(scores: Tensor, _warmup: Tensor) -> Tensor:
     return scores
 
 
-TRACED: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+FORMS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "trailing": trailing,
     "released": released,
     "printed": printed,

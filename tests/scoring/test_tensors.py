@@ -9,13 +9,13 @@ import torch
 from subadjacent.scoring import dynamic as numbers
 from subadjacent.scoring.point import weighted
 from subadjacent.scoring.smoothing import smooth
-from subadjacent.scoring.traced import (
+from subadjacent.scoring.tensors import (
     TRACED,
     blockwise,
     sliding_sums,
     tail_surprise,
 )
-from subadjacent.scoring.traced import smooth as smooth_traced
+from subadjacent.scoring.tensors import smooth as smooth_traced
 
 
 def noise(n: int, seed: int = 0) -> np.ndarray:
