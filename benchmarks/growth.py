@@ -113,9 +113,10 @@ def costs_of_window(length: int) -> Iterator[Row]:
     from subadjacent.data.scaling import fit_scalers
     from subadjacent.data.series import TrainSeries
     from subadjacent.data.windows import stack
-    from subadjacent.detectors.old_defaults import choose_band
+    from subadjacent.methods.neural.defaults import choose_band
     from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
-    from subadjacent.scoring.point import PointConfig, score_points
+    from subadjacent.scoring.network import judge_rows
+    from subadjacent.scoring.paper import PaperScore
     from subadjacent.training.device import autocast
     from subadjacent.training.step import Step, make_optimizers, plain_step
 
@@ -134,9 +135,10 @@ def costs_of_window(length: int) -> Iterator[Row]:
     stacked = stack(series, fit_scalers(series, 10.0), length)
     data = series[0].values.nbytes / MIB
     batch = stacked.windows_within([(0, len(series[0]))], length).take(torch.arange(count))
+    plain = PaperScore(temperature=0.0).of_windows
     work: dict[str, tuple[Callable[[], Any], int]] = {
         "training step": (lambda: step(batch, 1), batch.shape[0] * length),
-        "scoring": (lambda: score_points(network, stacked, PointConfig(0.0)), len(series[0])),
+        "scoring": (lambda: judge_rows(network, stacked, length, plain), len(series[0])),
     }
     for phase, (run, points) in work.items():
         forget_peak()

@@ -10,29 +10,29 @@ if TYPE_CHECKING:
     from subadjacent.data.series import TestSeries, TrainSeries
     from subadjacent.data.synthetic import neurips_ts
     from subadjacent.detectors.base import BaseDetector
-    from subadjacent.detectors.baselines.anomaly_transformer import AnomalyTransformerDetector
+    from subadjacent.detectors.default import SubAdjacentDetector
     from subadjacent.detectors.registry import load
-    from subadjacent.detectors.ridge import BandRidgeDetector
+    from subadjacent.detectors.rivals.anomaly_transformer import AnomalyTransformerDetector
     from subadjacent.detectors.rivals.magnitude import MagnitudeDetector
     from subadjacent.detectors.rivals.pca import PCADetector
     from subadjacent.detectors.rivals.random import RandomDetector
+    from subadjacent.detectors.rivals.strict import StrictTransformerDetector
     from subadjacent.detectors.rivals.sub_pca import SubPCADetector
-    from subadjacent.detectors.subadjacent import SubAdjacentDetector
+    from subadjacent.detectors.transformer import SubAdjacentTransformerDetector
     from subadjacent.errors import DataNotFound, InputError, ModelFileError, SubadjacentError
     from subadjacent.scoring.alarms import Alarm, Cause
     from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue, Fixed, Quantile
     from subadjacent.training.history import Epoch
     from subadjacent.runtime import Progress
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # public name → the module it lives in; loaded on first use, so that importing the package
 # is quick and does not import torch
 _HOMES = {
     "Alarm": "scoring.alarms",
     "AlarmBudget": "scoring.threshold",
-    "AnomalyTransformerDetector": "detectors.baselines.anomaly_transformer",
-    "BandRidgeDetector": "detectors.ridge",
+    "AnomalyTransformerDetector": "detectors.rivals.anomaly_transformer",
     "BaseDetector": "detectors.base",
     "Cause": "scoring.alarms",
     "DataNotFound": "errors",
@@ -46,7 +46,9 @@ _HOMES = {
     "Progress": "runtime",
     "Quantile": "scoring.threshold",
     "RandomDetector": "detectors.rivals.random",
-    "SubAdjacentDetector": "detectors.subadjacent",
+    "StrictTransformerDetector": "detectors.rivals.strict",
+    "SubAdjacentDetector": "detectors.default",
+    "SubAdjacentTransformerDetector": "detectors.transformer",
     "SubPCADetector": "detectors.rivals.sub_pca",
     "SubadjacentError": "errors",
     "TestSeries": "data.series",
@@ -60,7 +62,6 @@ __all__ = [
     "Alarm",
     "AlarmBudget",
     "AnomalyTransformerDetector",
-    "BandRidgeDetector",
     "BaseDetector",
     "Cause",
     "DataNotFound",
@@ -74,7 +75,9 @@ __all__ = [
     "Progress",
     "Quantile",
     "RandomDetector",
+    "StrictTransformerDetector",
     "SubAdjacentDetector",
+    "SubAdjacentTransformerDetector",
     "SubPCADetector",
     "SubadjacentError",
     "TestSeries",

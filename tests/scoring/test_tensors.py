@@ -8,7 +8,7 @@ import torch
 
 from subadjacent.scoring import dynamic as numbers
 from subadjacent.scoring.point import weighted
-from subadjacent.scoring.smoothing import smooth
+from subadjacent.scoring.moving import smooth
 from subadjacent.scoring.tensors import (
     TRACED,
     blockwise,

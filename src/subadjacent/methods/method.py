@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,10 @@ class State(NamedTuple):
 class Model(ABC):
     """What was learned of one entity, or of all for entities never seen. It never changes."""
 
-    # rows by which averaging spreads an event to either side; 0 where scores are not averaged
-    blur: ClassVar[int] | int = 0
+    @property
+    def blur(self) -> int:
+        """Rows by which averaging spreads an event to either side; 0 without any averaging."""
+        return 0
 
     @property
     @abstractmethod
@@ -81,12 +83,12 @@ class Method(ABC):
         states = [model.state() for model in models]
         arrays: Arrays = {}
         for name in dict.fromkeys(name for state in states for name in state.arrays):
-            found = [state.arrays.get(name) for state in states]
-            alike = all(one is not None and _kind(one) == _kind(found[0]) for one in found)
-            if alike:
-                arrays[name] = np.stack([one for one in found if one is not None])
+            found = {n: one.arrays[name] for n, one in enumerate(states) if name in one.arrays}
+            kinds = {(array.dtype, array.shape) for array in found.values()}
+            if len(kinds) == 1 and len(found) == len(states):
+                arrays[name] = np.stack(list(found.values()))
             else:
-                arrays |= {f"{name}#{n}": one for n, one in enumerate(found) if one is not None}
+                arrays |= {f"{name}#{n}": array for n, array in found.items()}
         return State(arrays, {"models": [state.facts for state in states]})
 
     def unpack(self, state: State, channels: int, entities: Sequence[str]) -> PerEntity[Model]:
@@ -121,7 +123,3 @@ def require_array(
     if not np.isfinite(array).all() or (array < least).any():
         bound = f" and at least {least:g}" if least > -math.inf else ""
         raise InputError(f"{name} must be finite{bound}")
-
-
-def _kind(array: NDArray[Any]) -> tuple[Any, ...]:
-    return array.dtype, array.shape

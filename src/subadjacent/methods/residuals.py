@@ -24,7 +24,7 @@ from subadjacent.methods.method import Fitted, Method, Model, State, require_arr
 from subadjacent.runtime import Runtime
 from subadjacent.scoring.alarms import ERROR_FLOOR
 from subadjacent.scoring.evidence import Array, Evidence, Reach
-from subadjacent.scoring.smoothing import smooth
+from subadjacent.scoring.moving import smooth
 
 Rows = NDArray[np.float64]
 

@@ -39,8 +39,8 @@ from subadjacent.experiments.run import Run
 from subadjacent.networks.anomaly_transformer import AnomalyTransformer, AnomalyTransformerConfig
 from subadjacent.networks.network import Network
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
-from subadjacent.scoring.paper import dynamic
-from subadjacent.scoring.point import PointConfig, score_points, weighted
+from subadjacent.scoring.network import judge_rows
+from subadjacent.scoring.paper import CONTRIBUTION, PaperScore, dynamic, weighted
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast, resolve_device
 from subadjacent.training.loop import train
@@ -105,10 +105,11 @@ def _one_model(run: Run, benchmark: Benchmark, device: torch.device) -> Points:
     network, window, fit_seconds = fit(run, learned, device)
     started = time.perf_counter()
     stacked = stack([TrainSeries(asked)], unscaled(asked.shape[1]), window)
-    found = score_points(network, stacked, PointConfig(temperature=0.0))
+    plain = PaperScore(temperature=0.0).of_windows
+    found = judge_rows(network, stacked, window, plain, channels=False).traces
     rows = slice(len(asked))
     return Points(
-        found.error[rows], found.contribution[rows], labels, fit_seconds,
+        found["error"][rows], found[CONTRIBUTION][rows], labels, fit_seconds,
         time.perf_counter() - started,
     )  # fmt: skip
 

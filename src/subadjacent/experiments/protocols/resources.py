@@ -21,7 +21,8 @@ from subadjacent.experiments.protocols.published import STRIDES, unscaled
 from subadjacent.experiments.protocols.scaling import scale_benchmark
 from subadjacent.experiments.run import Run
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
-from subadjacent.scoring.point import PointConfig, score_points
+from subadjacent.scoring.network import judge_rows
+from subadjacent.scoring.paper import PaperScore
 from subadjacent.training.device import (
     autocast,
     forget_peak_memory,
@@ -97,7 +98,8 @@ def _step_seconds(network: SubAdjacentTransformer, windows: Windows, quick: bool
 
 
 def _inference_seconds(network: SubAdjacentTransformer, stacked: Stack) -> float:
-    score_points(network, stacked, PointConfig(0.0))
+    plain = PaperScore(temperature=0.0).of_windows
+    judge_rows(network, stacked, WINDOW, plain, channels=False)
     started = time.perf_counter()
-    score_points(network, stacked, PointConfig(0.0))
+    judge_rows(network, stacked, WINDOW, plain, channels=False)
     return time.perf_counter() - started

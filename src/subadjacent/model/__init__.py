@@ -1,1 +1,0 @@
-"""Linear regressions of each point from its band."""
