@@ -12,10 +12,10 @@ import torch
 
 from subadjacent.data.windows import Windows
 from subadjacent.networks.subadjacent import SubAdjacentTransformer
+from subadjacent.runtime import Progress
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast
 from subadjacent.training.history import Epoch
-from subadjacent.runtime import Progress
 from subadjacent.training.loop import train, validate
 from subadjacent.training.step import set_learning_rate
 from tiny import CPU, WINDOW, network, weights, windows
