@@ -5,9 +5,14 @@ Nothing that is learned depends on how work is spread, or on who watches it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol, TypeVar
+
+from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -38,9 +43,47 @@ class Map(Protocol):
         """Yield the result of every item."""
 
 
+def cores() -> int:
+    """Cores that this process may use."""
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed else os.cpu_count() or 1
+
+
+def side_by_side(
+    function: Callable[[Item], Result], items: Sequence[Item], *, worth_it: bool
+) -> list[Result]:
+    """Apply a function to every item, in threads where the work is worth it.
+
+    NumPy lets go of the interpreter's lock while it computes. Libraries of linear algebra are kept
+    to one thread each meanwhile: several threads would wait for each other more than work.
+    """
+    with _linear_algebra().limit(limits=1, user_api="blas"):
+        if not worth_it or cores() == 1 or len(items) == 1:
+            return [function(item) for item in items]
+        with ThreadPoolExecutor(min(cores(), len(items))) as threads:
+            return list(threads.map(function, items))
+
+
+@cache
+def _linear_algebra() -> ThreadpoolController:
+    # looking for the libraries takes milliseconds: once will do
+    return ThreadpoolController()
+
+
 def in_turn(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
     """One item after the other, in this process."""
     return map(function, items)
+
+
+def over_processes(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+    """On all cores, in processes that are started once and kept for the next call."""
+    from joblib import Parallel, delayed
+
+    if cores() == 1:
+        return in_turn(function, items)
+    work = Parallel(n_jobs=cores(), return_as="generator")
+    results: Iterator[Result] = work(delayed(function)(item) for item in items)
+    return results
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +99,11 @@ class Runtime:
     watch
         Called as work goes on.
     map
-        Spreads work over entities: in turn, over processes, or over a cluster.
+        Spreads work over many entities: over processes, or over a cluster.
     """
 
     device: str = "auto"
     precision: str = "auto"
     seed: int = 0
     watch: Watch = ignore
-    map: Map = in_turn
+    map: Map = over_processes
