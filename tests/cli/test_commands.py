@@ -65,19 +65,34 @@ def test_generate_gives_the_benchmark_series(command: Run, tmp_path: Path) -> No
     assert pl.read_parquet(tmp_path / "series.parquet").columns == ["value", "label"]
 
 
-def test_only_a_network_needs_torch(process: Run, plant: Path, tmp_path: Path) -> None:
-    # in place of torch: nothing
-    (tmp_path / "without" / "torch").mkdir(parents=True)
-    (tmp_path / "without" / "torch" / "__init__.py").write_text(
+@pytest.fixture
+def without_torch(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment for processes in which torch is not installed."""
+    folder = tmp_path_factory.mktemp("without")
+    (folder / "torch.py").write_text(
         "raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')\n"
     )
-    paths = [str(tmp_path / "without"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
-    done = process("detect", plant, "-o", "out", "--png", "--label", "label", "-q", env=env)
+    paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+
+
+def test_the_default_needs_no_torch(
+    process: Run, plant: Path, tmp_path: Path, without_torch: dict[str, str]
+) -> None:
+    options = ("--label", "label", "-q")
+    done = process("detect", plant, "-o", "out", "--png", *options, env=without_torch)
     assert json_lines(done.stdout)[0]["causes"]
     assert (tmp_path / "out" / "report.html").exists()
-    process("score", plant, "-m", "out/model", "-o", "again.csv", "--label", "label", env=env)
-    done = process("fit", plant, "-o", "model", "--network", "small", "-q", code=1, env=env)
+    process("score", plant, "-m", "out/model", "-o", "again.csv", *options, env=without_torch)
+    assert len(pl.read_csv(tmp_path / "again.csv")) == 1200
+
+
+@pytest.mark.skipif(not has_network(), reason="the default has no network to add yet")
+def test_a_network_without_torch_is_refused_with_the_way_out(
+    process: Run, plant: Path, without_torch: dict[str, str]
+) -> None:
+    options = ("--network", "small", "-q")
+    done = process("fit", plant, "-o", "model", *options, code=1, env=without_torch)
     assert done.stderr == "error: this needs torch: pip install 'subadjacent[network]'\n"
 
 
