@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -19,10 +18,6 @@ from running import Run, json_lines, runner
 from subadjacent import SubAdjacentDetector, load
 
 QUICK = "smoothing = 3\n"
-
-
-def has_network() -> bool:
-    return "network" in SubAdjacentDetector().get_params()
 
 
 @pytest.fixture(scope="module")
@@ -63,37 +58,6 @@ def test_generate_writes_what_the_seed_decides(command: Run) -> None:
 def test_generate_gives_the_benchmark_series(command: Run, tmp_path: Path) -> None:
     command("generate", "neurips-ts", "--rows", "500", "--label", "-o", "series.parquet")
     assert pl.read_parquet(tmp_path / "series.parquet").columns == ["value", "label"]
-
-
-@pytest.fixture
-def without_torch(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """An environment for processes in which torch is not installed."""
-    folder = tmp_path_factory.mktemp("without")
-    (folder / "torch.py").write_text(
-        "raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')\n"
-    )
-    paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
-
-
-def test_the_default_needs_no_torch(
-    process: Run, plant: Path, tmp_path: Path, without_torch: dict[str, str]
-) -> None:
-    options = ("--label", "label", "-q")
-    done = process("detect", plant, "-o", "out", "--png", *options, env=without_torch)
-    assert json_lines(done.stdout)[0]["causes"]
-    assert (tmp_path / "out" / "report.html").exists()
-    process("score", plant, "-m", "out/model", "-o", "again.csv", *options, env=without_torch)
-    assert len(pl.read_csv(tmp_path / "again.csv")) == 1200
-
-
-@pytest.mark.skipif(not has_network(), reason="the default has no network to add yet")
-def test_a_network_without_torch_is_refused_with_the_way_out(
-    process: Run, plant: Path, without_torch: dict[str, str]
-) -> None:
-    options = ("--network", "small", "-q")
-    done = process("fit", plant, "-o", "model", *options, code=1, env=without_torch)
-    assert done.stderr == "error: this needs torch: pip install 'subadjacent[network]'\n"
 
 
 @pytest.mark.parametrize(
@@ -243,7 +207,6 @@ def test_a_budget_of_false_alarms_is_kept(command: Run, plant: Path) -> None:
     assert facts["parameters"]["contamination"] == "4/day"
 
 
-@pytest.mark.skipif(not has_network(), reason="the default has no network to add yet")
 def test_a_network_is_added_with_its_own_options(command: Run, plant: Path) -> None:
     command(
         "fit", plant, "-o", "model", "--network", "small", "--budget", "1s",
