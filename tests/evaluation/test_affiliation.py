@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import time
 from pathlib import Path
 from typing import Any
 
@@ -117,10 +116,3 @@ def test_each_number_is_its_part() -> None:
 def test_flags_that_are_none_are_refused(flags: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         affiliation(flags, [0, 1, 0])
-
-
-def test_two_hundred_thousand_rows_in_runs_of_two_take_less_than_a_second() -> None:
-    flags = np.random.default_rng(0).integers(0, 2, size=(2, 200_000))
-    started = time.perf_counter()
-    affiliation(*flags)
-    assert time.perf_counter() - started < 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import time
 from pathlib import Path
 from typing import Any, get_args
 
@@ -124,10 +123,3 @@ def test_settings_are_checked(setting: str, value: Any, rule: str) -> None:
     with pytest.raises(InputError) as caught:
         range_f1([1], [1], **{setting: value})
     assert str(caught.value) == f"{setting} must be {rule}; got {value!r}"
-
-
-def test_many_ranges_are_quick() -> None:
-    flags = np.random.default_rng(0).integers(0, 2, size=(2, 200_000))
-    started = time.perf_counter()
-    range_f1(*flags, bias="middle")
-    assert time.perf_counter() - started < 1

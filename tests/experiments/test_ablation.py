@@ -17,8 +17,8 @@ from subadjacent.detectors.combination import WEIGHT
 from subadjacent.detectors.members import TOTAL_WEIGHT, VIEWS
 from subadjacent.evaluation.metrics import average_precision
 from subadjacent.experiments import catalogue
-from subadjacent.experiments.asked import Asked
 from subadjacent.experiments.methods import build
+from subadjacent.experiments.plan import Selection
 from subadjacent.experiments.protocols import ablation
 from subadjacent.experiments.protocols.ablation import ABLATIONS, _Entity, _Part
 from subadjacent.experiments.results import Results
@@ -164,7 +164,7 @@ def test_runs_that_share_a_fit_are_of_one_family() -> None:
 def test_every_run_of_the_table_leaves_out_what_can_be_left_out() -> None:
     assert {"nothing", *LEFT_OUT} == {*ABLATIONS}
     table = catalogue.table("ablation-default")
-    runs = [run for run in table.runs(Asked()) if run.detector == ABLATION]
+    runs = [run for run in table.runs(Selection()) if run.detector == ABLATION]
     assert {dict(run.settings)["without"] for run in runs} == {*LEFT_OUT}
     assert {run.protocol for run in runs} == {CLEAN}
     assert {run.seed for run in runs} == {0, 1, 2}

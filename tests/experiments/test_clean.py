@@ -27,17 +27,17 @@ def test_other_labels_give_the_same_scores_and_the_same_threshold(detector: str)
     one, other = (clean._one_model(run, part, "cpu") for part in (benchmark, turned))
     np.testing.assert_array_equal(one.scores, other.scores)
     # the share of rows above it, on the same scores
-    assert [found["alarm_rate"] for found in one.measures] == [
-        found["alarm_rate"] for found in other.measures
+    assert [found["alarm_rate"] for found in one.metrics] == [
+        found["alarm_rate"] for found in other.metrics
     ]
-    assert [found["auroc"] for found in one.measures] == pytest.approx(
-        [1 - found["auroc"] for found in other.measures]
+    assert [found["auroc"] for found in one.metrics] == pytest.approx(
+        [1 - found["auroc"] for found in other.metrics]
     )
 
 
 def test_measures_are_means_over_entities_where_they_are_defined() -> None:
-    assert clean._mean([0.2, np.nan, 0.4]) == pytest.approx(0.3)
-    assert np.isnan(clean._mean([np.nan]))
+    assert clean._mean_defined([0.2, np.nan, 0.4]) == pytest.approx(0.3)
+    assert np.isnan(clean._mean_defined([np.nan]))
 
 
 def test_a_row_has_every_measure_the_tables_show() -> None:

@@ -1,4 +1,4 @@
-"""NeurIPS-TS, which needs no file: the paper's test series, and a series to train on."""
+"""NeurIPS-TS, which is generated: the paper's test series, and a series to train on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def generate(source: Source, *, contaminated: bool = False) -> Benchmark:
 
 
 def read_generated(path: Path, source: Source, *, contaminated: bool = False) -> Benchmark:
-    """The same from the archive that ``write_generated`` writes."""
+    """The same dataset from the archive that ``write_generated`` writes."""
     return read_npz(path, source, train="train_contaminated" if contaminated else "train")
 
 

@@ -22,7 +22,7 @@ from subadjacent.evaluation.metrics import auroc, average_precision
 from subadjacent.evaluation.volume import volumes
 from subadjacent.experiments.datasets import load
 from subadjacent.experiments.methods import build
-from subadjacent.experiments.protocols.clean import mean_over_entities, named
+from subadjacent.experiments.protocols.clean import as_input, mean_over_entities
 from subadjacent.experiments.run import CLEAN, Run
 from subadjacent.scoring.standardised import averaged, moving_mean
 
@@ -127,7 +127,7 @@ def _entities(run: Run, root: str | None, device: str) -> tuple[_Entity, ...]:
     benchmark = load(run, root)
     detector = build(run, device)
     assert isinstance(detector, SubAdjacentDetector)
-    detector.fit(named(benchmark.train))
+    detector.fit(as_input(benchmark.train))
     return tuple(_look(detector, test.rows, test.labels) for test in benchmark.test)
 
 

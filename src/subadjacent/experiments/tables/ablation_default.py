@@ -1,7 +1,7 @@
 """Parts of the default detector, left out in turn; not a table of the paper."""
 
-from subadjacent.experiments.asked import REAL, SYNTHETIC
-from subadjacent.experiments.comparison import Comparison, Measure, Variant
+from subadjacent.experiments.comparison import Comparison, ShownMetric, Variant
+from subadjacent.experiments.plan import REAL, SYNTHETIC
 from subadjacent.experiments.run import ABLATION, CLEAN
 from subadjacent.experiments.tables.table2 import DEFAULT
 
@@ -35,8 +35,8 @@ TABLE = Comparison(
     datasets=(*REAL, SYNTHETIC),
     published=(),
     clean=(
-        Measure("average_precision", "average precision"),
-        Measure("vus_pr_tsb_ad", "VUS-PR (TSB-AD)"),
+        ShownMetric("average_precision", "average precision"),
+        ShownMetric("vus_pr_tsb_ad", "VUS-PR (TSB-AD)"),
     ),
     ablation=False,
 )

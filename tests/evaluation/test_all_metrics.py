@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from evaluation.awkward import Pair, scored
 from subadjacent.errors import InputError
 from subadjacent.evaluation.adjust import point_adjust
 from subadjacent.evaluation.affiliation import affiliation
-from subadjacent.evaluation.battery import all_metrics
+from subadjacent.evaluation.all_metrics import all_metrics
 from subadjacent.evaluation.metrics import (
     best_pa_k_area,
     best_point_adjusted_f1,
@@ -80,13 +79,3 @@ def test_what_cannot_be_measured_is_refused() -> None:
         all_metrics([1.0], [1], math.nan)
     with pytest.raises(InputError, match="window must be"):
         all_metrics([1.0], [1], 0.0, window=-1)
-
-
-@pytest.mark.parametrize(("rows", "limit"), [(2_000, 0.3), (100_000, 5.0)])
-def test_a_row_is_quick(rows: int, limit: float) -> None:
-    rng = np.random.default_rng(0)
-    labels = (np.arange(rows) % (rows // 20) < rows // 100).astype(int)
-    scores = rng.normal(size=rows) + labels
-    started = time.perf_counter()
-    all_metrics(scores, labels, 1.5)
-    assert time.perf_counter() - started < limit
