@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from subadjacent.data.series import TestSeries
 from subadjacent.errors import InputError
@@ -100,6 +101,23 @@ def test_the_largest_dataset_is_trained_longer_on_fewer_windows() -> None:
     assert (
         published._settings(Run("msl", "anomaly-transformer", PUBLISHED))["attention_weight"] == 3
     )
+
+
+def test_the_learning_rate_stays_for_two_epochs_and_then_halves() -> None:
+    rates: list[float] = []
+
+    def record(optimizer: torch.optim.Optimizer, *_arguments: object) -> None:
+        rates.append(float(optimizer.param_groups[0]["lr"]))
+
+    rows = np.random.default_rng(0).normal(size=(300, 1)).astype(np.float32)
+    # windows start in rows 0, 100 and 200: one batch in each epoch
+    run = replace(RUN, settings=(("epochs", 4), ("stride", 100)))
+    hook = register_optimizer_step_pre_hook(record)
+    try:
+        published.fit(run, rows, CPU)
+    finally:
+        hook.remove()
+    assert rates == pytest.approx([1e-4, 1e-4, 5e-5, 2.5e-5])
 
 
 def test_a_setting_nobody_knows_is_refused() -> None:
