@@ -50,11 +50,11 @@ def page(results: Results, selection: Selection, files: str) -> str:
         f"{in_words(3600 * hours)} on {name}" for name, hours in results.hours().items()
     )
     head = HEAD.format(rows=len(results), hours=hours or "no time at all")
-    parts = [head, SummaryText(results).text(), LEGEND]
+    sections = [head, SummaryText(results).text(), LEGEND]
     for name, words in TABLES.items():
-        parts.append(_section(table(name), words, results, selection, files))
-    parts += [_figure(name, words, results, files) for name, words in FIGURES.items()]
-    return "\n".join(parts)
+        sections.append(_section(table(name), words, results, selection, files))
+    sections += [_figure(name, words, results, files) for name, words in FIGURES.items()]
+    return "\n".join(sections)
 
 
 def table_files(

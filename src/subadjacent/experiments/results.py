@@ -83,7 +83,7 @@ class Results:
         if file.exists():
             self._rows |= _read(file)
         self._rows[run.key] = row
-        same = [one for one in self._rows.values() if one["detector"] == run.detector]
+        same = [stored for stored in self._rows.values() if stored["detector"] == run.detector]
         self.folder.mkdir(parents=True, exist_ok=True)
         _write(file, same)
 

@@ -70,7 +70,8 @@ def read_npy_triple(folder: Path, source: Source) -> Benchmark:
     the last row of an anomaly counts as anomalous too, and SMAP lacks its two P-2 series.
     """
     train, test, labels = (
-        read_npy(folder / f"{source.title}_{part}.npy") for part in ("train", "test", "test_label")
+        read_npy(folder / f"{source.title}_{split}.npy")
+        for split in ("train", "test", "test_label")
     )
     # some copies keep the labels as a column
     return assemble(source, folder, [train], [test], [labels.reshape(-1)])

@@ -155,22 +155,8 @@ def assemble(
     The entity of a dataset that has only one stays without a name.
     """
     names = [None] if source.entities == 1 else list(entities)
-    for name, train_rows, test_rows, known in zip(names, train, test, labels, strict=True):
-        where = str(origin) if name is None else f"{origin}, {name}"
-        for split, values in (("train", train_rows), ("test", test_rows)):
-            if values.ndim != 2 or values.shape[1] != source.channels:
-                raise InputError(
-                    f"{where}: {split} must have {source.channels} columns, those of "
-                    f"{source.title}; got shape {values.shape}: get the file again"
-                )
-        if known.shape != (len(test_rows),):
-            raise InputError(
-                f"{where}: labels must be as many as test rows, {len(test_rows)}; "
-                f"got {known.shape}: get the file again"
-            )
-        # refuses NaN too
-        if not np.isin(known, (0, 1)).all():
-            raise InputError(f"{where}: labels must be 0 or 1; got {np.unique(known)[:5]}")
+    for name, *arrays in zip(names, train, test, labels, strict=True):
+        _check_entity(source, str(origin) if name is None else f"{origin}, {name}", *arrays)
     missing = len(names) < source.entities and names != [None]
     coverage = f"{len(names)} of {source.entities} {source.unit}" if missing else ""
     return Benchmark(
@@ -187,6 +173,30 @@ def assemble(
         str(origin),
         coverage,
     )
+
+
+def _check_entity(
+    source: Source,
+    where: str,
+    train: NDArray[Any],
+    test: NDArray[Any],
+    labels: NDArray[Any],
+) -> None:
+    """Refuse arrays of one entity that have another shape, or labels other than 0 and 1."""
+    for split, values in (("train", train), ("test", test)):
+        if values.ndim != 2 or values.shape[1] != source.channels:
+            raise InputError(
+                f"{where}: {split} must have {source.channels} columns, those of "
+                f"{source.title}; got shape {values.shape}: get the file again"
+            )
+    if labels.shape != (len(test),):
+        raise InputError(
+            f"{where}: labels must be as many as test rows, {len(test)}; "
+            f"got {labels.shape}: get the file again"
+        )
+    # refuses NaN too
+    if not np.isin(labels, (0, 1)).all():
+        raise InputError(f"{where}: labels must be 0 or 1; got {np.unique(labels)[:5]}")
 
 
 def _rows(values: NDArray[Any]) -> NDArray[np.float32]:

@@ -20,8 +20,8 @@ def generate(source: Source, *, contaminated: bool = False) -> Benchmark:
     anomaly is put in; the contaminated one has as many anomalies as the test series.
     """
     test, train = neurips_ts(seed=TEST_SEED), neurips_ts(seed=TRAIN_SEED)
-    learned = train.values if contaminated else train.base
-    return assemble(source, "generated", [learned], [test.values], [test.labels])
+    train_rows = train.values if contaminated else train.base
+    return assemble(source, "generated", [train_rows], [test.values], [test.labels])
 
 
 def read_generated(path: Path, source: Source, *, contaminated: bool = False) -> Benchmark:

@@ -16,7 +16,7 @@ TABLE = Comparison(
     ),
     ablation=False,
     notes=(
-        "Published: the error alone, one network an entity, mean over entities, as in the paper.",
-        "Controls are judged on all rows at once.",
+        "Published: the error alone, one network for each entity, mean over entities, as in the paper.",
+        "Controls are evaluated on all rows at once.",
     ),
 )
