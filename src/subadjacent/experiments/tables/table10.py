@@ -16,7 +16,7 @@ TABLE = Comparison(
     ),
     ablation=False,
     notes=(
-        "Published: the error alone, one network for each entity, mean over entities, as in the paper.",
+        "Published: the error alone, one network for each entity, mean over entities.",
         "Controls are evaluated on all rows at once.",
     ),
 )
