@@ -30,7 +30,7 @@ from subadjacent.scoring.standardised import SOFTNESS, Usual, learn_usual
 from subadjacent.scoring.together import SOFTNESS as SOFTNESS_TOGETHER
 from subadjacent.scoring.together import Together, learn_together
 from subadjacent.training.companions import fit_companions
-from subadjacent.training.period import dominant_period
+from subadjacent.ridge.period import dominant_period
 from subadjacent.training.sided import SidedFit, fit_sided
 
 # the wide ridge reaches over so many cycles, and over one in so many of the rows at most

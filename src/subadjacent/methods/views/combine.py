@@ -1,0 +1,90 @@
+"""The weighted mean over all parts of all views, chunk by chunk.
+
+Shapes: T rows of a stretch, C channels, P parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.methods.views.view import PARTS
+from subadjacent.scoring.moving import WindowSums, moving_mean, row_counts, rows_ahead
+from subadjacent.scoring.usual import SOFTNESS, Surprise, chunks
+
+# decimals of a score that mean something: rows that are alike then tie
+DECIMALS = 6
+
+
+class PartOfStretch(NamedTuple):
+    """What one part makes of a stretch: the surprise of some rows, and which rows it judges."""
+
+    surprise: Callable[[int, int], Surprise]
+    judged: NDArray[np.bool_]
+
+
+class Combined(NamedTuple):
+    """What all parts together make of a stretch.
+
+    ``by_part`` is what each part adds to ``rows``, the mean over channels.
+    """
+
+    values: NDArray[np.float32]  # (T, C)
+    rows: NDArray[np.float64]  # (T,)
+    by_part: NDArray[np.float64]  # (P, T)
+
+
+def combine(parts: Sequence[PartOfStretch], factors: Sequence[float], shape: Any) -> Combined:
+    """The mean over parts by weight and factor, at each row over the parts that judge it."""
+    rows, channels = shape
+    values = np.empty((rows, channels), dtype=np.float32)
+    means, by_part = np.empty(rows), np.zeros((len(parts), rows))
+    weight = sum(part.weight * own.judged for part, own in zip(PARTS, parts, strict=True))
+    for first, last in chunks(rows):
+        here = slice(first, last)
+        total = np.zeros((last - first, channels))
+        for number, (part, own, factor) in enumerate(zip(PARTS, parts, factors, strict=True)):
+            judged = own.judged[here]
+            if not judged.any():
+                continue
+            surprise = own.surprise(first, last)
+            # rows that are not judged have a residual of 0, but averages with those next to them
+            surprise *= (part.weight * factor / weight[here] * judged)[:, None]
+            by_part[number, here] = surprise.mean(axis=1)
+            total += surprise
+        values[here] = total
+        means[here] = total.mean(axis=1)
+    return Combined(values, means, by_part)
+
+
+def smoothing_lengths(smoothing: int) -> tuple[int, ...]:
+    """Rows that scores are averaged over; with 1 they are left as they are."""
+    return (1,) if smoothing == 1 else (1, smoothing, 3 * smoothing)
+
+
+def smoothed(rows: NDArray[np.float64], smoothing: int, lookahead: int | None) -> Surprise:
+    """The score of a stretch: the surprise of its rows, averaged.
+
+    Anomalies last a row or a hundred: the mean of what the row itself, ``smoothing`` rows and three
+    times as many come to.
+    """
+    averages = [moving_mean(rows, length, lookahead) for length in smoothing_lengths(smoothing)]
+    return np.asarray(np.round(np.mean(averages, axis=0), DECIMALS))
+
+
+def unusual(values: NDArray[Any], smoothing: int, lookahead: int | None) -> NDArray[np.float32]:
+    """The surprise of values, averaged, as squares in units of the usual one, (T, C)."""
+    n = len(values)
+    unusual = np.empty(values.shape, dtype=np.float32)
+    ahead = rows_ahead(smoothing, lookahead)
+    counts = row_counts(n, smoothing, lookahead)
+    for first, last in chunks(n):
+        begin = max(first - smoothing, 0)
+        around = values[begin : last + smoothing].astype(np.float64)
+        mean = WindowSums(around, begin, n).over(first, last, smoothing, ahead)
+        mean /= counts[first:last, None]
+        unusual[first:last] = SOFTNESS * np.expm1(mean)
+    return unusual

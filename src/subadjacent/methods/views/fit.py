@@ -1,0 +1,161 @@
+"""Learn all views of an entity, and what they make of rows they had not seen.
+
+Shapes: T rows of a stretch, C channels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.methods.views.combine import PartOfStretch, combine
+from subadjacent.methods.views.entity import EntityViews
+from subadjacent.methods.views.settings import ViewSettings
+from subadjacent.methods.views.view import JOINT_VIEW, LEVEL, LOCAL, PARTS, RHYTHM, SLOW, View
+from subadjacent.ridge.axes import Rows, cut, principal_axes
+from subadjacent.ridge.companions import fit_companions
+from subadjacent.ridge.period import dominant_period
+from subadjacent.ridge.sides import SidesFit, fit_sides
+from subadjacent.scoring.usual import Surprise
+from subadjacent.scoring.usual_fit import Judged, ScaleFit, fit_channel_scale, fit_joint_scale
+from subadjacent.scoring.weights import PartWeights, typical_surprise
+
+# the slow rhythm: about every 16th row from 20 to 400 rows away, or as many further between
+SLOW_NEAR, SLOW_FAR, SLOW_STEP, SLOW_COUNT = 20, 400, 16, 24
+# it reaches over so many cycles, and over one in so many of the rows at most
+CYCLES, SHARE = 1.2, 10
+# rows that say how large a part typically is, in pieces from all over the training rows
+ENOUGH, PIECE = 5_000, 500
+
+
+class ViewsFit(NamedTuple):
+    """The views of an entity, and the surprise of its rows to views that had not seen them.
+
+    ``unseen`` holds the mean over channels, (T,) a stretch.
+    """
+
+    entity: EntityViews
+    unseen: list[NDArray[np.float64]]
+
+
+def fit_views(parts: Sequence[Rows], settings: ViewSettings) -> ViewsFit:
+    """Learn from an entity's unbroken stretches of standardised rows."""
+    axes = principal_axes(parts)
+    band = settings.neighbours(settings.near, settings.far)
+    looks_ahead = settings.ahead.neighbours is None
+
+    def sides(local: bool) -> SidesFit:
+        return fit_sides(parts, band, axes, local=local, looks_ahead=looks_ahead)
+
+    lookahead = settings.ahead.residuals
+    fits = [
+        _fit_view(LEVEL, parts, None, lookahead),
+        _fit_view(RHYTHM, parts, sides(local=False), lookahead),
+        _fit_view(LOCAL, parts, sides(local=True), lookahead),
+        _fit_view(SLOW, parts, _fit_slow(parts, axes, settings), lookahead),
+    ]
+    unseen = [part for fit in fits for part in fit.parts]
+    weights = _weights(unseen, parts)
+    combined = [
+        combine(
+            [PartOfStretch(part.of(number), part.judged[number]) for part in unseen],
+            weights.factors(),
+            rows.shape,
+        ).rows
+        for number, rows in enumerate(parts)
+    ]
+    return ViewsFit(EntityViews(tuple(fit.view for fit in fits), weights), combined)
+
+
+class _UnseenPart(NamedTuple):
+    """What a part makes of training rows that it had not seen."""
+
+    scale: ScaleFit[Any]
+    judged: Judged
+
+    def of(self, number: int) -> Callable[[int, int], Surprise]:
+        """The surprise of rows of a stretch."""
+        return lambda first, last: self.scale.surprise(number, first, last)
+
+
+class _ViewFit(NamedTuple):
+    view: View
+    parts: list[_UnseenPart]
+
+
+def _fit_view(
+    name: str, parts: Sequence[Rows], sides: SidesFit | None, lookahead: int | None
+) -> _ViewFit:
+    """Learn what is usual of a view's residuals on rows that it had not seen."""
+    if sides is None:
+        residuals: Sequence[Rows] = [cut(part) for part in parts]
+        judged: Judged = [np.ones(len(part), dtype=bool) for part in parts]
+    else:
+        residuals = sides.unseen
+        judged = [sides.ridge.judged(len(part)) for part in parts]
+    companions, left = fit_companions(residuals, judged)
+    alone = fit_channel_scale(residuals, judged, lookahead)
+    across = fit_channel_scale(left, judged, lookahead)
+    scales: list[ScaleFit[Any]] = [alone, across]
+    joint = None
+    if name == JOINT_VIEW:
+        fit = fit_joint_scale(residuals, judged, lookahead)
+        joint = fit.scale
+        scales.append(fit)
+    ridge = None if sides is None else sides.ridge
+    view = View(ridge, companions, alone.scale, across.scale, joint)
+    return _ViewFit(view, [_UnseenPart(scale, judged) for scale in scales])
+
+
+def _fit_slow(
+    parts: Sequence[Rows], axes: NDArray[np.float32], settings: ViewSettings
+) -> SidesFit:
+    """A ridge that reaches as far as there are rows for, or one of no model."""
+    longest = max(parts, key=len)
+    cycle = dominant_period(cut(longest), axes) or 0
+    far = min(max(SLOW_FAR, round(CYCLES * cycle)), len(longest) // SHARE)
+    if far < SLOW_NEAR + SLOW_STEP:
+        return SidesFit.of_nothing(parts)
+    step = max(SLOW_STEP, (far - SLOW_NEAR) // SLOW_COUNT)
+    neighbours = settings.neighbours(SLOW_NEAR, far, step)
+    looks_ahead = settings.ahead.neighbours is None
+    return fit_sides(parts, neighbours, axes, local=False, looks_ahead=looks_ahead)
+
+
+def _weights(unseen: Sequence[_UnseenPart], parts: Sequence[Rows]) -> PartWeights:
+    """From how large each part is on typical rows."""
+    pieces = list(_pieces([len(part) for part in parts]))
+    typical = [
+        typical_surprise(
+            np.concatenate(
+                [
+                    own.scale.surprise(number, first, last).mean(axis=1)[
+                        own.judged[number][first:last]
+                    ]
+                    for number, first, last in pieces
+                ]
+            ),
+            part.softness,
+        )
+        for part, own in zip(PARTS, unseen, strict=True)
+    ]
+    everywhere = [all(judged.all() for judged in own.judged) for own in unseen]
+    return PartWeights(np.array(typical), np.array(everywhere))
+
+
+def _pieces(lengths: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """Stretch, first and last row of pieces from all over the rows, or of all if they are few."""
+    total = sum(lengths)
+    step = 1 if total < 2 * ENOUGH else total // ENOUGH
+    left = 0
+    for number, length in enumerate(lengths):
+        for first in range(0, length, PIECE):
+            last = min(first + PIECE, length)
+            if left <= 0:
+                yield number, first, last
+                # rows, not pieces: stretches may be as short as a row
+                left += step * (last - first)
+            left -= last - first

@@ -1,0 +1,167 @@
+"""The default's method: views of every entity, in the entity's own unit.
+
+Shapes: T rows of a stretch, C channels.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from subadjacent.data.entities import PerEntity
+from subadjacent.data.scaling import Scaler, fit_scalers
+from subadjacent.data.series import TrainSeries
+from subadjacent.errors import InputError
+from subadjacent.methods.method import Fitted, Method, Model, State
+from subadjacent.methods.views.combine import smoothed, smoothing_lengths
+from subadjacent.methods.views.entity import EntityViews, ViewsModel
+from subadjacent.methods.views.fit import ViewsFit, fit_views
+from subadjacent.methods.views.settings import ViewSettings
+from subadjacent.methods.views.state import restore
+from subadjacent.ridge.axes import Rows
+from subadjacent.ridge.band import FAR_CLIP
+from subadjacent.runtime import Progress, Runtime
+from subadjacent.scoring.outliers import level_folds, outlier_free
+from subadjacent.scoring.usual_fit import FOLDS
+
+log = logging.getLogger(__name__)
+
+# the share of normal rows that scores below an entity's unit
+SHARE = 0.99
+# the unit of an entity that hardly anything ever surprised
+LEAST_UNIT = 2e-3
+# rows and entities that the model for entities never seen learns from
+POOLED_ROWS, POOLED_ENTITIES = 100_000, 200
+# fewer rows than this are refused
+FEWEST_ROWS = 8
+# an unbroken stretch of fewer times the band's reach has little to learn from
+FEW_ROWS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ViewsMethod(Method):
+    """Learns views of each entity, and of all together for entities never seen."""
+
+    settings: ViewSettings = field(default_factory=ViewSettings)
+
+    def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
+        """Learn; scores of training rows are those of models that had not seen them."""
+        _check_rows(series, self.settings.far)
+        scalers = fit_scalers(series, FAR_CLIP)
+        tasks = [_Task(one, scalers.of(one.entity), self.settings) for one in series]
+        entities: list[_EntityFit] = []
+        for entity in run.map(_fit_entity, tasks):
+            entities.append(entity)
+            run.watch(Progress("fitting", len(entities), len(tasks), "entities"))
+        units = [entity.unit for entity in entities]
+        models: dict[str, Model] = {
+            one.entity: ViewsModel(self.settings, scalers.of(one.entity), fit.views, fit.unit)
+            for one, fit in zip(series, entities, strict=True)
+            if one.entity is not None
+        }
+        pooled = entities[0].views
+        if len(series) > 1:
+            pooled = _fit_pooled(series, scalers.pooled, self.settings)
+        unit = float(np.median(units))
+        return Fitted(
+            PerEntity(ViewsModel(self.settings, scalers.pooled, pooled, unit), models),
+            [entity.scores for entity in entities],
+            np.concatenate([entity.held_out for entity in entities]),
+        )
+
+    def restore(self, state: State, channels: int) -> Model:
+        """A model from its saved state."""
+        return restore(state, channels, self.settings)
+
+
+class _Task(NamedTuple):
+    """An entity to be fitted: all that another process needs."""
+
+    series: TrainSeries
+    scaler: Scaler
+    settings: ViewSettings
+
+
+class _EntityFit(NamedTuple):
+    """Views of an entity, its unit, and scores of its training rows in this unit."""
+
+    views: EntityViews
+    unit: float
+    scores: NDArray[np.float64]
+    held_out: NDArray[np.float64]
+
+
+def _fit_entity(task: _Task) -> _EntityFit:
+    series, scaler, settings = task
+    parts = [scaler.apply(series.values[start:stop]) for start, stop in series.stretches]
+    views, unseen = _fit_quietly(parts, settings)
+    scores = np.concatenate(
+        [smoothed(rows, settings.smoothing, settings.ahead.score) for rows in unseen]
+    )
+    return in_own_unit(views, scores, settings)
+
+
+def in_own_unit(
+    views: EntityViews, scores: NDArray[np.float64], settings: ViewSettings
+) -> _EntityFit:
+    """Scores of an entity in units of what one normal row in a hundred exceeds.
+
+    Unit and threshold are judged by rows without outliers alone.
+    """
+    reach = max(smoothing_lengths(settings.smoothing))
+    level = level_folds(scores, FOLDS, reach)
+    kept = level[outlier_free(level, reach)]
+    unit = max(float(np.quantile(kept, SHARE)), LEAST_UNIT)
+    return _EntityFit(views, unit, level / unit, kept / unit)
+
+
+def _fit_pooled(
+    series: Sequence[TrainSeries], scaler: Scaler, settings: ViewSettings
+) -> EntityViews:
+    """Views of all entities together, on the scale that an unknown entity will have."""
+    step = -(-len(series) // POOLED_ENTITIES)
+    some = series[::step]
+    most = max(POOLED_ROWS // len(some), 2 * settings.far)
+    parts = [
+        scaler.apply(rows) for one in some for rows in _last_stretches(one, most)
+    ]
+    return _fit_quietly(parts, settings).entity
+
+
+def _fit_quietly(parts: Sequence[Rows], settings: ViewSettings) -> ViewsFit:
+    # small products: several threads would wait for each other more than work
+    with threadpool_limits(1, user_api="blas"):
+        return fit_views(parts, settings)
+
+
+def _last_stretches(series: TrainSeries, most: int) -> list[NDArray[np.float64]]:
+    """The last rows of a series, so many in all, by stretch."""
+    kept: list[NDArray[np.float64]] = []
+    for start, stop in reversed(series.stretches):
+        if most <= 0:
+            break
+        kept.append(series.values[max(start, stop - most) : stop])
+        most -= stop - start
+    return kept[::-1]
+
+
+def _check_rows(series: Sequence[TrainSeries], far: int) -> None:
+    longest = max(map(len, series))
+    if longest < FEWEST_ROWS:
+        raise InputError(
+            f"X must have at least {FEWEST_ROWS} rows; the longest series has {longest}"
+        )
+    stretch = max(stop - start for one in series for start, stop in one.stretches)
+    if stretch < FEW_ROWS * far:
+        log.warning(
+            "the longest unbroken stretch has %d rows, few for neighbours up to %d rows away: "
+            "expect false alarms",
+            stretch,
+            far,
+        )

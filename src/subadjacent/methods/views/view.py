@@ -1,0 +1,116 @@
+"""One view of an entity: what it expects, and how surprising it is that it did not come.
+
+A view leaves a residual at each value. It is judged by itself, given what is left of the other
+channels in the same row, and, in one view, for the row as a whole.
+
+Shapes: T rows of a stretch, C channels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.ridge.axes import Rows, cut
+from subadjacent.ridge.companions import Companions
+from subadjacent.ridge.sides import StretchRidge
+from subadjacent.scoring.usual import (
+    JOINT_SOFTNESS,
+    SOFTNESS,
+    ChannelScale,
+    JointScale,
+    JointSquares,
+    Squares,
+    Surprise,
+)
+
+# How each view expects a value:
+#   level         not at all: how far out it is counts
+#   rhythm        from its sub-adjacent neighbours
+#   local rhythm  from how they depart from their own mean, so that a level may move
+#   slow rhythm   from neighbours further away
+LEVEL, RHYTHM, LOCAL, SLOW = VIEWS = ("level", "rhythm", "local rhythm", "slow rhythm")
+# names of what is judged beside a residual by itself
+ACROSS, WHOLE = "other channels", "all channels"
+# weight of a residual given the other channels, relative to one by itself
+ACROSS_WEIGHT = 0.5
+# the view whose residuals are judged for the row as a whole as well
+JOINT_VIEW = RHYTHM
+
+
+class Part(NamedTuple):
+    """What is judged in a view: a residual by itself, across channels, or rows as a whole."""
+
+    view: str
+    form: str  # the view's own name, ACROSS or WHOLE
+    weight: float
+    softness: float
+
+
+PARTS = tuple(
+    part
+    for view in VIEWS
+    for part in (
+        Part(view, view, 1.0, SOFTNESS),
+        Part(view, ACROSS, ACROSS_WEIGHT, SOFTNESS),
+        *([Part(view, WHOLE, 1.0, JOINT_SOFTNESS)] if view == JOINT_VIEW else []),
+    )
+)
+TOTAL_WEIGHT = sum(part.weight for part in PARTS)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """How a view expects values, and what is usual of its residuals.
+
+    Parameters
+    ----------
+    ridge
+        Leaves a residual; without one, how far out a value is counts as such.
+    companions
+        Expects a channel's residual from the others'.
+    alone, across
+        What is usual of residuals by themselves, and given the other channels.
+    joint
+        What is usual of rows as a whole, in the one view that judges them.
+    """
+
+    ridge: StretchRidge | None
+    companions: Companions
+    alone: ChannelScale
+    across: ChannelScale
+    joint: JointScale | None
+
+    def look(self, rows: Rows, lookahead: int | None) -> Look:
+        """What the view makes of a stretch of standardised rows."""
+        residuals = cut(rows) if self.ridge is None else self.ridge.residuals(rows)
+        judged = np.ones(len(rows), bool) if self.ridge is None else self.ridge.judged(len(rows))
+        left = self.companions.unexplained(residuals)
+
+        def alone(first: int, last: int) -> Surprise:
+            return self.alone.surprise(Squares.of(residuals, first, last, lookahead))
+
+        def across(first: int, last: int) -> Surprise:
+            return self.across.surprise(Squares.of(left, first, last, lookahead))
+
+        def whole(first: int, last: int) -> Surprise:
+            assert self.joint is not None
+            return self.joint.surprise(JointSquares.of(residuals, first, last, lookahead))
+
+        forms = [alone, across] if self.joint is None else [alone, across, whole]
+        return Look(residuals, judged, forms)
+
+
+class Look(NamedTuple):
+    """A view of one stretch: residuals, the rows that have one, and what its parts make of rows.
+
+    Each of ``parts`` gives the surprise of the rows from one number to another, (rows, C).
+    """
+
+    residuals: Rows
+    judged: NDArray[np.bool_]
+    parts: list[Callable[[int, int], Surprise]]

@@ -1,0 +1,136 @@
+"""A linear model that expects each row from its sub-adjacent ones, and from nothing nearer.
+
+Shapes: T rows of a stretch, C channels, K axes, J neighbours, F = J·K + 1 features.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter1d, minimum_filter1d
+
+from subadjacent.ridge.axes import CLIP, Rows, cut
+from subadjacent.ridge.neighbours import Neighbours
+
+# rows handled at a time
+CHUNK = 16_384
+# a level that moves may be so many standard deviations from where it was
+FAR_CLIP = 1000.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inputs:
+    """Rows as a ridge sees them.
+
+    A feature of a row is a neighbour's ``seen`` value, less the row's ``level`` where there is
+    one, cut at ``CLIP``.
+    """
+
+    seen: NDArray[Any]  # (T, K) along the axes
+    target: NDArray[Any]  # (T, C)
+    level: NDArray[Any] | None  # (T, K)
+    bent: NDArray[np.bool_] | None  # (T,): which rows have a feature that is cut
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BandRidge:
+    """Expects a row from its neighbours, in a linear way.
+
+    Parameters
+    ----------
+    neighbours
+        Which rows.
+    axes
+        Directions that neighbours are seen along, (C, K).
+    weights
+        From features to channels, (F, C).
+    local
+        Whether values are taken relative to the mean of the neighbours: a level that has moved
+        for good is then no surprise, and only departures from it are.
+    """
+
+    neighbours: Neighbours
+    axes: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    local: bool
+
+    def with_weights(self, weights: NDArray[Any]) -> BandRidge:
+        """The same features with other weights."""
+        # row by row in memory, as they will be when read from a file: sums come out the same
+        return replace(self, weights=np.ascontiguousarray(weights, dtype=np.float32))
+
+    def residuals(self, rows: Rows, first: int, last: int) -> Rows:
+        """What is left of the rows from ``first`` to ``last``, (T, C); all must be complete."""
+        found = np.empty((last - first, rows.shape[1]), dtype=np.float32)
+        for start in range(first, last, CHUNK):
+            stop = min(start + CHUNK, last)
+            begin = max(start - self.neighbours.reach, 0)
+            around = rows[begin : stop + self.neighbours.reach]
+            inputs = self.inputs(around)
+            left = self._left(inputs, start - begin, stop - begin)
+            found[start - first : stop - first] = left
+        return found
+
+    def inputs(self, rows: Rows) -> Inputs:
+        """What the model sees of a stretch, at the rows that have all their neighbours."""
+        if not self.local:
+            target = cut(rows)
+            return Inputs(target @ self.axes, target, None, None)
+        far = np.clip(rows, -FAR_CLIP, FAR_CLIP)
+        # features are relative: from here, sums lose fewer digits
+        far = far - far.mean(axis=0)
+        mean = self._mean(far)
+        seen, level = far @ self.axes, mean @ self.axes
+        return Inputs(seen, far - mean, level, self._bent(seen, level))
+
+    def features(
+        self, inputs: Inputs, rows: NDArray[np.int64], *, as_they_are: bool = False
+    ) -> NDArray[Any]:
+        """The features of some rows, without the constant, (rows, J·K); uncut if so wished."""
+        picked = inputs.seen[rows[:, None] + self.neighbours.offsets]  # (rows, J, K)
+        if inputs.level is not None:
+            picked = picked - inputs.level[rows, None]
+            picked = picked if as_they_are else cut(picked)
+        return picked.reshape(len(rows), -1)
+
+    def _left(self, inputs: Inputs, first: int, last: int) -> Rows:
+        weights, constant = self.weights[:-1], self.weights[-1]
+        expected = np.empty((last - first, self.weights.shape[1]), dtype=np.float32)
+        sizes = [side.count * inputs.seen.shape[1] for side in self.neighbours.sides]
+        of_sides = np.split(weights, np.cumsum(sizes)[:-1])
+        for rows, views in self.neighbours.aligned(inputs.seen, first, last):
+            total = views[0] @ of_sides[0]
+            for view, some in zip(views[1:], of_sides[1:], strict=True):
+                total += view @ some
+            expected[rows] = total
+        if inputs.level is not None and inputs.bent is not None:
+            # every feature is relative to the level: the sum of its weights takes it off at once
+            summed = weights.reshape(self.neighbours.count, -1, weights.shape[1]).sum(axis=0)
+            expected -= inputs.level[first:last] @ summed
+            bent = first + np.flatnonzero(inputs.bent[first:last])
+            if len(bent):
+                expected[bent - first] = self.features(inputs, bent) @ weights
+        return np.asarray(inputs.target[first:last] - (expected + constant), dtype=np.float32)
+
+    def _mean(self, rows: Rows) -> Rows:
+        """The mean of each row's neighbours; of no use where some are missing."""
+        total = np.zeros((len(rows) + 1, rows.shape[1]))
+        np.cumsum(rows, axis=0, dtype=np.float64, out=total[1:])
+        here = np.arange(len(rows))
+        mean = np.zeros(rows.shape)
+        for offset, count in self.neighbours.sides:
+            first = np.clip(here + offset, 0, len(rows))
+            mean += total[np.clip(first + count, 0, len(rows))] - total[first]
+        return np.asarray(mean / self.neighbours.count, dtype=rows.dtype)
+
+    def _bent(self, seen: NDArray[Any], level: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which rows have a neighbour so far from their level that it is cut, or one between."""
+        if not len(seen):
+            return np.zeros(0, dtype=bool)
+        size = 2 * self.neighbours.reach + 1
+        highest = maximum_filter1d(seen, size, axis=0, mode="nearest") - level
+        lowest = minimum_filter1d(seen, size, axis=0, mode="nearest") - level
+        return np.asarray(((highest > CLIP) | (lowest < -CLIP)).any(axis=1))

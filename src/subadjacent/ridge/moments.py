@@ -1,0 +1,169 @@
+"""Sums of products that a ridge regression is solved from.
+
+Features are lagged values, so that the product sums of most pairs of lags follow from those of
+another pair by what enters and leaves at the ends: Σ x[t+a+1]·x[t+b+1] over some rows is
+Σ x[t+a]·x[t+b] over them, less the first product and plus the one after the last. Only the first
+lag of each side is multiplied with all others.
+
+Shapes: n rows, C channels, K axes, J neighbours, F = J·K + 1 features, the last one constant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from subadjacent.ridge.band import BandRidge, Inputs
+from subadjacent.ridge.neighbours import Neighbours
+
+# fewer rows than this are multiplied out: filling the matrix lag by lag takes longer
+FEW = 600
+# keeps the smallest penalty solvable where features are alike
+JITTER = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """Sums over rows: of features by features, features by targets, and squared targets."""
+
+    features: NDArray[np.float64]  # (F, F)
+    targets: NDArray[np.float64]  # (F, C)
+    squares: NDArray[np.float64]  # (C,)
+
+    def __add__(self, other: Moments) -> Moments:
+        return Moments(
+            self.features + other.features,
+            self.targets + other.targets,
+            self.squares + other.squares,
+        )
+
+    def __sub__(self, other: Moments) -> Moments:
+        return Moments(
+            self.features - other.features,
+            self.targets - other.targets,
+            self.squares - other.squares,
+        )
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return round(float(self.features[-1, -1]))
+
+    @classmethod
+    def nothing(cls, features: int, channels: int) -> Moments:
+        """Of no row."""
+        return cls(
+            np.zeros((features, features)), np.zeros((features, channels)), np.zeros(channels)
+        )
+
+    def solve(self, penalty: float) -> NDArray[np.float64]:
+        """The weights, (F, C)."""
+        ridge = self.features.copy()
+        ridge[np.diag_indices_from(ridge)] += penalty + JITTER
+        factor = cho_factor(ridge, overwrite_a=True, check_finite=False)
+        return np.asarray(cho_solve(factor, self.targets, check_finite=False))
+
+    def errors(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Each channel's sum of squared errors on these rows, without looking at them again."""
+        explained = 2 * self.targets - self.features @ weights
+        return np.asarray(self.squares - np.einsum("fc,fc->c", weights, explained))
+
+
+def moments(ridge: BandRidge, inputs: Inputs, first: int, last: int) -> Moments:
+    """Of the rows from ``first`` to ``last``, all of them complete."""
+    if last - first < FEW:
+        return multiplied_out(ridge, inputs, np.arange(first, last))
+    found = _by_lags(ridge.neighbours, inputs, first, last)
+    if inputs.level is None or inputs.bent is None:
+        return found
+    found = _relative(found, ridge.neighbours.count)
+    bent = first + np.flatnonzero(inputs.bent[first:last])
+    if len(bent):
+        # rows with a feature that is cut, as if it were not, and as they are
+        found = found - multiplied_out(ridge, inputs, bent, as_they_are=True)
+        found = found + multiplied_out(ridge, inputs, bent)
+    return found
+
+
+def multiplied_out(
+    ridge: BandRidge, inputs: Inputs, rows: NDArray[np.int64], *, as_they_are: bool = False
+) -> Moments:
+    """Of some rows, straight from the definition; with features uncut if so wished."""
+    features = ridge.features(inputs, rows, as_they_are=as_they_are)
+    features = np.concatenate([features, np.ones((len(rows), 1), features.dtype)], axis=1)
+    targets = inputs.target[rows]
+    return Moments(
+        (features.T @ features).astype(np.float64),
+        (features.T @ targets).astype(np.float64),
+        np.square(targets, dtype=np.float64).sum(axis=0),
+    )
+
+
+def _by_lags(neighbours: Neighbours, inputs: Inputs, first: int, last: int) -> Moments:
+    """Of features that are the neighbours' values as they are."""
+    seen = np.asarray(inputs.seen, dtype=np.float64)
+    targets = np.asarray(inputs.target[first:last], dtype=np.float64)
+    width, channels = seen.shape[1], targets.shape[1]
+    starts = np.cumsum([0, *(side.count * width for side in neighbours.sides)])
+    heads = len(neighbours.sides) * width
+    products = np.zeros((heads + channels + 1, starts[-1]))
+    for rows, views in neighbours.aligned(seen, first, last):
+        ours = targets[rows]
+        left = np.concatenate(
+            [*(view[:, :width] for view in views), ours, np.ones((len(ours), 1))], axis=1
+        )
+        for view, start, stop in zip(views, starts[:-1], starts[1:], strict=True):
+            products[:, start:stop] += left.T @ view
+    full = np.empty((starts[-1] + 1, starts[-1] + 1))
+    ends = _ends(neighbours, seen, first, last)
+    for one, (top, bottom) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+        for other, (left_, right) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+            block = full[top:bottom, left_:right]
+            block[:width] = products[one * width : (one + 1) * width, left_:right]
+            block[:, :width] = products[other * width : (other + 1) * width, top:bottom].T
+            change = ends[top:bottom, left_:right]
+            for at in range(width, bottom - top, width):
+                row = slice(at, at + width)
+                before = slice(at - width, at)
+                block[row, width:] = block[before, :-width] + change[before, :-width]
+    sums = products[-1]
+    full[-1, :-1] = full[:-1, -1] = sums
+    full[-1, -1] = last - first
+    by_target = np.concatenate([products[heads:-1], targets.sum(axis=0)[:, None]], axis=1).T
+    return Moments(full, by_target, np.square(targets).sum(axis=0))
+
+
+def _ends(
+    neighbours: Neighbours, seen: NDArray[np.float64], first: int, last: int
+) -> NDArray[np.float64]:
+    """What product sums change by when all lags grow by a step: (J·K, J·K)."""
+    steps = np.arange(neighbours.step)
+    total = np.zeros((0, 0))
+    for at, sign in ((last, 1.0), (first, -1.0)):
+        rows = at + steps[:, None] + neighbours.offsets
+        # the farthest lag does not grow: what it would be is not used
+        values = seen[np.minimum(rows, len(seen) - 1)].reshape(len(steps), -1)
+        total = total + sign * (values.T @ values) if total.size else sign * (values.T @ values)
+    return total
+
+
+def _relative(found: Moments, neighbours: int) -> Moments:
+    """The same sums with every feature taken relative to the mean over a row's neighbours."""
+    count = found.features[-1, -1]
+    targets = found.targets[:-1]
+    width = len(targets) // neighbours
+    products = found.features[:-1, :-1].reshape(neighbours, width, neighbours, width)
+    products = products - products.mean(axis=0, keepdims=True)
+    products = products - products.mean(axis=2, keepdims=True)
+    sums = found.features[-1, :-1].reshape(neighbours, width)
+    sums = (sums - sums.mean(axis=0)).ravel()
+    targets = targets.reshape(neighbours, width, -1)
+    targets = (targets - targets.mean(axis=0)).reshape(neighbours * width, -1)
+    features = np.empty_like(found.features)
+    features[:-1, :-1] = products.reshape(len(targets), -1)
+    features[-1, :-1] = features[:-1, -1] = sums
+    features[-1, -1] = count
+    return Moments(features, np.concatenate([targets, found.targets[-1:]]), found.squares)

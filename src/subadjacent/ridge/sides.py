@@ -1,0 +1,171 @@
+"""A ridge for the middle of a stretch, and one-sided ones for where it begins and ends.
+
+Shapes: T rows of a stretch, C channels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.ridge.axes import Rows
+from subadjacent.ridge.band import BandRidge
+from subadjacent.ridge.fit import PENALTIES, RidgeFit, fit_ridge
+from subadjacent.ridge.neighbours import Neighbours
+
+# added to mean squares before they are compared, in squared standard deviations
+LEAST = 1e-3
+# where fewer rows than this share are judged, their averages say nothing about others
+LEAST_SHARE = 0.5
+# rows that a one-sided ridge is learned from: it serves a few rows only
+FEW_ROWS = 20_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StretchRidge:
+    """Judges every row by the first model that finds all its neighbours there.
+
+    Parameters
+    ----------
+    models
+        The one of most neighbours first.
+    gains
+        One a model and channel: brings its residuals to the scale of the first one's.
+    """
+
+    models: tuple[BandRidge, ...]
+    gains: NDArray[np.float64]
+
+    def residuals(self, rows: Rows) -> Rows:
+        """What is left of a stretch's rows, on one scale, (T, C); 0 where nothing judges a row."""
+        residuals = np.zeros_like(rows)
+        for model, gain, mine in zip(self.models, self.gains, self.shares(len(rows)), strict=True):
+            if mine.start < mine.stop:
+                residuals[mine] = model.residuals(rows, mine.start, mine.stop) * gain
+        return residuals
+
+    def expected(self, rows: Rows, residuals: Rows) -> Rows:
+        """What is expected of the rows that have these residuals; a row itself where nothing is."""
+        expected = rows.copy()
+        for gain, mine in zip(self.gains, self.shares(len(rows)), strict=True):
+            expected[mine] -= residuals[mine] / gain.astype(np.float32)
+        return expected
+
+    def shares(self, rows: int) -> list[slice]:
+        """Which rows of a stretch each model is the first to find all neighbours of."""
+        return shares([model.neighbours for model in self.models], rows)
+
+    def judged(self, rows: int) -> NDArray[np.bool_]:
+        """Which rows of a stretch any model judges."""
+        judged = np.zeros(rows, dtype=bool)
+        for model in self.models:
+            judged[model.neighbours.complete(rows)] = True
+        return judged
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """How far the farthest neighbours stand, before and after a row."""
+        return (
+            max((model.neighbours.behind for model in self.models), default=0),
+            max((model.neighbours.ahead for model in self.models), default=0),
+        )
+
+
+class SidesFit(NamedTuple):
+    """Fitted ridges, and their residuals on rows they had not seen."""
+
+    ridge: StretchRidge
+    unseen: list[Rows]
+
+    @classmethod
+    def of_nothing(cls, parts: Sequence[Rows]) -> SidesFit:
+        """No model, and no row judged."""
+        ridge = StretchRidge((), np.zeros((0, parts[0].shape[1])))
+        return cls(ridge, [np.zeros_like(part) for part in parts])
+
+
+def fit_sides(
+    parts: Sequence[Rows],
+    neighbours: Neighbours,
+    axes: NDArray[np.float32],
+    *,
+    local: bool,
+    looks_ahead: bool,
+) -> SidesFit:
+    """From stretches of one entity; of no model where too few rows have all their neighbours.
+
+    Where rows after a row are missing, those before it must do. Where rows before it are missing,
+    those after it, but only for a model that may look as far ahead as behind.
+    """
+    layouts = [neighbours]
+    if neighbours.ahead:
+        layouts.append(_sided(neighbours, ahead=0))
+    if looks_ahead:
+        layouts.append(_sided(neighbours, behind=0))
+    fits: list[RidgeFit] = []
+    for number, layout in enumerate(layouts):
+        if number == 0:
+            fit = fit_ridge(parts, layout, axes, local=local)
+        else:
+            # the penalty chosen for the first will do
+            fit = fit_ridge(
+                parts,
+                layout,
+                axes,
+                local=local,
+                penalties=(fits[0].penalty,) if fits else PENALTIES,
+                wanted=[shares([*_layouts(fits), layout], len(part))[-1] for part in parts],
+                most=FEW_ROWS,
+            )
+        if fit is not None:
+            fits.append(fit)
+    if _judged_share(_layouts(fits), parts) < LEAST_SHARE:
+        return SidesFit.of_nothing(parts)
+    squares = np.array([fit.mean_squares for fit in fits])
+    gains = np.sqrt((squares[:1] + LEAST) / (squares + LEAST))
+    ridge = StretchRidge(tuple(fit.model for fit in fits), gains)
+    unseen = []
+    for number, part in enumerate(parts):
+        residuals = np.zeros_like(part)
+        for fit, gain, mine in zip(fits, gains, ridge.shares(len(part)), strict=True):
+            residuals[mine] = fit.unseen[number][mine] * gain
+        unseen.append(residuals)
+    return SidesFit(ridge, unseen)
+
+
+def shares(layouts: Sequence[Neighbours], rows: int) -> list[slice]:
+    """Which rows of a stretch each layout is the first to have all neighbours of."""
+    taken = np.zeros(rows, dtype=bool)
+    found = []
+    for layout in layouts:
+        complete = layout.complete(rows)
+        # what others have taken lies at one end of it
+        free = complete.start + np.flatnonzero(~taken[complete])
+        found.append(slice(int(free[0]), int(free[-1]) + 1) if len(free) else slice(0, 0))
+        taken[complete] = True
+    return found
+
+
+def _sided(both: Neighbours, *, behind: int | None = None, ahead: int | None = None) -> Neighbours:
+    return Neighbours(
+        both.near,
+        both.behind if behind is None else behind,
+        both.ahead if ahead is None else ahead,
+        both.step,
+    )
+
+
+def _layouts(fits: Sequence[RidgeFit]) -> list[Neighbours]:
+    return [fit.model.neighbours for fit in fits]
+
+
+def _judged_share(layouts: Sequence[Neighbours], parts: Sequence[Rows]) -> float:
+    """The share of rows that any of the models judges."""
+    judged = sum(
+        rows.stop - rows.start for part in parts for rows in shares(layouts, len(part))
+    )
+    return judged / sum(map(len, parts))

@@ -1,0 +1,192 @@
+"""Units for residuals: how surprising they are, channel by channel and for a row as a whole.
+
+A residual is looked at on several scales: as it is, and averaged over more and more rows, so that
+a small error that lasts counts as much as a large one that does not. On each scale it is compared
+with the same average of residuals on held-out rows; those of rows a model learned from are far too
+small. How much residuals vary, whatever their sign, counts besides.
+
+Shapes: T rows of a stretch, C channels, S scales.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.scoring.moving import WindowSums, row_counts, rows_ahead
+
+# rows that a residual is averaged over
+SCALES = (1, 10, 40)
+# added to usual squares, in squared standard deviations: a channel that never moved may move a
+# little. A third or three times as much changes little, a hundred times costs much (docs/log.md)
+FLOOR = 1e-3
+# a square so many times the usual one counts as log 2, so that noise counts for next to nothing.
+# A third or three times as much changes little, a hundredth costs much (docs/log.md)
+SOFTNESS = 100.0
+# a mean over channels is steadier than one channel: less of it counts as much
+JOINT_SOFTNESS = 30.0
+# residuals beyond this are cut for the joint scale: one channel that is far out is not all there is
+JOINT_CLIP = 4.0
+# rows whose squares are averaged to tell how much a channel varies
+SPREAD = 40
+# weight of that, beside 1 for all scales together
+SPREAD_WEIGHT = 0.1
+# squares beyond this are cut there: one row does not make a channel vary for long
+LARGEST_SQUARE = 1e4
+# larger than any square of a residual
+NEVER_UNUSUAL = 1e30
+# mean squares below this have no channel to blame
+TINY = 1e-12
+# rows handled at a time: few enough to stay in the processor's cache
+CHUNK = 2048
+
+Residuals = NDArray[Any]
+Surprise = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChannelScale:
+    """What is usual of each channel's residuals.
+
+    Parameters
+    ----------
+    squares
+        The square of the averaged residual on every scale, (S, C).
+    spread
+        The mean square over ``SPREAD`` rows that training rows hardly ever exceeded, (C,).
+    """
+
+    squares: NDArray[np.float64]
+    spread: NDArray[np.float64]
+
+    def surprise(self, measured: Squares) -> Surprise:
+        """``log(1 + z/100)``, the mean over scales, and a little for more spread, (rows, C).
+
+        z is the square over the usual one. The logarithm lets no single channel or moment
+        drown the others.
+        """
+        units = 1 / ((self.squares + FLOOR) * SOFTNESS)
+        product = measured.scales[0] * units[0]
+        product += 1
+        for square, unit in zip(measured.scales[1:], units[1:], strict=True):
+            product *= square * unit + 1
+        surprise = np.log(product, out=product)
+        surprise /= len(SCALES)
+        excess = measured.spread / np.maximum(self.spread, FLOOR)
+        beyond = excess > 1
+        if beyond.any():
+            surprise[beyond] += SPREAD_WEIGHT * np.log(excess[beyond])
+        return surprise
+
+    def indifferent_to_spread(self) -> ChannelScale:
+        """The same, to which more spread than usual is no surprise."""
+        return ChannelScale(self.squares, np.full_like(self.spread, NEVER_UNUSUAL))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Squares:
+    """Squares of averaged residuals at some rows, on every scale, and their spread; (rows, C)."""
+
+    scales: list[NDArray[np.float64]]
+    spread: NDArray[np.float64]
+
+    def within(self, rows: slice) -> Squares:
+        """At some of these rows."""
+        return Squares([square[rows] for square in self.scales], self.spread[rows])
+
+    @classmethod
+    def of(cls, residuals: Residuals, first: int, last: int, lookahead: int | None) -> Squares:
+        """Of the rows from ``first`` to ``last`` of a stretch.
+
+        Near the ends of a stretch fewer rows are there, and their mean strays more: it is held
+        back by as much as that of noise would; for the spread, rows beyond an end count as calm.
+        """
+        n = len(residuals)
+        begin, values = _around(residuals, first, last)
+        sums = WindowSums(values, begin, n)
+        scales = [np.square(values[first - begin : last - begin])]
+        for scale in SCALES[1:]:
+            there = row_counts(n, scale, lookahead)[first:last]
+            square = sums.over(first, last, scale, rows_ahead(scale, lookahead))
+            square *= square
+            square *= (1 / (there * scale))[:, None]
+            scales.append(square)
+        squares = np.minimum(np.square(values), LARGEST_SQUARE)
+        spread = WindowSums(squares, begin, n)
+        ahead = rows_ahead(SPREAD, lookahead)
+        return cls(scales, spread.over(first, last, SPREAD, ahead) / SPREAD)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointScale:
+    """The usual mean square over channels: of averaged residuals, and averaged, (2 S,).
+
+    Channel by channel a small departure counts for nothing, however many channels share it. Here
+    squares are added over channels before they are compared with what is usual.
+    """
+
+    squares: NDArray[np.float64]
+
+    def surprise(self, measured: JointSquares) -> Surprise:
+        """Of each row as a whole, laid on its channels by their share in it, (rows, C).
+
+        The mean over channels is the row's. A single channel has been judged by itself already.
+        """
+        units = (self.squares + FLOOR) * JOINT_SOFTNESS
+        each = np.log1p(measured.squares / units).sum(axis=1) / len(self.squares)
+        return np.asarray(each[:, None] * measured.shares)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointSquares:
+    """Mean squares over channels at some rows, (rows, 2 S), and each channel's share, (rows, C)."""
+
+    squares: NDArray[np.float64]
+    shares: NDArray[np.float64]
+
+    def within(self, rows: slice) -> JointSquares:
+        """At some of these rows."""
+        return JointSquares(self.squares[rows], self.shares[rows])
+
+    @classmethod
+    def of(cls, residuals: Residuals, first: int, last: int, lookahead: int | None) -> JointSquares:
+        """Of the rows from ``first`` to ``last`` of a stretch."""
+        n = len(residuals)
+        begin, values = _around(residuals, first, last)
+        np.clip(values, -JOINT_CLIP, JOINT_CLIP, out=values)
+        here = slice(first - begin, last - begin)
+        squares = np.square(values)
+        means = squares.mean(axis=1)
+        columns = [means[here]]
+        sums, of_squares = WindowSums(values, begin, n), WindowSums(means, begin, n)
+        averaged = [means[here]]
+        for scale in SCALES[1:]:
+            there = row_counts(n, scale, lookahead)[first:last]
+            ahead = rows_ahead(scale, lookahead)
+            sum_ = sums.over(first, last, scale, ahead)
+            columns.append(np.einsum("tc,tc->t", sum_, sum_) / (there * scale * values.shape[1]))
+            averaged.append(of_squares.over(first, last, scale, ahead) / there)
+        return cls(np.column_stack(columns + averaged), _shares(squares[here], means[here]))
+
+
+def _shares(squares: NDArray[np.float64], means: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What part of a row's surprise is each channel's, (rows, C); 1 on average, or 0 if alone."""
+    if squares.shape[1] == 1:
+        return np.zeros(squares.shape)
+    mean = means[:, None]
+    return np.divide(squares, mean, out=np.ones_like(squares), where=mean > TINY)
+
+
+def _around(residuals: Residuals, first: int, last: int) -> tuple[int, NDArray[np.float64]]:
+    """Rows ``first`` to ``last`` with those that their averages need, and where they begin."""
+    margin = max(*SCALES, SPREAD)
+    begin = max(first - margin, 0)
+    return begin, residuals[begin : last + margin].astype(np.float64)
+
+
+def chunks(n: int) -> list[tuple[int, int]]:
+    """Row bounds of chunks that cover ``n`` rows."""
+    return [(start, min(start + CHUNK, n)) for start in range(0, n, CHUNK)]

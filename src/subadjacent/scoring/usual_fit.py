@@ -1,0 +1,240 @@
+"""Learn what is usual of residuals, and judge every row by what is usual in other rows.
+
+The judged rows are cut into contiguous folds. A fold is held against what is usual outside it:
+rows that help to say what is usual surprise less than rows to come will.
+
+Shapes: T rows of a stretch, C channels, S scales.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.scoring.usual import (
+    NEVER_UNUSUAL,
+    SPREAD,
+    ChannelScale,
+    JointScale,
+    JointSquares,
+    Residuals,
+    Squares,
+    Surprise,
+    chunks,
+)
+
+# parts of the rows that are held against the others
+FOLDS = 5
+# parts of the rows whose mean squares are compared
+BLOCKS = 10
+# a spread that this share of training rows stays below is usual
+CALM = 0.99
+# rows that are enough to say so
+ENOUGH = 10_000
+
+Judged = Sequence[NDArray[np.bool_]]
+
+
+class _Measured(Protocol):
+    def within(self, rows: slice) -> Self: ...
+
+
+M = TypeVar("M", bound=_Measured)
+
+
+class _Scale(Protocol):
+    def surprise(self, measured: Any) -> Surprise: ...
+
+
+S = TypeVar("S", bound=_Scale)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScaleFit(Generic[S]):
+    """What is usual in all rows, and in all but those of each fold.
+
+    ``bounds`` are row numbers, counted through all stretches; a fold begins at each but the last.
+    """
+
+    scale: S
+    by_fold: list[S]
+    bounds: list[int]
+    parts: Sequence[Residuals]
+    measure: Callable[[Residuals, int, int], _Measured]
+
+    def surprise(self, number: int, first: int, last: int) -> Surprise:
+        """Of rows ``first`` to ``last`` of a stretch, to what is usual outside their fold."""
+        measured = self.measure(self.parts[number], first, last)
+        at = sum(len(part) for part in self.parts[:number]) + first
+        found = []
+        for scale, (start, stop) in zip(self.by_fold, pairwise(self.bounds), strict=True):
+            rows = slice(max(start - at, 0), min(stop - at, last - first))
+            if rows.start < rows.stop:
+                found.append(scale.surprise(measured.within(rows)))
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+
+def fit_channel_scale(
+    parts: Sequence[Residuals], judged: Judged, lookahead: int | None
+) -> ScaleFit[ChannelScale]:
+    """From residuals of held-out rows; where none is judged, nothing is ever unusual."""
+
+    def measure(part: Residuals, first: int, last: int) -> Squares:
+        return Squares.of(part, first, last, lookahead)
+
+    rows = _JudgedRows(judged)
+    sums, spreads = _Sums(rows), _Sample(rows)
+    for number, first, last in _everything(parts):
+        squares = measure(parts[number], first, last)
+        sums.add(number, first, np.stack(squares.scales, axis=1))
+        spreads.add(number, first, squares.spread)
+    # short stretches have less to add up than longer ones to come
+    there = min(max(1, *map(len, parts)), SPREAD) / SPREAD
+
+    def scale(fold: int | None) -> ChannelScale:
+        return ChannelScale(sums.block_mean(fold), spreads.quantile(fold) / there)
+
+    by_fold = [scale(fold) for fold in range(len(rows.folds))]
+    return ScaleFit(scale(None), by_fold, rows.bounds, parts, measure)
+
+
+def fit_joint_scale(
+    parts: Sequence[Residuals], judged: Judged, lookahead: int | None
+) -> ScaleFit[JointScale]:
+    """From residuals of held-out rows; where none is judged, nothing is ever unusual."""
+
+    def measure(part: Residuals, first: int, last: int) -> JointSquares:
+        return JointSquares.of(part, first, last, lookahead)
+
+    rows = _JudgedRows(judged)
+    sums = _Sums(rows)
+    for number, first, last in _everything(parts):
+        sums.add(number, first, measure(parts[number], first, last).squares)
+    by_fold = [JointScale(sums.block_mean(fold)) for fold in range(len(rows.folds))]
+    return ScaleFit(JointScale(sums.block_mean(None)), by_fold, rows.bounds, parts, measure)
+
+
+def _everything(parts: Sequence[Residuals]) -> Iterator[tuple[int, int, int]]:
+    for number, part in enumerate(parts):
+        for first, last in chunks(len(part)):
+            yield number, first, last
+
+
+class _JudgedRows:
+    """The judged rows of all stretches, counted through, and the folds they are cut into."""
+
+    def __init__(self, judged: Judged) -> None:
+        everywhere = np.concatenate(list(judged))
+        self.starts = np.cumsum([0, *map(len, judged)])
+        self.judged = everywhere
+        self.at = np.flatnonzero(everywhere)
+        self.count = len(self.at)
+        sizes = [len(fold) for fold in np.array_split(self.at, min(FOLDS, max(self.count, 1)))]
+        self.folds = list(pairwise(np.cumsum([0, *sizes]).tolist()))
+        inner = [int(self.at[first]) for first, _ in self.folds[1:]]
+        self.bounds = [0, *inner, len(everywhere)]
+
+    def outside(self, fold: int | None) -> list[tuple[int, int]]:
+        """Bounds, among the judged rows, of those outside a fold; a single fold has itself."""
+        if fold is None or len(self.folds) == 1:
+            return [(0, self.count)]
+        first, last = self.folds[fold]
+        return [(0, first), (last, self.count)]
+
+
+class _Sums:
+    """Sums of squares over blocks of judged rows, added up as chunks come."""
+
+    def __init__(self, rows: _JudgedRows) -> None:
+        self.rows = rows
+        self.blocks = {
+            fold: _cut(rows.outside(fold), BLOCKS) for fold in (None, *range(len(rows.folds)))
+        }
+        edges = {edge for blocks in self.blocks.values() for block in blocks for edge in sum(block, ())}
+        self.edges = sorted(edges | {0, rows.count})
+        # where these judged rows stand among all rows
+        self.places = np.append(rows.at, len(rows.judged))[self.edges]
+        self.places[0] = 0
+        self.totals: NDArray[np.float64] | None = None
+
+    def add(self, number: int, first: int, squares: NDArray[np.float64]) -> None:
+        """Add squares of the rows of a stretch from ``first`` on."""
+        if self.totals is None:
+            self.totals = np.zeros((len(self.edges), *squares.shape[1:]))
+        at = int(self.rows.starts[number]) + first
+        judged = self.rows.judged[at : at + len(squares)]
+        if not judged.all():
+            squares = squares * judged.reshape(-1, *[1] * (squares.ndim - 1))
+        low = int(np.searchsorted(self.places, at, side="right")) - 1
+        high = int(np.searchsorted(self.places, at + len(squares), side="left"))
+        # an edge at the very end begins a segment without rows
+        starts = np.maximum(self.places[low:high] - at, 0)
+        self.totals[low:high] += np.add.reduceat(squares, starts, axis=0)
+
+    def block_mean(self, fold: int | None) -> NDArray[np.float64]:
+        """The root mean square over ten blocks of rows of each block's mean.
+
+        A channel that was at ease for most of the time and restless for some of it will be
+        restless again. Without rows, more than anything will ever come to.
+        """
+        assert self.totals is not None
+        blocks = self.blocks[fold]
+        if not blocks:
+            return np.full(self.totals.shape[1:], NEVER_UNUSUAL)
+        up_to = np.concatenate([np.zeros((1, *self.totals.shape[1:])), np.cumsum(self.totals, axis=0)])
+        place = {edge: number for number, edge in enumerate(self.edges)}
+        means = []
+        for block in blocks:
+            total = sum(up_to[place[last]] - up_to[place[first]] for first, last in block)
+            means.append(total / sum(last - first for first, last in block))
+        return np.asarray(np.sqrt(np.mean(np.square(means), axis=0)))
+
+
+class _Sample:
+    """Spreads of evenly spaced judged rows: neighbours are alike, some of many say enough."""
+
+    def __init__(self, rows: _JudgedRows) -> None:
+        self.rows = rows
+        self.step = max(rows.count * (FOLDS - 1) // FOLDS // ENOUGH, 1)
+        self.picked = rows.at[:: self.step]
+        self.found: list[NDArray[np.float64]] = []
+
+    def add(self, number: int, first: int, spreads: NDArray[np.float64]) -> None:
+        """Keep what is asked for of the rows of a stretch from ``first`` on."""
+        at = int(self.rows.starts[number]) + first
+        low, high = np.searchsorted(self.picked, [at, at + len(spreads)])
+        self.found.append(spreads[self.picked[low:high] - at])
+
+    def quantile(self, fold: int | None) -> NDArray[np.float64]:
+        """What hardly any spread outside a fold exceeds; without any, more than one ever does."""
+        spreads = np.concatenate(self.found)
+        kept = np.arange(len(spreads)) * self.step
+        inside = np.zeros(len(spreads), dtype=bool)
+        for first, last in self.rows.outside(fold):
+            inside |= (first <= kept) & (kept < last)
+        if not inside.any():
+            return np.full(spreads.shape[1:], NEVER_UNUSUAL)
+        return np.asarray(np.quantile(spreads[inside], CALM, axis=0))
+
+
+def _cut(ranges: list[tuple[int, int]], count: int) -> list[list[tuple[int, int]]]:
+    """Cut what some ranges hold into ``count`` blocks of equal length; none is empty."""
+    total = sum(last - first for first, last in ranges)
+    sizes = [len(block) for block in np.array_split(np.arange(total), count)]
+    edges = np.cumsum([0, *sizes]).tolist()
+    blocks = []
+    for low, high in pairwise(edges):
+        block, at = [], 0
+        for first, last in ranges:
+            start, stop = max(low - at, 0), min(high - at, last - first)
+            if start < stop:
+                block.append((first + start, first + stop))
+            at += last - first
+        if block:
+            blocks.append(block)
+    return blocks

@@ -1,0 +1,62 @@
+"""Weights of the parts of a score: one that is far larger than most on training rows gets less.
+
+Parts are in units of what is usual, so that all of them add. But usual squares are mean squares,
+and a part whose squares are mostly as large as that says more on a normal row than one that is
+silent but for rare bursts. Left alone, it would drown what the others have to say; so would one
+that has gone wrong altogether. No label is needed to see either: the median row will do, and it
+does not mind some anomalies in the training rows.
+
+Shapes: T rows of a stretch, C channels, P parts.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+# a part may be so many times as large as most. With half of it rarer rows stand out so much from
+# the rest that a threshold set by a few of them holds less well; twice of it has no effect
+# (docs/log.md, "Weights")
+TOLERANCE = 2.0
+# parts are compared with no less than this: where hardly anything ever moved, one with a little
+# noise is not too large
+FAINT = 1e-2
+# a part smaller than this is rounding, and says nothing of others
+SILENT = 1e-6
+
+
+def typical_surprise(rows: NDArray[np.float64], softness: float) -> float:
+    """The median over rows, in units of what a square as large as the usual one comes to.
+
+    That is one in ``softness``. 0 without any row.
+    """
+    return softness * float(np.median(rows)) if len(rows) else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartWeights:
+    """How large each part is on a typical row, (P,), and which of them the others are held against.
+
+    A part that judges only some rows of every stretch is not one of these: it is averaged with
+    rows that it does not judge, and smaller than it will be on unbroken ones.
+    """
+
+    typical: NDArray[np.float64]
+    comparable: NDArray[np.bool_]
+
+    @property
+    def common(self) -> float:
+        """How large parts are as a rule: the median; without any, no limit."""
+        heard = self.typical[self.comparable & (self.typical > SILENT)]
+        return max(float(np.median(heard)), FAINT) if len(heard) else math.inf
+
+    def factor(self, typical: float) -> float:
+        """The weight of a part: 1, or less if it is more than ``TOLERANCE`` times the median."""
+        return min(1.0, TOLERANCE * self.common / max(typical, SILENT))
+
+    def factors(self) -> list[float]:
+        """The weight of each part."""
+        return [self.factor(float(typical)) for typical in self.typical]
