@@ -12,7 +12,7 @@ from subadjacent.data.benchmarks import SOURCES
 from subadjacent.experiments.paper_numbers import paper_tables, paper_value
 from subadjacent.experiments.plan import REAL, Selection
 from subadjacent.experiments.results import Results
-from subadjacent.experiments.run import CLEAN, PROTOCOLS, PUBLISHED, Run, Setting
+from subadjacent.experiments.run import ABLATION, CLEAN, PROTOCOLS, PUBLISHED, Run, Setting
 
 Settings = tuple[tuple[str, Setting], ...]
 
@@ -22,7 +22,7 @@ ADJUSTED = "oracle_point_adjusted_f1"
 NOT_HERE, NOT_RUN = "no data", "not run"
 
 # these do not depend on the seed, so that one run is enough
-DETERMINISTIC = ("magnitude", "pca", "sub-pca", "band-ridge")
+DETERMINISTIC = ("default", ABLATION, "magnitude", "pca", "sub-pca")
 # rows of an ablation are run once on the largest set, and once under the clean protocol
 ONE_SEED = ("smd",)
 

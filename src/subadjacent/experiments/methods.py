@@ -12,9 +12,9 @@ from subadjacent.experiments.run import Run
 # name → class of the detector, and settings of all its runs
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "default": ("SubAdjacentDetector", {}),
-    "sub-adjacent": ("SubAdjacentDetector", {"recipe": "network", "size": "paper"}),
-    "untrained": ("SubAdjacentDetector", {"recipe": "network", "size": "paper", "epochs": 0}),
-    "band-ridge": ("BandRidgeDetector", {}),
+    "default-network": ("SubAdjacentDetector", {"network": "small"}),
+    "sub-adjacent": ("SubAdjacentTransformerDetector", {"size": "paper"}),
+    "untrained": ("SubAdjacentTransformerDetector", {"size": "paper", "epochs": 0}),
     "anomaly-transformer": ("AnomalyTransformerDetector", {"size": "paper"}),
     "random": ("RandomDetector", {}),
     "magnitude": ("MagnitudeDetector", {}),

@@ -11,7 +11,7 @@ from subadjacent.errors import InputError
 
 PUBLISHED, CLEAN = "published", "clean"
 PROTOCOLS = (PUBLISHED, CLEAN)
-# the default detector with one view left out
+# the default detector with one of its parts left out
 ABLATION = "ablation"
 # scores of the published protocol: the error alone, Eq. 6, Eq. 7
 SCORES = ("error", "weighted", "dynamic")

@@ -26,7 +26,7 @@ from subadjacent.experiments.plan import PAPER, SYNTHETIC
 from subadjacent.experiments.render import markdown
 from subadjacent.experiments.results import Results
 from subadjacent.experiments.run import CLEAN, PUBLISHED
-from subadjacent.experiments.tables.table2 import ANOMALY_TRANSFORMER, BAND_RIDGE, DEFAULT, OURS
+from subadjacent.experiments.tables.table2 import ANOMALY_TRANSFORMER, DEFAULT, OURS, WITH_NETWORK
 from subadjacent.experiments.tables.table3 import CONTAMINATED
 
 SEEDS = range(3)
@@ -94,7 +94,7 @@ class SummaryText:
 
     def clean_table(self, metric: str) -> ResultTable:
         """The default, the paper's network and the controls."""
-        variants = (DEFAULT, BAND_RIDGE, Variant("the paper's network, trained"), *CLEAN_CONTROLS)
+        variants = (DEFAULT, WITH_NETWORK, Variant("the paper's network, trained"), *CLEAN_CONTROLS)
         rows = [(each.label, self._row(each, CLEAN, metric)) for each in variants]
         name = f"summary-clean-{metric.replace('_', '-')}"
         return self._table(name, f"{_sentence(CLEAN_METRICS[metric])}, `clean`", rows)
