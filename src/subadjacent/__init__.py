@@ -15,15 +15,14 @@ if TYPE_CHECKING:
     from subadjacent.detectors.baselines.pca import PCADetector
     from subadjacent.detectors.baselines.random import RandomDetector
     from subadjacent.detectors.baselines.sub_pca import SubPCADetector
+    from subadjacent.detectors.default import SubAdjacentDetector
     from subadjacent.detectors.registry import load
-    from subadjacent.detectors.ridge import BandRidgeDetector
-    from subadjacent.detectors.subadjacent import SubAdjacentDetector
     from subadjacent.errors import DataNotFound, InputError, ModelFileError, SubadjacentError
     from subadjacent.scoring.alarms import Alarm, Cause
     from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue, Fixed, Quantile
     from subadjacent.training.loop import Epoch, Progress
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # public name → the module it lives in; loaded on first use, so that importing the package
 # is quick and does not import torch
@@ -31,7 +30,6 @@ _HOMES = {
     "Alarm": "scoring.alarms",
     "AlarmBudget": "scoring.threshold",
     "AnomalyTransformerDetector": "detectors.baselines.anomaly_transformer",
-    "BandRidgeDetector": "detectors.ridge",
     "BaseDetector": "detectors.base",
     "Cause": "scoring.alarms",
     "DataNotFound": "errors",
@@ -45,7 +43,7 @@ _HOMES = {
     "Progress": "training.loop",
     "Quantile": "scoring.threshold",
     "RandomDetector": "detectors.baselines.random",
-    "SubAdjacentDetector": "detectors.subadjacent",
+    "SubAdjacentDetector": "detectors.default",
     "SubPCADetector": "detectors.baselines.sub_pca",
     "SubadjacentError": "errors",
     "TestSeries": "data.series",
@@ -59,7 +57,6 @@ __all__ = [
     "Alarm",
     "AlarmBudget",
     "AnomalyTransformerDetector",
-    "BandRidgeDetector",
     "BaseDetector",
     "Cause",
     "DataNotFound",

@@ -34,9 +34,8 @@ def ignore(_progress: Progress) -> None:
 class Map(Protocol):
     """Applies a function to every item; results come in the items' order."""
 
-    def __call__(
-        self, function: Callable[[Any], Result], items: Sequence[Any]
-    ) -> Iterator[Result]: ...
+    def __call__(self, function: Callable[[Any], Result], items: Sequence[Any]) -> Iterator[Result]:
+        """Yield the result of every item."""
 
 
 def in_turn(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:

@@ -183,9 +183,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         """Anomalous rows joined into events; the parameters are those of ``Assessment.alarms``."""
         return self.assess(X).alarms(gap=gap, shortest=shortest, channels=channels)
 
-    def _evidence(
-        self, series: Sequence[TrainSeries], watch: Watch = ignore
-    ) -> Iterator[Evidence]:
+    def _evidence(self, series: Sequence[TrainSeries], watch: Watch = ignore) -> Iterator[Evidence]:
         """What the models find in each series, every stretch assessed once."""
         self._warn_of_strangers(series)
         done, total = 0, sum(map(len, series))

@@ -19,7 +19,6 @@ from subadjacent.data.scaling import EntityScalers, fit_scalers
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.split import validation_starts
 from subadjacent.data.windows import Stack, Windows, stack
-from subadjacent.detectors.old_base import BaseDetector, TrainingScores
 from subadjacent.detectors.defaults import (
     Auto,
     check_parameters,
@@ -30,14 +29,15 @@ from subadjacent.detectors.defaults import (
     choose_validation_stride,
     choose_window,
 )
+from subadjacent.detectors.old_base import BaseDetector, Explanation, TrainingScores
 from subadjacent.detectors.old_integrity import check_learned
 from subadjacent.detectors.persist import Tensors, decode_history, encode_history
 from subadjacent.errors import InputError
 from subadjacent.model.config import ModelConfig
 from subadjacent.model.network import Network
-from subadjacent.detectors.old_base import Explanation
 from subadjacent.scoring.alarms import ERROR_FLOOR
 from subadjacent.scoring.dynamic import dynamic
+from subadjacent.scoring.moving import smooth
 from subadjacent.scoring.point import (
     PointConfig,
     Trace,
@@ -45,7 +45,6 @@ from subadjacent.scoring.point import (
     expected_values,
     score_points,
 )
-from subadjacent.scoring.smoothing import smooth
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast, resolve_device
 from subadjacent.training.fit import fit_network

@@ -2,83 +2,60 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.baselines.magnitude import MagnitudeDetector
-from subadjacent.detectors.baselines.subspace import SubspaceDetector
-from subadjacent.detectors.neural import has_network
-from subadjacent.detectors.ridge import BandRidgeDetector
-from subadjacent.detectors.subadjacent import ADDED_UP, SubAdjacentDetector
 from subadjacent.errors import InputError
-
-# forms of the score that compare a row with rows to come, or with all rows at once
-NEED_ALL_ROWS = ("released",)
+from subadjacent.scoring.evidence import Reach
 
 
-class Grid(NamedTuple):
-    """The windows that rows are scored by, and the rows around them that scores depend on."""
+def reach_of(detector: BaseDetector) -> Reach:
+    """The rows around a row that any model of a detector looks at."""
+    reaches = [model.reach for model in detector.models_]
+    ahead = [reach.after for reach in reaches]
+    known = [after for after in ahead if after is not None]
+    return Reach(
+        max(reach.before for reach in reaches),
+        max(known) if len(known) == len(ahead) else None,
+        reaches[0].every,
+    )
 
-    window: int
-    stride: int
-    before: int
-    after: int = 0
 
-
-def grid_of(detector: BaseDetector) -> Grid | None:
-    """How a detector's scores hang together; None where they may depend on all rows at once."""
-    if has_network(detector):
-        smoothing, dynamic = detector.setting("smoothing"), detector.setting("dynamic")
-        stride = detector.scoring_stride or detector.window_
-        if isinstance(detector, SubAdjacentDetector) and detector.recipe in ADDED_UP:
-            reach = detector.combination_.views.reach(smoothing)
-            return Grid(detector.window_, stride, before=reach, after=reach)
-        if dynamic in NEED_ALL_ROWS or detector.block is not None:
-            return None
-        memory = detector.memory if dynamic != "none" else 0
-        return Grid(detector.window_, stride, smoothing + memory)
-    if isinstance(detector, SubAdjacentDetector):
-        reach = detector.combination_.views.reach(detector.setting("smoothing"))
-        return Grid(1, 1, before=reach, after=reach)
-    if isinstance(detector, BandRidgeDetector):
-        reach = detector.views_.reach(detector.smoothing)
-        return Grid(1, 1, before=reach, after=0 if detector.causal else reach)
-    # every window, or every row by itself; a detector not named here scores all rows at once
-    if isinstance(detector, MagnitudeDetector | SubspaceDetector):
-        return Grid(detector._reach(), 1, detector.smoothing)
-    return None
+def can_score_in_parts(detector: BaseDetector) -> bool:
+    """Whether no score depends on all rows at once."""
+    return reach_of(detector).after is not None
 
 
 class PiecewiseScorer:
     """Scores one series part by part; together the scores equal those of all rows at once.
 
-    A part's last rows stay open until the window that they are scored by is full: `push`
+    A part's last rows stay open until the rows that their scores depend on have come: `push`
     gives the scores of rows that are final, in order, and `finish` those of the rest. Only
     the rows that later ones still need are kept.
 
     Parameters
     ----------
     detector
-        Fitted; one that ``grid_of`` has a grid for.
+        Fitted; one that ``can_score_in_parts``.
     least
         Wait for so many new rows before looking at them. A few rows do not tell how fast
         their clock ticks, or whether a value is missing for long.
     """
 
     def __init__(self, detector: BaseDetector, *, least: int = 1) -> None:
-        grid = grid_of(detector)
-        if grid is None:
+        before, after, self._every = reach_of(detector)
+        if after is None:
             raise InputError(
-                f"detector must score rows from those before them to score in parts; got {detector}"
+                f"detector must not need all rows at once to score in parts; got {detector}"
             )
         self._detector = detector
-        self._window, self._stride, before, self._after = grid
+        self._after = after
         # a missing value takes the one before it, which must be there too
-        self._reach = self._window + before + self._after + detector.fill_limit + 1
+        self._before = before + detector.fill_limit + 1
         self._least = least
         self._kept: Any = None
         self._done = 0  # rows of what is kept whose scores were given already
@@ -93,10 +70,11 @@ class PiecewiseScorer:
             return np.empty(0)
         series, scores = self._look(rows)
         start, stop = series.stretches[-1]
-        final = start + self._final(stop - start)
+        # no later row can change these
+        final = max(stop - self._after, start)
         fresh = scores[self._done : final]
-        # on the grid of windows, so that it stays where it would be with all rows at once
-        first = start + max(final - self._reach - start, 0) // self._stride * self._stride
+        # at a multiple, so that windows stand where they would with all rows at once
+        first = start + max(final - self._before - start, 0) // self._every * self._every
         self._kept, self._done, self._seen = rows[first:], final - first, len(rows) - first
         self._gone += first
         return fresh
@@ -116,14 +94,7 @@ class PiecewiseScorer:
             if not self._gone:
                 raise
             raise InputError(f"{error} (rows counted from row {self._gone})") from error
-        return series, self._detector._score([series])[0]
-
-    def _final(self, rows: int) -> int:
-        """How many of a stretch's first rows no later row can change."""
-        if rows < self._window:
-            return 0
-        last_window = (rows - self._window) // self._stride * self._stride
-        return max(last_window + self._stride - self._after, 0)
+        return series, next(self._detector._evidence([series])).score
 
 
 def _below(first: Any, second: Any) -> Any:

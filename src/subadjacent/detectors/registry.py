@@ -11,14 +11,12 @@ from subadjacent.detectors.baselines.magnitude import MagnitudeDetector
 from subadjacent.detectors.baselines.pca import PCADetector
 from subadjacent.detectors.baselines.random import RandomDetector
 from subadjacent.detectors.baselines.sub_pca import SubPCADetector
-from subadjacent.detectors.persist import read_kind
-from subadjacent.detectors.ridge import BandRidgeDetector
-from subadjacent.detectors.subadjacent import SubAdjacentDetector
+from subadjacent.detectors.default import SubAdjacentDetector
+from subadjacent.detectors.folder import read_kind
 from subadjacent.errors import ModelFileError
 
 DETECTORS: dict[str, type[BaseDetector]] = {
     "SubAdjacentDetector": SubAdjacentDetector,
-    "BandRidgeDetector": BandRidgeDetector,
     "AnomalyTransformerDetector": AnomalyTransformerDetector,
     "SubPCADetector": SubPCADetector,
     "PCADetector": PCADetector,

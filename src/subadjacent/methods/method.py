@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,10 @@ class State(NamedTuple):
 class Model(ABC):
     """What was learned of one entity, or of all for entities never seen. It never changes."""
 
-    # rows by which averaging spreads an event to either side; 0 where scores are not averaged
-    blur: ClassVar[int] | int = 0
+    @property
+    def blur(self) -> int:
+        """Rows by which averaging spreads an event to either side; 0 without any averaging."""
+        return 0
 
     @property
     @abstractmethod
@@ -80,17 +82,15 @@ class Method(ABC):
         states = [model.state() for model in models]
         arrays: Arrays = {}
         for name in dict.fromkeys(name for state in states for name in state.arrays):
-            found = [state.arrays.get(name) for state in states]
-            alike = all(one is not None and _kind(one) == _kind(found[0]) for one in found)
-            if alike:
-                arrays[name] = np.stack([one for one in found if one is not None])
+            found = {n: one.arrays[name] for n, one in enumerate(states) if name in one.arrays}
+            kinds = {(array.dtype, array.shape) for array in found.values()}
+            if len(kinds) == 1 and len(found) == len(states):
+                arrays[name] = np.stack(list(found.values()))
             else:
-                arrays |= {f"{name}#{n}": one for n, one in enumerate(found) if one is not None}
+                arrays |= {f"{name}#{n}": array for n, array in found.items()}
         return State(arrays, {"models": [state.facts for state in states]})
 
-    def unpack(
-        self, state: State, channels: int, entities: Sequence[str]
-    ) -> PerEntity[Model]:
+    def unpack(self, state: State, channels: int, entities: Sequence[str]) -> PerEntity[Model]:
         """The inverse of ``pack``; refuses what does not fit."""
         facts = state.facts["models"]
         count = 1 + len(entities)
@@ -111,7 +111,3 @@ class Method(ABC):
             for arrays, fact in zip(parts, facts, strict=True)
         )
         return PerEntity(pooled, dict(zip(entities, others, strict=True)))
-
-
-def _kind(array: NDArray[Any]) -> tuple[Any, ...]:
-    return array.dtype, array.shape

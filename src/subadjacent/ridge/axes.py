@@ -20,7 +20,7 @@ MOST, LEAST_VARIANCE = 12, 1e-6
 
 def cut(rows: NDArray[Any]) -> NDArray[Any]:
     """Standardised rows without values that are far out."""
-    return np.clip(rows, -CLIP, CLIP)
+    return np.asarray(np.clip(rows, -CLIP, CLIP))
 
 
 def principal_axes(parts: Sequence[Rows], most: int = MOST) -> NDArray[np.float32]:

@@ -94,12 +94,12 @@ class BandRidge:
         if inputs.level is not None:
             picked = picked - inputs.level[rows, None]
             picked = picked if as_they_are else cut(picked)
-        return picked.reshape(len(rows), -1)
+        return np.asarray(picked.reshape(len(rows), -1))
 
     def _left(self, inputs: Inputs, first: int, last: int) -> Rows:
         weights, constant = self.weights[:-1], self.weights[-1]
         expected = np.empty((last - first, self.weights.shape[1]), dtype=np.float32)
-        sizes = [side.count * inputs.seen.shape[1] for side in self.neighbours.sides]
+        sizes = [side.size * inputs.seen.shape[1] for side in self.neighbours.sides]
         of_sides = np.split(weights, np.cumsum(sizes)[:-1])
         for rows, views in self.neighbours.aligned(inputs.seen, first, last):
             total = views[0] @ of_sides[0]

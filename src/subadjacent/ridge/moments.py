@@ -11,6 +11,7 @@ Shapes: n rows, C channels, K axes, J neighbours, F = J·K + 1 features, the las
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,7 +108,7 @@ def _by_lags(neighbours: Neighbours, inputs: Inputs, first: int, last: int) -> M
     seen = np.asarray(inputs.seen, dtype=np.float64)
     targets = np.asarray(inputs.target[first:last], dtype=np.float64)
     width, channels = seen.shape[1], targets.shape[1]
-    starts = np.cumsum([0, *(side.count * width for side in neighbours.sides)])
+    starts = np.cumsum([0, *(side.size * width for side in neighbours.sides)])
     heads = len(neighbours.sides) * width
     products = np.zeros((heads + channels + 1, starts[-1]))
     for rows, views in neighbours.aligned(seen, first, last):
@@ -115,12 +116,12 @@ def _by_lags(neighbours: Neighbours, inputs: Inputs, first: int, last: int) -> M
         left = np.concatenate(
             [*(view[:, :width] for view in views), ours, np.ones((len(ours), 1))], axis=1
         )
-        for view, start, stop in zip(views, starts[:-1], starts[1:], strict=True):
+        for view, (start, stop) in zip(views, pairwise(starts), strict=True):
             products[:, start:stop] += left.T @ view
     full = np.empty((starts[-1] + 1, starts[-1] + 1))
     ends = _ends(neighbours, seen, first, last)
-    for one, (top, bottom) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
-        for other, (left_, right) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+    for one, (top, bottom) in enumerate(pairwise(starts)):
+        for other, (left_, right) in enumerate(pairwise(starts)):
             block = full[top:bottom, left_:right]
             block[:width] = products[one * width : (one + 1) * width, left_:right]
             block[:, :width] = products[other * width : (other + 1) * width, top:bottom].T

@@ -16,10 +16,10 @@ from subadjacent.errors import require_whole
 
 
 class Side(NamedTuple):
-    """The neighbours on one side of a row: ``count`` of them, the first at ``offset``."""
+    """The neighbours on one side of a row: ``size`` of them, the first at ``offset``."""
 
     offset: int
-    count: int
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +48,18 @@ class Neighbours:
         before = len(range(self.near, self.behind + 1, self.step))
         after = len(range(self.near, self.ahead + 1, self.step))
         sides = (Side(-(self.near + (before - 1) * self.step), before), Side(self.near, after))
-        return tuple(side for side in sides if side.count)
+        return tuple(side for side in sides if side.size)
 
     @property
     def count(self) -> int:
         """How many neighbours a row has."""
-        return sum(side.count for side in self.sides)
+        return sum(side.size for side in self.sides)
 
     @property
     def offsets(self) -> NDArray[np.int64]:
         """Where they stand, seen from the row."""
         return np.concatenate(
-            [side.offset + self.step * np.arange(side.count) for side in self.sides]
+            [side.offset + self.step * np.arange(side.size) for side in self.sides]
         )
 
     @property
@@ -72,11 +72,6 @@ class Neighbours:
         first = min(self.behind, rows)
         return slice(first, max(rows - self.ahead, first))
 
-    def windows(self, values: NDArray[Any], first: int, last: int) -> NDArray[Any]:
-        """The neighbours of each row from ``first`` to ``last``, copied, (rows, J·K)."""
-        rows = np.arange(first, last)[:, None] + self.offsets
-        return values[rows].reshape(last - first, -1)
-
     def aligned(
         self, values: NDArray[Any], first: int, last: int
     ) -> Iterator[tuple[slice, list[NDArray[Any]]]]:
@@ -86,19 +81,19 @@ class Neighbours:
         memory, cut into rows. So all windows are seen without a copy, in as many turns as a
         window is long (every ``step``-th row is copied once).
         """
-        width, longest = values.shape[1], max(side.count for side in self.sides)
+        width, longest = values.shape[1], max(side.size for side in self.sides)
         for phase in range(min(self.step, last - first)):
             here = range(first + phase, last, self.step)
             lanes = [
                 np.ascontiguousarray(
-                    values[here.start + side.offset :: self.step][: len(here) + side.count - 1]
+                    values[here.start + side.offset :: self.step][: len(here) + side.size - 1]
                 )
                 for side in self.sides
             ]
             for turn in range(min(longest, len(here))):
                 rows = here[turn::longest]
                 views = [
-                    _windows_apart(lane, turn, side.count, longest, len(rows), width)
+                    _windows_apart(lane, turn, side.size, longest, len(rows), width)
                     for lane, side in zip(lanes, self.sides, strict=True)
                 ]
                 yield slice(rows.start - first, rows.stop - first, rows.step), views

@@ -165,7 +165,5 @@ def _layouts(fits: Sequence[RidgeFit]) -> list[Neighbours]:
 
 def _judged_share(layouts: Sequence[Neighbours], parts: Sequence[Rows]) -> float:
     """The share of rows that any of the models judges."""
-    judged = sum(
-        rows.stop - rows.start for part in parts for rows in shares(layouts, len(part))
-    )
-    return judged / sum(map(len, parts))
+    judged = [rows.stop - rows.start for part in parts for rows in shares(layouts, len(part))]
+    return float(sum(judged) / sum(map(len, parts)))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from subadjacent.errors import InputError
-from subadjacent.scoring.smoothing import trailing_sum
+from subadjacent.scoring.moving import trailing_sum
 
 Scores = NDArray[np.float64]
 

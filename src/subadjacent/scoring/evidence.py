@@ -50,8 +50,5 @@ def joined(parts: Sequence[Evidence]) -> Evidence:
         np.concatenate([part.score for part in parts]),
         np.concatenate([part.by_channel for part in parts]),
         np.concatenate(expected) if len(expected) == len(parts) else None,
-        {
-            name: np.concatenate([part.traces[name] for part in parts])
-            for name in parts[0].traces
-        },
+        {name: np.concatenate([part.traces[name] for part in parts]) for name in parts[0].traces},
     )

@@ -109,7 +109,7 @@ class WindowSums:
         self.n = n
 
     def over(self, first: int, last: int, length: int, ahead: int) -> NDArray[np.float64]:
-        """Sums over ``length`` rows, ``ahead`` of them after it, of each row ``first`` to ``last``."""
+        """Sums over ``length`` rows around each row, ``ahead`` of them after it."""
         high = slice(first + ahead + 1, last + ahead + 1)
         low = slice(high.start - length, high.stop - length)
         if low.start >= 0 and high.stop <= self.n + 1:

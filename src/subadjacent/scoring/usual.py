@@ -73,7 +73,7 @@ class ChannelScale:
         product += 1
         for square, unit in zip(measured.scales[1:], units[1:], strict=True):
             product *= square * unit + 1
-        surprise = np.log(product, out=product)
+        surprise: Surprise = np.log(product, out=product)
         surprise /= len(SCALES)
         excess = measured.spread / np.maximum(self.spread, FLOOR)
         beyond = excess > 1

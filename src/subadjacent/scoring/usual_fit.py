@@ -155,7 +155,9 @@ class _Sums:
         self.blocks = {
             fold: _cut(rows.outside(fold), BLOCKS) for fold in (None, *range(len(rows.folds)))
         }
-        edges = {edge for blocks in self.blocks.values() for block in blocks for edge in sum(block, ())}
+        edges = {
+            edge for blocks in self.blocks.values() for block in blocks for edge in sum(block, ())
+        }
         self.edges = sorted(edges | {0, rows.count})
         # where these judged rows stand among all rows
         self.places = np.append(rows.at, len(rows.judged))[self.edges]
@@ -186,7 +188,9 @@ class _Sums:
         blocks = self.blocks[fold]
         if not blocks:
             return np.full(self.totals.shape[1:], NEVER_UNUSUAL)
-        up_to = np.concatenate([np.zeros((1, *self.totals.shape[1:])), np.cumsum(self.totals, axis=0)])
+        up_to = np.concatenate(
+            [np.zeros((1, *self.totals.shape[1:])), np.cumsum(self.totals, axis=0)]
+        )
         place = {edge: number for number, edge in enumerate(self.edges)}
         means = []
         for block in blocks:

@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 from subadjacent.data.scaling import EntityScalers, fit_scalers
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import Stack, Stretch, stack
-from subadjacent.detectors.old_base import BaseDetector, TrainingScores
+from subadjacent.detectors.old_base import BaseDetector, Explanation, TrainingScores
 from subadjacent.detectors.old_integrity import check_scalers, require_numbers
 from subadjacent.detectors.persist import Tensors
 from subadjacent.errors import require_number, require_whole
-from subadjacent.detectors.old_base import Explanation
 from subadjacent.scoring.alarms import ERROR_FLOOR
-from subadjacent.scoring.smoothing import smooth
+from subadjacent.scoring.moving import smooth
 from subadjacent.training.loop import Watch
 
 Rows = NDArray[np.float64]

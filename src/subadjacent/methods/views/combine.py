@@ -42,7 +42,9 @@ def combine(parts: Sequence[PartOfStretch], factors: Sequence[float], shape: Any
     rows, channels = shape
     values = np.empty((rows, channels), dtype=np.float32)
     means, by_part = np.empty(rows), np.zeros((len(parts), rows))
-    weight = sum(part.weight * own.judged for part, own in zip(PARTS, parts, strict=True))
+    weight = np.sum(
+        [part.weight * own.judged for part, own in zip(PARTS, parts, strict=True)], axis=0
+    )
     for first, last in chunks(rows):
         here = slice(first, last)
         total = np.zeros((last - first, channels))

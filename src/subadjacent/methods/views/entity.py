@@ -87,7 +87,7 @@ class ViewsModel(Model):
     unit: float
 
     @property
-    def blur(self) -> int:  # type: ignore[override]  # a fact of the settings here
+    def blur(self) -> int:
         """Rows by which averaging spreads an event; which are its core is known later only."""
         looks_back = self.settings.lookahead == 0
         return 0 if looks_back else max(smoothing_lengths(self.settings.smoothing))

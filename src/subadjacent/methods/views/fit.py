@@ -110,9 +110,7 @@ def _fit_view(
     return _ViewFit(view, [_UnseenPart(scale, judged) for scale in scales])
 
 
-def _fit_slow(
-    parts: Sequence[Rows], axes: NDArray[np.float32], settings: ViewSettings
-) -> SidesFit:
+def _fit_slow(parts: Sequence[Rows], axes: NDArray[np.float32], settings: ViewSettings) -> SidesFit:
     """A ridge that reaches as far as there are rows for, or one of no model."""
     longest = max(parts, key=len)
     cycle = dominant_period(cut(longest), axes) or 0

@@ -128,9 +128,7 @@ def _fit_pooled(
     step = -(-len(series) // POOLED_ENTITIES)
     some = series[::step]
     most = max(POOLED_ROWS // len(some), 2 * settings.far)
-    parts = [
-        scaler.apply(rows) for one in some for rows in _last_stretches(one, most)
-    ]
+    parts = [scaler.apply(rows) for one in some for rows in _last_stretches(one, most)]
     return _fit_quietly(parts, settings).entity
 
 

@@ -101,8 +101,8 @@ class View:
             assert self.joint is not None
             return self.joint.surprise(JointSquares.of(residuals, first, last, lookahead))
 
-        forms = [alone, across] if self.joint is None else [alone, across, whole]
-        return Look(residuals, judged, forms)
+        forms: list[Callable[[int, int], Surprise]] = [alone, across]
+        return Look(residuals, judged, forms if self.joint is None else [*forms, whole])
 
 
 class Look(NamedTuple):
