@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from characterisation import cases
 
+from characterisation import cases
 from subadjacent import SubAdjacentDetector
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.ridge import BandRidgeDetector

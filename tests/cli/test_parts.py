@@ -19,7 +19,7 @@ from subadjacent.cli.output import filled_folder, print_json, write_frame
 from subadjacent.cli.progress import Bar
 from subadjacent.cli.rows import first_part, naming
 from subadjacent.errors import InputError
-from subadjacent.training.loop import Progress
+from subadjacent.runtime import Progress
 
 
 def times(zone: bool = False) -> pl.Series:

@@ -17,8 +17,7 @@ from subadjacent.data.scaling import fit_scalers
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import Stack, stack
 from subadjacent.errors import InputError
-from subadjacent.model.config import ModelConfig
-from subadjacent.model.transformer import SubAdjacentTransformer
+from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 from subadjacent.scoring.point import (
     PointConfig,
     channel_errors,
@@ -36,7 +35,9 @@ Point = tuple[float, float, float, list[float]]
 
 @pytest.fixture(scope="module")
 def model() -> SubAdjacentTransformer:
-    config = ModelConfig(channels=3, width=8, heads=2, layers=1, feedforward=8, band=Band(1, 2))
+    config = SubAdjacentConfig(
+        channels=3, width=8, heads=2, layers=1, feedforward=8, band=Band(1, 2)
+    )
     return SubAdjacentTransformer.seeded(config, 0)
 
 
@@ -217,7 +218,9 @@ def test_how_many_are_scored_at_once_does_not_matter(model: SubAdjacentTransform
 
 
 def test_scoring_neither_trains_nor_needs_a_network_in_evaluation_mode() -> None:
-    config = ModelConfig(channels=3, width=8, heads=2, layers=1, feedforward=8, band=Band(1, 2))
+    config = SubAdjacentConfig(
+        channels=3, width=8, heads=2, layers=1, feedforward=8, band=Band(1, 2)
+    )
     model = SubAdjacentTransformer.seeded(config, 0).train()
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
     points = score_points(model, stacked(walk(20)), PointConfig())

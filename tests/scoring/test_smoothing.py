@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subadjacent.errors import InputError
-from subadjacent.scoring.smoothing import smooth, trailing_sum
+from subadjacent.scoring.moving import smooth, trailing_sum
 
 scores = st.lists(st.floats(-1e6, 1e6), max_size=40)
 

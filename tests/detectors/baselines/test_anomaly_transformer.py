@@ -17,7 +17,7 @@ from subadjacent import (
     load,
 )
 from subadjacent.data.plant import Plant
-from subadjacent.model.network import Network
+from subadjacent.networks.network import Network
 from subadjacent.scoring.point import weighted
 
 SMALL: dict[str, Any] = {"window": 20, "epochs": 2, "stride": 4}
