@@ -220,7 +220,7 @@ def test_entities_must_match_by_name() -> None:
 
 def test_rows_go_to_a_detector_and_labels_do_not(tmp_path: Path) -> None:
     nips = load_benchmark("nips-ts", tmp_path)
-    detector = SubAdjacentDetector(window=20, epochs=1)
+    detector = SubAdjacentDetector()
     with pytest.raises(InputError, match="must not hold labels"):
         detector.fit(nips.test[0])
     assert not hasattr(nips.train[0], "labels")
