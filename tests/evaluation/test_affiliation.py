@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from counting import calls
 from evaluation.awkward import REFUSED_FLAGS, Pair, scored, series
 from evaluation.slow import affiliation_oracle
 from subadjacent.errors import InputError
@@ -116,3 +117,10 @@ def test_each_number_is_its_part() -> None:
 def test_flags_that_are_none_are_refused(flags: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         affiliation(flags, [0, 1, 0])
+
+
+def test_no_loop_goes_over_rows_or_events() -> None:
+    few, many = (
+        np.random.default_rng(0).integers(0, 2, size=(2, rows)) for rows in (2_000, 200_000)
+    )
+    assert calls(lambda: affiliation(*many)) <= calls(lambda: affiliation(*few))

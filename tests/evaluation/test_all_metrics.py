@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counting import calls
 from evaluation.awkward import Pair, scored
 from subadjacent.errors import InputError
 from subadjacent.evaluation.adjust import point_adjust
@@ -79,3 +80,13 @@ def test_what_cannot_be_measured_is_refused() -> None:
         all_metrics([1.0], [1], math.nan)
     with pytest.raises(InputError, match="window must be"):
         all_metrics([1.0], [1], 0.0, window=-1)
+
+
+def test_no_loop_goes_over_rows() -> None:
+    def work(rows: int) -> int:
+        labels = (np.arange(rows) % (rows // 20) < rows // 100).astype(int)
+        scores = np.random.default_rng(0).normal(size=rows) + labels
+        return calls(lambda: all_metrics(scores, labels, 1.5))
+
+    # runs of flagged rows are gone through one by one
+    assert work(100_000) < 100_000

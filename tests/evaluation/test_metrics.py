@@ -19,6 +19,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
+from counting import calls
 from evaluation.awkward import Pair, adjust_oracle, awkward, best_oracle, every_threshold, scored
 from subadjacent.evaluation.adjust import adjust_scores, point_adjust, point_adjust_k
 from subadjacent.evaluation.metrics import (
@@ -269,3 +270,20 @@ def test_noise_looks_less_good_the_more_of_an_event_must_be_found() -> None:
     assert found == sorted(found, reverse=True)
     assert found[0] > 0.9
     assert found[-1] == best_f1(noise, labels).f1 < 0.25
+
+
+def test_no_loop_goes_over_thresholds() -> None:
+    def work(rows: int) -> int:
+        rng = np.random.default_rng(0)
+        labels = np.repeat(rng.random(100) < 0.1, rows // 100)
+        scores = rng.normal(size=rows)
+        return calls(
+            lambda: (
+                best_f1(scores, labels),
+                best_point_adjusted_f1(scores, labels),
+                average_precision(scores, labels),
+                auroc(scores, labels),
+            )
+        )
+
+    assert work(1_000_000) < 2 * work(10_000)

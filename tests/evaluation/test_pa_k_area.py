@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from counting import calls
 from evaluation.awkward import REFUSED_SCORES, Pair, scored, series
 from evaluation.slow import area_oracle, best_pa_k_area_oracle, pa_k_area_oracle
 from subadjacent.errors import InputError
@@ -85,3 +86,14 @@ def test_what_is_undefined() -> None:
 def test_scores_that_are_no_scores_are_refused(scores: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         best_pa_k_area(scores, [0, 1, 0])
+
+
+def test_no_loop_goes_over_rows() -> None:
+    def work(rows: int) -> int:
+        labels = (np.arange(rows) % 200 < 40).astype(int)
+        scores = np.random.default_rng(0).normal(size=rows) + labels
+        return calls(
+            lambda: (best_pa_k_area(scores, labels), best_point_adjusted_f1(scores, labels))
+        )
+
+    assert work(50_000) < 2 * work(5_000)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from counting import calls
 from evaluation.awkward import REFUSED_FLAGS, Pair, scored
 from evaluation.slow import reward_oracle
 from subadjacent.errors import InputError
@@ -123,3 +124,12 @@ def test_settings_are_checked(setting: str, value: Any, rule: str) -> None:
     with pytest.raises(InputError) as caught:
         range_f1([1], [1], **{setting: value})
     assert str(caught.value) == f"{setting} must be {rule}; got {value!r}"
+
+
+def test_no_loop_goes_over_ranges() -> None:
+    few, many = (
+        np.random.default_rng(0).integers(0, 2, size=(2, rows)) for rows in (2_000, 200_000)
+    )
+    assert calls(lambda: range_f1(*many, bias="middle")) <= calls(
+        lambda: range_f1(*few, bias="middle")
+    )

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counting import calls
 from evaluation.awkward import REFUSED_SCORES, Pair, awkward, scored
 from evaluation.slow import volumes_oracle
 from subadjacent.errors import InputError
@@ -172,3 +173,13 @@ def test_settings_are_checked(setting: str, value: Any, rule: str) -> None:
     with pytest.raises(InputError) as caught:
         volumes([1.0, 2.0], [0, 1], **{setting: value})
     assert str(caught.value) == f"{setting} must be {rule}; got {value!r}"
+
+
+@variants
+def test_no_loop_goes_over_rows(variant: VusVariant) -> None:
+    def work(rows: int) -> int:
+        labels = (np.arange(rows) % 1_000 < 60).astype(int)
+        scores = np.random.default_rng(0).normal(size=rows) + labels
+        return calls(lambda: volumes(scores, labels, 100, variant=variant))
+
+    assert work(100_000) < 2 * work(5_000)
