@@ -41,7 +41,7 @@ def main() -> None:
     arguments = parser.parse_args()
 
     plant = multivariate(n=20_000, channels=arguments.channels, seed=0, ratio=0.01)
-    detector = SubAdjacentDetector(epochs=1).fit(plant.train)
+    detector = SubAdjacentDetector().fit(plant.train)
     times = -(-arguments.rows // len(plant.test))
     series = np.tile(plant.test, (times, 1))[: arguments.rows]
     # a tile repeats exactly; noise keeps it from being kinder to the page than data are
