@@ -54,7 +54,7 @@ def test_importing_the_package_does_not_import_torch() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["core.band", "networks.config", "training.history", "training.ridge", "model.ridge"]
+    "name", ["core.band", "networks.config", "training.history", "runtime", "methods.method"]
 )
 def test_what_the_linear_method_uses_does_not_import_torch(name: str) -> None:
     code = f"import sys, subadjacent.{name}; print('torch' in sys.modules)"
@@ -62,7 +62,7 @@ def test_what_the_linear_method_uses_does_not_import_torch(name: str) -> None:
 
 
 def test_nothing_imports_triton_before_there_is_a_gpu_to_use_it() -> None:
-    folders = ("core", "model", "networks", "data", "training", "scoring", "detectors")
+    folders = ("core", "networks", "ridge", "methods", "data", "training", "scoring", "detectors")
     imports = "; ".join(
         f"import {name}"
         for name in MODULES
@@ -73,7 +73,7 @@ def test_nothing_imports_triton_before_there_is_a_gpu_to_use_it() -> None:
 
 def test_the_bare_library_needs_no_frames_and_no_files() -> None:
     """The folders that run on a GPU image import torch, NumPy, SciPy and scikit-learn only."""
-    folders = ("core", "model", "networks", "training", "scoring", "detectors")
+    folders = ("core", "networks", "ridge", "methods", "training", "scoring", "detectors")
     imports = "; ".join(f"import {name}" for name in MODULES if name.split(".")[1] in folders)
     code = f"""
 import sys

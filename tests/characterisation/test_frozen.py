@@ -18,7 +18,6 @@ from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.ridge import BandRidgeDetector
 
 FROZEN = Path(__file__).with_name("frozen")
-PAPER = {"recipe": "paper", "size": "tiny", "window": 40, "epochs": 1, "stride": 4}
 EXACT, NETWORK = 1e-6, 1e-3
 
 needs_msl = pytest.mark.skipif(not cases.MSL.exists(), reason=f"{cases.MSL} is not there")
@@ -46,18 +45,6 @@ def test_default_with_a_network_on_a_plant() -> None:
     train, test = cases.generated()["plant"]
     detector = SubAdjacentDetector(recipe="combined", size="tiny", epochs=1).fit(train)
     _compare(detector, test, "network-plant", NETWORK)
-
-
-def test_paper_on_a_plant() -> None:
-    train, test = cases.generated()["plant"]
-    _compare(SubAdjacentDetector(**PAPER).fit(train), test, "paper-plant", NETWORK)
-
-
-@needs_msl
-@pytest.mark.shared
-def test_paper_on_msl() -> None:
-    train, test = cases.msl()
-    _compare(SubAdjacentDetector(**PAPER).fit(train), test, "paper-msl", NETWORK)
 
 
 def _compare(detector: BaseDetector, test: Any, name: str, tolerance: float) -> None:

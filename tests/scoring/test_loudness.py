@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
 from subadjacent.scoring.loudness import FAINT, TOLERANCE, Loudness, typical
 
 

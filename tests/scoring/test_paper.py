@@ -1,19 +1,30 @@
-"""Eq. 7 in its three forms: by hand, against loops, finite in every corner."""
+"""Eq. 6, and Eq. 7 in its three forms: by hand, against loops, finite in every corner."""
 
 from __future__ import annotations
 
 import math
 import statistics
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
 from subadjacent.errors import InputError
-from subadjacent.scoring.paper import DYNAMIC, check_form, dynamic, tail_surprise
+from subadjacent.networks.network import WindowEvidence
+from subadjacent.scoring.paper import (
+    DYNAMIC,
+    PaperScore,
+    blockwise,
+    check_form,
+    dynamic,
+    tail_surprise,
+    weighted,
+)
 
 FORMS = ["trailing", "released", "printed"]
 
@@ -181,3 +192,74 @@ def test_an_unknown_form_is_refused_with_the_known() -> None:
         )
     for form in DYNAMIC:
         check_form(form)
+
+
+# ---- Eq. 6
+
+
+def test_equation_6_by_hand() -> None:
+    # the weights are 1, 1/2 and 1 over their mean, 5/6
+    error = torch.tensor([1.0, 1.0, 2.0])
+    contribution = torch.tensor([0.0, math.log(2), 0.0])
+    found = weighted(error, contribution, temperature=1.0)
+    torch.testing.assert_close(found, torch.tensor([1.2, 0.6, 2.4]))
+
+
+def test_no_temperature_leaves_the_plain_error() -> None:
+    error = torch.rand(2, 5, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(weighted(error, 7 * error, temperature=0.0), error)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.floats(0, 100))
+def test_weights_have_a_mean_of_one(contributions: list[float], temperature: float) -> None:
+    contribution = torch.tensor(contributions, dtype=torch.float64)
+    weights = weighted(torch.ones_like(contribution), contribution, temperature)
+    assert weights.mean().item() == pytest.approx(1)
+    # less contribution, more weight
+    assert (weights[contribution.argmin()] >= weights).all()
+
+
+def test_each_block_shares_its_weights_and_the_last_may_be_shorter() -> None:
+    error, contribution = np.ones(5, np.float32), np.array([0, 1, 2, 2, 7], np.float32) * np.log(2)
+    # weights of 1 and 1/2 over their mean, 3/4; two alike; one alone
+    found = blockwise(error, contribution.astype(np.float32), block=2, temperature=1.0)
+    np.testing.assert_allclose(found, [4 / 3, 2 / 3, 1, 1, 1], rtol=1e-6)
+
+
+def test_a_window_is_weighted_by_the_contribution_where_there_is_a_temperature() -> None:
+    error = torch.tensor([[[1.0, 3.0], [2.0, 2.0]]])
+    judged = WindowEvidence(error, None, {"contribution": torch.tensor([[0.0, math.log(3)]])})
+    # the mean errors are 2 and 2, the weights 3/4 and 1/4, times two points
+    assert PaperScore(1.0).of_windows(judged)[0].tolist() == pytest.approx([3.0, 1.0])
+    assert PaperScore(0.0).of_windows(judged)[0].tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "needs", "memory"),
+    [
+        ({"dynamic": "none"}, False, 0),
+        ({"dynamic": "trailing"}, False, 7),
+        ({"dynamic": "printed"}, False, 7),
+        ({"dynamic": "released"}, True, 0),
+        ({"dynamic": "none", "block": 5}, True, 0),
+    ],
+)
+def test_a_score_knows_which_rows_it_needs(settings: Any, needs: bool, memory: int) -> None:
+    paper = PaperScore(**settings)
+    assert paper.needs_all_rows is needs
+    assert paper.memory(np.zeros(7)) == memory
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"temperature": -1}, "temperature must be a finite number of at least 0; got -1"),
+        ({"block": 0}, "block must be a whole number of at least 1; got 0"),
+        ({"smoothing": 0}, "smoothing must be a whole number of at least 1; got 0"),
+        ({"dynamic": "fast"}, "dynamic must be one of trailing, released, printed, none; "),
+    ],
+)
+def test_what_breaks_a_rule_is_refused(settings: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        PaperScore(**settings)
+    assert str(caught.value).startswith(message)

@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
 from subadjacent.scoring.standardised import (
     FLOOR,
     SCALES,

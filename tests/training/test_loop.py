@@ -12,10 +12,10 @@ import torch
 
 from subadjacent.data.windows import Windows
 from subadjacent.networks.subadjacent import SubAdjacentTransformer
+from subadjacent.runtime import Progress
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast
 from subadjacent.training.history import Epoch
-from subadjacent.runtime import Progress
 from subadjacent.training.loop import train, validate
 from subadjacent.training.step import set_learning_rate
 from tiny import CPU, WINDOW, network, weights, windows
@@ -95,11 +95,12 @@ def test_every_step_and_every_epoch_can_be_watched() -> None:
     seen: list[Progress] = []
     history = run(network(), TrainingConfig(epochs=2, batch_size=40), watch=seen.append)
     # 89 windows make 3 steps, then the epoch's own report
-    assert [(p.epoch, p.step, p.steps) for p in seen] == [
-        (1, 1, 3), (1, 2, 3), (1, 3, 3), (1, 3, 3),
-        (2, 1, 3), (2, 2, 3), (2, 3, 3), (2, 3, 3),
-    ]  # fmt: skip
-    assert [p.finished for p in seen if p.finished] == history
+    assert [(p.stage, p.done, p.total, p.unit) for p in seen] == [
+        ("training", done, 6, "steps") for done in (1, 2, 3, 3, 4, 5, 6, 6)
+    ]
+    assert seen[4].note == "epoch 2 of at most 2"
+    error = f"{history[1].validation_error:.4g}"
+    assert seen[7].note == f"epoch 2 of at most 2, validation error {error}"
 
 
 def test_a_passed_deadline_ends_the_epoch_after_one_step() -> None:

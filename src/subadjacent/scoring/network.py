@@ -17,8 +17,8 @@ from subadjacent.data.windows import Stack, Windows
 from subadjacent.errors import InputError, require_whole
 from subadjacent.networks.network import Network, WindowEvidence
 
-# points judged at a time, in as many windows as hold them; a longer window by itself. At half of
-# it a pass takes as long on two cores, at twice of it twice the memory
+# points judged at a time, in as many windows as hold them; a longer window by itself. Twice as
+# many take twice the memory
 POINTS_AT_ONCE = 25_600
 
 Rows = NDArray[np.float32]
@@ -50,6 +50,7 @@ def check_stride(stride: int | None, window: int) -> int:
     return stride
 
 
+@torch.inference_mode()
 def judge_rows(
     network: Network,
     stack: Stack,
@@ -91,6 +92,7 @@ def judge_rows(
     )
 
 
+@torch.inference_mode()
 def usual_errors(
     network: Network, windows: Windows, points_at_once: int = POINTS_AT_ONCE
 ) -> NDArray[np.float64]:
@@ -101,7 +103,6 @@ def usual_errors(
     return (total / len(windows)).numpy()
 
 
-@torch.inference_mode()
 def _judged(
     network: Network, windows: Windows, points_at_once: int
 ) -> Iterator[tuple[Tensor, WindowEvidence]]:

@@ -1,9 +1,8 @@
-"""Scores of points: Eq. 6 by hand, then window by window against loops."""
+"""What a network says of rows: by hand, then window by window against loops."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,20 +10,18 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import Tensor, nn
 
 from subadjacent.core.band import Band
-from subadjacent.data.scaling import fit_scalers
+from subadjacent.data.entities import PerEntity
+from subadjacent.data.scaling import Scaler, fit_scalers
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import Stack, stack
 from subadjacent.errors import InputError
+from subadjacent.networks.network import Network, WindowEvidence
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
-from subadjacent.scoring.point import (
-    PointConfig,
-    channel_errors,
-    expected_values,
-    score_points,
-    weighted,
-)
+from subadjacent.scoring.network import RowEvidence, check_stride, judge_rows, usual_errors
+from subadjacent.scoring.paper import PaperScore
 
 WINDOW = 8
 LENGTHS = [1, 2, WINDOW - 1, WINDOW, WINDOW + 1, 2 * WINDOW, 2 * WINDOW + 7]
@@ -114,26 +111,10 @@ def rows_of(found: Stack, stacked_rows: np.ndarray) -> np.ndarray:
     return np.concatenate(found.unstack(stacked_rows))
 
 
-def test_equation_6_by_hand() -> None:
-    # the weights are 1, 1/2 and 1 over their mean, 5/6
-    error = torch.tensor([1.0, 1.0, 2.0])
-    contribution = torch.tensor([0.0, math.log(2), 0.0])
-    found = weighted(error, contribution, temperature=1.0)
-    torch.testing.assert_close(found, torch.tensor([1.2, 0.6, 2.4]))
-
-
-def test_no_temperature_leaves_the_plain_error() -> None:
-    error = torch.rand(2, 5, generator=torch.Generator().manual_seed(0))
-    assert torch.equal(weighted(error, 7 * error, temperature=0.0), error)
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.floats(0, 100))
-def test_weights_have_a_mean_of_one(contributions: list[float], temperature: float) -> None:
-    contribution = torch.tensor(contributions, dtype=torch.float64)
-    weights = weighted(torch.ones_like(contribution), contribution, temperature)
-    assert weights.mean().item() == pytest.approx(1)
-    # less contribution, more weight
-    assert (weights[contribution.argmin()] >= weights).all()
+def judged(
+    model: SubAdjacentTransformer, found: Stack, temperature: float = 50.0, stride: int = WINDOW
+) -> RowEvidence:
+    return judge_rows(model, found, stride, PaperScore(temperature).of_windows)
 
 
 @pytest.mark.parametrize("temperature", [0.0, 5.0, 50.0])
@@ -142,10 +123,11 @@ def test_every_row_is_scored_as_by_hand(
     model: SubAdjacentTransformer, n: int, temperature: float
 ) -> None:
     found = stacked(walk(n))
-    points = score_points(model, found, PointConfig(temperature))
+    points = judged(model, found, temperature)
     expected = series_oracle(model, found, WINDOW, temperature)
-    for column, name in enumerate(("error", "contribution", "score")):
-        scores = rows_of(found, getattr(points, name))
+    traces = (points.traces["error"], points.traces["contribution"], points.score)
+    for column, trace in enumerate(traces):
+        scores = rows_of(found, trace)
         assert scores.shape == (n,)
         assert np.isfinite(scores).all()
         np.testing.assert_allclose(scores, expected[:, column], rtol=1e-4, atol=1e-6)
@@ -158,35 +140,17 @@ def test_overlapping_windows_are_averaged(
 ) -> None:
     # two stretches, and a second series
     found = stacked(walk(n + 11, starts=(0, n)), walk(9, seed=1))
-    points = score_points(model, found, PointConfig(5.0, stride=stride))
+    points = judged(model, found, 5.0, stride)
     expected = series_oracle(model, found, stride, 5.0)
-    np.testing.assert_allclose(rows_of(found, points.score), expected[:, 2], rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(rows_of(found, points.error), expected[:, 0], rtol=1e-4, atol=1e-6)
-
-
-@pytest.mark.parametrize("block", [1, 2, 7, WINDOW, 20, 1000])
-def test_blocks_begin_anew_with_every_stretch_and_leave_the_padding_out(
-    model: SubAdjacentTransformer, block: int
-) -> None:
-    found = stacked(walk(21, starts=(0, 3)), walk(5, seed=1), walk(1, seed=2))
-    points = score_points(model, found, PointConfig(5.0, block=block))
-    errors = rows_of(found, points.error).tolist()
-    contributions = rows_of(found, points.contribution).tolist()
-    expected: list[float] = []
-    for first, last in ((0, 3), (3, 21), (21, 26), (26, 27)):
-        for start in range(first, last, block):
-            rows = slice(start, min(start + block, last))
-            expected += weigh_oracle(errors[rows], contributions[rows], 5.0)
-    np.testing.assert_allclose(rows_of(found, points.score), expected, rtol=1e-5)
-
-
-def test_a_block_of_the_window_is_the_default_where_windows_tile(
-    model: SubAdjacentTransformer,
-) -> None:
-    found = stacked(walk(4 * WINDOW))
-    default = score_points(model, found, PointConfig(5.0))
-    same = score_points(model, found, PointConfig(5.0, block=WINDOW))
-    np.testing.assert_allclose(same.score, default.score, rtol=1e-6)
+    near = {"rtol": 1e-4, "atol": 1e-6}
+    np.testing.assert_allclose(rows_of(found, points.score), expected[:, 2], **near)
+    np.testing.assert_allclose(rows_of(found, points.traces["error"]), expected[:, 0], **near)
+    assert points.expected is not None
+    np.testing.assert_allclose(
+        rows_of(found, points.expected), expected[:, 3:], rtol=1e-4, atol=1e-5
+    )
+    assert points.by_channel is not None
+    np.testing.assert_allclose(points.by_channel.mean(axis=1), points.traces["error"], **near)
 
 
 @given(st.integers(WINDOW, 40), st.integers(1, 20), st.sampled_from([2, 5, WINDOW]))
@@ -194,27 +158,70 @@ def test_scores_in_complete_windows_stay_when_rows_come(
     model: SubAdjacentTransformer, n: int, more: int, stride: int
 ) -> None:
     series = walk(n + more)
-    config = PointConfig(5.0, stride=stride)
 
     def scores(rows: int) -> np.ndarray:
-        return score_points(model, stacked(TrainSeries(series.values[:rows])), config).score
+        return judged(model, stacked(TrainSeries(series.values[:rows])), 5.0, stride).score
 
     # rows that no window to come will cover
     settled = (n - WINDOW) // stride * stride + stride
     np.testing.assert_allclose(scores(n + more)[:settled], scores(n)[:settled], rtol=1e-4)
 
 
-def test_windows_at_once_by_hand() -> None:
-    assert PointConfig(at_once=1000).windows_at_once(100) == 10
-    assert PointConfig(at_once=1000).windows_at_once(300) == 3
-    assert PointConfig(at_once=1000).windows_at_once(1001) == 1
+@pytest.mark.parametrize(("at_once", "batches"), [(1, [1] * 5), (16, [2, 2, 1]), (1000, [5])])
+def test_so_many_points_are_judged_at_once(
+    model: SubAdjacentTransformer, at_once: int, batches: list[int]
+) -> None:
+    run: list[int] = []
+    handle = model.register_forward_hook(lambda _model, inputs, _output: run.append(len(inputs[0])))
+    try:
+        found = judge_rows(
+            model,
+            stacked(walk(40)),
+            WINDOW,
+            PaperScore(5.0).of_windows,
+            points_at_once=at_once,
+        )
+    finally:
+        handle.remove()
+    # every window once
+    assert run == batches
+    np.testing.assert_allclose(found.score, judged(model, stacked(walk(40)), 5.0).score, rtol=1e-4)
 
 
-def test_how_many_are_scored_at_once_does_not_matter(model: SubAdjacentTransformer) -> None:
-    found = stacked(walk(50), walk(33, seed=1))
-    one = score_points(model, found, PointConfig(5.0, stride=3, at_once=1))
-    many = score_points(model, found, PointConfig(5.0, stride=3, at_once=10_000))
-    np.testing.assert_allclose(one.score, many.score, rtol=1e-4)
+def test_what_is_known_of_channels_can_be_left_out(model: SubAdjacentTransformer) -> None:
+    found = stacked(walk(30))
+    plain = judge_rows(model, found, WINDOW, PaperScore(5.0).of_windows, channels=False)
+    assert plain.by_channel is None
+    assert plain.expected is None
+    np.testing.assert_array_equal(plain.score, judged(model, found, 5.0).score)
+
+
+class Distant(Network):
+    """Expects nothing: the error of a point is its distance from the first, in every channel."""
+
+    def __init__(self) -> None:
+        super().__init__(None)  # type: ignore[arg-type]  # it has no settings
+        self.unused = nn.Parameter(torch.zeros(()))
+
+    def losses(self, windows: Tensor, epoch: int) -> list[Tensor]:  # noqa: ARG002
+        return [self.unused * 0]
+
+    def judge(self, windows: Tensor) -> WindowEvidence:
+        distance = (windows - windows[:, :1]).square().sum(dim=-1)
+        error = distance[..., None].expand_as(windows)
+        return WindowEvidence(error, None, {"distance": distance.sqrt()})
+
+
+def test_a_network_without_expectations_or_contributions_scores_by_its_error() -> None:
+    rows = TrainSeries(np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0], [0.0, 0.0]]))
+    found = stack([rows], PerEntity(Scaler(np.zeros(2), np.ones(2)), {}), 2)
+    points = judge_rows(Distant(), found, 2, PaperScore(temperature=0.0).of_windows)
+    # the windows are rows 0 and 1, rows 2 and 3
+    assert points.score.tolist() == [0, 25, 0, 1]
+    assert points.traces["distance"].tolist() == [0, 5, 0, 1]
+    assert points.expected is None
+    assert points.by_channel is not None
+    assert points.by_channel[1].tolist() == [25, 25]
 
 
 def test_scoring_neither_trains_nor_needs_a_network_in_evaluation_mode() -> None:
@@ -223,56 +230,15 @@ def test_scoring_neither_trains_nor_needs_a_network_in_evaluation_mode() -> None
     )
     model = SubAdjacentTransformer.seeded(config, 0).train()
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
-    points = score_points(model, stacked(walk(20)), PointConfig())
+    points = judged(model, stacked(walk(20)))
     assert type(points.score) is np.ndarray
     assert points.score.dtype == np.float32
     assert all(torch.equal(weight, before[name]) for name, weight in model.state_dict().items())
     assert all(weight.grad is None for weight in model.parameters())
 
 
-@pytest.mark.parametrize("stride", [3, WINDOW])
-def test_expected_values_are_the_mean_reconstruction(
-    model: SubAdjacentTransformer, stride: int
-) -> None:
-    found = stacked(walk(27, starts=(0, 3)), walk(9, seed=1))
-    wanted = found.restack([np.ones(27, dtype=bool), np.ones(9, dtype=bool)])
-    values = expected_values(model, found, PointConfig(stride=stride), wanted)
-    expected = series_oracle(model, found, stride, 0.0)[:, 3:]
-    np.testing.assert_allclose(values, expected, rtol=1e-4, atol=1e-5)
-
-
-@given(st.sets(st.integers(0, 35)), st.sampled_from([3, WINDOW]))
-def test_wanted_rows_are_rows_of_the_whole_reconstruction(
-    model: SubAdjacentTransformer, rows: set[int], stride: int
-) -> None:
-    found = stacked(walk(27, starts=(0, 3)), walk(9, seed=1))
-    config = PointConfig(stride=stride)
-    everything = np.ones(len(found.values), dtype=bool)
-    wanted = np.isin(np.arange(len(everything)), list(rows))
-    some = expected_values(model, found, config, wanted)
-    assert some.shape == (len(rows), 3)
-    np.testing.assert_allclose(
-        some, expected_values(model, found, config, everything)[wanted], rtol=1e-4, atol=1e-5
-    )
-
-
-@pytest.mark.parametrize(("wanted", "windows"), [([], 0), ([0], 1), ([15, 16], 2), ([79], 1)])
-def test_only_windows_that_cover_a_wanted_row_are_run(
-    model: SubAdjacentTransformer, wanted: list[int], windows: int
-) -> None:
-    run = []
-    handle = model.register_forward_hook(lambda _model, inputs, _output: run.append(len(inputs[0])))
-    try:
-        rows = np.isin(np.arange(80), wanted)
-        found = expected_values(model, stacked(walk(80)), PointConfig(), rows)
-    finally:
-        handle.remove()
-    assert sum(run) == windows
-    assert found.shape == (len(wanted), 3)
-
-
 @pytest.mark.parametrize("at_once", [1, 2 * WINDOW, 1000])
-def test_channel_errors_are_means_over_all_windows(
+def test_usual_errors_are_means_over_all_windows(
     model: SubAdjacentTransformer, at_once: int
 ) -> None:
     found = stacked(walk(30))
@@ -282,26 +248,18 @@ def test_channel_errors_are_means_over_all_windows(
         rows = found.values[start : start + WINDOW].numpy()
         reconstructed = [point[3] for point in window_oracle(model, rows, 0.0)]
         expected += ((np.array(reconstructed) - rows) ** 2).mean(axis=0) / 4
-    errors = channel_errors(model, windows, PointConfig(at_once=at_once))
+    errors = usual_errors(model, windows, points_at_once=at_once)
     assert errors.dtype == np.float64
     np.testing.assert_allclose(errors, expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
-    ("build", "message"),
+    ("stride", "message"),
     [
+        (0, "scoring_stride must be a whole number of at least 1; got 0"),
+        (1.5, "scoring_stride must be a whole number of at least 1; got 1.5"),
         (
-            lambda: PointConfig(temperature=-1),
-            "temperature must be a finite number of at least 0; got -1",
-        ),
-        (lambda: PointConfig(block=0), "block must be a whole number of at least 1; got 0"),
-        (lambda: PointConfig(stride=1.5), "stride must be a whole number of at least 1; got 1.5"),
-        (
-            lambda: PointConfig(at_once=0),
-            "at_once must be a whole number of at least 1; got 0",
-        ),
-        (
-            lambda: PointConfig(stride=9).stride_within(8),
+            9,
             (
                 "scoring_stride must be at most the window, or rows go unscored; "
                 "got scoring_stride=9, window=8"
@@ -309,13 +267,11 @@ def test_channel_errors_are_means_over_all_windows(
         ),
     ],
 )
-def test_what_breaks_a_rule_is_refused(build: Callable[[], Any], message: str) -> None:
+def test_a_stride_that_leaves_rows_out_is_refused(stride: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
-        build()
+        check_stride(stride, 8)
     assert str(caught.value) == message
 
 
 def test_the_stride_is_the_window_unless_told_otherwise() -> None:
-    assert PointConfig().stride_within(8) == 8
-    assert PointConfig(stride=3).stride_within(8) == 3
-    assert PointConfig(stride=8).stride_within(8) == 8
+    assert [check_stride(stride, 8) for stride in (None, 3, 8)] == [8, 3, 8]

@@ -13,15 +13,17 @@ from subadjacent import (
     AnomalyTransformerDetector,
     InputError,
     ModelFileError,
-    SubAdjacentDetector,
+    SubAdjacentTransformerDetector,
     load,
 )
 from subadjacent.data.plant import Plant
-from subadjacent.networks.network import Network
-from subadjacent.scoring.point import weighted
+from subadjacent.detectors.seed import choose_seed
+from subadjacent.scoring.paper import weighted
 
 SMALL: dict[str, Any] = {"window": 20, "epochs": 2, "stride": 4}
-both_networks = pytest.mark.parametrize("kind", [AnomalyTransformerDetector, SubAdjacentDetector])
+both_networks = pytest.mark.parametrize(
+    "kind", [AnomalyTransformerDetector, SubAdjacentTransformerDetector]
+)
 
 
 def quick(**parameters: Any) -> AnomalyTransformerDetector:
@@ -31,13 +33,13 @@ def quick(**parameters: Any) -> AnomalyTransformerDetector:
 def test_the_score_is_the_error_weighed_by_the_discrepancy_over_the_window(plant: Plant) -> None:
     detector = quick(temperature=0.5).fit(plant.train)
     rows = plant.test[:20]
-    trace = detector.trace(rows)[0]
-    expected = weighted(
-        torch.from_numpy(trace.error), torch.from_numpy(trace.contribution), temperature=0.5
+    assessment = detector.assess(rows)
+    error, discrepancy, score = (
+        torch.from_numpy(assessment.traces[0][name]) for name in ("error", "contribution", "score")
     )
-    np.testing.assert_allclose(trace.score, expected.numpy(), rtol=1e-5)
-    np.testing.assert_allclose(detector.decision_function(rows), trace.score, rtol=1e-6)
-    assert trace.contribution.min() > 0
+    torch.testing.assert_close(score, weighted(error, discrepancy, temperature=0.5))
+    np.testing.assert_allclose(assessment.scores, score, rtol=1e-6)
+    assert discrepancy.min() > 0
 
 
 def test_training_lowers_the_error(plant: Plant) -> None:
@@ -101,7 +103,9 @@ def test_a_run_goes_on_from_its_checkpoint_and_not_from_another_networks(
     again = quick(checkpoint=state).fit(plant.train)
     np.testing.assert_array_equal(first.decision_scores_, again.decision_scores_)
     with pytest.raises(ModelFileError, match="made with other settings"):
-        SubAdjacentDetector(**SMALL, attention_weight=3.0, checkpoint=state).fit(plant.train)
+        SubAdjacentTransformerDetector(
+            **SMALL, size="small", attention_weight=3.0, checkpoint=state
+        ).fit(plant.train)
 
 
 # ---- without training
@@ -111,9 +115,9 @@ def test_a_run_goes_on_from_its_checkpoint_and_not_from_another_networks(
 def test_without_epochs_the_network_keeps_its_initial_weights(
     kind: Any, plant: Plant, tmp_path: Path
 ) -> None:
-    detector = kind(window=20, epochs=0, random_state=7).fit(plant.train)
-    assert detector.history_ == []
-    initial: Network = kind._kind.seeded(detector.network_.config, detector.seed_)
+    detector = kind(window=20, epochs=0, size="small", random_state=7).fit(plant.train)
+    assert detector.history_ == ()
+    initial = type(detector.network_).seeded(detector.network_.config, choose_seed(7))
     for name, weight in initial.state_dict().items():
         assert torch.equal(detector.network_.state_dict()[name], weight)
     assert not detector.network_.training
@@ -127,5 +131,7 @@ def test_without_epochs_the_network_keeps_its_initial_weights(
 
 @both_networks
 def test_without_epochs_no_checkpoint_is_written(kind: Any, plant: Plant, tmp_path: Path) -> None:
-    kind(window=20, epochs=0, checkpoint=tmp_path / "state", budget="1s").fit(plant.train)
+    kind(window=20, size="tiny", epochs=0, checkpoint=tmp_path / "state", budget="1s").fit(
+        plant.train
+    )
     assert list(tmp_path.iterdir()) == []
