@@ -86,11 +86,13 @@ def test_rows_that_were_made_before_an_interruption_are_kept(tmp_path: Path) -> 
 
 def test_two_processes_give_the_rows_of_one(tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
+    # a fit of an earlier test may have left processes for the next one
+    others = multiprocessing.active_children()
     assert make(RUNS, Results(one), HERE) == []
     assert make(RUNS, Results(two), replace(HERE, jobs=2)) == []
     assert rows(one, RUNS) == rows(two, RUNS)
     assert all(rows(one, RUNS))
-    assert multiprocessing.active_children() == []
+    assert set(multiprocessing.active_children()) <= set(others)
 
 
 def test_processes_that_die_fail_their_own_runs_and_the_rest_is_told_too(tmp_path: Path) -> None:
@@ -101,11 +103,12 @@ def test_processes_that_die_fail_their_own_runs_and_the_rest_is_told_too(tmp_pat
     )
     beside_first = replace(first, seed=1)
     seen = set()
+    others = set(multiprocessing.active_children())
 
     def kill(step: RunEvent) -> None:
         seen.add((step.run, step.begun))
         if {(first, True), (second, True), (RANDOM, False)} <= seen:
-            for child in multiprocessing.active_children():
+            for child in set(multiprocessing.active_children()) - others:
                 child.kill()
 
     results = Results(tmp_path)
