@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from subadjacent.detectors.rivals.sub_pca import SubPCADetector
     from subadjacent.detectors.transformer import SubAdjacentTransformerDetector
     from subadjacent.errors import DataNotFound, InputError, ModelFileError, SubadjacentError
+    from subadjacent.runtime import Progress
     from subadjacent.scoring.alarms import Alarm, Cause
     from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue, Fixed, Quantile
     from subadjacent.training.history import Epoch
-    from subadjacent.runtime import Progress
 
 __version__ = "0.2.0"
 

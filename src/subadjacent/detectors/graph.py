@@ -35,14 +35,15 @@ class ScoringGraph(nn.Module):
 
     def __init__(self, model: NeuralModel) -> None:
         super().__init__()
-        self.network = copy.deepcopy(model.network).cpu().eval()
-        self.window, self.stride, self.paper = model.window, model.stride, model.paper
-        self.clip = float(model.scaler.clip)
+        entity, self.paper = model.entity, model.paper
+        self.network = copy.deepcopy(entity.network).cpu().eval()
+        self.window, self.stride = entity.window, entity.stride
+        self.clip = float(entity.scaler.clip)
         self.before = model.calibration.score
         self.compared = FORMS[model.paper.dynamic]
         for name, values in (
-            ("center", model.scaler.center),
-            ("deviation", model.scaler.deviation),
+            ("center", entity.scaler.center),
+            ("deviation", entity.scaler.deviation),
             ("warmup", model.calibration.warmup),
         ):
             self.register_buffer(name, torch.as_tensor(values, dtype=torch.float64))

@@ -39,12 +39,12 @@ class NetworkDetector(BaseDetector):
     @property
     def network_(self) -> Network:
         """The trained network; all entities share it."""
-        return self._fitted().network
+        return self._fitted().entity.network
 
     @property
     def window_(self) -> int:
         """Points in a window."""
-        return self._fitted().window
+        return self._fitted().entity.window
 
     @property
     def history_(self) -> Sequence[Epoch]:
@@ -64,7 +64,7 @@ class NetworkDetector(BaseDetector):
         start, stop = next(one for one in series.stretches if one[0] <= row < one[1])
         model = self.models_.of(series.entity)
         assert isinstance(model, NeuralModel)
-        first, matrix = model.attention_around(series.values[start:stop], row - start)
+        first, matrix = model.entity.attention_around(series.values[start:stop], row - start)
         return start + first, matrix
 
     def _fitted(self) -> NeuralModel:
@@ -82,5 +82,5 @@ class NetworkDetector(BaseDetector):
         models = super()._restore(state, device)
         assert isinstance(models.pooled, NeuralModel)
         # in place: the models of all entities share it
-        models.pooled.network.to(resolve_device(device))
+        models.pooled.entity.network.to(resolve_device(device))
         return models

@@ -52,7 +52,7 @@ def to_onnx(detector: BaseDetector, *, entity: str | None = None) -> bytes:
     _check_extra()
     model = _model(detector, entity)
     require_number("threshold_", detector.threshold_)
-    exported = _traced(ScoringGraph(model).eval(), model.window, len(detector.channels_))
+    exported = _traced(ScoringGraph(model).eval(), model.entity.window, len(detector.channels_))
     _default_threshold(exported, float(detector.threshold_))
     _describe(exported, facts(detector, model, entity))
     return bytes(exported.SerializeToString())
@@ -65,8 +65,8 @@ def facts(detector: BaseDetector, model: NeuralModel, entity: str | None) -> dic
         "kind": type(detector).__name__,
         "entity": entity,
         "channels": json.dumps(list(detector.channels_), ensure_ascii=False),
-        "window": model.window,
-        "scoring_stride": model.stride,
+        "window": model.entity.window,
+        "scoring_stride": model.entity.stride,
         "block": model.paper.block,
         "temperature": float(model.paper.temperature),
         "smoothing": model.paper.smoothing,

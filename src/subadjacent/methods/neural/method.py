@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -33,7 +33,13 @@ from subadjacent.methods.neural.defaults import (
     require_auto_or_number,
     require_auto_or_whole,
 )
-from subadjacent.methods.neural.model import WEIGHTS, Calibration, NeuralModel, row_scores
+from subadjacent.methods.neural.model import (
+    WEIGHTS,
+    Calibration,
+    EntityNetwork,
+    NeuralModel,
+    row_scores,
+)
 from subadjacent.networks.network import Network, NetworkConfig
 from subadjacent.runtime import Runtime
 from subadjacent.scoring.network import check_stride, judge_rows, usual_errors
@@ -41,7 +47,17 @@ from subadjacent.scoring.paper import PaperScore
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast, resolve_device
 from subadjacent.training.fit import fit_network
-from subadjacent.training.history import decode_history
+from subadjacent.training.history import Epoch, decode_history
+
+
+class Trained(NamedTuple):
+    """A trained network, and the rows that it was trained and validated on."""
+
+    networks: PerEntity[EntityNetwork]
+    stacked: Stack
+    held_out: NDArray[np.bool_]  # of the stacked rows
+    validation: Windows
+    history: tuple[Epoch, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,8 +143,8 @@ class NeuralMethod(Method):
         """The learning rate where it is left at "auto"."""
         return 1e-3
 
-    def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
-        """Train the network, then learn what is usual from the rows that were held out."""
+    def train(self, series: Sequence[TrainSeries], run: Runtime) -> Trained:
+        """Train the network on the rows before the end of each series."""
         device = resolve_device(run.device)
         mixed = autocast(device, run.precision)
         window = choose_window(self.window, max(map(len, series)))
@@ -151,22 +167,25 @@ class NeuralMethod(Method):
             checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
             watch=run.watch,
         )
+        networks = scalers.map(lambda scaler: EntityNetwork(network, scaler, window, stride))
+        held_out = [np.arange(len(one)) >= cut for one, cut in zip(series, cuts, strict=True)]
+        return Trained(networks, stacked, stacked.restack(held_out), validation, tuple(history))
 
-        held_out = stacked.restack(
-            [np.arange(len(one)) >= cut for one, cut in zip(series, cuts, strict=True)]
-        )
-        paper = self._paper()
-        points = _points(network, stacked, stride, paper)
+    def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
+        """Train the network, then learn what is usual from the rows that were held out."""
+        networks, stacked, held_out, validation, history = self.train(series, run)
+        network, paper = networks.pooled.network, self._paper()
+        points = _points(network, stacked, networks.pooled.stride, paper)
         usual = float(points[held_out].mean())
         smoothed = stacked.map_stretches(points, lambda rows: paper.smoothed(rows, usual))
         warmup = _spaced(smoothed[held_out], self.memory)
         scores = stacked.map_stretches(smoothed, lambda rows: paper.compared(rows, warmup))
         calibration = Calibration(usual, warmup, usual_errors(network, validation))
 
-        def model(scaler: Scaler) -> Model:
-            return NeuralModel(network, scaler, calibration, window, stride, paper, tuple(history))
+        def model(entity: EntityNetwork) -> Model:
+            return NeuralModel(entity, calibration, paper, history)
 
-        return Fitted(scalers.map(model), stacked.unstack(scores), scores[held_out])
+        return Fitted(networks.map(model), stacked.unstack(scores), scores[held_out])
 
     def pack(self, models: PerEntity[Model]) -> State:
         """The state of one model, and the scales of all entities: they share the rest."""
@@ -185,14 +204,30 @@ class NeuralMethod(Method):
             require_array(f"entities.{name}", scales[name], (len(entities), channels))
         pooled = self.restore(state, channels)
         assert isinstance(pooled, NeuralModel)
-        found = {
-            entity: replace(pooled, scaler=Scaler(center, deviation, pooled.scaler.clip))
-            for entity, center, deviation in zip(entities, *scales.values(), strict=True)
-        }
-        return PerEntity(pooled, found)
+        clip = pooled.entity.scaler.clip
+
+        def model(center: NDArray[Any], deviation: NDArray[Any]) -> Model:
+            entity = replace(pooled.entity, scaler=Scaler(center, deviation, clip))
+            return replace(pooled, entity=entity)
+
+        found = [model(*scale) for scale in zip(*scales.values(), strict=True)]
+        return PerEntity(pooled, dict(zip(entities, found, strict=True)))
 
     def restore(self, state: State, channels: int) -> Model:
         """The inverse of ``NeuralModel.state``; refuses what does not fit."""
+        arrays, facts = state
+        require_array("usual_errors", arrays["usual_errors"], (channels,), least=0)
+        require_array("warmup", arrays["warmup"], (max(arrays["warmup"].size, 1),))
+        require_number("usual_score", facts["usual_score"])
+        return NeuralModel(
+            self.restore_network(state, channels),
+            Calibration(float(facts["usual_score"]), arrays["warmup"], arrays["usual_errors"]),
+            self._paper(),
+            tuple(decode_history(facts["history"])),
+        )
+
+    def restore_network(self, state: State, channels: int) -> EntityNetwork:
+        """The inverse of ``EntityNetwork.state``; refuses what does not fit."""
         arrays, facts = state
         window = facts["window"]
         require_whole("window", window, least=2)
@@ -203,9 +238,6 @@ class NeuralMethod(Method):
             )
         for name in ("center", "deviation"):
             require_array(name, arrays[name], (channels,))
-        require_array("usual_errors", arrays["usual_errors"], (channels,), least=0)
-        require_array("warmup", arrays["warmup"], (max(arrays["warmup"].size, 1),))
-        require_number("usual_score", facts["usual_score"])
         require_number("clip", facts["clip"], above=0)
         weights = {
             name.removeprefix(WEIGHTS): torch.from_numpy(value)
@@ -214,15 +246,9 @@ class NeuralMethod(Method):
         }
         network = self.network.seeded(config, 0)
         network.load_state_dict(weights)
-        return NeuralModel(
-            network.eval(),
-            Scaler(arrays["center"], arrays["deviation"], float(facts["clip"])),
-            Calibration(float(facts["usual_score"]), arrays["warmup"], arrays["usual_errors"]),
-            window,
-            check_stride(self.scoring_stride, window),
-            self._paper(),
-            tuple(decode_history(facts["history"])),
-        )
+        scaler = Scaler(arrays["center"], arrays["deviation"], float(facts["clip"]))
+        stride = check_stride(self.scoring_stride, window)
+        return EntityNetwork(network.eval(), scaler, window, stride)
 
     def _windows(
         self, stacked: Stack, series: Sequence[TrainSeries], cuts: Sequence[int]
