@@ -1,4 +1,4 @@
-"""Seconds to fit and to score on this machine's CPU.
+"""Seconds to fit and to score the paper's network on this machine's CPU.
 
 python benchmarks/fit_time.py --rows 100_000 --channels 25
 """
@@ -10,7 +10,7 @@ import time
 
 import torch
 
-from subadjacent import SubAdjacentDetector, multivariate
+from subadjacent import SubAdjacentTransformerDetector, multivariate
 
 
 def main() -> None:
@@ -22,7 +22,8 @@ def main() -> None:
 
     plant = multivariate(n=arguments.rows, channels=arguments.channels, seed=0)
     started = time.perf_counter()
-    detector = SubAdjacentDetector(size=arguments.size, device="cpu").fit(plant.train)
+    detector = SubAdjacentTransformerDetector(size=arguments.size, stride="auto", device="cpu")
+    detector.fit(plant.train)
     fitted = time.perf_counter()
     detector.decision_function(plant.test)
     scored = time.perf_counter()

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from subadjacent import SubAdjacentDetector
+from subadjacent import SubAdjacentTransformerDetector
 from subadjacent.core.band import Band
 from subadjacent.core.kernels.switch import VARIABLE, use_kernels
 from subadjacent.data.windows import Windows
@@ -170,8 +170,8 @@ def fitting() -> list[Row]:
     series = waves + 0.1 * generator.standard_normal((ROWS, CHANNELS))
     rows: list[Row] = []
     for name in ("first fit", "once compiled"):
-        detector = SubAdjacentDetector(
-            recipe="network", size="paper", window=POINTS, near=20, far=30, stride=1, epochs=1,
+        detector = SubAdjacentTransformerDetector(
+            size="paper", window=POINTS, near=20, far=30, stride=1, epochs=1,
             batch_size=128, device="cuda",
         )  # fmt: skip
         started = time.perf_counter()

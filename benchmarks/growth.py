@@ -27,6 +27,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +40,13 @@ AXES = {
 # what the other axes stay at
 ROWS, CHANNELS, ROWS_AN_ENTITY = 10_000, 5, 300
 STEP_POINTS, SCORED_ROWS = 100_000, 400_000
-DETECTORS: dict[str, dict[str, Any]] = {
-    "default": {},
-    "fast": {"recipe": "fast"},
-    "network": {"recipe": "network", "size": "small"},
+# name → class of the detector, and its settings
+DETECTORS: dict[str, tuple[str, dict[str, Any]]] = {
+    "default": ("SubAdjacentDetector", {}),
+    "network": (
+        "SubAdjacentTransformerDetector",
+        {"size": "small", "stride": "auto", "epochs": 1, "device": "cpu"},
+    ),
 }
 COLUMNS = ("axis", "size", "detector", "phase", "seconds", "mib", "data_mib", "state")
 MIB = 2**20
@@ -83,13 +87,14 @@ def made_up(rows: int, channels: int) -> Any:
 
 def costs_of_detector(axis: str, size: int, name: str) -> Iterator[Row]:
     """Fit, and score the same rows."""
-    from subadjacent import SubAdjacentDetector
+    import subadjacent
 
     channels = size if axis == "channels" else CHANNELS
     rows = {"rows": size, "entities": size * ROWS_AN_ENTITY}.get(axis, ROWS)
-    settings = DETECTORS[name] | {"epochs": 1, "device": "cpu"}
+    kind, settings = DETECTORS[name]
+    build = partial(getattr(subadjacent, kind), **settings)
     # libraries and first kernels take memory of their own, which does not grow with the data
-    SubAdjacentDetector(**settings).fit(made_up(500, 2))
+    build().fit(made_up(500, 2))
     idle = forget_peak()
     values: Any = made_up(rows, channels)
     data = values.nbytes / MIB
@@ -97,7 +102,7 @@ def costs_of_detector(axis: str, size: int, name: str) -> Iterator[Row]:
         values = {
             f"machine_{one}": values[one * ROWS_AN_ENTITY :][:ROWS_AN_ENTITY] for one in range(size)
         }
-    detector = SubAdjacentDetector(**settings)
+    detector = build()
     for phase, work in (("fit", detector.fit), ("score", detector.decision_function)):
         forget_peak()
         started = time.perf_counter()

@@ -14,7 +14,7 @@ from typing import Any
 from growth import CHANNELS, ROWS, ROWS_AN_ENTITY, SCORED_ROWS, STEP_POINTS
 
 INK = "#808080"
-COLOURS = {"default": "#3b8ed8", "fast": "#e0812a", "network": "#2ca58d"}
+COLOURS = {"default": "#3b8ed8", "network": "#2ca58d"}
 LINES: dict[str, Any] = {"fit": "-", "score": ":", "training step": "-", "scoring": ":"}
 ABOUT = {
     "rows": f"{CHANNELS} channels.",

@@ -23,8 +23,7 @@ import torch
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from subadjacent import BandRidgeDetector, SubAdjacentDetector, multivariate
-from subadjacent.detectors.piecewise import grid_of
+from subadjacent import SubAdjacentDetector, SubAdjacentTransformerDetector, multivariate
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 
 POINTS, CHANNELS = 100, 25
@@ -68,24 +67,23 @@ def last_score(detector: Any) -> Score:
 
 def network_detector(rows: int) -> Way:
     """The public way, with a network."""
-    detector = SubAdjacentDetector(
-        recipe="network", size="small", window=POINTS, epochs=1, device="cpu"
+    detector = SubAdjacentTransformerDetector(
+        size="small", window=POINTS, stride="auto", epochs=1, dynamic="none", device="cpu"
     ).fit(multivariate(n=rows, channels=CHANNELS, seed=0).train)
-    return Way('SubAdjacentDetector(recipe="network")', POINTS, last_score(detector))
+    return Way("SubAdjacentTransformerDetector, small network", POINTS, last_score(detector))
 
 
-def causal_ridge(rows: int) -> Way:
-    """The public way, without: on as many rows as the last one's score depends on."""
-    detector = BandRidgeDetector(causal=True).fit(
+def causal_default(rows: int) -> Way:
+    """The causal default, on as many rows as the score of the last row depends on."""
+    detector = SubAdjacentDetector(lookahead=0).fit(
         multivariate(n=rows, channels=CHANNELS, seed=0).train
     )
-    grid = grid_of(detector)
-    assert grid is not None
-    return Way("BandRidgeDetector(causal=True)", grid.before + 1, last_score(detector))
+    reach = detector.models_.pooled.reach
+    return Way("SubAdjacentDetector(lookahead=0)", reach.before + 1, last_score(detector))
 
 
 def ways(rows: int) -> list[Way]:
-    return [network_alone(), network_detector(rows), causal_ridge(rows)]
+    return [network_alone(), network_detector(rows), causal_default(rows)]
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Peak memory of fitting and scoring a long series, as a multiple of the data itself.
+"""Peak memory of fitting and scoring a network, as a multiple of the data itself.
 
     python benchmarks/memory.py --rows 10_000_000 --channels 40
 
@@ -15,7 +15,7 @@ import time
 
 import numpy as np
 
-from subadjacent import SubAdjacentDetector
+from subadjacent import SubAdjacentTransformerDetector
 
 
 def peak_gib() -> float:
@@ -33,7 +33,8 @@ def main() -> None:
     arguments = parser.parse_args()
 
     # torch and the first kernels take memory of their own; it does not grow with the data
-    SubAdjacentDetector(epochs=1).fit(np.zeros((500, arguments.channels), np.float32))
+    small = SubAdjacentTransformerDetector(size="small", epochs=1)
+    small.fit(np.zeros((500, arguments.channels), np.float32))
     idle = peak_gib()
 
     rng = np.random.default_rng(0)
@@ -46,7 +47,7 @@ def main() -> None:
     before = peak_gib()
 
     started = time.perf_counter()
-    detector = SubAdjacentDetector(
+    detector = SubAdjacentTransformerDetector(
         stride=arguments.stride, budget=arguments.budget, size="small"
     ).fit(rows)
     fitted = peak_gib()

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from subadjacent.evaluation.affiliation import affiliation
-from subadjacent.evaluation.battery import all_metrics
+from subadjacent.evaluation.all_metrics import all_metrics
 from subadjacent.evaluation.metrics import best_pa_k_area, best_point_adjusted_f1, pa_k_area
 from subadjacent.evaluation.ranges import range_f1
 from subadjacent.evaluation.volume import volumes

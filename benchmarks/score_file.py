@@ -43,14 +43,14 @@ def write(path: Path, rows: int, channels: int) -> None:
         writer.close()
 
 
-def learn(path: Path, model: Path, recipe: str) -> None:
+def learn(path: Path, model: Path) -> None:
     """A model of the file's first rows."""
     import pyarrow.parquet as pq
 
     from subadjacent import SubAdjacentDetector
 
     first = pq.ParquetFile(path).read_row_group(0).to_pandas()[:LEARNED].set_index("time")
-    SubAdjacentDetector(recipe=recipe, epochs=1).fit(first).save(model)
+    SubAdjacentDetector().fit(first).save(model)
 
 
 def run(*command: str | Path) -> tuple[float, float]:
@@ -69,7 +69,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000, 10_000_000])
     parser.add_argument("--channels", type=int, default=40)
-    parser.add_argument("--recipe", default="combined")
     parser.add_argument("--prepare", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.prepare:
@@ -77,17 +76,17 @@ def main() -> None:
         write(arguments.prepare, arguments.rows[0], arguments.channels)
         model = arguments.prepare.with_name("model")
         if not model.exists():
-            learn(arguments.prepare, model, arguments.recipe)
+            learn(arguments.prepare, model)
         return
     idle = run(sys.executable, "-c", "from subadjacent import SubAdjacentDetector")[1]
-    print(f"recipe {arguments.recipe}, {arguments.channels} channels; libraries: {idle:.0f} MiB")
+    print(f"{arguments.channels} channels; libraries: {idle:.0f} MiB")
     print(f"{'rows':>12} {'seconds':>8} {'peak MiB':>9} {'rows alone, MiB':>16}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for rows in arguments.rows:
             file = Path(folder) / "rows.parquet"
             run(
                 sys.executable, __file__, "--prepare", file, "--rows", str(rows),
-                "--channels", str(arguments.channels), "--recipe", arguments.recipe,
+                "--channels", str(arguments.channels),
             )  # fmt: skip
             scores = Path(folder) / "scores.parquet"
             seconds, peak = run(

@@ -2,7 +2,7 @@
 
     python benchmarks/score_forms.py --output benchmarks/reports/score_forms.csv
 
-One network a set (the default detector, one seed); the score's forms are then compared on the
+One small network a set, one seed; the score's forms are then compared on the
 same network: with and without the contribution (Eq. 6), dynamic scoring (Eq. 7) and smoothing.
 Every number is the mean over entities, without point adjustment and without a threshold.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from subadjacent import SubAdjacentDetector
+from subadjacent import SubAdjacentTransformerDetector
 from subadjacent.evaluation.metrics import auroc, average_precision
 
 SETS = {"MSL": "msl.npz", "SMAP": "smap.npz"}
@@ -47,7 +47,9 @@ def main() -> None:
             form = {"temperature": temperature, "smoothing": smoothing, "dynamic": dynamic}
             # the checkpoint holds the trained network: only the first of a set is trained
             network = network or arguments.output.with_name(f".{name}.checkpoint")
-            detector = SubAdjacentDetector(**form, checkpoint=network).fit(train)
+            detector = SubAdjacentTransformerDetector(
+                **form, size="small", stride="auto", checkpoint=network
+            ).fit(train)
             scores = detector.decision_function(test)
             mixed = [one for one in test if 0 < labels[one].sum() < len(labels[one])]
             row = {

@@ -51,9 +51,9 @@ def run(
 
 def test_growth_measures_points_and_writes_a_page(run: Run, tmp_path: Path) -> None:
     found, page = tmp_path / "growth.csv", tmp_path / "growth.md"
-    small = ("--axis", "rows", "--sizes", 300, "--detector", "fast")
+    small = ("--axis", "rows", "--sizes", 300, "--detector", "default")
     said = run("growth", "measure", "--csv", found, *small)
-    assert said.count("fast, fit: ") == said.count("fast, score: ") == 1
+    assert said.count("default, fit: ") == said.count("default, score: ") == 1
     with found.open(newline="") as file:
         machine, *rows = csv.DictReader(file)
     assert machine["axis"] == "machine"
@@ -64,7 +64,7 @@ def test_growth_measures_points_and_writes_a_page(run: Run, tmp_path: Path) -> N
     # what is there is not measured again
     assert run("growth", "measure", "--csv", found, *small) == ""
     run("growth", "report", "--csv", found, "--output", page)
-    assert re.search(r"\| fast, fit \| [\d.]+ \|  \|", page.read_text())
+    assert re.search(r"\| default, fit \| [\d.]+ \|  \|", page.read_text())
     assert (tmp_path / "growth_rows.svg").stat().st_size < 50_000
 
 
@@ -72,7 +72,7 @@ def test_growth_gives_up_a_point_over_its_limit_and_tries_no_larger_one(
     run: Run, tmp_path: Path
 ) -> None:
     found, page = tmp_path / "growth.csv", tmp_path / "growth.md"
-    small = ("--axis", "rows", "--sizes", 300, 600, "--detector", "fast", "--limit", 0.05)
+    small = ("--axis", "rows", "--sizes", 300, 600, "--detector", "default", "--limit", 0.05)
     run("growth", "measure", "--csv", found, *small)
     with found.open(newline="") as file:
         _, *rows = csv.DictReader(file)
@@ -81,7 +81,7 @@ def test_growth_gives_up_a_point_over_its_limit_and_tries_no_larger_one(
         ("300", "score", "over the limit"),
     ]
     run("growth", "report", "--csv", found, "--output", page)
-    assert "| fast, fit | over the limit |" in page.read_text()
+    assert "| default, fit | over the limit |" in page.read_text()
 
 
 def test_the_order_of_growth_is_that_of_the_last_step(load: Callable[[str], ModuleType]) -> None:
@@ -177,7 +177,7 @@ def test_metrics_are_held_against_their_twins(
 
 
 def test_score_file_says_the_peak_of_every_file(run: Run) -> None:
-    said = run("score_file", "--rows", 500, "--channels", 2, "--recipe", "fast")
+    said = run("score_file", "--rows", 500, "--channels", 2)
     ((rows, peak),) = re.findall(r"^ +([\d,]+) +[\d.]+ +(\d+) +\d+$", said, re.MULTILINE)
     assert rows == "500"
     assert int(peak) > 50

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from running import COMMAND, GENEROUS, Run, runner, wait_until
-from subadjacent.experiments.asked import Asked
 from subadjacent.experiments.catalogue import FIGURES, TABLES, figure
+from subadjacent.experiments.plan import Selection
 from subadjacent.experiments.run import PUBLISHED
 from subadjacent.experiments.run import Run as Experiment
-from subadjacent.experiments.runner import Step
+from subadjacent.experiments.runner import RunEvent
 from subadjacent.experiments.tables.table3 import TABLE
 
 ROOT = Path(__file__).parents[2]
@@ -108,7 +108,7 @@ def test_the_page_links_to_what_was_written(
             ),
         ),
         (["table2", "--datasets", "smd"], 1, "'subadjacent data get smd'"),
-        (["table2", "--no-run"], 1, "results has nothing of table2"),
+        (["table2", "--no-run"], 1, "results has no rows of table2"),
         (["table12"], 2, "got 'table12'"),
         (["table2", "--datasets", "mnist"], 2, "mnist"),
         (["table2", "--seeds", "0"], 2, "--seeds"),
@@ -168,7 +168,7 @@ def test_a_kill_loses_what_was_under_way_and_nothing_else(
     process.communicate(timeout=GENEROUS)
     assert process.returncode == -signal.SIGKILL
     made = keys(tmp_path / "rows")
-    total = len(TABLE.runs(Asked(datasets=("nips-ts",), quick=True)))
+    total = len(TABLE.runs(Selection(datasets=("nips-ts",), quick=True)))
     assert 3 <= len(made) < total
     done = reproduce("table3", "--quick", "--results", "rows", "--device", "cpu")
     assert f"{total - len(made)} runs to make, {len(made)} are there" in done.stderr
@@ -199,9 +199,9 @@ def test_what_is_running_and_the_time_left_are_said() -> None:
     runs = tuple(Experiment("msl", "random", PUBLISHED, seed) for seed in range(4))
     with Bar("running", quiet=True) as bar:
         watch = RunWatch(runs, 1, bar, quiet=True)
-        begun = Step(runs[0], 0, 4, begun=True)
+        begun = RunEvent(runs[0], 0, 4, begun=True)
         watch(begun)
         assert watch.words(begun) == "0 of 4 runs · msl random published, seed 0"
-        done = Step(runs[0], 1, 4, seconds=20.0)
+        done = RunEvent(runs[0], 1, 4, seconds=20.0)
         watch(done)
         assert watch.words(done) == "1 of 4 runs · about 60 s left"

@@ -19,7 +19,7 @@ def tables(text: str) -> list[list[str]]:
     return [one for one in found if one]
 
 
-def opening() -> list[list[str]]:
+def summary() -> list[list[str]]:
     text = (DOCS / "results.md").read_text(encoding="utf-8")
     return tables(text[: text.index("\n## Table 1")])
 
@@ -27,7 +27,7 @@ def opening() -> list[list[str]]:
 def test_the_first_numbers_of_the_readme_are_rows_of_the_results() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = tables(text)[0]
-    average_precision = next(one for one in opening() if any("our default" in row for row in one))
+    average_precision = next(one for one in summary() if any("our default" in row for row in one))
     assert shown[0] == average_precision[0]
     assert len(shown) >= 5
     assert set(shown) <= set(average_precision)

@@ -28,7 +28,6 @@ from subadjacent.evaluation.metrics import (
     precision,
     recall,
 )
-from subadjacent.evaluation.oracle import oracle_threshold
 from subadjacent.evaluation.segments import segments
 from subadjacent.evaluation.summary import summarise, with_controls
 
@@ -53,7 +52,7 @@ OF_PREDICTED: list[Measure] = [
 ]
 OF_SCORES: list[Measure] = [
     *(auroc, average_precision, best_f1, best_point_adjusted_f1, adjust_scores),
-    *(oracle_threshold, summarise_at_zero, controls_at_zero),
+    *(summarise_at_zero, controls_at_zero),
 ]
 
 

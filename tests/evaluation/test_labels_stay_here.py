@@ -40,8 +40,8 @@ def names_evaluation(code: str) -> bool:
         "import subadjacent.evaluation.metrics as m",
         "from subadjacent import evaluation",
         "from subadjacent.evaluation import metrics",
-        "def f():\n    from subadjacent.evaluation.oracle import oracle_threshold",
-        "importlib.import_module('subadjacent.evaluation.oracle')",
+        "def f():\n    from subadjacent.evaluation.metrics import best_f1",
+        "importlib.import_module('subadjacent.evaluation.metrics')",
         "HOMES = {'best_f1': 'evaluation.metrics'}",
     ],
 )

@@ -17,10 +17,10 @@ from evaluation.awkward import REFUSED_SCORES, Pair, awkward, scored
 from evaluation.slow import volumes_oracle
 from subadjacent.errors import InputError
 from subadjacent.evaluation.metrics import auroc, average_precision
-from subadjacent.evaluation.volume import Variant, volumes, vus_pr, vus_roc
+from subadjacent.evaluation.volume import VusVariant, volumes, vus_pr, vus_roc
 
 PEERS = json.loads((Path(__file__).parent / "frozen" / "peers.json").read_text(encoding="utf-8"))
-VARIANTS: tuple[Variant, ...] = ("tsb-ad", "original")
+VARIANTS: tuple[VusVariant, ...] = ("tsb-ad", "original")
 variants = pytest.mark.parametrize("variant", VARIANTS)
 # rows 2 and 3 are an event; the scores fall as 9 (row 1), 8 (row 2), 3 (row 4), 2, 1, 0
 SCORES, LABELS = [1.0, 9.0, 8.0, 2.0, 3.0, 0.0], [0, 0, 1, 1, 0, 0]
@@ -58,7 +58,7 @@ def test_original_by_hand() -> None:
 
 
 @variants
-def test_without_a_buffer_and_with_one_event_the_roc_is_the_usual_one(variant: Variant) -> None:
+def test_without_a_buffer_and_with_one_event_the_roc_is_the_usual_one(variant: VusVariant) -> None:
     # the whole event is found with its first hit: recall is the usual recall
     assert vus_roc(SCORES, LABELS, 0, variant=variant, thresholds=6) == pytest.approx(
         auroc(SCORES, LABELS)
@@ -72,7 +72,7 @@ def test_without_a_buffer_and_with_one_event_tsb_ad_is_average_precision() -> No
 
 
 @variants
-def test_an_alarm_beside_an_event_counts_only_with_a_buffer(variant: Variant) -> None:
+def test_an_alarm_beside_an_event_counts_only_with_a_buffer(variant: VusVariant) -> None:
     scores, labels = np.zeros(50), np.zeros(50, int)
     labels[20:25], scores[17:20] = 1, 1
     values = [vus_pr(scores, labels, window, variant=variant) for window in (0, 2, 6, 20)]
@@ -100,7 +100,7 @@ def test_the_two_variants_differ() -> None:
 @pytest.mark.parametrize(("window", "thresholds"), [(0, 2), (1, 5), (4, 7), (9, 30)])
 @awkward
 def test_volumes_are_those_of_loops(
-    scores: Any, labels: Any, window: int, thresholds: int, variant: Variant
+    scores: Any, labels: Any, window: int, thresholds: int, variant: VusVariant
 ) -> None:
     found = volumes(scores, labels, window, variant=variant, thresholds=thresholds)
     slow = volumes_oracle(list(scores), list(labels), window, variant, thresholds)
@@ -110,7 +110,7 @@ def test_volumes_are_those_of_loops(
 @settings(max_examples=60, deadline=None)
 @given(scored(), st.integers(0, 14), st.sampled_from(VARIANTS))
 def test_volumes_are_those_of_loops_for_any_series(
-    pair: Pair, window: int, variant: Variant
+    pair: Pair, window: int, variant: VusVariant
 ) -> None:
     found = volumes(*pair, window, variant=variant, thresholds=9)
     assert close(found, volumes_oracle(*pair, window, variant, 9))
@@ -118,7 +118,7 @@ def test_volumes_are_those_of_loops_for_any_series(
 
 @given(scored(both=True), st.integers(0, 30), st.sampled_from(VARIANTS))
 def test_volumes_lie_between_0_and_1_and_depend_on_order_alone(
-    pair: Pair, window: int, variant: Variant
+    pair: Pair, window: int, variant: VusVariant
 ) -> None:
     found = volumes(*pair, window, variant=variant)
     assert all(-1e-12 <= value <= 1 + 1e-12 for value in found)
@@ -127,18 +127,18 @@ def test_volumes_lie_between_0_and_1_and_depend_on_order_alone(
 
 
 @variants
-def test_a_perfect_score_has_volumes_near_1_without_a_buffer(variant: Variant) -> None:
+def test_a_perfect_score_has_volumes_near_1_without_a_buffer(variant: VusVariant) -> None:
     labels = np.repeat([0, 1, 0], [100, 30, 70])
     assert volumes(labels.astype(float), labels, 0, variant=variant) == pytest.approx((1, 1))
 
 
 @variants
-def test_without_anomalies_both_are_undefined(variant: Variant) -> None:
+def test_without_anomalies_both_are_undefined(variant: VusVariant) -> None:
     assert all(math.isnan(value) for value in volumes([1.0, 2.0], [0, 0], variant=variant))
 
 
 @variants
-def test_with_only_anomalies_the_roc_is_undefined_and_precision_is_1(variant: Variant) -> None:
+def test_with_only_anomalies_the_roc_is_undefined_and_precision_is_1(variant: VusVariant) -> None:
     found = volumes([1.0, 2.0, 3.0], [1, 1, 1], variant=variant)
     assert math.isnan(found.roc)
     assert found.pr == pytest.approx(1)
@@ -176,7 +176,7 @@ def test_settings_are_checked(setting: str, value: Any, rule: str) -> None:
 
 
 @variants
-def test_no_loop_goes_over_rows(variant: Variant) -> None:
+def test_no_loop_goes_over_rows(variant: VusVariant) -> None:
     def work(rows: int) -> int:
         labels = (np.arange(rows) % 1_000 < 60).astype(int)
         scores = np.random.default_rng(0).normal(size=rows) + labels

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from subadjacent.data.series import TestSeries
+from subadjacent.data.benchmarks import Benchmark
+from subadjacent.data.series import TestSeries, TrainSeries
 from subadjacent.errors import InputError
 from subadjacent.experiments.datasets import load
 from subadjacent.experiments.methods import METHODS, build
@@ -15,6 +17,74 @@ from subadjacent.experiments.protocols import clean
 from subadjacent.experiments.run import CLEAN, Run
 
 RUN = Run("nips-ts", "sub-adjacent", CLEAN, quick=True)
+
+
+class RecordingDetector:
+    """Keeps what it is given; a score is the first channel."""
+
+    threshold_ = 0.5
+
+    def __init__(self) -> None:
+        self.fitted: Any = None
+        self.scored: Any = None
+
+    def fit(self, rows: Any) -> None:
+        self.fitted = rows
+
+    def decision_function(self, rows: Any) -> Any:
+        self.scored = rows
+        if isinstance(rows, dict):
+            return {entity: values[:, 0] for entity, values in rows.items()}
+        return rows[:, 0]
+
+
+def two_entities() -> Benchmark:
+    """Training rows are 0 and 1; test rows are 2 and 3, and 4 and 5."""
+    rows = {"a": [[0.0], [1.0]], "b": [[1.0], [0.0]]}
+    tests = {"a": [[2.0], [3.0]], "b": [[4.0], [5.0]]}
+    return Benchmark(
+        "msl",
+        "Two entities",
+        tuple(TrainSeries(np.array(values), entity=name) for name, values in rows.items()),
+        tuple(
+            TestSeries(TrainSeries(np.array(values), entity=name), np.array([0, 1]))
+            for name, values in tests.items()
+        ),
+        "here",
+    )
+
+
+def test_a_detector_is_fitted_on_training_rows_and_scores_test_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    detectors: list[RecordingDetector] = []
+
+    def recording(_run: Run, _device: str) -> RecordingDetector:
+        detectors.append(RecordingDetector())
+        return detectors[-1]
+
+    monkeypatch.setattr(clean, "build", recording)
+    monkeypatch.setattr(clean, "load", lambda _run, _root: two_entities())
+    row = clean.execute(RUN, None, "cpu")
+    (together,) = detectors
+    assert {name: rows.ravel().tolist() for name, rows in together.fitted.items()} == {
+        "a": [0, 1],
+        "b": [1, 0],
+    }
+    assert {name: rows.ravel().tolist() for name, rows in together.scored.items()} == {
+        "a": [2, 3],
+        "b": [4, 5],
+    }
+    # the anomalous row of each entity scores higher; of all rows, 3 scores less than the normal 4
+    assert row["auroc"] == 1
+    assert row["pooled_auroc"] == 0.75
+    detectors.clear()
+    clean.execute(replace(RUN, per_entity=True), None, "cpu")
+    assert [list(detector.fitted) for detector in detectors] == [["a"], ["b"]]
+    assert [detector.fitted["ab"[n]].ravel().tolist() for n, detector in enumerate(detectors)] == [
+        [0, 1],
+        [1, 0],
+    ]
 
 
 @pytest.mark.parametrize("detector", METHODS)
@@ -27,17 +97,17 @@ def test_other_labels_give_the_same_scores_and_the_same_threshold(detector: str)
     one, other = (clean._one_model(run, part, "cpu") for part in (benchmark, turned))
     np.testing.assert_array_equal(one.scores, other.scores)
     # the share of rows above it, on the same scores
-    assert [found["alarm_rate"] for found in one.measures] == [
-        found["alarm_rate"] for found in other.measures
+    assert [found["alarm_rate"] for found in one.metrics] == [
+        found["alarm_rate"] for found in other.metrics
     ]
-    assert [found["auroc"] for found in one.measures] == pytest.approx(
-        [1 - found["auroc"] for found in other.measures]
+    assert [found["auroc"] for found in one.metrics] == pytest.approx(
+        [1 - found["auroc"] for found in other.metrics]
     )
 
 
 def test_measures_are_means_over_entities_where_they_are_defined() -> None:
-    assert clean._mean([0.2, np.nan, 0.4]) == pytest.approx(0.3)
-    assert np.isnan(clean._mean([np.nan]))
+    assert clean._mean_defined([0.2, np.nan, 0.4]) == pytest.approx(0.3)
+    assert np.isnan(clean._mean_defined([np.nan]))
 
 
 def test_a_row_has_every_measure_the_tables_show() -> None:

@@ -19,10 +19,10 @@ from subadjacent.experiments.comparison import (
     facts_of,
 )
 from subadjacent.experiments.figures import draw, read_arrays, write_arrays
-from subadjacent.experiments.opening import Opening, _listed
 from subadjacent.experiments.page import missing_words, page, shown, table_files
 from subadjacent.experiments.results import Results
 from subadjacent.experiments.run import CLEAN, PUBLISHED
+from subadjacent.experiments.summary_text import SummaryText, _listed
 from subadjacent.experiments.tables.table2 import ANOMALY_TRANSFORMER, OURS
 
 COMMAND = "run: subadjacent reproduce all --no-run --output docs/results --page docs/results.md"
@@ -100,24 +100,24 @@ def made_up(folder: Path, values: dict[str, float], ours: float, clean: float) -
 
 def test_a_method_that_is_worth_something_is_said_to_be(tmp_path: Path) -> None:
     rows = made_up(tmp_path, {"random score": 0.5, "untrained network": 0.6}, 0.97, 0.9)
-    text = Opening(rows).text()
+    text = SummaryText(rows).text()
     assert "reached to within 1 point on MSL" in text
     assert "missed" not in text
     assert "is behind by 37.0 on MSL" in text
     assert "- beside its untrained self: better on MSL;" in text
-    assert "it is better than all five controls on MSL (1 of 1 datasets)" in text
+    assert "it is better than all 5 controls on MSL (1 of 1 datasets)" in text
     assert "hardly sets it apart" not in text
 
 
 def test_one_that_is_not_is_not(tmp_path: Path) -> None:
     rows = made_up(tmp_path, {"random score": 0.95, "untrained network": 0.89}, 0.9, 0.43)
-    text = Opening(rows).text()
+    text = SummaryText(rows).text()
     assert "It is missed on MSL by 6.7 points" in text
     assert "is ahead of the trained one on MSL (by 5.0)" in text
     # 3 points apart, at deviations of 1 each: not more than twice both
     assert "- beside Sub-PCA: no different on MSL;" in text
     assert "on none of the 1 datasets" in text
-    assert "on MSL something that has learned nothing comes within 2 points" in text
+    assert "on MSL a score without training comes within 2 points" in text
 
 
 def test_a_part_of_the_rows_gives_a_page_too(tmp_path: Path) -> None:
@@ -132,10 +132,10 @@ def test_a_part_of_the_rows_gives_a_page_too(tmp_path: Path) -> None:
 
 
 def test_runs_still_to_be_made_are_counted(results: Results, tmp_path: Path) -> None:
-    asked = shown(results)
-    assert missing_words(table("table2"), results, asked) == ""
-    every = len(set(table("table3").runs(asked)))
-    assert missing_words(table("table3"), Results(tmp_path), asked) == (
+    selection = shown(results)
+    assert missing_words(table("table2"), results, selection) == ""
+    every = len(set(table("table3").runs(selection)))
+    assert missing_words(table("table3"), Results(tmp_path), selection) == (
         f"{every} of the {every} runs of this table are still to be made.\n\n"
     )
 

@@ -8,17 +8,16 @@ import pytest
 
 from experiments.committed import RESULTS
 from subadjacent.errors import DataNotFound, InputError
-from subadjacent.experiments.asked import Asked, at_hand
 from subadjacent.experiments.catalogue import names
-from subadjacent.experiments.plan import make_plan
+from subadjacent.experiments.plan import Selection, available, make_plan
 from subadjacent.experiments.results import Results
 from subadjacent.experiments.run import CLEAN, Run
 
-ANY = Asked(datasets=())
+ANY = Selection(datasets=())
 
 
 def test_without_data_only_the_generated_set_is_at_hand(tmp_path: Path) -> None:
-    assert at_hand(tmp_path) == ("nips-ts",)
+    assert available(tmp_path) == ("nips-ts",)
 
 
 def test_rows_that_are_there_are_shown_without_data(tmp_path: Path) -> None:
@@ -29,7 +28,9 @@ def test_rows_that_are_there_are_shown_without_data(tmp_path: Path) -> None:
 
 
 def test_only_what_has_no_row_is_made(tmp_path: Path) -> None:
-    plan = make_plan(["table3"], Asked(datasets=(), seeds=4), Results(RESULTS), tmp_path, run=True)
+    plan = make_plan(
+        ["table3"], Selection(datasets=(), seeds=4), Results(RESULTS), tmp_path, run=True
+    )
     assert {run.seed for run in plan.runs} == {3}
     assert {run.dataset for run in plan.runs} == {"nips-ts"}
     assert plan.there > len(plan.runs)
@@ -53,11 +54,11 @@ def test_what_can_be_made_is_made_and_the_rest_is_named(tmp_path: Path) -> None:
 
 def test_a_dataset_that_was_named_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(DataNotFound, match=r"SMD is not in .*'subadjacent data get smd' fetches"):
-        make_plan(["table2"], Asked(datasets=("smd",)), Results(tmp_path), tmp_path, run=True)
+        make_plan(["table2"], Selection(datasets=("smd",)), Results(tmp_path), tmp_path, run=True)
 
 
 def test_a_named_dataset_is_not_missed_where_all_its_rows_are_there(tmp_path: Path) -> None:
-    plan = make_plan(["table2"], Asked(datasets=("smd",)), Results(RESULTS), tmp_path, run=True)
+    plan = make_plan(["table2"], Selection(datasets=("smd",)), Results(RESULTS), tmp_path, run=True)
     assert plan.runs == ()
     # rows of other datasets are shown as well
     assert plan.shown.datasets == ("msl", "smap", "smd", "nips-ts")
@@ -76,8 +77,8 @@ def test_rows_of_other_data_are_not_taken_for_rows_of_this(tmp_path: Path) -> No
 
 
 def test_a_trial_takes_the_generated_set_where_there_is_no_other(tmp_path: Path) -> None:
-    asked = Asked(datasets=(), quick=True)
-    plan = make_plan(names(["all"]), asked, Results(tmp_path), tmp_path, run=True)
+    selection = Selection(datasets=(), quick=True)
+    plan = make_plan(names(["all"]), selection, Results(tmp_path), tmp_path, run=True)
     assert plan.lacking == ()
     assert {run.dataset for run in plan.runs} == {"nips-ts"}
     assert [figure.name for figure in plan.compute] == ["figure3", "figure5"]
@@ -86,5 +87,7 @@ def test_a_trial_takes_the_generated_set_where_there_is_no_other(tmp_path: Path)
 def test_without_running_no_dataset_is_looked_for_and_rows_alone_are_shown(tmp_path: Path) -> None:
     plan = make_plan(names(["all"]), ANY, Results(RESULTS), tmp_path / "no", run=False)
     assert (plan.runs, plan.compute, plan.lacking) == ((), (), ())
-    with pytest.raises(DataNotFound, match="has nothing of table2; without --no-run it is made"):
+    with pytest.raises(
+        DataNotFound, match="has no rows of table2; leave out --no-run to make them"
+    ):
         make_plan(["table2"], ANY, Results(tmp_path), None, run=False)

@@ -8,22 +8,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from subadjacent.data.series import TestSeries
 from subadjacent.errors import InputError
 from subadjacent.evaluation.metrics import best_f1, best_point_adjusted_f1
 from subadjacent.experiments.datasets import load
 from subadjacent.experiments.protocols import published
-from subadjacent.experiments.protocols.published import BLOCKS, TEMPERATURES, Points
+from subadjacent.experiments.protocols.published import BLOCKS, TEMPERATURES, RowOutputs
 from subadjacent.experiments.run import PUBLISHED, Run
-from subadjacent.training.loop import train
 
 RUN = Run("nips-ts", "sub-adjacent", PUBLISHED, quick=True)
 CPU = torch.device("cpu")
 
 
-def points(error: list[float], contribution: list[float], labels: list[int]) -> Points:
-    return Points(np.array(error), np.array(contribution), np.array(labels, bool), 0.0, 0.0)
+def points(error: list[float], contribution: list[float], labels: list[int]) -> RowOutputs:
+    return RowOutputs(np.array(error), np.array(contribution), np.array(labels, bool), 0.0, 0.0)
 
 
 FIVE = points([1, 2, 3, 4, 5], [0, math.log(3), 1, 1, 7], [0, 0, 0, 0, 1])
@@ -46,12 +46,12 @@ def test_eq_7_compares_with_the_rows_ahead_as_released() -> None:
     np.testing.assert_allclose(found, [-math.log(0.977250), math.log(2)], rtol=1e-4)
 
 
-def noisy(seed: int = 0, rows: int = 1_230) -> Points:
+def noisy(seed: int = 0, rows: int = 1_230) -> RowOutputs:
     random = np.random.default_rng(seed)
     labels = np.zeros(rows, dtype=bool)
     labels[300:340] = labels[800:810] = True
     contribution = random.uniform(0.4, 0.6, rows) - 0.1 * labels
-    return Points(random.exponential(size=rows) + labels, contribution, labels, 0.0, 0.0)
+    return RowOutputs(random.exponential(size=rows) + labels, contribution, labels, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("form", ["weighted", "dynamic"])
@@ -64,7 +64,7 @@ def test_the_best_of_the_grid_is_taken(form: str) -> None:
         for block in BLOCKS
         for temperature in TEMPERATURES
     }
-    found = published._judge(run, given)
+    found = published._evaluate(run, given)
     assert found["oracle_point_adjusted_f1"] == max(every.values())
     assert every[int(found["block"]), found["temperature"]] == max(every.values())
     assert found["fixed_point_adjusted_f1"] == every[200, 50.0]
@@ -78,7 +78,7 @@ def test_a_trivial_score_is_found_and_adjusted() -> None:
     error[120] = 1.0
     labels = [0] * 300
     labels[100:150] = [1] * 50
-    found = published._judge(replace(RUN, score="weighted"), points(error, [0.5] * 300, labels))
+    found = published._evaluate(replace(RUN, score="weighted"), points(error, [0.5] * 300, labels))
     # one row of fifty is found; adjustment makes it all of them
     assert found["oracle_point_adjusted_f1"] == 1
     assert found["oracle_point_adjusted_precision"] == found["oracle_point_adjusted_recall"] == 1
@@ -103,21 +103,21 @@ def test_the_largest_dataset_is_trained_longer_on_fewer_windows() -> None:
     )
 
 
-def test_the_learning_rate_is_halved_after_the_second_epoch_as_in_the_released_scripts(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rates = []
+def test_the_learning_rate_stays_for_two_epochs_and_then_halves() -> None:
+    rates: list[float] = []
 
-    def watched(model, windows, validation, config, optimizers, *others, **more):
-        for epoch in train(model, windows, validation, config, optimizers, *others, **more):
-            rates.append(optimizers[0].param_groups[0]["lr"])
-            yield epoch
+    def record(optimizer: torch.optim.Optimizer, *_arguments: object) -> None:
+        rates.append(float(optimizer.param_groups[0]["lr"]))
 
-    monkeypatch.setattr(published, "train", watched)
-    rows = np.random.default_rng(0).standard_normal((200, 2)).astype(np.float32)
-    run = replace(RUN, settings=(("epochs", 4), ("size", "tiny")))
-    published.fit(run, rows, CPU)
-    assert rates == [1e-4, 1e-4, 5e-5, 2.5e-5]
+    rows = np.random.default_rng(0).normal(size=(300, 1)).astype(np.float32)
+    # windows start in rows 0, 100 and 200: one batch in each epoch
+    run = replace(RUN, settings=(("epochs", 4), ("stride", 100)))
+    hook = register_optimizer_step_pre_hook(record)
+    try:
+        published.fit(run, rows, CPU)
+    finally:
+        hook.remove()
+    assert rates == pytest.approx([1e-4, 1e-4, 5e-5, 2.5e-5])
 
 
 def test_a_setting_nobody_knows_is_refused() -> None:
@@ -144,7 +144,7 @@ def test_labels_reach_neither_the_network_nor_its_output() -> None:
 def test_a_run_gives_a_row_and_the_same_one_again() -> None:
     rows = []
     for _ in range(2):
-        published._points.cache_clear()
+        published._outputs.cache_clear()
         rows.append(published.execute(RUN, None, "cpu"))
     timed = {"fit_seconds", "score_seconds"}
     assert {k: v for k, v in rows[0].items() if k not in timed} == {
@@ -155,7 +155,7 @@ def test_a_run_gives_a_row_and_the_same_one_again() -> None:
 
 
 def test_runs_that_differ_in_the_score_share_their_training() -> None:
-    published._points.cache_clear()
+    published._outputs.cache_clear()
     for score in ("dynamic", "weighted", "error"):
         published.execute(replace(RUN, score=score), None, "cpu")
-    assert published._points.cache_info().misses == 1
+    assert published._outputs.cache_info().misses == 1

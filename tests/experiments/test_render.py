@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 
-from subadjacent.experiments.grid import NOT_HERE, NOT_RUN, Cell, Grid
+from subadjacent.experiments.comparison import NOT_HERE, NOT_RUN, Cell, ResultTable
 from subadjacent.experiments.render import comma_separated, latex, markdown
 
-GRID = Grid(
+TABLE = ResultTable(
     "table0-f1",
     "F1, λ & co (%)",
     "method",
@@ -26,7 +26,7 @@ GRID = Grid(
 
 
 def test_markdown_shows_mean_deviation_and_the_papers_number() -> None:
-    assert markdown(GRID) == (
+    assert markdown(TABLE) == (
         "**F1, λ & co (%)**\n"
         "\n"
         "| method | MSL | SMD_1 |\n"
@@ -40,23 +40,23 @@ def test_markdown_shows_mean_deviation_and_the_papers_number() -> None:
 
 
 def test_a_column_without_data_stays_where_the_paper_has_a_number() -> None:
-    grid = Grid("g", "G", "m", ("SWaT",), (("a", (Cell(paper=9.0, missing=NOT_HERE),)),
+    table = ResultTable("g", "G", "m", ("SWaT",), (("a", (Cell(paper=9.0, missing=NOT_HERE),)),
                                            ("b", (Cell(missing=NOT_HERE),))))  # fmt: skip
-    assert "| a | (9.0) |\n| b | no data |\n" in markdown(grid)
+    assert "| a | (9.0) |\n| b | no data |\n" in markdown(table)
 
 
-def test_a_grid_without_any_data_says_so_cell_by_cell() -> None:
-    grid = Grid("g", "G", "m", ("SWaT",), (("a", (Cell(missing=NOT_HERE),)),))
-    assert markdown(grid) == "**G**\n\n| m | SWaT |\n|---|--:|\n| a | no data |\n"
+def test_a_table_without_any_data_says_so_cell_by_cell() -> None:
+    table = ResultTable("g", "G", "m", ("SWaT",), (("a", (Cell(missing=NOT_HERE),)),))
+    assert markdown(table) == "**G**\n\n| m | SWaT |\n|---|--:|\n| a | no data |\n"
 
 
 def test_what_is_no_number_is_a_dash() -> None:
-    grid = Grid("g", "G", "m", ("MSL",), (("a", (Cell((float("nan"),), digits=2),)),))
-    assert "| a | — |" in markdown(grid)
+    table = ResultTable("g", "G", "m", ("MSL",), (("a", (Cell((float("nan"),), digits=2),)),))
+    assert "| a | — |" in markdown(table)
 
 
 def test_csv_has_a_row_a_cell_with_more_digits() -> None:
-    rows = list(csv.DictReader(io.StringIO(comma_separated(GRID))))
+    rows = list(csv.DictReader(io.StringIO(comma_separated(TABLE))))
     assert len(rows) == 9
     assert rows[3] == {
         "table": "table0-f1", "row": "ours", "column": "MSL", "mean": "92.000",
@@ -67,7 +67,7 @@ def test_csv_has_a_row_a_cell_with_more_digits() -> None:
 
 
 def test_latex_escapes_what_it_must_and_has_every_column() -> None:
-    text = latex(GRID)
+    text = latex(TABLE)
     assert r"\caption{F1, $\lambda$ \& co (\%)}" in text
     assert r"method & MSL & SMD\_1 & SWaT \\" in text
     assert r"ours & 92.0 $\pm$ 2.8 (96.7) & 1,234.5 & no data \\" in text

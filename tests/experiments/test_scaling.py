@@ -27,9 +27,9 @@ def benchmark(name: str) -> Benchmark:
 
 
 def scaled(name: str) -> tuple[list[float], list[float]]:
-    learned, asked = scale_benchmark(benchmark(name))
-    assert learned.dtype == asked.dtype == np.float32
-    return learned[:, 0].tolist(), asked[:, 0].tolist()
+    learned, selection = scale_benchmark(benchmark(name))
+    assert learned.dtype == selection.dtype == np.float32
+    return learned[:, 0].tolist(), selection[:, 0].tolist()
 
 
 def test_every_dataset_has_a_rule() -> None:
@@ -46,23 +46,23 @@ def test_smap_scales_every_channels_parts_by_its_test_rows() -> None:
 
 
 def test_msl_scales_train_by_deviation_and_test_by_quartiles_over_all_entities() -> None:
-    learned, asked = scaled("msl")
+    learned, selection = scaled("msl")
     train = np.array([0, 2, 9, 11])
     np.testing.assert_allclose(learned, (train - 5.5) / train.std(), rtol=1e-6)
     # sorted test rows 3 7 16 24: median 11.5, quartiles 6 and 18
-    np.testing.assert_allclose(asked, (np.array([3, 7, 16, 24]) - 11.5) / 12, rtol=1e-6)
+    np.testing.assert_allclose(selection, (np.array([3, 7, 16, 24]) - 11.5) / 12, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["psm", "swat", "wadi"])
 def test_the_others_are_scaled_by_training_rows(name: str) -> None:
-    _, asked = scaled(name)
+    _, selection = scaled(name)
     train = np.array([0, 2, 9, 11])
-    np.testing.assert_allclose(asked, (np.array([3, 7, 16, 24]) - 5.5) / train.std(), rtol=1e-6)
+    np.testing.assert_allclose(selection, (np.array([3, 7, 16, 24]) - 5.5) / train.std(), rtol=1e-6)
 
 
 def test_nips_ts_scales_both_parts_each_by_itself_over_all_rows() -> None:
-    learned, asked = scaled("nips-ts")
-    for found, part in ((learned, [0, 2, 9, 11]), (asked, [3, 7, 16, 24])):
+    learned, selection = scaled("nips-ts")
+    for found, part in ((learned, [0, 2, 9, 11]), (selection, [3, 7, 16, 24])):
         rows = np.array(part)
         np.testing.assert_allclose(found, (rows - rows.mean()) / rows.std(), rtol=1e-6)
 

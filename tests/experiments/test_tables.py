@@ -11,11 +11,11 @@ from experiments.committed import RESULTS
 from subadjacent.detectors.registry import DETECTORS
 from subadjacent.errors import InputError
 from subadjacent.experiments import catalogue
-from subadjacent.experiments.asked import PAPER, REAL, SYNTHETIC, Asked
 from subadjacent.experiments.catalogue import FIGURES, OURS, PAPERS, TABLES
 from subadjacent.experiments.comparison import Comparison, Variant, dataset_title, facts_of
-from subadjacent.experiments.grid import paper_tables
 from subadjacent.experiments.methods import build
+from subadjacent.experiments.paper_numbers import paper_tables
+from subadjacent.experiments.plan import PAPER, REAL, SYNTHETIC, Selection
 from subadjacent.experiments.protocols import published
 from subadjacent.experiments.results import Results
 from subadjacent.experiments.run import CLEAN, PUBLISHED, Run
@@ -45,7 +45,7 @@ def test_names_come_in_the_papers_order_and_all_stands_for_every_one() -> None:
 @every_table
 @pytest.mark.parametrize("quick", [False, True])
 def test_every_run_has_settings_that_its_protocol_takes(name: str, quick: bool) -> None:
-    runs = catalogue.table(name).runs(Asked(quick=quick))
+    runs = catalogue.table(name).runs(Selection(quick=quick))
     assert runs
     for run in set(runs):
         if run.detector in MEASURED:
@@ -62,7 +62,7 @@ def test_every_run_has_settings_that_its_protocol_takes(name: str, quick: bool) 
 @pytest.mark.parametrize("name", PAPERS)
 def test_every_cell_of_the_papers_rows_of_ours_has_its_run(name: str) -> None:
     """A cell is missing because nothing was run, never because its label fits no number."""
-    grids = catalogue.table(name).grids(Results(RESULTS), Asked())
+    grids = catalogue.table(name).result_tables(Results(RESULTS), Selection())
     shown = sum(
         cell.paper is not None for grid in grids for _, cells in grid.rows for cell in cells
     )
@@ -78,17 +78,17 @@ def test_every_cell_of_the_papers_rows_of_ours_has_its_run(name: str) -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_a_table_of_ours_has_no_number_of_the_papers(name: str) -> None:
     assert name not in paper_tables()
-    grids = catalogue.table(name).grids(Results(RESULTS), Asked())
+    grids = catalogue.table(name).result_tables(Results(RESULTS), Selection())
     assert grids
     assert all(cell.paper is None for grid in grids for _, cells in grid.rows for cell in cells)
 
 
 @every_table
 def test_a_table_without_rows_says_not_run_where_it_was_asked_to(name: str, tmp_path: Path) -> None:
-    asked = Asked(datasets=("msl", SYNTHETIC))
+    selection = Selection(datasets=("msl", SYNTHETIC))
     cells = [
         cell
-        for grid in catalogue.table(name).grids(Results(tmp_path), asked)
+        for grid in catalogue.table(name).result_tables(Results(tmp_path), selection)
         for _, row in grid.rows
         for cell in row
     ]
@@ -103,15 +103,15 @@ def test_a_table_without_rows_says_not_run_where_it_was_asked_to(name: str, tmp_
 def test_controls_stand_in_every_comparison(name: str) -> None:
     labels = [
         [label for label, _ in grid.rows]
-        for grid in catalogue.table(name).grids(Results(RESULTS), Asked())
+        for grid in catalogue.table(name).result_tables(Results(RESULTS), Selection())
     ]
     assert all({"random score", "untrained network"} <= set(found) for found in labels)
     assert any("Sub-PCA" in found for found in labels)
 
 
 def test_a_trial_is_small_and_needs_no_data() -> None:
-    asked = Asked(datasets=(SYNTHETIC,), quick=True)
-    runs = {run for name in TABLES for run in catalogue.table(name).runs(asked)}
+    selection = Selection(datasets=(SYNTHETIC,), quick=True)
+    runs = {run for name in TABLES for run in catalogue.table(name).runs(selection)}
     assert {run.dataset for run in runs} == {SYNTHETIC}
     assert len(runs) < 120
 
@@ -123,7 +123,7 @@ def test_cells_hold_percents_of_the_seeds_that_are_there(tmp_path: Path) -> None
     results = Results(tmp_path)
     for seed, f1 in ((0, 0.9), (2, 0.95)):
         results.add(Run("msl", "sub-adjacent", PUBLISHED, seed), {"oracle_point_adjusted_f1": f1})
-    grid = SMALL.grids(results, Asked(datasets=("msl",)))[0]
+    grid = SMALL.result_tables(results, Selection(datasets=("msl",)))[0]
     ours = dict(grid.rows)["20:30"]
     assert ours[0].values == pytest.approx((90, 95))
     assert ours[0].paper == 96.7
@@ -131,7 +131,9 @@ def test_cells_hold_percents_of_the_seeds_that_are_there(tmp_path: Path) -> None
 
 
 def test_an_ablation_has_one_seed_on_the_largest_set_and_under_the_clean_protocol() -> None:
-    runs = [run for run in SMALL.runs(Asked(datasets=("msl", "smd"))) if run.detector == "random"]
+    runs = [
+        run for run in SMALL.runs(Selection(datasets=("msl", "smd"))) if run.detector == "random"
+    ]
     seeds = {
         (protocol, dataset): [
             r.seed for r in runs if (r.protocol, r.dataset) == (protocol, dataset)
@@ -162,11 +164,11 @@ def test_the_papers_auc_follows_from_its_f1() -> None:
 
 def test_asking_for_what_nobody_knows_is_refused() -> None:
     with pytest.raises(InputError, match=r"datasets must be among swat, .*; got 'mnist'"):
-        Asked(datasets=("mnist",))
+        Selection(datasets=("mnist",))
     with pytest.raises(InputError, match="protocols must be among published, clean; got 'fair'"):
-        Asked(protocols=("fair",))
+        Selection(protocols=("fair",))
     with pytest.raises(InputError, match="seeds must be a whole number of at least 1; got 0"):
-        Asked(seeds=0)
+        Selection(seeds=0)
 
 
 def test_the_papers_datasets_are_all_there() -> None:

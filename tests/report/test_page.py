@@ -18,6 +18,7 @@ from subadjacent.data.inputs import read
 from subadjacent.data.plant import Plant
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.assessment import Assessment
+from subadjacent.detectors.registry import DETECTORS
 from subadjacent.report import text as words
 from subadjacent.report.marks import MOST_LISTED, alarm_rows, marked_stretches
 from subadjacent.report.page import page
@@ -344,3 +345,32 @@ def test_an_interrupted_training_is_warned_of(plant: Plant) -> None:
     detector = AttentiveDetector(history=history).fit(plant.train)
     told = words.warnings(detector, detector.assess(plant.test))
     assert "Training ran out of its time budget before it was done." in told
+
+
+# what each detector shows between the data and the score
+SHOWN = {
+    "SubAdjacentDetector": [
+        *("Level", "Other channels", "Rhythm", "All channels", "Local rhythm", "Slow rhythm")
+    ],
+    "SubAdjacentTransformerDetector": ["Error", "Contribution", "Row score"],
+    "AnomalyTransformerDetector": ["Error", "Contribution", "Row score"],
+    "StrictTransformerDetector": ["Error", "Contribution", "Row score"],
+}
+CHEAP = {"window": 20, "near": 2, "far": 5, "epochs": 2, "stride": 8, "size": "tiny"}
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_every_detector_has_a_page(name: str, plant: Plant) -> None:
+    known = DETECTORS[name]().get_params()
+    detector = DETECTORS[name](**{key: CHEAP[key] for key in CHEAP.keys() & known.keys()})
+    detector.fit(plant.train)
+    found = detector.assess(plant.test)
+    # some of them find nothing at the threshold that they choose
+    low = replace(found.decision, threshold=float(np.quantile(found.scores, 0.98)))
+    text = page(detector, replace(found, decision=low), title="")
+    assert panels(text)[: 2 + len(SHOWN.get(name, []))] == ["Data", *SHOWN.get(name, []), "Score"]
+    network = "epochs" in known
+    assert ('id="attention-title"' in text) == network
+    assert ('id="training-title"' in text) == network
+    assert ("the band of sub-adjacent points" in text) == (network and "near" in known)
+    assert f"<dd>{name}</dd>" in text

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from subadjacent.experiments.plan import Plan
     from subadjacent.experiments.results import Results
     from subadjacent.experiments.run import Run
-    from subadjacent.experiments.runner import Place, Step
+    from subadjacent.experiments.runner import Place, RunEvent
 
 # with more tables than these, where they were written is said instead of what is in them
 FEW = 3
@@ -95,14 +95,13 @@ def reproduce(
     quiet: option.Quiet = False,
 ) -> None:
     """Reproduce tables and figures of the paper; runs that have a row are not made again."""
-    from subadjacent.experiments.asked import Asked
-    from subadjacent.experiments.plan import make_plan
+    from subadjacent.experiments.plan import Selection, make_plan
     from subadjacent.experiments.results import Results
     from subadjacent.experiments.run import PROTOCOLS
 
     if quick and (page or no_run):
         raise typer.BadParameter("a trial takes no --page and no --no-run", param_hint="'--quick'")
-    asked = Asked(
+    selection = Selection(
         tuple(datasets.split(",")) if datasets else (),
         seeds,
         PROTOCOLS if protocol is Protocol.both else (protocol.value,),
@@ -117,7 +116,7 @@ def reproduce(
             raise typer.BadParameter(
                 f"{rows.folder} holds rows that are of no trial", param_hint="'--results'"
             )
-        plan = make_plan(what, asked, rows, root, run=not no_run)
+        plan = make_plan(what, selection, rows, root, run=not no_run)
         if plan.lacking:
             say(f"neither data nor rows are there for {', '.join(plan.lacking)}", quiet=quiet)
         failed = []
@@ -167,7 +166,7 @@ class RunWatch:
         self._quiet = quiet or sys.stderr.isatty()
         self._said = time.monotonic()
 
-    def __call__(self, step: Step) -> None:
+    def __call__(self, step: RunEvent) -> None:
         """Something has begun or ended."""
         if step.begun:
             self._running[step.run] = None
@@ -180,7 +179,7 @@ class RunWatch:
             self._said = time.monotonic()
             say(words)
 
-    def words(self, step: Step) -> str:
+    def words(self, step: RunEvent) -> str:
         """One line of it."""
         from subadjacent.experiments.time_left import in_words
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.folder import read_kind
 from subadjacent.errors import ModelFileError
+from subadjacent.runtime import needs_torch
 
 # name of the class → its module in this folder
 MODULES = {
@@ -28,7 +29,8 @@ class _Detectors(Mapping[str, type[BaseDetector]]):
     """The classes of ``MODULES``, in its order."""
 
     def __getitem__(self, name: str) -> type[BaseDetector]:
-        module = import_module(f"subadjacent.detectors.{MODULES[name]}")
+        with needs_torch(name):
+            module = import_module(f"subadjacent.detectors.{MODULES[name]}")
         detector: type[BaseDetector] = getattr(module, name)
         return detector
 

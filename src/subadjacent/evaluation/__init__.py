@@ -1,1 +1,1 @@
-"""How good scores and alarms are, judged by labels: the only code that uses labels."""
+"""Metrics of scores and alarms: the only code that uses labels."""

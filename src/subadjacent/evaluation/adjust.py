@@ -73,9 +73,12 @@ def hits_over_k(predicted: ArrayLike, labels: ArrayLike) -> NDArray[np.int64]:
     bounds = segments(anomalous)
     lengths = bounds[:, 1] - bounds[:, 0]
     until = np.append(0, np.cumsum(alarmed & anomalous))
-    found = until[bounds[:, 1]] - until[bounds[:, 0]]
+    alarmed_rows = until[bounds[:, 1]] - until[bounds[:, 0]]
     return np.array(
-        [np.where(found >= k * lengths // 100 + 1, lengths, found).sum() for k in PERCENTS]
+        [
+            np.where(alarmed_rows >= k * lengths // 100 + 1, lengths, alarmed_rows).sum()
+            for k in PERCENTS
+        ]
     )
 
 

@@ -34,8 +34,8 @@ def detection_delays(predicted: ArrayLike, labels: ArrayLike) -> NDArray[np.floa
     # the first hit at or after each start, if it comes before the stop
     following = np.searchsorted(hits, bounds[:, 0])
     first = hits[np.minimum(following, len(hits) - 1)]
-    found = (first >= bounds[:, 0]) & (first < bounds[:, 1])
-    return np.where(found, first - bounds[:, 0], np.nan)
+    is_found = (first >= bounds[:, 0]) & (first < bounds[:, 1])
+    return np.where(is_found, first - bounds[:, 0], np.nan)
 
 
 def detection_delay(predicted: ArrayLike, labels: ArrayLike) -> float:
@@ -44,8 +44,8 @@ def detection_delay(predicted: ArrayLike, labels: ArrayLike) -> float:
     Events that were missed have no delay: read it beside the number of events found.
     """
     delays = detection_delays(predicted, labels)
-    found = delays[np.isfinite(delays)]
-    return float(found.mean()) if len(found) else np.nan
+    defined = delays[np.isfinite(delays)]
+    return float(defined.mean()) if len(defined) else np.nan
 
 
 def false_alarms_per_1000(predicted: ArrayLike, labels: ArrayLike) -> float:

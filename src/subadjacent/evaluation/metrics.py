@@ -168,6 +168,6 @@ def _mean_over_k(f1s: NDArray[np.float64]) -> float:
     return float((f1s[1:] + f1s[:-1]).mean() / 2)
 
 
-def _share(part: np.int64, whole: np.int64) -> float:
-    """Part of a whole; nan when there is no whole."""
-    return float(part / whole) if whole else math.nan
+def _share(numerator: np.int64, denominator: np.int64) -> float:
+    """A quotient; nan when the denominator is 0."""
+    return float(numerator / denominator) if denominator else math.nan

@@ -1,4 +1,4 @@
-"""One row of numbers for a score, and the row that a random score would get beside it."""
+"""Plain metrics of one series of scores, and those of a random score for comparison."""
 
 from __future__ import annotations
 

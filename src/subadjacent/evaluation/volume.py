@@ -48,7 +48,7 @@ from subadjacent.errors import InputError
 from subadjacent.evaluation.inputs import check_scored
 from subadjacent.evaluation.segments import segments
 
-Variant = Literal["tsb-ad", "original"]
+VusVariant = Literal["tsb-ad", "original"]
 Counts = NDArray[np.float64]
 
 
@@ -64,7 +64,7 @@ def volumes(
     labels: ArrayLike,
     window: int = 100,
     *,
-    variant: Variant = "tsb-ad",
+    variant: VusVariant = "tsb-ad",
     thresholds: int = 250,
 ) -> Volumes:
     """VUS-ROC and VUS-PR; see the top of this module for what the variants do.
@@ -92,11 +92,13 @@ def volumes(
     alarms = _up_to(step, thresholds)
     hits = _up_to(step[anomalous], thresholds)
     roc, pr = [], []
-    for near, found in _buffers(step, anomalous, window, thresholds, late=variant == "original"):
+    for near, events_found in _buffers(
+        step, anomalous, window, thresholds, late=variant == "original"
+    ):
         credit = hits + near
         reachable = near if variant == "tsb-ad" else near[-1]
         positives = hits[-1] + reachable / 2
-        recall = np.minimum(credit / positives, 1) * found
+        recall = np.minimum(credit / positives, 1) * events_found
         precision = credit / alarms
         if variant == "tsb-ad":
             pr.append(np.diff(recall, prepend=0) @ precision)
@@ -113,7 +115,7 @@ def vus_roc(
     labels: ArrayLike,
     window: int = 100,
     *,
-    variant: Variant = "tsb-ad",
+    variant: VusVariant = "tsb-ad",
     thresholds: int = 250,
 ) -> float:
     """Volume under the ROC surface; a random score may get more than one half. See `volumes`."""
@@ -125,7 +127,7 @@ def vus_pr(
     labels: ArrayLike,
     window: int = 100,
     *,
-    variant: Variant = "tsb-ad",
+    variant: VusVariant = "tsb-ad",
     thresholds: int = 250,
 ) -> float:
     """Volume under the precision-recall surface. See `volumes`."""
@@ -179,10 +181,10 @@ def _buffers(
             after = np.minimum(lasts + half - late, len(step) - 1)
             first = np.minimum(first, np.minimum(step[before], step[after]))
         merged = np.minimum.reduceat(first, np.flatnonzero(np.append(True, gaps > 2 * half)))
-        found = _up_to(merged, thresholds) / len(merged)
+        events_found = _up_to(merged, thresholds) / len(merged)
         for width in range(2 * half, min(2 * half + 1, window) + 1):
             share = np.sqrt(1 - np.arange(half + 1) / max(width, 1))
-            yield np.cumsum(share @ single[: half + 1] + several), found
+            yield np.cumsum(share @ single[: half + 1] + several), events_found
 
 
 def _reached(
@@ -217,7 +219,7 @@ def _reached(
 def _check_settings(window: Any, variant: Any, thresholds: Any) -> None:
     if not isinstance(window, Integral) or isinstance(window, bool) or window < 0:
         raise InputError(f"window must be a whole number of rows, 0 or more; got {window!r}")
-    if variant not in get_args(Variant):
-        raise InputError(f"variant must be one of {get_args(Variant)}; got {variant!r}")
+    if variant not in get_args(VusVariant):
+        raise InputError(f"variant must be one of {get_args(VusVariant)}; got {variant!r}")
     if not isinstance(thresholds, Integral) or isinstance(thresholds, bool) or thresholds < 2:
         raise InputError(f"thresholds must be a whole number, 2 or more; got {thresholds!r}")

@@ -1,4 +1,4 @@
-"""Every table and figure, the paper's and ours, by name; a module is imported when asked for."""
+"""All tables and figures, the paper's and ours, by name; their modules are imported on use."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
     from numpy.typing import NDArray
 
-    from subadjacent.experiments.asked import Asked
-    from subadjacent.experiments.grid import Grid
+    from subadjacent.experiments.comparison import ResultTable
+    from subadjacent.experiments.plan import Selection
     from subadjacent.experiments.results import Results
     from subadjacent.experiments.run import Run
     from subadjacent.experiments.runner import Place
 
 ALL = "all"
 
-# name → what it shows, in the paper's order
+# name → what is shown, in the paper's order
 PAPERS = {
     "table1": "the datasets",
     "table2": "main results, six datasets",
@@ -29,12 +29,12 @@ PAPERS = {
     "table5": "attention and its mapping",
     "table6": "linear attention and dynamic scoring, added in turn",
     "table7": "the window's length",
-    "table8": "the weight of the contribution in the loss",
+    "table8": "the weight of the attention term in the loss",
     "table9": "the share of training rows",
     "table10": "F1 without point adjustment",
     "table11": "time, memory, multiplications, parameters",
 }
-# not in the paper: what became of its idea
+# not in the paper
 OURS = {"ablation-default": "parts of the default detector, left out in turn"}
 TABLES = PAPERS | OURS
 FIGURES = {
@@ -43,8 +43,8 @@ FIGURES = {
 }
 
 
-class Table(Protocol):
-    """A list of runs, and how to lay out what they found."""
+class TableDefinition(Protocol):
+    """The runs that a table needs, and how their results are laid out."""
 
     @property
     def name(self) -> str:
@@ -54,15 +54,15 @@ class Table(Protocol):
     def title(self) -> str:
         """What is shown."""
 
-    def runs(self, asked: Asked) -> list[Run]:
-        """All that the table needs, whether or not it was run before."""
+    def runs(self, selection: Selection) -> list[Run]:
+        """All runs that the table needs, whether or not they were made before."""
 
-    def grids(self, results: Results, asked: Asked) -> list[Grid]:
-        """What is there of it."""
+    def result_tables(self, results: Results, selection: Selection) -> list[ResultTable]:
+        """The rows that are there, laid out; one table for each metric or dataset."""
 
 
-class Figure(Protocol):
-    """Arrays to compute once, and how to draw them."""
+class FigureDefinition(Protocol):
+    """Arrays that are computed once, and how they are drawn."""
 
     @property
     def name(self) -> str:
@@ -74,20 +74,20 @@ class Figure(Protocol):
 
     @property
     def stems(self) -> tuple[str, ...]:
-        """Names of its drawings."""
+        """File names of the drawings, without an ending."""
 
     def dataset(self, quick: bool) -> str:
-        """The dataset that it is computed on."""
+        """The dataset that the arrays are computed on."""
 
     def compute(self, place: Place, quick: bool) -> dict[str, NDArray[Any]]:
-        """All that is drawn."""
+        """The arrays to draw."""
 
-    def draw(self, found: Mapping[str, NDArray[Any]]) -> dict[str, Drawing]:
+    def draw(self, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Drawing]:
         """One or more drawings, by file name."""
 
 
 def names(wanted: Sequence[str]) -> list[str]:
-    """The names that were asked for, in the paper's order; ``all`` stands for every one."""
+    """Wanted names in the paper's order; ``all`` stands for every one."""
     known = [*TABLES, *FIGURES]
     for name in wanted:
         if name not in (*known, ALL):
@@ -95,14 +95,18 @@ def names(wanted: Sequence[str]) -> list[str]:
     return known if ALL in wanted else [name for name in known if name in wanted]
 
 
-def table(name: str) -> Table:
+def table(name: str) -> TableDefinition:
     """A table by its name."""
-    module = name.replace("-", "_")
-    found: Table = import_module(f"subadjacent.experiments.tables.{module}").TABLE
-    return found
+    from subadjacent.experiments.tables import ablations_network
+
+    if name in ablations_network.TABLES:
+        return ablations_network.TABLES[name]
+    module = import_module(f"subadjacent.experiments.tables.{name.replace('-', '_')}")
+    definition: TableDefinition = module.TABLE
+    return definition
 
 
-def figure(name: str) -> Figure:
+def figure(name: str) -> FigureDefinition:
     """A figure by its name."""
-    found: Figure = import_module(f"subadjacent.experiments.tables.{name}").FIGURE
-    return found
+    definition: FigureDefinition = import_module(f"subadjacent.experiments.tables.{name}").FIGURE
+    return definition

@@ -1,40 +1,86 @@
-"""A table that compares variants over datasets: a list of runs, and how to lay them out."""
+"""Tables that compare variants over datasets: which runs they need, and how cells are laid out."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from subadjacent.data.benchmarks import SOURCES
-from subadjacent.experiments.asked import REAL, Asked
-from subadjacent.experiments.grid import (
-    NOT_HERE,
-    NOT_RUN,
-    PERCENT,
-    Cell,
-    Grid,
-    paper_tables,
-    paper_value,
-)
+from subadjacent.experiments.paper_numbers import paper_tables, paper_value
+from subadjacent.experiments.plan import REAL, Selection
 from subadjacent.experiments.results import Results
-from subadjacent.experiments.run import CLEAN, PROTOCOLS, PUBLISHED, Run, Setting
+from subadjacent.experiments.run import ABLATION, CLEAN, PROTOCOLS, PUBLISHED, Run, Setting
 
 Settings = tuple[tuple[str, Setting], ...]
 
+PERCENT = 100.0
 ADJUSTED = "oracle_point_adjusted_f1"
+# why a cell may be empty: the dataset is not there; it is, but the run was not made
+NOT_HERE, NOT_RUN = "no data", "not run"
 
-# these do not depend on the seed: one run says all
-WITHOUT_CHANCE = ("magnitude", "pca", "sub-pca", "band-ridge")
+# these do not depend on the seed, so that one run is enough
+DETERMINISTIC = ("default", ABLATION, "magnitude", "pca", "sub-pca")
 # rows of an ablation are run once on the largest set, and once under the clean protocol
 ONE_SEED = ("smd",)
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
-    """A row of a table: all of a run but dataset, protocol and seed.
+class Cell:
+    """One value for each seed, the paper's number, and why there is no value if there is none."""
 
-    ``published`` and ``clean`` hold what is set under one protocol alone; ``protocols`` says
-    which of them the row is part of.
+    values: tuple[float, ...] = ()
+    paper: float | None = None
+    missing: str = ""
+    digits: int = 1
+
+    @property
+    def mean(self) -> float:
+        """Mean over the seeds; nan without any."""
+        return float(np.mean(self.values)) if self.values else math.nan
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation over the seeds; nan with fewer than two."""
+        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class ResultTable:
+    """Rows and columns of cells, with a title and notes.
+
+    Parameters
+    ----------
+    name
+        For files: letters, digits and dashes.
+    title
+        What is measured, and how.
+    corner
+        Heading of the column of labels.
+    columns
+        One label for each column.
+    rows
+        A label and one cell for each column.
+    notes
+        Sentences below the table.
+    """
+
+    name: str
+    title: str
+    corner: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A row of a comparison: everything of a run but dataset, protocol and seed.
+
+    ``published`` and ``clean`` are settings under one protocol alone; ``protocols`` are those
+    that the row is part of.
     """
 
     label: str
@@ -69,14 +115,14 @@ UNTRAINED = Variant("untrained network", "untrained")
 MAGNITUDE = Variant("input magnitude", "magnitude")
 PCA = Variant("PCA error", "pca")
 SUB_PCA = Variant("Sub-PCA", "sub-pca")
-# those that make sense under the paper's protocol, and all of them
+# the published protocol has scores of a network or of nothing; the clean one takes any detector
 PUBLISHED_CONTROLS = (RANDOM, UNTRAINED)
 CLEAN_CONTROLS = (RANDOM, UNTRAINED, MAGNITUDE, PCA, SUB_PCA)
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """What a grid shows of its runs, the paper's group of numbers beside it, and a remark."""
+class ShownMetric:
+    """A metric to show: its column of results, words, the paper's group of numbers, a note."""
 
     metric: str
     words: str
@@ -86,7 +132,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A table of variants against datasets, under both protocols.
+    """Variants against datasets, under both protocols.
 
     Parameters
     ----------
@@ -95,17 +141,17 @@ class Comparison:
     title
         What is compared.
     corner
-        What the rows' labels are.
+        Heading of the column of labels.
     variants
         The rows; labels are those of ``published.toml`` where the paper has the row.
     datasets
         The columns.
     published, clean
-        What is shown under each protocol.
+        Metrics to show under each protocol, one table each.
     ablation
         Whether one seed is enough on the largest set, and under the clean protocol.
     notes
-        Sentences below the first grid.
+        Sentences below the first table.
     """
 
     name: str
@@ -113,113 +159,118 @@ class Comparison:
     corner: str
     variants: tuple[Variant, ...]
     datasets: tuple[str, ...] = REAL
-    published: tuple[Measure, ...] = (
-        Measure(ADJUSTED, "point-adjusted F1, settings and threshold picked on labels", "F1"),
+    published: tuple[ShownMetric, ...] = (
+        ShownMetric(ADJUSTED, "point-adjusted F1, settings and threshold picked on labels", "F1"),
     )
-    clean: tuple[Measure, ...] = (
-        Measure(ADJUSTED, "point-adjusted F1, threshold picked on labels"),
-        Measure("average_precision", "average precision"),
+    clean: tuple[ShownMetric, ...] = (
+        ShownMetric(ADJUSTED, "point-adjusted F1, threshold picked on labels"),
+        ShownMetric("average_precision", "average precision"),
     )
     ablation: bool = True
     notes: tuple[str, ...] = field(default=())
 
-    def runs(self, asked: Asked) -> list[Run]:
-        """All that the table needs, whether or not it was run before."""
+    def runs(self, selection: Selection) -> list[Run]:
+        """All runs that the table needs, whether or not they were made before."""
+        datasets = selection.among(self.datasets)
         return [
             run
-            for protocol in asked.protocols
-            for variant in self._rows(protocol)
-            for dataset in asked.among(self.datasets)
-            for run in self._seeds(variant, dataset, protocol, asked)
-        ] + [facts_of(dataset, asked.quick) for dataset in asked.among(self.datasets)]
+            for protocol in selection.protocols
+            for variant in self._variants(protocol)
+            for dataset in datasets
+            for run in self._seeds(variant, dataset, protocol, selection)
+        ] + [facts_of(dataset, selection.quick) for dataset in datasets]
 
-    def grids(self, results: Results, asked: Asked) -> list[Grid]:
-        """One grid a measure, published ones first."""
-        shown = [(PUBLISHED, measure) for measure in self.published if asked.published]
-        shown += [(CLEAN, measure) for measure in self.clean if asked.clean]
-        return [self._grid(protocol, measure, results, asked) for protocol, measure in shown]
+    def result_tables(self, results: Results, selection: Selection) -> list[ResultTable]:
+        """One table for each metric, those of the published protocol first."""
+        shown = [(PUBLISHED, metric) for metric in self.published if selection.published]
+        shown += [(CLEAN, metric) for metric in self.clean if selection.clean]
+        return [self._table(protocol, metric, results, selection) for protocol, metric in shown]
 
-    def _rows(self, protocol: str) -> tuple[Variant, ...]:
+    def _variants(self, protocol: str) -> tuple[Variant, ...]:
         controls = PUBLISHED_CONTROLS if protocol == PUBLISHED else CLEAN_CONTROLS
-        return tuple(one for one in self.variants if protocol in one.protocols) + controls
+        return tuple(each for each in self.variants if protocol in each.protocols) + controls
 
-    def _seeds(self, variant: Variant, dataset: str, protocol: str, asked: Asked) -> Iterator[Run]:
-        once = asked.quick or variant.detector in WITHOUT_CHANCE
+    def _seeds(
+        self, variant: Variant, dataset: str, protocol: str, selection: Selection
+    ) -> Iterator[Run]:
+        once = selection.quick or variant.detector in DETERMINISTIC
         once |= self.ablation and (dataset in ONE_SEED or protocol == CLEAN)
-        for seed in range(1 if once else asked.seeds):
-            yield variant.run(dataset, protocol, seed, asked.quick)
+        for seed in range(1 if once else selection.seeds):
+            yield variant.run(dataset, protocol, seed, selection.quick)
 
-    def _grid(self, protocol: str, measure: Measure, results: Results, asked: Asked) -> Grid:
+    def _table(
+        self, protocol: str, metric: ShownMetric, results: Results, selection: Selection
+    ) -> ResultTable:
         rows = []
-        datasets = asked.columns(self.datasets)
-        # a trial is not to be held against other methods
-        if measure.paper is not None and not asked.quick:
+        datasets = selection.columns(self.datasets)
+        # numbers of a trial are not comparable with those of other methods
+        if metric.paper is not None and not selection.quick:
             ours = {variant.label for variant in self.variants}
-            others = [row for row in self._paper_rows(measure) if row not in ours]
-            rows += [(label, self._paper_only(label, measure, datasets)) for label in others]
-        for variant in self._rows(protocol):
+            others = [row for row in self._paper_rows(metric) if row not in ours]
+            rows += [(label, self._paper_only(label, metric, datasets)) for label in others]
+        for variant in self._variants(protocol):
             cells = [
-                self._cell(variant, dataset, protocol, measure, results, asked)
+                self._cell(variant, dataset, protocol, metric, results, selection)
                 for dataset in datasets
             ]
             rows.append((variant.label, tuple(cells)))
-        return Grid(
-            f"{self.name}-{protocol}-{measure.metric.replace('_', '-')}",
-            f"{self.title}: {measure.words} ({protocol} protocol, %)",
+        return ResultTable(
+            f"{self.name}-{protocol}-{metric.metric.replace('_', '-')}",
+            f"{self.title}: {metric.words} ({protocol} protocol, %)",
             self.corner,
-            tuple(dataset_title(dataset, results, asked.quick) for dataset in datasets),
+            tuple(dataset_title(dataset, results, selection.quick) for dataset in datasets),
             tuple(rows),
-            self._notes(protocol, measure),
+            self._notes(protocol, metric),
         )
 
-    def _notes(self, protocol: str, measure: Measure) -> tuple[str, ...]:
-        """The table's own, once, and the measure's."""
-        first = protocol == PUBLISHED and measure == self.published[0]
-        return (*(self.notes if first else ()), *([measure.note] if measure.note else ()))
+    def _notes(self, protocol: str, metric: ShownMetric) -> tuple[str, ...]:
+        """Notes of the comparison, once, and those of the metric."""
+        first = protocol == PUBLISHED and metric == self.published[0]
+        return (*(self.notes if first else ()), *([metric.note] if metric.note else ()))
 
     def _cell(
         self,
         variant: Variant,
         dataset: str,
         protocol: str,
-        measure: Measure,
+        metric: ShownMetric,
         results: Results,
-        asked: Asked,
+        selection: Selection,
     ) -> Cell:
         paper = None
-        if measure.paper is not None:
-            paper = paper_value(self.name, measure.paper, variant.label, SOURCES[dataset].title)
-        found = [
-            results.value(run, measure.metric)
-            for run in self._seeds(variant, dataset, protocol, asked)
+        if metric.paper is not None:
+            paper = paper_value(self.name, metric.paper, variant.label, SOURCES[dataset].title)
+        by_seed = [
+            results.value(run, metric.metric)
+            for run in self._seeds(variant, dataset, protocol, selection)
         ]
-        values = tuple(PERCENT * value for value in found if value is not None)
-        missing = NOT_RUN if dataset in asked.datasets else NOT_HERE
+        values = tuple(PERCENT * value for value in by_seed if value is not None)
+        missing = NOT_RUN if dataset in selection.datasets else NOT_HERE
         return Cell(values, paper, "" if values else missing)
 
-    def _paper_rows(self, measure: Measure) -> list[str]:
-        return list(paper_tables()[self.name][measure.paper]["rows"])
+    def _paper_rows(self, metric: ShownMetric) -> list[str]:
+        return list(paper_tables()[self.name][metric.paper]["rows"])
 
     def _paper_only(
-        self, label: str, measure: Measure, datasets: tuple[str, ...]
+        self, label: str, metric: ShownMetric, datasets: tuple[str, ...]
     ) -> tuple[Cell, ...]:
-        assert measure.paper is not None
-        found = (
-            paper_value(self.name, measure.paper, label, SOURCES[dataset].title)
+        assert metric.paper is not None
+        numbers = (
+            paper_value(self.name, metric.paper, label, SOURCES[dataset].title)
             for dataset in datasets
         )
-        return tuple(Cell(paper=value) for value in found)
+        return tuple(Cell(paper=number) for number in numbers)
 
 
 def facts_of(dataset: str, quick: bool = False) -> Run:
-    """The run that counts what a dataset has."""
+    """The run that counts rows, channels, entities and anomalies of a dataset."""
     return Run(dataset, "facts", CLEAN, quick=quick)
 
 
 def dataset_title(dataset: str, results: Results, quick: bool = False) -> str:
-    """A column's title; it says so where only a part of the set's entities was there."""
+    """Title of a column: "SMD (19 of 28)" where only some entities were there."""
     source = SOURCES[dataset]
-    there = results.value(facts_of(dataset, quick), "entities")
-    if quick or there is None or there >= source.entities:
+    entities = results.value(facts_of(dataset, quick), "entities")
+    if quick or entities is None or entities >= source.entities:
         return source.title
-    return f"{source.title} ({there:.0f} of {source.entities})"
+    return f"{source.title} ({entities:.0f} of {source.entities})"

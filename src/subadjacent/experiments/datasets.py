@@ -1,4 +1,4 @@
-"""The rows a run is about: a dataset, a share of its training rows, or a few rows for a trial."""
+"""The rows of a run: a dataset, a share of its training rows, or a few rows for a trial."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ QUICK_ENTITIES = 2
 
 
 def load(run: Run, root: str | None) -> Benchmark:
-    """The rows to fit on and to judge by."""
-    benchmark = whole(run.dataset, root, is_contaminated(run))
+    """Rows to fit on, and labelled rows to evaluate on."""
+    benchmark = load_whole(run.dataset, root, is_contaminated(run))
     if run.quick:
         benchmark = _few(benchmark)
     if run.train_share < 1:
         benchmark = replace(
-            benchmark, train=tuple(_first(one, run.train_share) for one in benchmark.train)
+            benchmark, train=tuple(_first(series, run.train_share) for series in benchmark.train)
         )
     return benchmark
 
 
 @lru_cache(maxsize=2)
-def whole(dataset: str, root: str | None, contaminated: bool = False) -> Benchmark:
-    """A dataset, kept while runs on it follow each other."""
+def load_whole(dataset: str, root: str | None, contaminated: bool = False) -> Benchmark:
+    """A dataset, cached for the runs that follow on it."""
     return load_benchmark(dataset, root, contaminated=contaminated)
 
 
 @lru_cache
 def fingerprint_of(dataset: str, root: str | None, contaminated: bool = False) -> str:
-    """What tells the data of one row of results from that of another."""
-    return fingerprint(whole(dataset, root, contaminated))
+    """Fingerprint of the data that a row of results was made on."""
+    return fingerprint(load_whole(dataset, root, contaminated))
 
 
 def is_contaminated(run: Run) -> bool:
@@ -46,7 +46,7 @@ def is_contaminated(run: Run) -> bool:
 
 
 def cut_entities(benchmark: Benchmark) -> list[Benchmark]:
-    """One benchmark an entity."""
+    """One benchmark for each entity."""
     return [
         replace(benchmark, train=(train,), test=(test,))
         for train, test in zip(benchmark.train, benchmark.test, strict=True)
@@ -59,22 +59,24 @@ def _first(series: TrainSeries, share: float) -> TrainSeries:
 
 
 def _few(benchmark: Benchmark) -> Benchmark:
-    """The first long entities' first rows, and as many test rows around their first anomaly."""
+    """Two long entities: their first training rows, and test rows around their first anomaly."""
     pairs = zip(benchmark.train, benchmark.test, strict=True)
     long = [pair for pair in pairs if min(len(pair[0]), len(pair[1])) >= QUICK_ROWS][
         :QUICK_ENTITIES
     ]
-    test = []
-    for _, one in long:
-        middle = int(np.argmax(one.labels))
-        start = max(min(middle - QUICK_ROWS // 2, len(one) - QUICK_ROWS), 0)
-        rows = slice(start, start + QUICK_ROWS)
-        cut = TrainSeries(one.rows.values[rows], one.rows.channels, one.rows.entity)
-        test.append(TestSeries(cut, one.labels[rows]))
     return replace(
         benchmark,
         train=tuple(
-            TrainSeries(one.values[:QUICK_ROWS], one.channels, one.entity) for one, _ in long
+            TrainSeries(train.values[:QUICK_ROWS], train.channels, train.entity)
+            for train, _ in long
         ),
-        test=tuple(test),
+        test=tuple(_around_anomaly(test) for _, test in long),
     )
+
+
+def _around_anomaly(test: TestSeries) -> TestSeries:
+    first = int(np.argmax(test.labels))
+    start = max(min(first - QUICK_ROWS // 2, len(test) - QUICK_ROWS), 0)
+    rows = slice(start, start + QUICK_ROWS)
+    cut = TrainSeries(test.rows.values[rows], test.rows.channels, test.rows.entity)
+    return TestSeries(cut, test.labels[rows])

@@ -1,4 +1,4 @@
-"""What a figure draws is computed once and kept beside the rows of results."""
+"""Arrays of figures: computed once, kept in the folder of results, drawn as PNG."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DOTS_PER_INCH = 110
 
 
 def arrays_file(folder: Path, name: str) -> Path:
-    """Where the arrays of a figure lie."""
+    """The file of a figure's arrays."""
     return folder / f"{name}.npz"
 
 
@@ -26,42 +26,42 @@ def read_arrays(folder: Path, name: str) -> dict[str, NDArray[Any]] | None:
     if not file.is_file():
         return None
     try:
-        with file.open("rb") as stream, np.load(stream) as found:
-            return {key: found[key] for key in found.files}
+        with file.open("rb") as stream, np.load(stream) as archive:
+            return {key: archive[key] for key in archive.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(
             f"{file} must be an archive of arrays ({error}); delete it, and it is computed anew"
         ) from error
 
 
-def write_arrays(folder: Path, name: str, found: dict[str, NDArray[Any]]) -> None:
-    """Keep the arrays of a figure; the file appears when it is whole."""
+def write_arrays(folder: Path, name: str, arrays: dict[str, NDArray[Any]]) -> None:
+    """Write the arrays of a figure; the file appears when it is whole."""
     folder.mkdir(parents=True, exist_ok=True)
     file = arrays_file(folder, name)
     unfinished = file.with_name(f".{file.name}.unfinished")
     with unfinished.open("wb") as stream:
-        np.savez_compressed(stream, allow_pickle=False, **found)
+        np.savez_compressed(stream, allow_pickle=False, **arrays)
         stream.flush()
         os.fsync(stream.fileno())
     unfinished.replace(file)
 
 
-def draw(name: str, found: dict[str, NDArray[Any]]) -> dict[str, bytes]:
+def draw(name: str, arrays: dict[str, NDArray[Any]]) -> dict[str, bytes]:
     """PNG files of a figure, by file name."""
     import io
 
     from subadjacent.experiments.catalogue import figure
 
     try:
-        drawings = figure(name).draw(found)
+        drawings = figure(name).draw(arrays)
     except ModuleNotFoundError as error:
         raise InputError(
             f"figures need {error.name}; install it with pip install 'subadjacent[plot]'"
         ) from error
-    drawn = {}
+    images = {}
     for stem, drawing in drawings.items():
         image = io.BytesIO()
-        # without the maker's version, the same arrays give the same file for longer
+        # the version of matplotlib is left out: the same arrays then give the same file
         drawing.savefig(image, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
-        drawn[f"{stem}.png"] = image.getvalue()
-    return drawn
+        images[f"{stem}.png"] = image.getvalue()
+    return images

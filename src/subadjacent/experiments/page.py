@@ -1,13 +1,20 @@
-"""All results on one page of Markdown, rendered from the files and from nothing else."""
+"""All results on one page of Markdown, rendered from the rows of results alone."""
 
 from __future__ import annotations
 
-from subadjacent.experiments.asked import PAPER, Asked
-from subadjacent.experiments.catalogue import FIGURES, PAPERS, TABLES, Table, figure, table
+from subadjacent.experiments.catalogue import (
+    FIGURES,
+    PAPERS,
+    TABLES,
+    TableDefinition,
+    figure,
+    table,
+)
 from subadjacent.experiments.figures import read_arrays
-from subadjacent.experiments.opening import Opening
+from subadjacent.experiments.plan import PAPER, Selection
 from subadjacent.experiments.render import comma_separated, latex, markdown
 from subadjacent.experiments.results import Results
+from subadjacent.experiments.summary_text import SummaryText
 from subadjacent.experiments.time_left import in_words
 
 HEAD = """# Results
@@ -31,54 +38,64 @@ in every comparison: a row that does not beat them says nothing.
 """
 
 
-def shown(results: Results) -> Asked:
-    """What a page of some results has: the datasets that anything was run on."""
-    there = results.datasets()
-    return Asked(datasets=tuple(name for name in PAPER if name in there))
+def shown(results: Results) -> Selection:
+    """The selection for a page of some results: the datasets that have rows."""
+    with_rows = results.datasets()
+    return Selection(datasets=tuple(name for name in PAPER if name in with_rows))
 
 
-def page(results: Results, asked: Asked, files: str) -> str:
-    """The page; ``files`` is where the rendered files lie, seen from it."""
+def page(results: Results, selection: Selection, files: str) -> str:
+    """The page; ``files`` is the folder of the rendered tables, relative to it."""
     hours = ", ".join(
         f"{in_words(3600 * hours)} on {name}" for name, hours in results.hours().items()
     )
     head = HEAD.format(rows=len(results), hours=hours or "no time at all")
-    parts = [head, Opening(results).text(), LEGEND]
+    sections = [head, SummaryText(results).text(), LEGEND]
     for name, words in TABLES.items():
-        parts.append(_section(table(name), words, results, asked, files))
-    parts += [_figure(name, words, results, files) for name, words in FIGURES.items()]
-    return "\n".join(parts)
+        sections.append(_section(table(name), words, results, selection, files))
+    sections += [_figure(name, words, results, files) for name, words in FIGURES.items()]
+    return "\n".join(sections)
 
 
-def table_files(found: Table, results: Results, asked: Asked) -> dict[str, str]:
+def table_files(
+    definition: TableDefinition, results: Results, selection: Selection
+) -> dict[str, str]:
     """A table as Markdown, CSV and LaTeX, by file name."""
-    grids = found.grids(results, asked)
-    cells = [comma_separated(grid) for grid in grids]
+    tables = definition.result_tables(results, selection)
+    csv_texts = [comma_separated(each) for each in tables]
     return {
-        f"{found.name}.md": (TRIAL if asked.quick else "")
-        + "\n".join(markdown(grid) for grid in grids),
+        f"{definition.name}.md": (TRIAL if selection.quick else "")
+        + "\n".join(markdown(each) for each in tables),
         # one header for all
-        f"{found.name}.csv": cells[0] + "".join(one.partition("\n")[2] for one in cells[1:]),
-        f"{found.name}.tex": "\n".join(latex(grid) for grid in grids),
+        f"{definition.name}.csv": csv_texts[0]
+        + "".join(text.partition("\n")[2] for text in csv_texts[1:]),
+        f"{definition.name}.tex": "\n".join(latex(each) for each in tables),
     }
 
 
-def missing_words(found: Table, results: Results, asked: Asked) -> str:
-    """How many runs of a table are still to be made; nothing when none is."""
-    runs = dict.fromkeys(found.runs(asked))
-    lacking = len(results.missing(runs))
-    if not lacking:
+def missing_words(definition: TableDefinition, results: Results, selection: Selection) -> str:
+    """A sentence on runs of a table that were not made; empty when all were."""
+    runs = dict.fromkeys(definition.runs(selection))
+    missing = len(results.missing(runs))
+    if not missing:
         return ""
-    return f"{lacking} of the {len(runs)} runs of this table are still to be made.\n\n"
+    return f"{missing} of the {len(runs)} runs of this table are still to be made.\n\n"
 
 
-def _section(found: Table, words: str, results: Results, asked: Asked, files: str) -> str:
-    # ours have no number
-    heading = found.name.replace("table", "Table ") if found.name in PAPERS else "Beyond the paper"
-    links = f"[CSV]({files}/{found.name}.csv) · [LaTeX]({files}/{found.name}.tex)"
-    grids = "\n".join(markdown(grid) for grid in found.grids(results, asked))
-    lacking = missing_words(found, results, asked)
-    return f"## {heading}: {words}\n\n{links}\n\n{lacking}{grids}"
+def _section(
+    definition: TableDefinition, words: str, results: Results, selection: Selection, files: str
+) -> str:
+    # tables of our own have no number
+    heading = (
+        definition.name.replace("table", "Table ")
+        if definition.name in PAPERS
+        else "Beyond the paper"
+    )
+    links = f"[CSV]({files}/{definition.name}.csv) · [LaTeX]({files}/{definition.name}.tex)"
+    tables = definition.result_tables(results, selection)
+    body = "\n".join(markdown(each) for each in tables)
+    missing = missing_words(definition, results, selection)
+    return f"## {heading}: {words}\n\n{links}\n\n{missing}{body}"
 
 
 def _figure(name: str, words: str, results: Results, files: str) -> str:

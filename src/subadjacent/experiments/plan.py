@@ -1,4 +1,8 @@
-"""What must be made for the tables and figures that a person asks for, and what cannot be."""
+"""From a request for tables and figures to the runs that are missing.
+
+``Selection`` is the request: datasets, seeds, protocols. ``make_plan`` compares it with the data
+and the rows of results that are there.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,87 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from subadjacent.data.benchmarks import SOURCES, data_root
+from subadjacent.data.benchmarks import SOURCES, data_root, find
 from subadjacent.data.benchmarks.locate import absence
-from subadjacent.errors import DataNotFound, InputError
-from subadjacent.experiments.asked import PAPER, SYNTHETIC, Asked, at_hand
-from subadjacent.experiments.catalogue import FIGURES, TABLES, Figure, Table, figure, table
+from subadjacent.errors import DataNotFound, InputError, require_whole
+from subadjacent.experiments.catalogue import (
+    FIGURES,
+    TABLES,
+    FigureDefinition,
+    TableDefinition,
+    figure,
+    table,
+)
 from subadjacent.experiments.datasets import fingerprint_of, is_contaminated
 from subadjacent.experiments.figures import arrays_file
 from subadjacent.experiments.results import Results
-from subadjacent.experiments.run import Run
+from subadjacent.experiments.run import CLEAN, PROTOCOLS, PUBLISHED, Run
+
+# in the paper's order; NeurIPS-TS has a table of its own
+REAL = ("swat", "wadi", "psm", "msl", "smap", "smd")
+SYNTHETIC = "nips-ts"
+PAPER = (*REAL, SYNTHETIC)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Datasets, seeds and protocols to make tables for.
+
+    Parameters
+    ----------
+    datasets
+        Datasets to run on. A table keeps its other columns, with the paper's numbers alone.
+    seeds
+        Number of runs of each cell.
+    protocols
+        ``("published", "clean")`` or one of them.
+    quick
+        A few rows, a small network, one seed: a trial that everything works.
+    """
+
+    datasets: tuple[str, ...] = PAPER
+    seeds: int = 3
+    protocols: tuple[str, ...] = PROTOCOLS
+    quick: bool = False
+
+    def __post_init__(self) -> None:
+        require_whole("seeds", self.seeds, least=1)
+        for name in self.datasets:
+            if name not in SOURCES:
+                raise InputError(f"datasets must be among {', '.join(SOURCES)}; got {name!r}")
+        for name in self.protocols:
+            if name not in PROTOCOLS:
+                raise InputError(f"protocols must be among {', '.join(PROTOCOLS)}; got {name!r}")
+
+    @property
+    def published(self) -> bool:
+        """Whether the paper's protocol is selected."""
+        return PUBLISHED in self.protocols
+
+    @property
+    def clean(self) -> bool:
+        """Whether the clean protocol is selected."""
+        return CLEAN in self.protocols
+
+    def real(self) -> tuple[str, ...]:
+        """Those of the paper's six real datasets that are selected."""
+        return self.among(REAL)
+
+    def among(self, datasets: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of ``datasets`` that are selected; a trial without any takes the synthetic one."""
+        selected = tuple(name for name in datasets if name in self.datasets)
+        return selected or ((SYNTHETIC,) if self.quick else ())
+
+    def columns(self, datasets: tuple[str, ...]) -> tuple[str, ...]:
+        """Columns of a table: all of its datasets, or in a trial those that it was run on."""
+        return self.among(datasets) if self.quick else datasets
+
+
+def available(root: Path | str | None) -> tuple[str, ...]:
+    """The paper's datasets whose files are there, and those that need none."""
+    folder = data_root(root)
+    sources = (SOURCES[name] for name in PAPER)
+    return tuple(source.name for source in sources if source.generate or find(source, folder))
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,41 +100,46 @@ class Plan:
     Parameters
     ----------
     tables, figures
-        Those that can be shown, in part at least.
+        Tables and figures that can be shown, at least in part.
     shown
-        How tables are laid out: the datasets to run on, and those that have rows.
+        The selection that tables are laid out for: datasets to run on, and those with rows.
     runs
-        Runs that are wanted and have no row.
+        Runs that are needed and have no row.
     there
-        How many wanted runs have one.
+        Number of needed runs that have a row.
     compute
-        Figures without arrays.
+        Figures whose arrays must be computed.
     lacking
         Names of tables and figures that have neither data nor rows.
     """
 
-    tables: tuple[Table, ...]
-    figures: tuple[Figure, ...]
-    shown: Asked
+    tables: tuple[TableDefinition, ...]
+    figures: tuple[FigureDefinition, ...]
+    shown: Selection
     runs: tuple[Run, ...]
     there: int
-    compute: tuple[Figure, ...]
+    compute: tuple[FigureDefinition, ...]
     lacking: tuple[str, ...]
 
 
 def make_plan(
-    names: Sequence[str], asked: Asked, results: Results, root: Path | str | None, *, run: bool
+    names: Sequence[str],
+    selection: Selection,
+    results: Results,
+    root: Path | str | None,
+    *,
+    run: bool,
 ) -> Plan:
-    """Decide what is to be done for some tables and figures.
+    """Find out what must be made for some tables and figures.
 
     Parameters
     ----------
     names
         Of tables and figures.
-    asked
-        With the datasets that were named; without any, all that are at hand are taken.
+    selection
+        With the datasets that were named; an empty list stands for all that are available.
     results
-        Rows that are there.
+        The rows that are there.
     root
         Folder of the datasets.
     run
@@ -69,77 +150,83 @@ def make_plan(
     DataNotFound
         When a dataset that was named is not there, or nothing can be made or shown.
     InputError
-        When rows that are there were made on other data than is at hand.
+        When rows that are there were made on other data than is available.
     """
-    near = at_hand(root) if run else ()
-    wanted = asked if asked.datasets else replace(asked, datasets=_usual(near, asked.quick))
-    shown = wanted
-    if not asked.quick:
-        known = {*wanted.datasets, *results.datasets()}
-        shown = replace(wanted, datasets=tuple(name for name in PAPER if name in known))
+    near = available(root) if run else ()
+    if not selection.datasets:
+        selection = replace(selection, datasets=_default_datasets(near, selection.quick))
+    shown = _shown(selection, results)
     tables = [table(name) for name in names if name in TABLES]
-    runs = [one for each in tables for one in each.runs(wanted)] if run else []
+    runs = [needed for each in tables for needed in each.runs(selection)] if run else []
     _refuse_other_data(runs, results, root)
-    lacking = results.missing(runs)
-    for one in lacking:
-        if one.dataset not in near:
-            raise absence(SOURCES[one.dataset], data_root(root))
+    missing = results.missing(runs)
+    for needed in missing:
+        if needed.dataset not in near:
+            raise absence(SOURCES[needed.dataset], data_root(root))
     empty = [
         each.name
         for each in tables
-        if not _rows(each, shown, results) and not set(lacking).intersection(each.runs(shown))
+        if not _rows_of(each, shown, results) and not set(missing).intersection(each.runs(shown))
     ]
     figures = [figure(name) for name in names if name in FIGURES]
     undrawn = [each for each in figures if not arrays_file(results.folder, each.name).is_file()]
-    compute = [each for each in undrawn if each.dataset(asked.quick) in near]
+    compute = [each for each in undrawn if each.dataset(selection.quick) in near]
     unseen = [each.name for each in undrawn if each not in compute]
     if len(empty) + len(unseen) == len(names):
-        raise _nothing(names, results.folder, root, run=run)
+        raise _nothing_to_show(names, results.folder, root, run=run)
     return Plan(
         tuple(each for each in tables if each.name not in empty),
         tuple(each for each in figures if each.name not in unseen),
-        shown, tuple(lacking), len(set(runs)) - len(lacking), tuple(compute), (*empty, *unseen),
+        shown, tuple(missing), len(set(runs)) - len(missing), tuple(compute), (*empty, *unseen),
     )  # fmt: skip
 
 
-def _usual(near: tuple[str, ...], quick: bool) -> tuple[str, ...]:
-    """All that are at hand; for a trial a real one, if there is any, and the synthetic one."""
+def _default_datasets(near: tuple[str, ...], quick: bool) -> tuple[str, ...]:
+    """All available datasets; for a trial one real dataset, if there is any, and the synthetic."""
     if not quick:
         return near
     real = [name for name in near if name != SYNTHETIC]
     return (*real[:1], SYNTHETIC)
 
 
-def _rows(found: Table, shown: Asked, results: Results) -> set[Run]:
-    """Runs of a table that say something of it; what a dataset has is said by Table 1 alone."""
+def _shown(selection: Selection, results: Results) -> Selection:
+    """The selection with every dataset that has rows; a trial shows its own rows only."""
+    if selection.quick:
+        return selection
+    known = {*selection.datasets, *results.datasets()}
+    return replace(selection, datasets=tuple(name for name in PAPER if name in known))
+
+
+def _rows_of(definition: TableDefinition, shown: Selection, results: Results) -> set[Run]:
+    """Runs of a table that have a row; rows of facts count for Table 1 alone."""
     return {
         run
-        for run in found.runs(shown)
-        if run in results and (run.detector != "facts" or found.name == "table1")
+        for run in definition.runs(shown)
+        if run in results and (run.detector != "facts" or definition.name == "table1")
     }
 
 
-def _nothing(
+def _nothing_to_show(
     names: Sequence[str], folder: Path, root: Path | str | None, *, run: bool
 ) -> DataNotFound:
-    what = ", ".join(names)
+    wanted = ", ".join(names)
     if not run:
-        return DataNotFound(f"{folder} has nothing of {what}; without --no-run it is made")
+        return DataNotFound(f"{folder} has no rows of {wanted}; leave out --no-run to make them")
     return DataNotFound(
-        f"no dataset of {what} is in {data_root(root)}, and {folder} has no rows of it. "
+        f"no dataset of {wanted} is in {data_root(root)}, and {folder} has no rows of it. "
         "'subadjacent data get msl' fetches one; 'subadjacent data list' shows them all"
     )
 
 
 def _refuse_other_data(runs: Sequence[Run], results: Results, root: Path | str | None) -> None:
-    """Rows of other data, of fewer machines say, must not pass for rows of what is at hand."""
+    """Refuse rows that were made on other data, such as fewer machines, than is available."""
     folder = None if root is None else str(root)
-    made = {
+    fingerprints = {
         (run.dataset, is_contaminated(run)): row["data"]
         for run in runs
         if (row := results.get(run)) is not None and row.get("data")
     }
-    for (dataset, contaminated), theirs in made.items():
+    for (dataset, contaminated), theirs in fingerprints.items():
         try:
             ours = fingerprint_of(dataset, folder, contaminated)
         except DataNotFound:

@@ -1,7 +1,7 @@
-"""Results are files: one CSV a detector, a row a run.
+"""Results are CSV files: one file for each detector, one row for each run.
 
-A row is on disk when ``add`` returns, and a file is never half-written: a kill between two runs
-loses nothing, a kill in a run loses that run.
+A row is on disk when ``add`` returns, and a file is never half-written: a process that is killed
+loses the run that it was making, and nothing else.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from typing import Any
 from subadjacent.errors import InputError
 from subadjacent.experiments.run import Run
 
-Row = dict[str, str]
+StoredRow = dict[str, str]
 
-# how rows are ordered in a file, so that one more run changes one line of it
+# columns that rows are sorted by, so that a new run changes one line of its file
 ORDER = ("protocol", "dataset", "settings", "train_share", "per_entity", "score", "seed")
 IDENTITY = ("key", "detector", "quick", *ORDER)
 WAY_OUT = "mend it, or delete it and its runs are made again"
 
 
 class Results:
-    """The rows under a folder; what is added is on disk, whole, when ``add`` returns."""
+    """The rows of all files in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._rows: dict[str, Row] = {}
+        self._rows: dict[str, StoredRow] = {}
         for file in sorted(folder.glob("*.csv")):
             self._rows |= _read(file)
 
@@ -40,46 +40,50 @@ class Results:
     def __contains__(self, run: Run) -> bool:
         return run.key in self._rows
 
-    def get(self, run: Run) -> Row | None:
+    def get(self, run: Run) -> StoredRow | None:
         """The row of a run, if it was made."""
         return self._rows.get(run.key)
 
     def value(self, run: Run, metric: str) -> float | None:
         """One number of a run, if it was made and has it."""
-        found = (self.get(run) or {}).get(metric, "")
+        text = (self.get(run) or {}).get(metric, "")
         try:
-            return float(found) if found else None
+            return float(text) if text else None
         except ValueError as error:
             raise InputError(
-                f"{metric} must be a number in {self._file(run)}, row {run.key}; got {found!r}"
+                f"{metric} must be a number in {self._file(run)}, row {run.key}; got {text!r}"
             ) from error
 
     def missing(self, runs: Iterable[Run]) -> list[Run]:
-        """Those without a row, each once."""
+        """Runs without a row, each once."""
         return [run for run in dict.fromkeys(runs) if run not in self]
 
     def datasets(self, *, quick: bool = False) -> set[str]:
-        """Those that any run was made on."""
+        """Datasets that have rows."""
         return {row["dataset"] for row in self._rows.values() if row["quick"] == str(quick)}
 
     def hours(self) -> dict[str, float]:
-        """How long all runs took, by what they were made on."""
-        found: dict[str, float] = {}
+        """Hours that all runs took, by hardware."""
+        hours: dict[str, float] = {}
         for row in self._rows.values():
             seconds = float(row.get("seconds") or 0)
             name = row.get("hardware") or "unknown hardware"
-            found[name] = found.get(name, 0) + seconds / 3600
-        return found
+            hours[name] = hours.get(name, 0) + seconds / 3600
+        return hours
 
-    def add(self, run: Run, found: dict[str, Any]) -> None:
+    def add(self, run: Run, measured: dict[str, Any]) -> None:
         """Write a run's row into its detector's file, in place of an older one."""
-        row = {"key": run.key} | _identity(run) | {name: _text(one) for name, one in found.items()}
+        row = (
+            {"key": run.key}
+            | _identity(run)
+            | {name: _text(value) for name, value in measured.items()}
+        )
         file = self._file(run)
         # another command may have added rows since
         if file.exists():
             self._rows |= _read(file)
         self._rows[run.key] = row
-        same = [one for one in self._rows.values() if one["detector"] == run.detector]
+        same = [stored for stored in self._rows.values() if stored["detector"] == run.detector]
         self.folder.mkdir(parents=True, exist_ok=True)
         _write(file, same)
 
@@ -87,7 +91,7 @@ class Results:
         return self.folder / f"{run.detector}.csv"
 
 
-def _identity(run: Run) -> Row:
+def _identity(run: Run) -> StoredRow:
     facts = asdict(run) | {"settings": json.dumps(dict(run.settings))}
     return {name: _text(value) for name, value in facts.items()}
 
@@ -97,7 +101,7 @@ def _text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _read(file: Path) -> dict[str, Row]:
+def _read(file: Path) -> dict[str, StoredRow]:
     try:
         with file.open(newline="", encoding="utf-8") as stream:
             reader = csv.DictReader(stream)
@@ -115,9 +119,9 @@ def _read(file: Path) -> dict[str, Row]:
     return {row["key"]: row for row in rows}
 
 
-def _write(file: Path, rows: list[Row]) -> None:
+def _write(file: Path, rows: list[StoredRow]) -> None:
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    # one name for it: what a kill leaves behind is written over, not added to
+    # always the same name: the next write replaces what a killed process left behind
     unfinished = file.with_name(f".{file.name}.unfinished")
     try:
         with unfinished.open("w", newline="", encoding="utf-8") as stream:

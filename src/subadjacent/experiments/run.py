@@ -11,9 +11,9 @@ from subadjacent.errors import InputError
 
 PUBLISHED, CLEAN = "published", "clean"
 PROTOCOLS = (PUBLISHED, CLEAN)
-# parts of the default detector, left out in turn
+# the default detector with one of its parts left out
 ABLATION = "ablation"
-# what the published protocol makes of the network's output: the error alone, Eq. 6, Eq. 7
+# scores of the published protocol: the error alone, Eq. 6, Eq. 7
 SCORES = ("error", "weighted", "dynamic")
 
 Setting = int | float | str | bool
@@ -21,7 +21,7 @@ Setting = int | float | str | bool
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Everything that decides a row of results.
+    """Everything that a row of results depends on.
 
     Parameters
     ----------
@@ -32,17 +32,17 @@ class Run:
     protocol
         ``"published"`` or ``"clean"``; see ``docs/experiments.md``.
     seed
-        Of initial weights and the order of training.
+        Seed of initial weights and of the order of training.
     settings
-        What differs from the protocol's own settings, by name.
+        Settings that differ from those of the protocol, by name.
     score
-        Which score the published protocol judges; ``"dynamic"`` elsewhere.
+        The score that the published protocol evaluates; ``"dynamic"`` elsewhere.
     train_share
-        Leading share of each entity's training rows that is used.
+        Share of each entity's training rows, from the first on.
     per_entity
         One model for each entity, instead of one for all.
     quick
-        On a few rows, with a small network: shows that all works, and no more.
+        On a few rows, with a small network: a trial that everything works.
     """
 
     dataset: str
@@ -67,28 +67,28 @@ class Run:
 
     @property
     def key(self) -> str:
-        """Twelve hex digits that change with anything above."""
+        """Twelve hex digits that depend on every field."""
         return hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:12]
 
     @property
     def family(self) -> tuple[Any, ...]:
-        """What runs have in common that differ in dataset, seed and score alone.
+        """Equal for runs that differ in dataset, seed and score alone.
 
         Such runs are best made one after the other by one process: they share compiled code,
         and those that differ in the score share their training.
         """
         if self.detector == ABLATION:
             return (self.detector, self.dataset, self.seed)
-        # many small models share little, and take long: better made side by side
+        # models of single entities share little: better made by several processes
         alone = self.dataset if self.per_entity else ""
         return (self.detector, self.protocol, self.settings, self.train_share, alone)
 
     def describe(self) -> str:
-        """For a progress line: short, and what tells it from its neighbours."""
-        parts = [self.dataset, self.detector, self.protocol]
-        parts += [f"{name}={value}" for name, value in self.settings]
+        """Short text for a line of progress."""
+        words = [self.dataset, self.detector, self.protocol]
+        words += [f"{name}={value}" for name, value in self.settings]
         if self.train_share < 1:
-            parts.append(f"{self.train_share:.0%} of train")
+            words.append(f"{self.train_share:.0%} of train")
         if self.per_entity:
-            parts.append("per entity")
-        return f"{' '.join(parts)}, seed {self.seed}"
+            words.append("per entity")
+        return f"{' '.join(words)}, seed {self.seed}"

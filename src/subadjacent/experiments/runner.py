@@ -1,8 +1,7 @@
-"""Make the runs that have no row yet; it knows no table.
+"""Make the runs that have no row yet, in one process or several; independent of any table.
 
-Runs of one family go to one process, one after the other; with several processes the families
-are shared out. Only this process writes, after every run, so that a kill loses what was under way
-and nothing else.
+Runs of one family are made by one process, one after the other. The first process alone writes
+rows, after every run: when it is killed, only the runs under way are lost.
 """
 
 from __future__ import annotations
@@ -30,22 +29,22 @@ from subadjacent.training.device import forget_peak_memory, hardware, peak_memor
 
 log = logging.getLogger(__name__)
 
-# not detectors, but measured in the same way: of a dataset, of a network's cost, and of what is
-# left of a detector without one of its parts
+# names of detectors that stand for other measurements: sizes of a dataset, cost of a network,
+# the default with one view left out
 MEASURED = {
     "facts": facts.execute,
     "resources": resources.execute,
     ABLATION: ablation.execute,
 }
 
-Row = dict[str, Any]
-# a run that begins has no outcome yet; one that fails has the reason
-Outcome = tuple[Run, Row | str | None]
+Measurements = dict[str, Any]
+# None when a run begins; the reason when it fails
+Outcome = tuple[Run, Measurements | str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where runs are made: where datasets lie, on what device, in how many processes."""
+    """Where runs are made: folder of the datasets, device, number of processes."""
 
     root: str | None = None
     device: str = "auto"
@@ -56,23 +55,23 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RunEvent:
     """A run has begun, or ended with a row or an error.
 
     Parameters
     ----------
     run
-        Which.
+        The run.
     done
         Runs that have ended so far, with or without a row.
     total
         Runs to make in all.
     begun
-        Whether it has begun and not ended.
+        Whether the run has begun and not ended.
     seconds
         From begin to end; 0 when it has only begun.
     error
-        Why there is no row, if there is none.
+        Why the run has no row; empty if it has one.
     """
 
     run: Run
@@ -87,8 +86,8 @@ def make(
     runs: Iterable[Run],
     results: Results,
     place: Place,
-    watch: Callable[[Step], None] = lambda _step: None,
-) -> list[Step]:
+    watch: Callable[[RunEvent], None] = lambda _event: None,
+) -> list[RunEvent]:
     """Make every run that ``results`` lacks, add its row, and return those that failed."""
     wanted = results.missing(runs)
     families = [list(family) for _, family in groupby(_in_order(wanted), key=lambda r: r.family)]
@@ -98,36 +97,36 @@ def make(
     for run, outcome in outcomes:
         if outcome is None:
             started[run] = time.monotonic()
-            watch(Step(run, done, len(wanted), begun=True))
+            watch(RunEvent(run, done, len(wanted), begun=True))
             continue
         done += 1
-        # a process that died takes along runs that never began
+        # runs of a process that died may never have begun
         seconds = time.monotonic() - started.get(run, time.monotonic())
         error = outcome if isinstance(outcome, str) else ""
-        step = Step(run, done, len(wanted), seconds=seconds, error=error)
+        event = RunEvent(run, done, len(wanted), seconds=seconds, error=error)
         if isinstance(outcome, str):
-            failed.append(step)
+            failed.append(event)
         else:
             results.add(run, outcome)
-        watch(step)
+        watch(event)
     return failed
 
 
 def _in_order(runs: Sequence[Run]) -> list[Run]:
-    """Families together, in the order they were asked for; within one, datasets and seeds."""
+    """Families together, in the order of the runs; within a family by dataset and seed."""
     first: dict[Any, int] = {}
     for number, run in enumerate(runs):
         first.setdefault(run.family, number)
     return sorted(runs, key=lambda run: (first[run.family], run.dataset, run.seed))
 
 
-def make_one(run: Run, place: Place) -> Row:
-    """Fit, score and judge; the row of one run."""
+def make_one(run: Run, place: Place) -> Measurements:
+    """Make one run; the row of results."""
     device = resolve_device(place.device)
     forget_peak_memory(device)
     started = time.perf_counter()
-    found = _executor(run)(run, place.root, place.device)
-    return found | {
+    measured = _executor(run)(run, place.root, place.device)
+    return measured | {
         "data": fingerprint_of(run.dataset, place.root, is_contaminated(run)),
         "version": subadjacent.__version__,
         "hardware": hardware(device),
@@ -136,17 +135,17 @@ def make_one(run: Run, place: Place) -> Row:
     }
 
 
-def _executor(run: Run) -> Callable[[Run, str | None, str], Row]:
+def _executor(run: Run) -> Callable[[Run, str | None, str], Measurements]:
     if run.detector in MEASURED:
         return MEASURED[run.detector]
     return clean.execute if run.protocol == CLEAN else published.execute
 
 
-def _outcome(run: Run, place: Place) -> Row | str:
+def _outcome(run: Run, place: Place) -> Measurements | str:
     try:
         return make_one(run, place)
     except Exception as error:
-        # whatever it is, hours of other runs go on; whoever asked is told at the end
+        # other runs go on, perhaps for hours; the failure is reported at the end
         log.debug("%s failed", run.describe(), exc_info=True)
         return f"{type(error).__name__}: {error}"
 
@@ -160,7 +159,7 @@ def _alone(families: list[list[Run]], place: Place) -> Iterator[Outcome]:
 
 
 def _together(families: list[list[Run]], place: Place) -> Iterator[Outcome]:
-    """Hand a family to whichever process is free; a process that dies fails its family alone."""
+    """Give each free process a family of runs; a process that dies fails its family alone."""
     # forked processes cannot use a GPU that their parent has touched
     context = multiprocessing.get_context("spawn")
     waiting = families[::-1]
@@ -171,7 +170,7 @@ def _together(families: list[list[Run]], place: Place) -> Iterator[Outcome]:
             ours, theirs = context.Pipe()
             worker = context.Process(target=_work, args=(theirs, place), daemon=True)
             worker.start()
-            # with our copy closed, the pipe ends when the process does
+            # with this copy closed, the pipe ends when the process does
             theirs.close()
             workers[ours] = worker
             _hand_over(ours, busy, waiting)
@@ -188,7 +187,7 @@ def _together(families: list[list[Run]], place: Place) -> Iterator[Outcome]:
                     if not busy[end]:
                         del busy[end]
                         _hand_over(end, busy, waiting)
-        # when every process has died
+        # every process has died
         for family in reversed(waiting):
             yield from ((run, "no process is left to make it") for run in family)
     finally:
@@ -202,7 +201,7 @@ def _hand_over(
 ) -> None:
     if not waiting:
         return
-    # one that died in between is found out when it is listened to
+    # a process that died meanwhile is noticed when its pipe is read
     with suppress(BrokenPipeError):
         end.send(waiting[-1])
     busy[end] = list(waiting.pop())
@@ -215,10 +214,10 @@ def _all_lost(family: list[Run], worker: Any) -> Iterator[Outcome]:
 
 
 def _work(end: Connection, place: Place) -> None:
-    # Ctrl-C goes to every process; the first one ends the others
+    # Ctrl-C reaches every process; the first one ends the others
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(max(torch.get_num_threads() // place.jobs, 1))
-    # the pipe breaks when the first process was killed: there is nobody to work for
+    # the pipe breaks when the first process was killed
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             for outcome in _alone([end.recv()], place):

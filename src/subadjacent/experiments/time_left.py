@@ -1,4 +1,4 @@
-"""How long the runs that are left will take, judged by those that were made just now."""
+"""Estimate how long the remaining runs take, from the runs made so far."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from subadjacent.experiments.run import Run
 
 
 class TimeLeft:
-    """Seconds per run so far, of runs that are most alike.
+    """Mean seconds of similar runs.
 
     A random score takes no time and a network on the largest dataset takes minutes, so that one
-    mean over all would be wrong for most of a sweep. A run is taken to last as long as the mean
-    of those with its detector, dataset and protocol; if there are none, of those with its dataset
+    mean over all runs would be wrong for most of them. A run is expected to take the mean of the
+    runs with its detector, dataset and protocol; if there are none, of those with its dataset
     and protocol, then with its protocol, then of all.
     """
 
@@ -25,13 +25,13 @@ class TimeLeft:
         self._seen: dict[Hashable, list[float]] = defaultdict(list)
 
     def done(self, run: Run, seconds: float) -> None:
-        """Learn how long a run took."""
+        """Record how long a run took."""
         self._left.discard(run)
         for kind in _kinds(run):
             self._seen[kind].append(seconds)
 
     def seconds(self) -> float | None:
-        """What is left, shared among the processes; None before anything is known."""
+        """Expected seconds until all runs are made; None before the first has ended."""
         if not self._seen:
             return None
         return sum(map(self._expected, self._left)) / max(min(self._jobs, len(self._left)), 1)
@@ -42,7 +42,7 @@ class TimeLeft:
 
 
 def _kinds(run: Run) -> Iterator[Hashable]:
-    """From the most alike to all."""
+    """Groups that a run belongs to, from the most similar runs to all."""
     yield run.detector, run.dataset, run.protocol, run.per_entity
     yield run.dataset, run.protocol
     yield run.protocol
@@ -50,7 +50,7 @@ def _kinds(run: Run) -> Iterator[Hashable]:
 
 
 def in_words(seconds: float) -> str:
-    """Roughly: ``40 s``, ``12 min``, ``3.5 h``."""
+    """Rounded: ``40 s``, ``12 min``, ``3.5 h``."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 100 * 60 else f"{seconds / 3600:.1f} h"

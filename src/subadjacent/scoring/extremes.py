@@ -63,16 +63,6 @@ class Tail:
         rise = self.scale * float(boxcox(self.rate / float(risk), self.shape))
         return min(self.base + rise, sys.float_info.max)
 
-    def exceedance(self, scores: ArrayLike) -> NDArray[np.float64]:
-        """Chance per row of exceeding each score: the inverse of ``level``.
-
-        ``rate`` up to ``base``, and 0 above the highest score of a tail that ends.
-        """
-        rise = np.maximum(np.asarray(scores, dtype=np.float64) - self.base, 0)
-        if self.scale == 0:
-            return np.where(rise > 0, 0.0, self.rate)
-        return np.asarray(self.rate * genpareto.sf(rise, self.shape, scale=self.scale))
-
 
 def check_scores(scores: ArrayLike) -> NDArray[np.float64]:
     """Scores as a float64 array, refused unless they are one-dimensional, finite and there."""

@@ -1,9 +1,9 @@
-"""Public benchmark sets: where they lie, how their files are read, whether they are whole."""
+"""Public benchmark datasets: find, download, read and verify them."""
 
 from subadjacent.data.benchmarks.benchmark import Benchmark, Source
 from subadjacent.data.benchmarks.locate import data_root, find, load_benchmark
 from subadjacent.data.benchmarks.sources import SOURCES, source_named
-from subadjacent.data.benchmarks.verdict import check, fingerprint
+from subadjacent.data.benchmarks.verify import check, fingerprint
 
 __all__ = [
     "SOURCES",

@@ -1,4 +1,4 @@
-"""When attacks went on: a table of date, start and end → a label a row."""
+"""Labels from a table of attacks: date, start and end of each → one label for each row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.data.benchmarks.tables import FileTable
+from subadjacent.data.benchmarks.sheets import Sheet
 from subadjacent.errors import InputError
 
 COLUMNS = ("date", "start", "end")
@@ -21,7 +21,7 @@ ORDERS = ("%Y-%m-%d", "%m/%d/%Y", "%d/%m/%Y")
 _TIME = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d*)?)?\s*([AaPp][Mm])?")
 
 
-def attack_labels(path: Path, rows: FileTable, date_name: str, time_name: str) -> NDArray[np.uint8]:
+def attack_labels(path: Path, rows: Sheet, date_name: str, time_name: str) -> NDArray[np.uint8]:
     """1 for each row from the start of an attack to its end, both included.
 
     `9/10/17` may be a day of September or of October: the reading is taken in which the rows
@@ -46,7 +46,7 @@ def attack_labels(path: Path, rows: FileTable, date_name: str, time_name: str) -
     return labels
 
 
-def _moments(rows: FileTable, date_name: str, time_name: str) -> NDArray[np.int64]:
+def _moments(rows: Sheet, date_name: str, time_name: str) -> NDArray[np.int64]:
     """Seconds since 1970 of every row."""
     dates, times = rows.texts(date_name), rows.texts(time_name)
     readings = []
@@ -57,7 +57,7 @@ def _moments(rows: FileTable, date_name: str, time_name: str) -> NDArray[np.int6
     if not readings:
         bad = next((row for row, text in enumerate(dates) if not _is_day(text)), 0)
         raise InputError(f"{rows.place(bad, date_name)} must be a date; got {dates[bad]!r}")
-    days = min(readings, key=lambda one: max(one.values()) - min(one.values()))
+    days = min(readings, key=lambda reading: max(reading.values()) - min(reading.values()))
     moments = np.empty(len(dates), np.int64)
     for row, (text, time) in enumerate(zip(dates, times, strict=True)):
         second = _second(time)
@@ -115,14 +115,14 @@ def _day(text: str, order: str) -> int | None:
 
 def _second(text: str) -> int | None:
     """Second of the day of "19:25", "19:25:16" or "7:25:16.000 PM"."""
-    found = _TIME.fullmatch(text)
-    if not found:
+    match = _TIME.fullmatch(text)
+    if not match:
         return None
-    hour, minute, second = int(found[1]), int(found[2]), int(found[3] or 0)
-    if found[4]:
+    hour, minute, second = int(match[1]), int(match[2]), int(match[3] or 0)
+    if match[4]:
         if not 1 <= hour <= 12:
             return None
-        hour = hour % 12 + 12 * (found[4].upper() == "PM")
+        hour = hour % 12 + 12 * (match[4].upper() == "PM")
     if hour > 23 or minute > 59 or second > 59:
         return None
     return hour * 3600 + minute * 60 + second

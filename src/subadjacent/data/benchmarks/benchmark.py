@@ -1,4 +1,4 @@
-"""What a benchmark set is: its rows, and the facts that were published about it."""
+"""A benchmark dataset: its rows, and what was published about it."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from subadjacent.errors import InputError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Benchmark:
-    """A set in memory: rows to fit on, without labels, and rows to judge by, with them.
+    """A dataset in memory: training rows without labels, test rows with labels.
 
     Parameters
     ----------
     name
         The set's name in ``SOURCES``.
     title
-        What results are reported under: "SMD (19 of 28 machines)", never plain "SMD" then.
+        Title of results: "SMD (19 of 28 machines)" where entities are missing, else "SMD".
     train, test
-        One series an entity, in the same order; entities go by the same names in both.
+        One series for each entity, with the same names in the same order in both.
     origin
-        The file or folder that it was read from, or "generated".
+        File or folder of the dataset, or "generated".
     coverage
         "19 of 28 machines" where entities are missing, else empty.
     """
@@ -42,12 +42,12 @@ class Benchmark:
     def __post_init__(self) -> None:
         if not self.train:
             raise InputError(f"{self.origin} must hold at least one series; got none")
-        learned = [one.entity for one in self.train]
-        judged = [one.rows.entity for one in self.test]
-        if learned != judged or len(set(learned)) < len(learned):
+        trained = [series.entity for series in self.train]
+        tested = [series.rows.entity for series in self.test]
+        if trained != tested or len(set(trained)) < len(trained):
             raise InputError(
                 f"{self.origin} must have the same entities, each once, to train and to test on; "
-                f"got {learned} and {judged}"
+                f"got {trained} and {tested}"
             )
 
     @property
@@ -58,12 +58,12 @@ class Benchmark:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One row of the table of public sets; the numbers are those of the paper's Table 1.
+    """Facts about a public dataset; sizes are those of the paper's Table 1.
 
     Parameters
     ----------
     name, title
-        What people type, and what tables show.
+        Name on the command line, and title in tables.
     about
         What was measured.
     channels, entities, train_rows, test_rows
@@ -75,19 +75,19 @@ class Source:
     licence, origin
         Terms of use, and who publishes it.
     layouts
-        Every form that its files are known in, the best first.
+        Known forms of its files, the best first.
     folders
-        Where those may lie under the root; "" is the root itself.
+        Folders under the root to look in; "" is the root itself.
     instructions
         How to get it, in a sentence or two.
     downloads
-        Files that may be fetched; none for sets given out on request.
+        Files that may be downloaded; none for datasets given out on request.
     fingerprints
         Of the published data, where known.
     unit
-        What entities are called.
+        What entities are called, in the plural.
     generate
-        Makes the set where no file is there.
+        Generates the dataset where there is no file.
     """
 
     name: str
@@ -112,17 +112,17 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """One form of a set's files.
+    """One form of a dataset's files.
 
-    ``read`` gets the file, or the folder where there are several, and the row of the table;
-    that of NeurIPS-TS also whether to train on the contaminated series.
+    ``read`` takes the file, or the folder where there are several, and the source; that of
+    NeurIPS-TS also whether to train on the contaminated series.
     """
 
     files: tuple[str, ...]
     read: Callable[..., Benchmark]
 
     def path(self, folder: Path) -> Path:
-        """What is read, and shown to people."""
+        """The path to read: the file, or the folder where there are several."""
         return folder / self.files[0] if len(self.files) == 1 else folder
 
 
@@ -130,7 +130,7 @@ class Layout:
 class Download:
     """A file to fetch: ``base`` + ``file`` goes to ``target`` under the root.
 
-    An archive goes to pieces: of it only files whose name matches ``unpack`` are kept.
+    With ``unpack`` the file is an archive: files in it whose name matches are kept.
     """
 
     base: str
@@ -150,42 +150,53 @@ def assemble(
     entities: Sequence[str | None] = (None,),
     channels: tuple[str, ...] = (),
 ) -> Benchmark:
-    """A benchmark of float32 rows from arrays, one an entity; refuses what does not fit.
+    """A benchmark of float32 rows from arrays, one for each entity; wrong shapes are refused.
 
-    A set that has one entity by nature has none by name, whatever its file calls it.
+    The entity of a dataset that has only one stays without a name.
     """
     names = [None] if source.entities == 1 else list(entities)
-    for name, learned, judged, known in zip(names, train, test, labels, strict=True):
-        where = str(origin) if name is None else f"{origin}, {name}"
-        for part, values in (("train", learned), ("test", judged)):
-            if values.ndim != 2 or values.shape[1] != source.channels:
-                raise InputError(
-                    f"{where}: {part} must have {source.channels} columns, those of "
-                    f"{source.title}; got shape {values.shape}: get the file again"
-                )
-        if known.shape != (len(judged),):
-            raise InputError(
-                f"{where}: labels must be as many as test rows, {len(judged)}; "
-                f"got {known.shape}: get the file again"
-            )
-        # NaN is no 0 and no 1 either
-        if not np.isin(known, (0, 1)).all():
-            raise InputError(f"{where}: labels must be 0 or 1; got {np.unique(known)[:5]}")
+    for name, *arrays in zip(names, train, test, labels, strict=True):
+        _check_entity(source, str(origin) if name is None else f"{origin}, {name}", *arrays)
     missing = len(names) < source.entities and names != [None]
     coverage = f"{len(names)} of {source.entities} {source.unit}" if missing else ""
     return Benchmark(
         source.name,
         f"{source.title} ({coverage})" if coverage else source.title,
         tuple(
-            TrainSeries(_rows(one), channels, name) for name, one in zip(names, train, strict=True)
+            TrainSeries(_rows(values), channels, name)
+            for name, values in zip(names, train, strict=True)
         ),
         tuple(
-            TestSeries(TrainSeries(_rows(one), channels, name), known.astype(np.uint8))
-            for name, one, known in zip(names, test, labels, strict=True)
+            TestSeries(TrainSeries(_rows(values), channels, name), known.astype(np.uint8))
+            for name, values, known in zip(names, test, labels, strict=True)
         ),
         str(origin),
         coverage,
     )
+
+
+def _check_entity(
+    source: Source,
+    where: str,
+    train: NDArray[Any],
+    test: NDArray[Any],
+    labels: NDArray[Any],
+) -> None:
+    """Refuse arrays of one entity that have another shape, or labels other than 0 and 1."""
+    for split, values in (("train", train), ("test", test)):
+        if values.ndim != 2 or values.shape[1] != source.channels:
+            raise InputError(
+                f"{where}: {split} must have {source.channels} columns, those of "
+                f"{source.title}; got shape {values.shape}: get the file again"
+            )
+    if labels.shape != (len(test),):
+        raise InputError(
+            f"{where}: labels must be as many as test rows, {len(test)}; "
+            f"got {labels.shape}: get the file again"
+        )
+    # refuses NaN too
+    if not np.isin(labels, (0, 1)).all():
+        raise InputError(f"{where}: labels must be 0 or 1; got {np.unique(labels)[:5]}")
 
 
 def _rows(values: NDArray[Any]) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""NeurIPS-TS, which needs no file: the paper's test series, and a series to train on."""
+"""NeurIPS-TS, which is generated: the paper's test series, and a series to train on."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def generate(source: Source, *, contaminated: bool = False) -> Benchmark:
     anomaly is put in; the contaminated one has as many anomalies as the test series.
     """
     test, train = neurips_ts(seed=TEST_SEED), neurips_ts(seed=TRAIN_SEED)
-    learned = train.values if contaminated else train.base
-    return assemble(source, "generated", [learned], [test.values], [test.labels])
+    train_rows = train.values if contaminated else train.base
+    return assemble(source, "generated", [train_rows], [test.values], [test.labels])
 
 
 def read_generated(path: Path, source: Source, *, contaminated: bool = False) -> Benchmark:
-    """The same from the archive that ``write_generated`` writes."""
+    """The same dataset from the archive that ``write_generated`` writes."""
     return read_npz(path, source, train="train_contaminated" if contaminated else "train")
 
 

@@ -1,4 +1,4 @@
-"""Where sets lie: a root folder, and the places under it that are looked at."""
+"""Find a dataset under the root folder, and load it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ DEFAULT = "~/.cache/subadjacent"
 
 
 def data_root(root: Path | str | None = None) -> Path:
-    """The folder that sets lie under: the one given, else $SUBADJACENT_DATA, else a default."""
+    """The root folder of datasets: the one given, else $SUBADJACENT_DATA, else a default."""
     return Path(root or os.environ.get(VARIABLE) or DEFAULT).expanduser()
 
 
 def find(source: Source, root: Path) -> tuple[Path, Layout] | None:
-    """The first layout of a set that is whole under the root, and what to read of it."""
+    """The first layout whose files are all under the root, and the path to read."""
     for layout in source.layouts:
         for folder in source.folders:
             if all((root / folder / file).exists() for file in layout.files):
@@ -30,7 +30,7 @@ def find(source: Source, root: Path) -> tuple[Path, Layout] | None:
 def load_benchmark(
     name: str, root: Path | str | None = None, *, contaminated: bool = False
 ) -> Benchmark:
-    """Read a public set.
+    """Load a public dataset.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ def load_benchmark(
             f"contaminated must be left out for {source.title}: NeurIPS-TS alone has it"
         )
     folder = data_root(root)
-    if found := find(source, folder):
-        path, layout = found
+    if located := find(source, folder):
+        path, layout = located
         return layout.read(path, source, **options)
     if source.generate is not None:
         return source.generate(source, **options)
@@ -64,13 +64,15 @@ def load_benchmark(
 
 
 def absence(source: Source, root: Path) -> DataNotFound:
-    """The error that a set is not there: what was found of it, and how to get it."""
-    parts = []
+    """The error for a missing dataset: which files are there, and how to get the others."""
+    incomplete = []
     for layout in source.layouts:
         for folder in source.folders:
             there = [file for file in layout.files if (root / folder / file).exists()]
             missing = [file for file in layout.files if file not in there]
             if there and missing and len(layout.files) > 1:
-                parts.append(f"{root / folder / there[0]} is there, {missing[0]} beside it is not")
-    found = f" ({'; '.join(dict.fromkeys(parts))})" if parts else ""
-    return DataNotFound(f"{source.title} is not in {root}{found}. {source.instructions}")
+                incomplete.append(
+                    f"{root / folder / there[0]} is there, {missing[0]} beside it is not"
+                )
+    detail = f" ({'; '.join(dict.fromkeys(incomplete))})" if incomplete else ""
+    return DataNotFound(f"{source.title} is not in {root}{detail}. {source.instructions}")

@@ -1,4 +1,4 @@
-"""SMD as it was published: a folder of text files, one a machine."""
+"""SMD as published: folders of text files, one for each machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from subadjacent.data.benchmarks.benchmark import Benchmark, Source, assemble
 from subadjacent.errors import DataNotFound, InputError
 
-PARTS = ("train", "test", "test_label")
+FOLDERS = ("train", "test", "test_label")
 _NAME = re.compile(r"machine-(\d+)-(\d+)")
 
 
@@ -22,12 +22,15 @@ def read_machines(folder: Path, source: Source) -> Benchmark:
     Every machine that is there is read, in the order of group and number.
     """
     names = {
-        file.stem for part in PARTS for file in (folder / part).iterdir() if _name(file) is not None
+        file.stem
+        for split in FOLDERS
+        for file in (folder / split).iterdir()
+        if _name(file) is not None
     }
     machines = sorted(names, key=_number)
     if not machines:
         raise DataNotFound(f"{folder} has no file such as train/machine-1-1.txt")
-    for file in (folder / part / f"{name}.txt" for name in machines for part in PARTS):
+    for file in (folder / split / f"{name}.txt" for name in machines for split in FOLDERS):
         if not file.is_file():
             raise DataNotFound(f"{file} is not there, but others of its machine are: get it again")
     return assemble(
@@ -61,14 +64,16 @@ def read_numbers(path: Path, width: int) -> NDArray[np.float32]:
             text.splitlines(), dtype=np.float32, delimiter=",", ndmin=2, comments=None
         )
     except ValueError as error:
-        _point_out(path, text, width, error)
+        _refuse_first_bad(path, text, width, error)
     if values.shape[1] != width or not np.isfinite(values).all():
-        _point_out(path, text, width)
+        _refuse_first_bad(path, text, width)
     return values
 
 
-def _point_out(path: Path, text: str, width: int, error: Exception | None = None) -> NoReturn:
-    """Say which line breaks the rule: slow, for it is only called when one does."""
+def _refuse_first_bad(
+    path: Path, text: str, width: int, error: Exception | None = None
+) -> NoReturn:
+    """Name the first line that breaks the rule; slow, and only called when one does."""
     for number, line in enumerate(text.splitlines(), start=1):
         cells = line.split(",")
         if line.strip() and len(cells) != width:

@@ -1,4 +1,4 @@
-"""Put a set under the root: fetch what its licence lets us fetch, or generate it."""
+"""Put a dataset under the root: download it where its licence allows, or generate it."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from subadjacent.data.benchmarks.generated import write_generated
 from subadjacent.data.download import fetch
 from subadjacent.errors import DataNotFound, InputError
 
-Step = Callable[[str, int, int, int, int | None], None]
-"""Told the file, its number, how many there are, bytes that have come, bytes that will."""
+DownloadProgress = Callable[[str, int, int, int, int | None], None]
+"""Called with a file, its number, the number of files, bytes received, bytes expected."""
 
 
 def obtain(
-    source: Source, root: Path, *, base: str | None = None, watch: Step | None = None
+    source: Source, root: Path, *, base: str | None = None, watch: DownloadProgress | None = None
 ) -> None:
-    """Fetch the files of a set that are not there yet, or write the generated one.
+    """Download the files of a dataset that are not there yet, or write the generated one.
 
     Parameters
     ----------
     source, root
-        The set, and the folder to put it under.
+        The dataset, and the folder to put it under.
     base
-        Where to fetch from instead: a copy with the same file names.
+        Address to download from instead: a copy with the same file names.
     watch
-        Called as bytes come in.
+        Called as bytes are received.
 
     Raises
     ------
     DataNotFound
-        For a set that is given out on request, with how to ask for it, and for files that are
-        not where they used to be.
+        For a dataset that is given out on request, and for files that are no longer at their
+        address.
     InputError
         When a file cannot be written, or an archive is damaged.
     """
@@ -82,7 +82,7 @@ def _address(download: Download, base: str | None) -> str:
 def unpack(archive: Path, folder: Path, pattern: str) -> None:
     """Take files out of an archive: those whose last two names match, at most one folder deep.
 
-    All lie beside the folder until they are whole; only then do they get their names.
+    They are unpacked beside the folder, and moved into it when all are complete.
     """
     wanted = re.compile(pattern)
     draft = folder / f".unpacking.{secrets.token_hex(4)}"
@@ -97,9 +97,9 @@ def unpack(archive: Path, folder: Path, pattern: str) -> None:
                         shutil.copyfileobj(source, target)
         if not draft.is_dir():
             raise InputError(f"{archive} must hold files such as {pattern}; it holds none of them")
-        for part in sorted(draft.iterdir()):
-            shutil.rmtree(folder / part.name, ignore_errors=True)
-            part.replace(folder / part.name)
+        for unpacked in sorted(draft.iterdir()):
+            shutil.rmtree(folder / unpacked.name, ignore_errors=True)
+            unpacked.replace(folder / unpacked.name)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         archive.unlink(missing_ok=True)
         raise InputError(
@@ -112,7 +112,7 @@ def unpack(archive: Path, folder: Path, pattern: str) -> None:
 
 
 def _write(source: Source, path: Path) -> None:
-    """Write the generated set, whole or not at all."""
+    """Write the generated dataset; the file appears when it is complete."""
     draft = path.with_name(f".{secrets.token_hex(4)}.{path.name}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from subadjacent.data.benchmarks.benchmark import Benchmark, Source, assemble
-from subadjacent.data.benchmarks.tables import FileTable, read_table
+from subadjacent.data.benchmarks.sheets import Sheet, read_sheet
 from subadjacent.errors import InputError
 
 TIME = "timestamp_(min)"
@@ -16,10 +16,10 @@ TIME = "timestamp_(min)"
 def read_psm(folder: Path, source: Source) -> Benchmark:
     """`train.csv`, `test.csv` and `test_label.csv`, each with the minute in the first column.
 
-    Empty cells of the training part take the value above them, or 0 where there is none.
+    An empty cell takes the value above it, or 0 where there is none.
     """
-    train, test = (_features(folder / f"{part}.csv", source) for part in ("train", "test"))
-    labels = read_table(folder / "test_label.csv", lambda cells: "label" in cells, "label")
+    train, test = (_features(folder / f"{split}.csv", source) for split in ("train", "test"))
+    labels = read_sheet(folder / "test_label.csv", lambda cells: "label" in cells, "label")
     if len(labels) != len(test):
         raise InputError(
             f"{labels.path} must have a label for each of the {len(test)} rows of {test.path}; "
@@ -46,16 +46,16 @@ def read_psm(folder: Path, source: Source) -> Benchmark:
     )
 
 
-def _features(path: Path, source: Source) -> FileTable:
-    table = read_table(path, lambda cells: TIME in cells, TIME)
+def _features(path: Path, source: Source) -> Sheet:
+    sheet = read_sheet(path, lambda cells: TIME in cells, TIME)
     expected = [f"feature_{number}" for number in range(source.channels)]
-    if (found := _names(table)) != expected:
+    if (names := _names(sheet)) != expected:
         raise InputError(
-            f"{path}, line {table.first - 1} must name {TIME} and the {len(expected)} columns "
-            f"{expected[0]} to {expected[-1]}; got {len(found)} columns: get it again"
+            f"{path}, line {sheet.first - 1} must name {TIME} and the {len(expected)} columns "
+            f"{expected[0]} to {expected[-1]}; got {len(names)} columns: get it again"
         )
-    return table
+    return sheet
 
 
-def _names(table: FileTable) -> list[str]:
-    return [name for name in table.names if name != TIME]
+def _names(sheet: Sheet) -> list[str]:
+    return [name for name in sheet.names if name != TIME]

@@ -1,4 +1,4 @@
-"""The public sets, one row each: what Table 1 says of them, where they come from, their files."""
+"""The public datasets: sizes in Table 1, licence, origin, files and downloads of each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from subadjacent.data.benchmarks.archive import read_npy_triple, read_npz
 from subadjacent.data.benchmarks.benchmark import Download, Layout, Source
 from subadjacent.data.benchmarks.generated import generate, read_generated
-from subadjacent.data.benchmarks.machines import PARTS, read_machines
+from subadjacent.data.benchmarks.machines import FOLDERS, read_machines
 from subadjacent.data.benchmarks.servers import read_psm
 from subadjacent.data.benchmarks.swat import TEST, TRAIN, read_swat
 from subadjacent.data.benchmarks.telemanom import ANOMALIES, read_telemanom
@@ -48,8 +48,8 @@ def _archive(*names: str) -> tuple[Layout, ...]:
 
 
 def _npy_triple(title: str) -> Layout:
-    parts = ("train", "test", "test_label")
-    return Layout(tuple(f"{title}_{part}.npy" for part in parts), read_npy_triple)
+    splits = ("train", "test", "test_label")
+    return Layout(tuple(f"{title}_{split}.npy" for split in splits), read_npy_triple)
 
 
 _TELEMANOM = tuple(
@@ -144,7 +144,7 @@ SOURCES: dict[str, Source] = {
             licence="MIT", origin="NetMan, Tsinghua, github.com/NetManAIOps/OmniAnomaly",
             layouts=(
                 *_archive("smd.npz"),
-                Layout(PARTS, read_machines),
+                Layout(FOLDERS, read_machines),
                 _npy_triple("SMD"),
                 *_archive("smd19.npz"),
             ),
@@ -154,11 +154,11 @@ SOURCES: dict[str, Source] = {
             downloads=tuple(
                 Download(
                     f"{RAW}/NetManAIOps/OmniAnomaly/master/",
-                    f"ServerMachineDataset/{part}/{machine}.txt",
-                    f"ServerMachineDataset/{part}/{machine}.txt",
+                    f"ServerMachineDataset/{split}/{machine}.txt",
+                    f"ServerMachineDataset/{split}/{machine}.txt",
                 )
                 for machine in MACHINES
-                for part in PARTS
+                for split in FOLDERS
             ),
             unit="machines",
         ),
@@ -181,7 +181,7 @@ ALIASES = {"neurips-ts": "nips-ts"}
 
 
 def source_named(name: str) -> Source:
-    """The row of a set; case does not matter, nor whether a line is low or not."""
+    """The source of a dataset; case does not matter, nor "_" or "-"."""
     plain = name.lower().replace("_", "-")
     try:
         return SOURCES[ALIASES.get(plain, plain)]

@@ -1,4 +1,4 @@
-"""MSL and SMAP as NASA published them: an array a channel, and a list of anomalies."""
+"""MSL and SMAP as published by NASA: one array for each channel, and a list of anomalies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLUMNS = ("chan_id", "spacecraft", "anomaly_sequences")
 
 
 @dataclass(frozen=True, slots=True)
-class _Listed:
+class _AnomalyLine:
     """One line of the list of anomalies."""
 
     channel: str
@@ -35,33 +35,33 @@ def read_telemanom(folder: Path, source: Source) -> Benchmark:
     The end of an anomaly is left out, and a channel that is listed twice (SMAP's P-2) is two
     entities, the second called `P-2#2`: the paper's anomaly rates come out so and not
     otherwise. Arrays that are not in the list are left out, as are listed channels
-    whose arrays are missing both.
+    without any array.
     """
-    # as they come out of the archive, or moved up beside the list
-    arrays = next((one for one in (folder / "data", folder / "data" / "data") if _holds(one)), None)
-    arrays = arrays or folder
+    # as unpacked from the archive, or moved up beside the list
+    places = (folder / "data", folder / "data" / "data", folder)
+    arrays = next((place for place in places if _has_arrays(place)), folder)
     kept, train, test, labels = [], [], [], []
-    for one in sorted(_listed(folder / ANOMALIES, source.title), key=lambda line: line.entity):
-        files = [arrays / part / f"{one.channel}.npy" for part in ("train", "test")]
+    for line in sorted(_lines(folder / ANOMALIES, source.title), key=lambda line: line.entity):
+        files = [arrays / split / f"{line.channel}.npy" for split in ("train", "test")]
         missing = [file for file in files if not file.is_file()]
         if len(missing) == 1:
             raise DataNotFound(f"{missing[0]} is not there, but its other half is: get it again")
         if missing:
             continue
-        kept.append(one.entity)
+        kept.append(line.entity)
         train.append(read_npy(files[0]))
         test.append(read_npy(files[1]))
-        labels.append(_labels(one, len(test[-1])))
+        labels.append(_labels(line, len(test[-1])))
     if not kept:
         raise DataNotFound(f"{arrays} has no array of a channel that {ANOMALIES} lists")
     return assemble(source, folder, train, test, labels, entities=kept)
 
 
-def _holds(folder: Path) -> bool:
+def _has_arrays(folder: Path) -> bool:
     return (folder / "train").is_dir() and (folder / "test").is_dir()
 
 
-def _listed(path: Path, spacecraft: str) -> list[_Listed]:
+def _lines(path: Path, spacecraft: str) -> list[_AnomalyLine]:
     """The lines of one spacecraft."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
@@ -71,19 +71,20 @@ def _listed(path: Path, spacecraft: str) -> list[_Listed]:
                     f"{path}, line 1 must name the columns {', '.join(COLUMNS)}; "
                     f"{missing[0]} is missing: get it again"
                 )
-            lines = [(reader.line_num, row) for row in reader if row["spacecraft"] == spacecraft]
+            rows = [(reader.line_num, row) for row in reader if row["spacecraft"] == spacecraft]
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path} must be a CSV file; {error}: get it again") from error
-    found: list[_Listed] = []
+    parsed: list[_AnomalyLine] = []
     taken: set[str] = set()
-    for number, row in lines:
+    for number, row in rows:
         channel = str(row["chan_id"]).strip()
         names = (channel if turn == 1 else f"{channel}#{turn}" for turn in count(1))
         entity = next(name for name in names if name not in taken)
         taken.add(entity)
         place = f"{path}, line {number}, column anomaly_sequences"
-        found.append(_Listed(channel, entity, _spans(row["anomaly_sequences"], place), place))
-    return found
+        spans = _spans(row["anomaly_sequences"], place)
+        parsed.append(_AnomalyLine(channel, entity, spans, place))
+    return parsed
 
 
 def _spans(text: str | None, place: str) -> list[tuple[int, int]]:
@@ -99,13 +100,13 @@ def _spans(text: str | None, place: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _labels(listed: _Listed, rows: int) -> NDArray[np.uint8]:
+def _labels(line: _AnomalyLine, rows: int) -> NDArray[np.uint8]:
     labels = np.zeros(rows, np.uint8)
-    for start, end in listed.spans:
+    for start, end in line.spans:
         if not 0 <= start < end <= rows:
             raise InputError(
-                f"{listed.place} must have 0 <= start < end <= {rows}, the rows of "
-                f"{listed.channel}; got [{start}, {end}]"
+                f"{line.place} must have 0 <= start < end <= {rows}, the rows of "
+                f"{line.channel}; got [{start}, {end}]"
             )
         labels[start:end] = 1
     return labels

@@ -8,7 +8,7 @@ import numpy as np
 
 from subadjacent.data.benchmarks.attacks import attack_labels
 from subadjacent.data.benchmarks.benchmark import Benchmark, Source, assemble
-from subadjacent.data.benchmarks.tables import FileTable, read_table
+from subadjacent.data.benchmarks.sheets import Sheet, read_sheet
 from subadjacent.errors import DataNotFound, InputError
 
 ROW, DATE, TIME = "Row", "Date", "Time"
@@ -29,41 +29,41 @@ def read_wadi_2017(folder: Path, source: Source) -> Benchmark:
             "start and end of every attack from iTrust's table into a CSV file of that name, "
             "with the header date,start,end and lines such as 2017-10-09,19:25:00,19:50:16"
         )
-    train = _table(folder / "WADI_14days.csv")
-    test = _table(folder / "WADI_attackdata.csv")
+    train = _sheet(folder / "WADI_14days.csv")
+    test = _sheet(folder / "WADI_attackdata.csv")
     labels = attack_labels(folder / ATTACKS, test, DATE, TIME)
     return _benchmark(folder, source, train, test, labels)
 
 
 def read_wadi_2019(folder: Path, source: Source) -> Benchmark:
     """`WADI_14days_new.csv` and `WADI_attackdataLABLE.csv`, whose last two rows are empty."""
-    train = _table(folder / "WADI_14days_new.csv")
-    test = _table(folder / "WADI_attackdataLABLE.csv")
-    said = test.texts(LABEL)
-    rows = len(said)
-    while rows and not said[rows - 1]:
+    train = _sheet(folder / "WADI_14days_new.csv")
+    test = _sheet(folder / "WADI_attackdataLABLE.csv")
+    marks = test.texts(LABEL)
+    rows = len(marks)
+    while rows and not marks[rows - 1]:
         rows -= 1
     meaning = {"1": 0, "1.0": 0, "-1": 1, "-1.0": 1}
-    for row, text in enumerate(said[:rows]):
+    for row, text in enumerate(marks[:rows]):
         if text not in meaning:
             raise InputError(f"{test.place(row, LABEL)} must be 1 or -1; got {text!r}")
-    labels = np.array([meaning[text] for text in said[:rows]], np.uint8)
+    labels = np.array([meaning[text] for text in marks[:rows]], np.uint8)
     return _benchmark(folder, source, train, test.head(rows), labels)
 
 
-def _table(path: Path) -> FileTable:
-    table = read_table(
+def _sheet(path: Path) -> Sheet:
+    sheet = read_sheet(
         path,
         lambda cells: tuple(cells[:3]) == (ROW, DATE, TIME),
         f"{ROW}, {DATE} and {TIME}",
         text=(DATE, TIME),
     )
-    names = tuple(name.rpartition("\\")[2].strip() for name in table.names)
-    return FileTable(path, names, table.frame, table.first)
+    names = tuple(name.rpartition("\\")[2].strip() for name in sheet.names)
+    return Sheet(path, names, sheet.frame, sheet.first)
 
 
 def _benchmark(
-    folder: Path, source: Source, train: FileTable, test: FileTable, labels: np.ndarray
+    folder: Path, source: Source, train: Sheet, test: Sheet, labels: np.ndarray
 ) -> Benchmark:
     names = _sensors(train, source)
     if names != _sensors(test, source):
@@ -78,13 +78,13 @@ def _benchmark(
     )
 
 
-def _sensors(table: FileTable, source: Source) -> list[str]:
-    """The sensors less those four that were never filled."""
+def _sensors(sheet: Sheet, source: Source) -> list[str]:
+    """The sensors without the four that are empty throughout."""
     others = (ROW, DATE, TIME, LABEL, "", *EMPTY)
-    names = [name for name in table.names if name not in others]
+    names = [name for name in sheet.names if name not in others]
     if len(names) != source.channels:
         raise InputError(
-            f"{table.path}, line {table.first - 1} must name {source.channels} sensors besides "
+            f"{sheet.path}, line {sheet.first - 1} must name {source.channels} sensors besides "
             f"{', '.join(EMPTY)}; got {len(names)}: get it again"
         )
     return names

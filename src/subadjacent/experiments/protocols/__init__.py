@@ -1,1 +1,1 @@
-"""Two ways to fit, score and judge: as the paper's numbers were made, and as a user would."""
+"""How a run is made: fit, score and evaluate, as the paper did or as a user would."""

@@ -1,7 +1,9 @@
-"""The default detector without one of its parts, under the clean protocol.
+"""The default detector with one of its parts left out, under the clean protocol.
 
-A score is a mean over parts, so that one fit serves every ablation: what each part makes of the
-test rows is kept, and added up without one or the other.
+The score of a row is a weighted mean over parts, so that one fit serves every ablation: what each
+part adds at each test row is kept, and added up without one or the other.
+
+Shapes: T rows of a series, P parts.
 """
 
 from __future__ import annotations
@@ -14,148 +16,147 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.detectors.combination import WEIGHT
-from subadjacent.detectors.members import TOTAL_WEIGHT, Members
-from subadjacent.detectors.subadjacent import SubAdjacentDetector
+from subadjacent.data.series import TestSeries
 from subadjacent.errors import InputError
 from subadjacent.evaluation.metrics import auroc, average_precision
 from subadjacent.evaluation.volume import volumes
 from subadjacent.experiments.datasets import load
 from subadjacent.experiments.methods import build
-from subadjacent.experiments.protocols.clean import mean_over_entities, named
-from subadjacent.experiments.run import CLEAN, Run
-from subadjacent.scoring.standardised import averaged, moving_mean
+from subadjacent.experiments.protocols.clean import as_input, mean_over_entities
+from subadjacent.experiments.run import Run
+from subadjacent.methods.views.combine import smoothed
+from subadjacent.methods.views.entity import EntityViews, ViewsModel
+from subadjacent.methods.views.view import ACROSS, LEVEL, LOCAL, PARTS, RHYTHM, SLOW, WHOLE, Part
+from subadjacent.scoring.moving import moving_mean
 
 SMOOTHING = 20
-# longest buffer of the volumes
+# longest buffer of the volumes, as in all_metrics
 BUFFER = 100
+# parts whose weights add up to less than this do not judge a row
+NO_WEIGHT = 1e-12
 
 Scores = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Part:
-    """What one part makes of a series: the mean over channels, (T), and which rows it judges."""
+class PartScores:
+    """What every part adds to the scores of one entity's test rows, before smoothing.
 
-    view: str
-    form: str
-    surprise: Scores
+    Parameters
+    ----------
+    added
+        Each part's summand of the weighted mean, mean over channels, (P, T).
+    added_calm
+        The same where a channel that varies more than usual is no surprise, (P, T).
+    judged
+        Rows that each part judges, (P, T).
+    factors
+        Learned weight of each part, (P,); already contained in ``added``.
+    labels
+        1 for every anomalous row, (T,).
+    """
+
+    added: Scores
+    added_calm: Scores
     judged: NDArray[np.bool_]
-    weight: float
-    factor: float  # that was learned for it, and is in the surprise
-
-    def constant(self) -> _Part:
-        """The part as it would be without a factor."""
-        return replace(self, surprise=self.surprise / self.factor)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Entity:
-    """What every part makes of one entity's test rows, with and without restlessness."""
-
-    parts: tuple[_Part, ...]
-    calm: tuple[_Part, ...]
-    network: _Part
+    factors: Scores
     labels: NDArray[Any]
 
     def score(
         self,
-        keep: Callable[[_Part], bool] = lambda _part: True,
+        keep: Callable[[Part], bool] = lambda _part: True,
         *,
-        network: bool = True,
-        restless: bool = True,
-        learned: bool = True,
+        spread: bool = True,
+        learned_weights: bool = True,
     ) -> Scores:
-        """Parts added up, before smoothing."""
-        kept = [part for part in (self.parts if restless else self.calm) if keep(part)]
-        added = self.network
-        if not learned:
-            kept, added = [part.constant() for part in kept], added.constant()
-        total = sum(part.weight * part.judged * part.surprise for part in kept)
-        weight = sum(part.weight * part.judged for part in kept)
-        mean = np.asarray(total / np.maximum(weight, 1e-12))
-        if not network:
-            return mean
-        return (TOTAL_WEIGHT * mean + added.weight * added.surprise) / (TOTAL_WEIGHT + added.weight)
+        """The weighted mean over the parts to keep, (T,), before smoothing."""
+        kept = np.array([keep(part) for part in PARTS])
+        weights = np.array([part.weight for part in PARTS])[:, None] * self.judged
+        added = self.added if spread else self.added_calm
+        if not learned_weights:
+            added = added / self.factors[:, None]
+        kept_weight = weights[kept].sum(axis=0)
+        renormalised = weights.sum(axis=0) / np.maximum(kept_weight, NO_WEIGHT)
+        return np.asarray(added[kept].sum(axis=0) * (kept_weight > 0) * renormalised)
 
 
 def _smooth(scores: Scores) -> Scores:
-    return averaged(scores[:, None], SMOOTHING, causal=False)
+    return smoothed(scores, SMOOTHING, None)
 
 
 # what is left out → the score without it
-ABLATIONS: dict[str, Callable[[_Entity], Scores]] = {
-    "nothing": lambda one: _smooth(one.score()),
-    "network": lambda one: _smooth(one.score(network=False)),
-    "level": lambda one: _smooth(one.score(lambda part: part.view != "level")),
-    "ridge": lambda one: _smooth(one.score(lambda part: part.view != "ridge")),
-    "local": lambda one: _smooth(one.score(lambda part: part.view != "local")),
-    "wide": lambda one: _smooth(one.score(lambda part: part.view != "wide")),
-    "companions": lambda one: _smooth(one.score(lambda part: part.form != "given")),
-    "together": lambda one: _smooth(one.score(lambda part: part.form != "together")),
-    "restlessness": lambda one: _smooth(one.score(restless=False)),
-    "weights": lambda one: _smooth(one.score(learned=False)),
-    "other lengths": lambda one: moving_mean(one.score(), SMOOTHING, causal=False),
-    "smoothing": lambda one: one.score(),
-    "all but the level": lambda one: _smooth(
-        one.score(lambda part: (part.view, part.form) == ("level", "alone"), network=False)
-    ),
+ABLATIONS: dict[str, Callable[[PartScores], Scores]] = {
+    "nothing": lambda entity: _smooth(entity.score()),
+    "level": lambda entity: _smooth(entity.score(lambda part: part.view != LEVEL)),
+    "rhythm": lambda entity: _smooth(entity.score(lambda part: part.view != RHYTHM)),
+    "local rhythm": lambda entity: _smooth(entity.score(lambda part: part.view != LOCAL)),
+    "slow rhythm": lambda entity: _smooth(entity.score(lambda part: part.view != SLOW)),
+    "other channels": lambda entity: _smooth(entity.score(lambda part: part.form != ACROSS)),
+    "all channels": lambda entity: _smooth(entity.score(lambda part: part.form != WHOLE)),
+    "spread": lambda entity: _smooth(entity.score(spread=False)),
+    "learned weights": lambda entity: _smooth(entity.score(learned_weights=False)),
+    "other lengths": lambda entity: moving_mean(entity.score(), SMOOTHING, None),
+    "smoothing": lambda entity: entity.score(),
+    "all but the level": lambda entity: _smooth(entity.score(lambda part: part.form == LEVEL)),
 }
 
 
 def execute(run: Run, root: str | None, device: str) -> dict[str, Any]:
-    """Fit, or take the fit of a run before, and judge what is left without a part."""
+    """Fit, or use the cached fit, and evaluate the score without one part."""
     without = str(dict(run.settings).get("without"))
     if without not in ABLATIONS:
         raise InputError(f"without must be one of {', '.join(ABLATIONS)}; got {without!r}")
-    measures = []
-    for one in _entities(replace(run, detector="default", settings=()), root, device):
-        scores = ABLATIONS[without](one)
-        measures.append(
+    metrics = []
+    for entity in _part_scores(replace(run, detector="default", settings=()), root, device):
+        scores = ABLATIONS[without](entity)
+        metrics.append(
             {
-                "average_precision": average_precision(scores, one.labels),
-                "auroc": auroc(scores, one.labels),
-                "vus_pr_tsb_ad": volumes(scores, one.labels, BUFFER, variant="tsb-ad").pr,
+                "average_precision": average_precision(scores, entity.labels),
+                "auroc": auroc(scores, entity.labels),
+                "vus_pr_tsb_ad": volumes(scores, entity.labels, BUFFER, variant="tsb-ad").pr,
             }
         )
-    return mean_over_entities(measures)
+    return mean_over_entities(metrics)
 
 
 @lru_cache(maxsize=1)
-def _entities(run: Run, root: str | None, device: str) -> tuple[_Entity, ...]:
-    assert run.protocol == CLEAN
+def _part_scores(run: Run, root: str | None, device: str) -> tuple[PartScores, ...]:
+    """What each part adds for every entity of a dataset, from one fit."""
     benchmark = load(run, root)
     detector = build(run, device)
-    assert isinstance(detector, SubAdjacentDetector)
-    detector.fit(named(benchmark.train))
-    return tuple(_look(detector, test.rows, test.labels) for test in benchmark.test)
+    detector.fit(as_input(benchmark.train))
+    scores = []
+    for test in benchmark.test:
+        model = detector.models_.of(test.rows.entity)
+        assert isinstance(model, ViewsModel)
+        scores.append(_scores_of(model, test))
+    return tuple(scores)
 
 
-def _look(detector: SubAdjacentDetector, rows: Any, labels: NDArray[Any]) -> _Entity:
-    series = detector._read({rows.entity: rows.values} if rows.entity else rows.values).series
-    # test series of the benchmarks have no gaps
-    (scaled,) = detector.combination_.views.scaled(series[0])
-    members = detector.combination_.views.of(series[0])
+def _scores_of(model: ViewsModel, test: TestSeries) -> PartScores:
+    # test series of the benchmarks have no gaps: one stretch each
+    rows = model.scaler.apply(test.rows.values)
+    added, judged = _added(model.entity, model, rows)
     calm = replace(
-        members,
+        model.entity,
         views=tuple(
             replace(
                 view,
                 alone=view.alone.indifferent_to_spread(),
-                given=view.given.indifferent_to_spread(),
+                across=view.across.indifferent_to_spread(),
             )
-            for view in members.views
+            for view in model.entity.views
         ),
     )
-    (surprise,) = detector.network_surprise(series)[0]
-    factor = detector.combination_.network_factor(series[0])
-    every = np.ones(len(surprise), dtype=bool)
-    network = _Part("network", "alone", surprise.mean(axis=1), every, WEIGHT, factor)
-    return _Entity(_parts(members, scaled), _parts(calm, scaled), network, labels)
+    added_calm, _ = _added(calm, model, rows)
+    factors = np.array(model.entity.weights.factors())
+    return PartScores(added, added_calm, judged, factors, test.labels)
 
 
-def _parts(members: Members, rows: NDArray[np.float32]) -> tuple[_Part, ...]:
-    return tuple(
-        _Part(part.view, part.form, part.surprise.mean(axis=1), part.judged, part.weight, factor)
-        for part, factor in zip(members.parts(rows), members.loudness.factors(), strict=True)
-    )
+def _added(
+    entity: EntityViews, model: ViewsModel, rows: NDArray[Any]
+) -> tuple[Scores, NDArray[np.bool_]]:
+    """What each part adds to the score, and the rows that it judges, (P, T) each."""
+    looks = entity.look(rows, model.settings.ahead.residuals)
+    judged = np.array([look.judged for look in looks for _ in look.parts])
+    return entity.combine(looks, rows.shape).by_part, judged

@@ -1,4 +1,4 @@
-"""What a dataset is: the numbers of Table 1, counted."""
+"""Sizes of a dataset, as in Table 1."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from subadjacent.experiments.run import Run
 def execute(run: Run, root: str | None, _device: str) -> dict[str, Any]:
     """Count rows, channels, entities and anomalies."""
     benchmark = load(run, root)
-    labels = [one.labels for one in benchmark.test]
+    labels = [test.labels for test in benchmark.test]
     return {
         "channels": benchmark.channels,
         "entities": len(benchmark.train),
-        "train_rows": sum(len(one) for one in benchmark.train),
-        "test_rows": sum(len(one) for one in labels),
+        "train_rows": sum(len(series) for series in benchmark.train),
+        "test_rows": sum(len(series) for series in labels),
         "anomalous": float(np.concatenate(labels).mean()),
-        "segments": sum(len(segments(one)) for one in labels),
+        "segments": sum(len(segments(series)) for series in labels),
         "verdict": "a few rows" if run.quick else check(benchmark),
     }

@@ -1,8 +1,8 @@
-"""The protocol that the paper's numbers were made with, label leaks and all.
+"""The protocol of the paper's numbers, with its label leaks.
 
-One network on one concatenated series, a fixed number of epochs, no validation; the score's block
-and temperature, and its threshold, are picked on the test labels, and point adjustment follows.
-What comes out is comparable with the paper's tables, and with nothing that a user would see.
+One network is trained on one concatenated series for a fixed number of epochs, without
+validation. Block and temperature of the score, and the threshold, are picked on the test labels;
+point adjustment follows. The numbers are comparable with the paper's tables alone.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ from subadjacent.training.device import autocast, resolve_device
 from subadjacent.training.loop import train
 from subadjacent.training.step import make_optimizers
 
-# what is tried on the labels; the authors' code has one fixed pair, 200 and 50
+# values tried on the labels; the authors' code has one fixed pair, 200 and 50
 BLOCKS = (100, 200, 300, 400, 500)
 TEMPERATURES = (0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 35.0, 50.0, 75.0, 100.0)
 FIXED_BLOCK, FIXED_TEMPERATURE = 200, 50.0
 
-# compiled code is shared by runs that follow each other, so that it pays sooner than in one
+# windows from which on compiling pays: runs that follow each other share compiled code
 WORTH_COMPILING = 40_000
 
-# what the released scripts set, where it differs between datasets
+# settings of the released scripts that differ between datasets
 STRIDES = {"smd": 10}
 EPOCHS = {"smd": 3}
 NETWORKS = ("sub-adjacent", "untrained", "anomaly-transformer")
@@ -63,8 +63,8 @@ ATTENTION_WEIGHTS = {"anomaly-transformer": 3.0}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Points:
-    """What one network, or a control, says of consecutive test rows."""
+class RowOutputs:
+    """Error and contribution of every test row, by a network or a control, with labels."""
 
     error: NDArray[Any]
     contribution: NDArray[Any]
@@ -74,48 +74,48 @@ class Points:
 
 
 def execute(run: Run, root: str | None, device: str) -> dict[str, Any]:
-    """Train, score and judge; one row of results."""
-    found = _points(replace(run, score="dynamic"), root, device)
-    judged = [_judge(run, points) for points in found]
-    # several models make a mean over entities, as the paper has it where it trains several
-    return {name: float(np.mean([one[name] for one in judged])) for name in judged[0]} | {
+    """Train, score and evaluate; one row of results."""
+    outputs = _outputs(replace(run, score="dynamic"), root, device)
+    metrics = [_evaluate(run, output) for output in outputs]
+    # with one model for each entity, the paper takes the mean over entities
+    return {name: float(np.mean([entity[name] for entity in metrics])) for name in metrics[0]} | {
         "tries": _tries(run),
-        "fit_seconds": sum(one.fit_seconds for one in found),
-        "score_seconds": sum(one.score_seconds for one in found),
+        "fit_seconds": sum(output.fit_seconds for output in outputs),
+        "score_seconds": sum(output.score_seconds for output in outputs),
     }
 
 
 @lru_cache(maxsize=1)
-def _points(run: Run, root: str | None, device: str) -> list[Points]:
-    """Kept for the next run, which often differs in the score alone."""
+def _outputs(run: Run, root: str | None, device: str) -> list[RowOutputs]:
+    """Cached for the next run, which often differs in the score alone."""
     benchmark = load(run, root)
-    parts = cut_entities(benchmark) if run.per_entity else [benchmark]
-    return [_one_model(run, part, resolve_device(device)) for part in parts]
+    pieces = cut_entities(benchmark) if run.per_entity else [benchmark]
+    return [_one_model(run, piece, resolve_device(device)) for piece in pieces]
 
 
-def _one_model(run: Run, benchmark: Benchmark, device: torch.device) -> Points:
-    labels = np.concatenate([one.labels for one in benchmark.test])
-    learned, asked = scale_benchmark(benchmark)
+def _one_model(run: Run, benchmark: Benchmark, device: torch.device) -> RowOutputs:
+    labels = np.concatenate([test.labels for test in benchmark.test])
+    train_rows, test_rows = scale_benchmark(benchmark)
     if run.detector == "random":
-        noise = np.random.default_rng(run.seed).uniform(size=len(asked))
-        return Points(noise, np.zeros(len(asked)), labels, 0.0, 0.0)
+        noise = np.random.default_rng(run.seed).uniform(size=len(test_rows))
+        return RowOutputs(noise, np.zeros(len(test_rows)), labels, 0.0, 0.0)
     if run.detector not in NETWORKS:
         known = ", ".join(["random", *NETWORKS])
         raise InputError(f"the published protocol knows {known}; got {run.detector!r}")
-    network, window, fit_seconds = fit(run, learned, device)
+    network, window, fit_seconds = fit(run, train_rows, device)
     started = time.perf_counter()
-    stacked = stack([TrainSeries(asked)], unscaled(asked.shape[1]), window)
+    stacked = stack([TrainSeries(test_rows)], unscaled(test_rows.shape[1]), window)
     plain = PaperScore(temperature=0.0).of_windows
-    found = judge_rows(network, stacked, window, plain, channels=False).traces
-    rows = slice(len(asked))
-    return Points(
-        found["error"][rows], found[CONTRIBUTION][rows], labels, fit_seconds,
+    traces = judge_rows(network, stacked, window, plain, channels=False).traces
+    rows = slice(len(test_rows))
+    return RowOutputs(
+        traces["error"][rows], traces[CONTRIBUTION][rows], labels, fit_seconds,
         time.perf_counter() - started,
     )  # fmt: skip
 
 
 def fit(run: Run, rows: NDArray[Any], device: torch.device) -> tuple[Network, int, float]:
-    """The trained network, its window, and the seconds it took."""
+    """The trained network, its window, and the seconds that training took."""
     settings = _settings(run)
     network = _network(run, settings, rows.shape[1]).to(device)
     stacked = stack([TrainSeries(rows)], unscaled(rows.shape[1]), settings["window"])
@@ -128,7 +128,7 @@ def fit(run: Run, rows: NDArray[Any], device: torch.device) -> tuple[Network, in
     epochs = train(
         network,
         windows,
-        # nothing is validated; the loop wants a window to do it on
+        # the loop demands a window to validate on; its loss is not used
         replace(windows, starts=windows.starts[:1]),
         training,
         make_optimizers(network, training.learning_rate),
@@ -156,53 +156,54 @@ def _network(run: Run, settings: dict[str, Any], channels: int) -> Network:
 
 
 def _settings(run: Run) -> dict[str, Any]:
-    """The released scripts' settings, with those of the run in their place."""
-    usual = {
+    """Settings of the released scripts, replaced by those of the run."""
+    settings = {
         "window": 100, "near": 20, "far": 30, "size": "paper", "attention": "softmax",
         "attention_weight": ATTENTION_WEIGHTS.get(run.detector, 10.0),
         "epochs": 0 if run.detector == "untrained" else EPOCHS.get(run.dataset, 1),
         "stride": STRIDES.get(run.dataset, 1),
     }  # fmt: skip
     if run.quick:
-        usual |= {"size": "small", "stride": 20}
-    # which series NeurIPS-TS is trained on is settled where it is read
+        settings |= {"size": "small", "stride": 20}
+    # which series NeurIPS-TS is trained on is decided where it is read
     chosen = {name: value for name, value in run.settings if name != "train"}
-    if unknown := chosen.keys() - usual.keys():
+    if unknown := chosen.keys() - settings.keys():
         raise InputError(
-            f"settings of the published protocol are {', '.join(usual)}; got {sorted(unknown)}"
+            f"settings of the published protocol are {', '.join(settings)}; got {sorted(unknown)}"
         )
-    return usual | chosen
+    return settings | chosen
 
 
-def _judge(run: Run, points: Points) -> dict[str, float]:
-    """Pick on the labels what the paper's protocol picks on them."""
+def _evaluate(run: Run, output: RowOutputs) -> dict[str, float]:
+    """Metrics at the block, temperature and threshold that are best on the labels."""
     tried = []
-    for block, temperature in _grid(run):
-        score = _score(points, block, temperature, run.score)
-        tried.append((best_point_adjusted_f1(score, points.labels).f1, block, temperature))
+    for block, temperature in _pairs(run):
+        score = _score(output, block, temperature, run.score)
+        tried.append((best_point_adjusted_f1(score, output.labels).f1, block, temperature))
     _, block, temperature = max(tried)
-    score = _score(points, block, temperature, run.score)
-    best = best_point_adjusted_f1(score, points.labels)
-    adjusted = point_adjust(score > best.threshold, points.labels)
-    fixed = _score(points, FIXED_BLOCK, FIXED_TEMPERATURE, run.score)
+    score = _score(output, block, temperature, run.score)
+    best = best_point_adjusted_f1(score, output.labels)
+    adjusted = point_adjust(score > best.threshold, output.labels)
+    fixed = _score(output, FIXED_BLOCK, FIXED_TEMPERATURE, run.score)
     return {
         "oracle_point_adjusted_f1": best.f1,
-        "oracle_point_adjusted_precision": precision(adjusted, points.labels),
-        "oracle_point_adjusted_recall": recall(adjusted, points.labels),
-        "fixed_point_adjusted_f1": best_point_adjusted_f1(fixed, points.labels).f1,
-        "oracle_f1": best_f1(score, points.labels).f1,
-        "auroc": auroc(score, points.labels),
-        "average_precision": average_precision(score, points.labels),
+        "oracle_point_adjusted_precision": precision(adjusted, output.labels),
+        "oracle_point_adjusted_recall": recall(adjusted, output.labels),
+        "fixed_point_adjusted_f1": best_point_adjusted_f1(fixed, output.labels).f1,
+        "oracle_f1": best_f1(score, output.labels).f1,
+        "auroc": auroc(score, output.labels),
+        "average_precision": average_precision(score, output.labels),
         "block": float(block),
         "temperature": temperature,
     }
 
 
-def _grid(run: Run) -> Iterator[tuple[int, float]]:
+def _pairs(run: Run) -> Iterator[tuple[int, float]]:
+    """Pairs of block and temperature to try."""
     if run.score == "error" or run.detector == "random":
         yield BLOCKS[0], 0.0
         return
-    # without a weight the block plays no part
+    # at temperature 0 the block has no effect
     yield BLOCKS[0], 0.0
     for block in BLOCKS:
         for temperature in TEMPERATURES[1:]:
@@ -210,24 +211,24 @@ def _grid(run: Run) -> Iterator[tuple[int, float]]:
 
 
 def _tries(run: Run) -> int:
-    return len(list(_grid(run)))
+    return len(list(_pairs(run)))
 
 
-def _score(points: Points, block: int, temperature: float, form: str) -> NDArray[np.float64]:
+def _score(output: RowOutputs, block: int, temperature: float, form: str) -> NDArray[np.float64]:
     if form == "error":
-        return points.error.astype(np.float64)
-    score = np.empty(len(points.error))
+        return output.error.astype(np.float64)
+    score = np.empty(len(output.error))
     whole = len(score) // block * block
     for rows, shape in ((slice(0, whole), (-1, block)), (slice(whole, None), (1, -1))):
         if score[rows].size:
             error, contribution = (
-                torch.from_numpy(one[rows].astype(np.float64).reshape(shape))
-                for one in (points.error, points.contribution)
+                torch.from_numpy(values[rows].astype(np.float64).reshape(shape))
+                for values in (output.error, output.contribution)
             )
             score[rows] = weighted(error, contribution, temperature).numpy().ravel()
     return dynamic(score, score, "released") if form == "dynamic" else score
 
 
 def unscaled(channels: int) -> EntityScalers:
-    """For rows that were scaled already."""
+    """Scalers that change nothing, for rows that are scaled already."""
     return PerEntity(Scaler(np.zeros(channels), np.ones(channels), np.inf), {})

@@ -1,7 +1,7 @@
-"""What a network costs: the numbers of Table 11, measured.
+"""Time, memory, multiplications and parameters of a network, as in Table 11.
 
-Time and memory are those of training steps on windows of the dataset, with the linear
-attention's matrix formed or avoided. An epoch's time is that of its steps: a few are timed.
+Time and memory are those of training steps on windows of the dataset, with the matrix of linear
+attention formed or avoided. A few steps are timed; an epoch takes as many as it has batches.
 """
 
 from __future__ import annotations
@@ -41,27 +41,29 @@ QUICK_STEPS, QUICK_WARM_UP = 2, 1
 
 
 def execute(run: Run, root: str | None, device: str) -> dict[str, Any]:
-    """Train some steps, score the test rows, and count."""
+    """Train some steps, score the test rows, count parameters and multiplications."""
     benchmark = load(run, root)
     settings = dict(run.settings)
     where = resolve_device(device)
-    learned, asked = scale_benchmark(benchmark)
+    train_rows, test_rows = scale_benchmark(benchmark)
     config = SubAdjacentConfig.sized(
-        "small" if run.quick else "paper", learned.shape[1], attention=str(settings["attention"])
+        "small" if run.quick else "paper", train_rows.shape[1], attention=str(settings["attention"])
     )
     network = SubAdjacentTransformer.seeded(config, run.seed).to(where)
     for attention in network.attentions():
         attention.dense = settings["form"] == "matrix"
-    scored = _stack(asked)
-    stacked = _stack(learned)
-    windows = stacked.windows_within([(0, len(learned))], STRIDES.get(run.dataset, 1)).to(where)
+    windows = (
+        _stack(train_rows)
+        .windows_within([(0, len(train_rows))], STRIDES.get(run.dataset, 1))
+        .to(where)
+    )
     return {
-        "parameters": sum(one.numel() for one in network.parameters()),
+        "parameters": sum(weights.numel() for weights in network.parameters()),
         "multiplications": _multiplications(network, windows),
         "epoch_seconds": _step_seconds(network, windows, run.quick)
         * math.ceil(len(windows) / BATCH),
         "training_memory_gib": peak_memory(where),
-        "inference_seconds": _inference_seconds(network, scored),
+        "inference_seconds": _inference_seconds(network, _stack(test_rows)),
     }
 
 

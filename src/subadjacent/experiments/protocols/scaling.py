@@ -1,7 +1,7 @@
-"""How the authors' code scales each dataset: not always by training rows alone.
+"""How the authors' code scales each dataset; some by test rows.
 
-Fitting a scaler on test rows tells the model what it will be asked. It is done here because the
-published numbers were made so, and nowhere else.
+A scaler that is fitted on test rows leaks them to the model. It is done here, and nowhere else,
+because the published numbers were made so.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 
 from subadjacent.data.benchmarks import Benchmark
 
-Rows = NDArray[Any]
+Array = NDArray[Any]
 
 
-class Rule(NamedTuple):
-    """Which rows each part is scaled by, whether entity by entity, and how test rows are."""
+class ScalingRule(NamedTuple):
+    """Rows that training and test rows are scaled by; entity by entity or pooled; robust or not.
+
+    ``robust`` scales test rows by median and quartiles instead of mean and deviation.
+    """
 
     train_by: str
     test_by: str
@@ -26,37 +29,37 @@ class Rule(NamedTuple):
 
 
 RULES = {
-    "swat": Rule("train", "train"),
-    "wadi": Rule("train", "train"),
-    "psm": Rule("train", "train"),
-    "msl": Rule("train", "test", robust=True),
-    "smap": Rule("test", "test", per_entity=True),
-    "smd": Rule("train", "test", per_entity=True),
-    "nips-ts": Rule("train", "test"),
+    "swat": ScalingRule("train", "train"),
+    "wadi": ScalingRule("train", "train"),
+    "psm": ScalingRule("train", "train"),
+    "msl": ScalingRule("train", "test", robust=True),
+    "smap": ScalingRule("test", "test", per_entity=True),
+    "smd": ScalingRule("train", "test", per_entity=True),
+    "nips-ts": ScalingRule("train", "test"),
 }
 
 
-def scale_benchmark(benchmark: Benchmark) -> tuple[Rows, Rows]:
+def scale_benchmark(benchmark: Benchmark) -> tuple[Array, Array]:
     """All training rows and all test rows in float32, scaled as the authors' code does."""
     rule = RULES[benchmark.name]
-    train = [one.values for one in benchmark.train]
-    test = [one.rows.values for one in benchmark.test]
+    train = [series.values for series in benchmark.train]
+    test = [series.rows.values for series in benchmark.test]
     if not rule.per_entity:
         train, test = [np.concatenate(train)], [np.concatenate(test)]
     scaled = [_scale(rule, *pair) for pair in zip(train, test, strict=True)]
-    learned, asked = (np.concatenate(parts) for parts in zip(*scaled, strict=True))
-    return learned, asked
+    train_rows, test_rows = (np.concatenate(arrays) for arrays in zip(*scaled, strict=True))
+    return train_rows, test_rows
 
 
-def _scale(rule: Rule, train: Rows, test: Rows) -> tuple[Rows, Rows]:
+def _scale(rule: ScalingRule, train: Array, test: Array) -> tuple[Array, Array]:
     # imported where it is used: it draws from the global random state when it is imported
     from sklearn.preprocessing import RobustScaler, StandardScaler
 
-    parts = {"train": train.astype(np.float64), "test": test.astype(np.float64)}
-    by_train = StandardScaler().fit(parts[rule.train_by])
+    rows = {"train": train.astype(np.float64), "test": test.astype(np.float64)}
+    by_train = StandardScaler().fit(rows[rule.train_by])
     test_scaler = RobustScaler() if rule.robust else StandardScaler()
-    by_test = test_scaler.fit(parts[rule.test_by])
+    by_test = test_scaler.fit(rows[rule.test_by])
     return (
-        by_train.transform(parts["train"]).astype(np.float32),
-        by_test.transform(parts["test"]).astype(np.float32),
+        by_train.transform(rows["train"]).astype(np.float32),
+        by_test.transform(rows["test"]).astype(np.float32),
     )

@@ -1,1 +1,1 @@
-"""Every table of the paper, one module each: a list of runs and a layout."""
+"""The tables and figures: runs and layout of each, as data."""

@@ -19,8 +19,8 @@ ATTENTIONS = {"vanilla": "softmax attention", "softmax": "linear attention, lear
 DATASET, QUICK_DATASET = "smap", "nips-ts"
 
 
-class AttentionMatrices:
-    """The mean over heads and layers, for the first test window, after training."""
+class AttentionFigure:
+    """Attention of the first test window after training, mean over heads and layers."""
 
     name = "figure3"
     title = "Attention matrices with the band's contribution maximised"
@@ -31,7 +31,7 @@ class AttentionMatrices:
         return QUICK_DATASET if quick else DATASET
 
     def compute(self, place: Place, quick: bool) -> dict[str, NDArray[Any]]:
-        """Train both networks as the paper did, and look at one window."""
+        """Train both networks as the paper did; return their attention on one window."""
         # drawing needs none of these
         import torch
 
@@ -41,31 +41,31 @@ class AttentionMatrices:
         from subadjacent.networks.network import Attentive
         from subadjacent.training.device import resolve_device
 
-        found = {}
+        matrices = {}
         for attention in ATTENTIONS:
             run = Run(
                 self.dataset(quick), "sub-adjacent", PUBLISHED,
                 settings=(("attention", attention),), quick=quick,
             )  # fmt: skip
             device = resolve_device(place.device)
-            learned, asked = scale_benchmark(load(run, place.root))
-            network, window, _ = fit(run, learned, device)
+            train_rows, test_rows = scale_benchmark(load(run, place.root))
+            network, window, _ = fit(run, train_rows, device)
             assert isinstance(network, Attentive)
             with torch.inference_mode():
-                rows = torch.from_numpy(asked[:window]).to(device)[None]
+                rows = torch.from_numpy(test_rows[:window]).to(device)[None]
                 matrix = network.attention(rows).mean(dim=(0, 1, 2))
-            found[attention] = matrix.float().cpu().numpy()
-        return found
+            matrices[attention] = matrix.float().cpu().numpy()
+        return matrices
 
-    def draw(self, found: Mapping[str, NDArray[Any]]) -> dict[str, Figure]:
+    def draw(self, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Figure]:
         """Both matrices on one scale, query by key."""
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(7.4, 3.6), layout="constrained")
         axes = figure.subplots(1, len(ATTENTIONS), sharey=True)
-        highest = max(float(np.quantile(found[name], 0.999)) for name in ATTENTIONS)
+        highest = max(float(np.quantile(arrays[name], 0.999)) for name in ATTENTIONS)
         for axis, (name, words) in zip(axes, ATTENTIONS.items(), strict=True):
-            image = axis.imshow(found[name], cmap="viridis", vmin=0, vmax=highest)
+            image = axis.imshow(arrays[name], cmap="viridis", vmin=0, vmax=highest)
             axis.set_title(words, fontsize=10, loc="left")
             axis.set_xlabel("key")
         axes[0].set_ylabel("query")
@@ -73,4 +73,4 @@ class AttentionMatrices:
         return {self.stems[0]: figure}
 
 
-FIGURE = AttentionMatrices()
+FIGURE = AttentionFigure()

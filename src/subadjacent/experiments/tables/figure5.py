@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.evaluation.segments import segments
-from subadjacent.experiments.asked import SYNTHETIC
+from subadjacent.experiments.plan import SYNTHETIC
 from subadjacent.experiments.run import PUBLISHED, Run
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ LENGTH, QUICK_LENGTH = 20_000, 2_000
 BLUE, RED = "#0072b2", "#d55e00"
 
 
-class Kinds:
-    """One series a kind, scored by one network that was trained on a clean series."""
+class AnomalyKindsFigure:
+    """One series for each kind of anomaly, scored by a network trained on a clean series."""
 
     name = "figure5"
     title = "Kinds of anomaly, and what leads to their scores"
@@ -46,7 +46,7 @@ class Kinds:
         return SYNTHETIC
 
     def compute(self, place: Place, quick: bool) -> dict[str, NDArray[Any]]:
-        """A stretch of every kind: five rows of numbers, and where the anomaly is."""
+        """For each kind some rows around an anomaly: data, error, contribution, scores, labels."""
         # drawing needs none of these
         from subadjacent.data.benchmarks.generated import TEST_SEED, TRAIN_SEED
         from subadjacent.data.synthetic import neurips_ts
@@ -57,28 +57,28 @@ class Kinds:
         run = Run(SYNTHETIC, "sub-adjacent", PUBLISHED, quick=quick)
         clean = _standard(neurips_ts(seed=TRAIN_SEED, n=n).base)
         network, window, _ = fit(run, clean, resolve_device(place.device))
-        found: dict[str, NDArray[Any]] = {}
+        arrays: dict[str, NDArray[Any]] = {}
         for kind in KINDS:
             series = neurips_ts(seed=TEST_SEED, n=n, kinds=[kind], ratio=RATIO)
-            rows = _judge(network, window, _standard(series.values))
+            rows = _traces(network, window, _standard(series.values))
             first = int(segments(series.labels)[0][0])
             start = max(min(first - ROWS_SHOWN // 2, n - ROWS_SHOWN), 0)
             shown = slice(start, start + ROWS_SHOWN)
-            found |= {f"{kind}_{name}": values[shown] for name, values in rows.items()}
-            found[f"{kind}_labels"] = series.labels[shown]
-        return found
+            arrays |= {f"{kind}_{name}": values[shown] for name, values in rows.items()}
+            arrays[f"{kind}_labels"] = series.labels[shown]
+        return arrays
 
-    def draw(self, found: Mapping[str, NDArray[Any]]) -> dict[str, Figure]:
+    def draw(self, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Figure]:
         """The main text's figure, and the appendix's."""
         main, full = self.stems
-        return {main: _columns_of_rows(found), full: _rows_of_kinds(found)}
+        return {main: _columns_of_rows(arrays), full: _rows_of_kinds(arrays)}
 
 
 def _standard(values: NDArray[Any]) -> NDArray[np.float32]:
     return np.asarray((values - values.mean()) / values.std(), dtype=np.float32)
 
 
-def _judge(network: Network, window: int, values: NDArray[Any]) -> dict[str, NDArray[Any]]:
+def _traces(network: Network, window: int, values: NDArray[Any]) -> dict[str, NDArray[Any]]:
     from subadjacent.data.series import TrainSeries
     from subadjacent.data.windows import stack
     from subadjacent.experiments.protocols.published import (
@@ -91,8 +91,8 @@ def _judge(network: Network, window: int, values: NDArray[Any]) -> dict[str, NDA
 
     stacked = stack([TrainSeries(values)], unscaled(values.shape[1]), window)
     plain = PaperScore(temperature=0.0).of_windows
-    found = judge_rows(network, stacked, window, plain, channels=False).traces
-    error, contribution = (found[name][: len(values)] for name in ("error", CONTRIBUTION))
+    traces = judge_rows(network, stacked, window, plain, channels=False).traces
+    error, contribution = (traces[name][: len(values)] for name in ("error", CONTRIBUTION))
     score = blockwise(error, contribution, FIXED_BLOCK, FIXED_TEMPERATURE).astype(np.float64)
     return {
         "data": values[:, 0], "error": error, "contribution": contribution,
@@ -100,28 +100,28 @@ def _judge(network: Network, window: int, values: NDArray[Any]) -> dict[str, NDA
     }  # fmt: skip
 
 
-def _columns_of_rows(found: Mapping[str, NDArray[Any]]) -> Figure:
+def _columns_of_rows(arrays: Mapping[str, NDArray[Any]]) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 3.6), layout="constrained")
     grid = figure.subplots(len(MAIN), len(ROWS), sharex=True, squeeze=False)
     for axes, kind in zip(grid, MAIN, strict=True):
         for axis, name in zip(axes, ROWS, strict=True):
-            _panel(axis, found[f"{kind}_{name}"], found[f"{kind}_labels"])
+            _panel(axis, arrays[f"{kind}_{name}"], arrays[f"{kind}_labels"])
         axes[0].set_ylabel(kind)
     for axis, name in zip(grid[0], ROWS, strict=True):
         axis.set_title(WORDS[name], fontsize=9, loc="left")
     return figure
 
 
-def _rows_of_kinds(found: Mapping[str, NDArray[Any]]) -> Figure:
+def _rows_of_kinds(arrays: Mapping[str, NDArray[Any]]) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 7), layout="constrained")
     grid = figure.subplots(len(ROWS), len(KINDS), sharex=True, squeeze=False)
     for axes, name in zip(grid, ROWS, strict=True):
         for axis, kind in zip(axes, KINDS, strict=True):
-            _panel(axis, found[f"{kind}_{name}"], found[f"{kind}_labels"])
+            _panel(axis, arrays[f"{kind}_{name}"], arrays[f"{kind}_labels"])
         axes[0].set_ylabel(WORDS[name])
     for axis, kind in zip(grid[0], KINDS, strict=True):
         axis.set_title(kind, fontsize=9, loc="left")
@@ -137,4 +137,4 @@ def _panel(axis: Axes, values: NDArray[Any], labels: NDArray[Any]) -> None:
     axis.tick_params(labelsize=7)
 
 
-FIGURE = Kinds()
+FIGURE = AnomalyKindsFigure()

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from subadjacent.data.benchmarks import SOURCES
-from subadjacent.experiments.asked import PAPER, Asked
-from subadjacent.experiments.comparison import dataset_title, facts_of
-from subadjacent.experiments.grid import NOT_HERE, NOT_RUN, Cell, Grid, paper_value
+from subadjacent.experiments.comparison import (
+    NOT_HERE,
+    NOT_RUN,
+    Cell,
+    ResultTable,
+    dataset_title,
+    facts_of,
+)
+from subadjacent.experiments.paper_numbers import paper_value
+from subadjacent.experiments.plan import PAPER, Selection
 from subadjacent.experiments.results import Results
 from subadjacent.experiments.run import Run
 
-# the paper's column → ours, what one of its units is, and digits
+# the paper's column → our column of results, factor to the paper's unit, digits
 COLUMNS = {
     "channels": ("channels", 1.0, 0),
     "entities": ("entities", 1.0, 0),
@@ -19,37 +26,37 @@ COLUMNS = {
 }
 
 
-class Datasets:
-    """Rows are datasets, columns are facts."""
+class DatasetsTable:
+    """One row for each dataset, one column for each count."""
 
     name = "table1"
     title = "Datasets"
 
-    def runs(self, asked: Asked) -> list[Run]:
-        """One count a dataset."""
-        return [facts_of(dataset, asked.quick) for dataset in asked.among(PAPER)]
+    def runs(self, selection: Selection) -> list[Run]:
+        """One run for each dataset."""
+        return [facts_of(dataset, selection.quick) for dataset in selection.among(PAPER)]
 
-    def grids(self, results: Results, asked: Asked) -> list[Grid]:
-        """The paper's table, and anomalous segments beside it."""
+    def result_tables(self, results: Results, selection: Selection) -> list[ResultTable]:
+        """The paper's table, with the number of anomalous segments added."""
         rows = []
-        for dataset in asked.columns(PAPER):
-            title, run = SOURCES[dataset].title, facts_of(dataset, asked.quick)
-            missing = NOT_RUN if dataset in asked.datasets else NOT_HERE
+        for dataset in selection.columns(PAPER):
+            title, run = SOURCES[dataset].title, facts_of(dataset, selection.quick)
+            missing = NOT_RUN if dataset in selection.datasets else NOT_HERE
             cells = []
             for column, (name, unit, digits) in COLUMNS.items():
-                found = results.value(run, name)
+                count = results.value(run, name)
                 paper = paper_value(self.name, "facts", title, column)
-                values = () if found is None else (unit * found,)
+                values = () if count is None else (unit * count,)
                 cells.append(Cell(values, paper, "" if values else missing, digits))
-            found = results.value(run, "segments")
-            cells.append(Cell(() if found is None else (found,), digits=0))
-            rows.append((dataset_title(dataset, results, asked.quick), tuple(cells)))
+            segments = results.value(run, "segments")
+            cells.append(Cell(() if segments is None else (segments,), digits=0))
+            rows.append((dataset_title(dataset, results, selection.quick), tuple(cells)))
         return [
-            Grid(
-                "table1-datasets", "Datasets: what was counted, and what the paper has", "dataset",
+            ResultTable(
+                "table1-datasets", "Datasets: our counts, and the paper's in brackets", "dataset",
                 (*COLUMNS, "segments"), tuple(rows),
             )
         ]  # fmt: skip
 
 
-TABLE = Datasets()
+TABLE = DatasetsTable()

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from subadjacent.data.benchmarks import SOURCES
-from subadjacent.experiments.asked import REAL, Asked
-from subadjacent.experiments.comparison import dataset_title, facts_of
-from subadjacent.experiments.grid import NOT_HERE, NOT_RUN, Cell, Grid, paper_value
+from subadjacent.experiments.comparison import (
+    NOT_HERE,
+    NOT_RUN,
+    Cell,
+    ResultTable,
+    dataset_title,
+    facts_of,
+)
+from subadjacent.experiments.paper_numbers import paper_value
+from subadjacent.experiments.plan import REAL, Selection
 from subadjacent.experiments.results import Results
 from subadjacent.experiments.run import PUBLISHED, Run
-from subadjacent.experiments.tables.table5 import MAPPINGS
+from subadjacent.experiments.tables.ablations_network import MAPPINGS
 
 FORMS = {"sums": "", "matrix": ", matrix formed"}
-# the paper's row → ours, what one of its units is, and digits
+# the paper's row → our column of results, factor to the paper's unit, digits
 COSTS = {
     "epoch, s": ("epoch_seconds", 1.0, 1),
     "inference, s": ("inference_seconds", 1.0, 3),
@@ -21,46 +28,52 @@ COSTS = {
 }
 
 
-class Resources:
-    """One grid a dataset: rows are costs, columns are mappings."""
+class ResourcesTable:
+    """One table for each dataset: rows are costs, columns are mappings."""
 
     name = "table11"
     title = "Resources"
 
-    def runs(self, asked: Asked) -> list[Run]:
+    def runs(self, selection: Selection) -> list[Run]:
         """Every mapping, with the matrix formed and avoided."""
         return [
-            _run(dataset, mapping, form, asked)
-            for dataset in asked.real()
+            _run(dataset, mapping, form, selection)
+            for dataset in selection.real()
             for mapping in MAPPINGS
             for form in FORMS
             # softmax attention always forms its matrix
             if not (mapping == "vanilla" and form == "sums")
-        ] + [facts_of(dataset, asked.quick) for dataset in asked.real()]
+        ] + [facts_of(dataset, selection.quick) for dataset in selection.real()]
 
-    def grids(self, results: Results, asked: Asked) -> list[Grid]:
+    def result_tables(self, results: Results, selection: Selection) -> list[ResultTable]:
         """Ours, and the paper's numbers (on an RTX A6000) in brackets."""
         return [
-            Grid(
+            ResultTable(
                 f"table11-{dataset}",
-                f"Resources on {dataset_title(dataset, results, asked.quick)}", "cost", MAPPINGS,
+                f"Resources on {dataset_title(dataset, results, selection.quick)}",
+                "cost",
+                MAPPINGS,
                 tuple(
-                    (f"{cost}{words}", tuple(
-                        _cell(dataset, cost, mapping, form, results, asked) for mapping in MAPPINGS
-                    ))
+                    (
+                        f"{cost}{words}",
+                        tuple(
+                            _cell(dataset, cost, mapping, form, results, selection)
+                            for mapping in MAPPINGS
+                        ),
+                    )
                     for cost in COSTS
                     for form, words in FORMS.items()
                     # the matrix costs time and memory, and no parameters
                     if form == "sums" or cost not in ("FLOPs, M", "parameters, M")
                 ),
-                (_hardware(dataset, results, asked),),
+                (_hardware(dataset, results, selection),),
             )
-            for dataset in asked.columns(REAL)
-        ]  # fmt: skip
+            for dataset in selection.columns(REAL)
+        ]
 
 
-def _hardware(dataset: str, results: Results, asked: Asked) -> str:
-    runs = (run for run in TABLE.runs(asked) if run.dataset == dataset)
+def _hardware(dataset: str, results: Results, selection: Selection) -> str:
+    runs = (run for run in TABLE.runs(selection) if run.dataset == dataset)
     rows = (results.get(run) for run in runs if run.detector == "resources")
     ours = sorted({row["hardware"] for row in rows if row})
     measured = f"Ours: {', '.join(ours)}. " if ours else ""
@@ -70,12 +83,14 @@ def _hardware(dataset: str, results: Results, asked: Asked) -> str:
     )
 
 
-def _run(dataset: str, mapping: str, form: str, asked: Asked) -> Run:
+def _run(dataset: str, mapping: str, form: str, selection: Selection) -> Run:
     settings = (("attention", mapping), ("form", form))
-    return Run(dataset, "resources", PUBLISHED, settings=settings, quick=asked.quick)
+    return Run(dataset, "resources", PUBLISHED, settings=settings, quick=selection.quick)
 
 
-def _cell(dataset: str, cost: str, mapping: str, form: str, results: Results, asked: Asked) -> Cell:
+def _cell(
+    dataset: str, cost: str, mapping: str, form: str, results: Results, selection: Selection
+) -> Cell:
     name, unit, digits = COSTS[cost]
     if mapping == "vanilla":
         # it always forms its matrix; the paper has it among the first rows
@@ -84,11 +99,11 @@ def _cell(dataset: str, cost: str, mapping: str, form: str, results: Results, as
         words, form = "", "matrix"
     else:
         words = FORMS[form]
-    found = results.value(_run(dataset, mapping, form, asked), name)
+    cost_value = results.value(_run(dataset, mapping, form, selection), name)
     paper = paper_value("table11", SOURCES[dataset].title, cost + words, mapping)
-    values = () if found is None else (unit * found,)
-    missing = NOT_RUN if dataset in asked.datasets else NOT_HERE
+    values = () if cost_value is None else (unit * cost_value,)
+    missing = NOT_RUN if dataset in selection.datasets else NOT_HERE
     return Cell(values, paper, "" if values else missing, digits)
 
 
-TABLE = Resources()
+TABLE = ResourcesTable()

@@ -14,7 +14,7 @@ from evaluation.awkward import Pair, scored
 from subadjacent.errors import InputError
 from subadjacent.evaluation.adjust import point_adjust
 from subadjacent.evaluation.affiliation import affiliation
-from subadjacent.evaluation.battery import all_metrics
+from subadjacent.evaluation.all_metrics import all_metrics
 from subadjacent.evaluation.metrics import (
     best_pa_k_area,
     best_point_adjusted_f1,

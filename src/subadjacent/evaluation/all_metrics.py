@@ -1,4 +1,4 @@
-"""Every measure of this folder for one score, as one row of a table."""
+"""All metrics of this folder for one series of scores, as one dict."""
 
 from __future__ import annotations
 

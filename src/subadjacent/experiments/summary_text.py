@@ -1,7 +1,7 @@
-"""The first page of the results: what the paper claims, what we got, what it is worth.
+"""The text at the top of the results page: the paper's claim, our numbers, a conclusion.
 
-Numbers come from the rows and from ``published.toml``; a sentence that depends on a number is
-chosen by it.
+Every number comes from the rows of results or from ``published.toml``, and every sentence is
+chosen by the numbers.
 """
 
 from __future__ import annotations
@@ -9,34 +9,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from subadjacent.data.benchmarks import SOURCES
-from subadjacent.experiments.asked import PAPER, SYNTHETIC
 from subadjacent.experiments.comparison import (
     ADJUSTED,
     CLEAN_CONTROLS,
+    PERCENT,
     RANDOM,
     SUB_PCA,
     UNTRAINED,
+    Cell,
+    ResultTable,
     Variant,
     dataset_title,
 )
-from subadjacent.experiments.grid import PERCENT, Cell, Grid, paper_value
+from subadjacent.experiments.paper_numbers import paper_value
+from subadjacent.experiments.plan import PAPER, SYNTHETIC
 from subadjacent.experiments.render import markdown
 from subadjacent.experiments.results import Results
 from subadjacent.experiments.run import CLEAN, PUBLISHED
-from subadjacent.experiments.tables.table2 import ANOMALY_TRANSFORMER, BAND_RIDGE, DEFAULT, OURS
+from subadjacent.experiments.tables.table2 import ANOMALY_TRANSFORMER, DEFAULT, OURS, WITH_NETWORK
 from subadjacent.experiments.tables.table3 import CONTAMINATED
 
 SEEDS = range(3)
-# points of F1 that make no difference worth a word
+# points of F1 within which a number counts as reached
 CLOSE = 1.0
 # standard deviations that a difference must exceed to count
 DEVIATIONS = 2
 FIXED = "fixed_point_adjusted_f1"
-CLEAN_MEASURES = {"average_precision": "average precision", "vus_pr_tsb_ad": "VUS-PR"}
+CONTROLS = len(CLEAN_CONTROLS)
+CLEAN_METRICS = {"average_precision": "average precision", "vus_pr_tsb_ad": "VUS-PR"}
 
 
-class Opening:
-    """The rows behind the first page, and the sentences they lead to."""
+class SummaryText:
+    """Tables and sentences that summarise the rows of results."""
 
     def __init__(self, results: Results) -> None:
         self.results = results
@@ -47,22 +51,22 @@ class Opening:
     def cell(self, variant: Variant, dataset: str, protocol: str, metric: str) -> Cell:
         """Values over the seeds, in percent."""
         runs = (variant.run(dataset, protocol, seed, quick=False) for seed in SEEDS)
-        found = (self.results.value(run, metric) for run in runs)
-        return Cell(tuple(PERCENT * value for value in found if value is not None))
+        by_seed = (self.results.value(run, metric) for run in runs)
+        return Cell(tuple(PERCENT * value for value in by_seed if value is not None))
 
     def text(self) -> str:
-        """The page."""
+        """The whole text, as Markdown."""
         if not self.datasets:
             return "Nothing was run yet.\n"
-        parts = [
-            "## In one minute", self.claim(), markdown(self.published_grid()),
-            self.published_words(), *(markdown(self.clean_grid(name)) for name in CLEAN_MEASURES),
+        paragraphs = [
+            "## In one minute", self.claim(), markdown(self.published_table()),
+            self.published_words(), *(markdown(self.clean_table(name)) for name in CLEAN_METRICS),
             self.clean_words(), self.worth(),
         ]  # fmt: skip
-        return "\n\n".join(part.strip() for part in parts) + "\n"
+        return "\n\n".join(paragraph.strip() for paragraph in paragraphs) + "\n"
 
     def claim(self) -> str:
-        """What the paper says, and how such a number is made."""
+        """What the paper reports, and how such a number is made."""
         claimed = _listed(f"{paper_f1(name):.1f} on {_paper_title(name)}" for name in self.datasets)
         tries = self.results.value(OURS.run(self.datasets[0], PUBLISHED, 0, quick=False), "tries")
         return (
@@ -74,8 +78,8 @@ class Opening:
             f"{len(SEEDS)} seeds, in percent; a number without ± is of one seed."
         )
 
-    def published_grid(self) -> Grid:
-        """The paper's numbers, ours, and those of scores that have learned nothing."""
+    def published_table(self) -> ResultTable:
+        """The paper's numbers, ours, and those of scores without training."""
         paper = tuple(Cell((paper_f1(name),)) for name in self.datasets)
         rows = [("the paper", paper)]
         for label, variant, metric in (
@@ -86,17 +90,17 @@ class Opening:
             ("random numbers", RANDOM, ADJUSTED),
         ):
             rows.append((label, self._row(variant, PUBLISHED, metric)))
-        return self._grid("opening-published", "Point-adjusted F1, `published`", rows)
+        return self._table("summary-published", "Point-adjusted F1, `published`", rows)
 
-    def clean_grid(self, metric: str) -> Grid:
-        """The network among the controls."""
-        variants = (DEFAULT, BAND_RIDGE, Variant("the paper's network, trained"), *CLEAN_CONTROLS)
-        rows = [(one.label, self._row(one, CLEAN, metric)) for one in variants]
-        name = f"opening-clean-{metric.replace('_', '-')}"
-        return self._grid(name, f"{_sentence(CLEAN_MEASURES[metric])}, `clean`", rows)
+    def clean_table(self, metric: str) -> ResultTable:
+        """The default, the paper's network and the controls."""
+        variants = (DEFAULT, WITH_NETWORK, Variant("the paper's network, trained"), *CLEAN_CONTROLS)
+        rows = [(each.label, self._row(each, CLEAN, metric)) for each in variants]
+        name = f"summary-clean-{metric.replace('_', '-')}"
+        return self._table(name, f"{_sentence(CLEAN_METRICS[metric])}, `clean`", rows)
 
     def published_words(self) -> str:
-        """How near we came, and who else comes near."""
+        """How near we came to the paper, and how near scores without training come."""
         short = {
             name: paper_f1(name) - self.mean(OURS, name, PUBLISHED, ADJUSTED)
             for name in self.datasets
@@ -119,17 +123,17 @@ class Opening:
             (UNTRAINED, "A network that was never trained"),
             (RANDOM, "A random score, which has seen no data,"),
         ):
-            sentences.append(self._rival(variant, words))
-        learned = self.cell(CONTAMINATED, SYNTHETIC, PUBLISHED, ADJUSTED)
-        if learned.values:
+            sentences.append(self._against_trained(variant, words))
+        contaminated = self.cell(CONTAMINATED, SYNTHETIC, PUBLISHED, ADJUSTED)
+        if contaminated.values:
             sentences.append(
                 f"Nobody has published the training series of {SOURCES[SYNTHETIC].title}; trained "
-                f"on one with anomalies, the network gets {learned.mean:.1f} there."
+                f"on one with anomalies, the network gets {contaminated.mean:.1f} there."
             )
         return " ".join(filter(None, sentences))
 
-    def _rival(self, variant: Variant, words: str) -> str:
-        """How a score that learned nothing fares against the trained network."""
+    def _against_trained(self, variant: Variant, words: str) -> str:
+        """Compare a score without training with the trained network."""
         gap = {
             name: self.mean(variant, name, PUBLISHED, ADJUSTED)
             - self.mean(OURS, name, PUBLISHED, ADJUSTED)
@@ -137,15 +141,15 @@ class Opening:
         }
         ahead = [f"{self.title(n)} (by {gap[n]:.1f})" for n in self.datasets if gap[n] > 0]
         behind = [f"{-gap[n]:.1f} on {self.title(n)}" for n in self.datasets if gap[n] <= 0]
-        parts = []
+        clauses = []
         if ahead:
-            parts.append(f"is ahead of the trained one on {_listed(ahead)}")
+            clauses.append(f"is ahead of the trained one on {_listed(ahead)}")
         if behind:
-            parts.append(f"is behind by {_listed(behind)}")
-        return f"{words} {' and '.join(parts)}." if parts else ""
+            clauses.append(f"is behind by {_listed(behind)}")
+        return f"{words} {' and '.join(clauses)}." if clauses else ""
 
     def clean_words(self) -> str:
-        """Where training helps the ranking, and where a linear method is as good."""
+        """On which datasets the trained network ranks rows better than three controls."""
         lines = [
             (
                 f"Where a difference of more than {DEVIATIONS} times both standard deviations "
@@ -156,112 +160,129 @@ class Opening:
         for rival, name in (
             (UNTRAINED, "its untrained self"), (SUB_PCA, "Sub-PCA"), (RANDOM, "random numbers")
         ):  # fmt: skip
-            found = {metric: self._verdict(rival, metric) for metric in CLEAN_MEASURES}
-            if len(set(found.values())) == 1:
-                lines.append(f"- beside {name}: {next(iter(found.values()))};")
+            outcomes = {metric: self._outcome(rival, metric) for metric in CLEAN_METRICS}
+            if len(set(outcomes.values())) == 1:
+                lines.append(f"- beside {name}: {next(iter(outcomes.values()))};")
             else:
-                each = (f"{found[one]} by {words}" for one, words in CLEAN_MEASURES.items())
+                each = (f"{outcomes[metric]} by {words}" for metric, words in CLEAN_METRICS.items())
                 lines.append(f"- beside {name}: {'; '.join(each)};")
         return "\n".join(lines).removesuffix(";") + "."
 
     def worth(self) -> str:
-        """What the numbers come to, in plain words."""
+        """The conclusion: on which datasets the paper's network beats the controls."""
         metric = "average_precision"
-        best = [
-            name
-            for name in self.datasets
-            if all(self._compare(OURS, one, name, metric) > 0 for one in CLEAN_CONTROLS)
-        ]
+        best = [name for name in self.datasets if self._beats_controls(OURS, name, metric)]
         close = [
             name
             for name in self.datasets
-            if max(self.mean(one, name, PUBLISHED, ADJUSTED) for one in (UNTRAINED, RANDOM))
+            if max(self.mean(each, name, PUBLISHED, ADJUSTED) for each in (UNTRAINED, RANDOM))
             >= self.mean(OURS, name, PUBLISHED, ADJUSTED) - 2 * CLOSE
         ]
         text = "**What the method is worth.** "
         if close:
             text += (
                 "The published metric hardly sets it apart: on "
-                f"{_listed(map(self.title, close))} something that has learned nothing comes "
+                f"{_listed(map(self.title, close))} a score without training comes "
                 f"within {2 * CLOSE:.0f} points of it, or is ahead. "
             )
         if best:
             text += (
-                "On plain average precision it is better than all five controls on "
+                f"By average precision it is better than all {CONTROLS} controls on "
                 f"{_listed(map(self.title, best))}"
                 f" ({len(best)} of {len(self.datasets)} datasets)."
             )
         else:
             text += (
-                f"On plain average precision it is better than all five controls on none of the "
+                f"By average precision it is better than all {CONTROLS} controls on none of the "
                 f"{len(self.datasets)} datasets: on each, one that is untrained, linear or random "
                 "ranks rows as well, or better."
             )
         return text + self._default()
 
     def _default(self) -> str:
-        """What became of the idea in our hands, and what to think of its numbers."""
-        first = next(iter(CLEAN_MEASURES))
-        there = [name for name in self.datasets if self.cell(DEFAULT, name, CLEAN, first).values]
-        if not there:
+        """On which datasets the default beats the controls, and what to know of its numbers."""
+        first = next(iter(CLEAN_METRICS))
+        scored = [name for name in self.datasets if self.cell(DEFAULT, name, CLEAN, first).values]
+        if not scored:
             return ""
         each = _listed(
-            f"{self._best_of(there, metric)} by {words}" for metric, words in CLEAN_MEASURES.items()
+            f"{self._best_of(scored, metric)} by {words}" for metric, words in CLEAN_METRICS.items()
         )
         return (
-            "\n\nBeyond the paper: the default of `SubAdjacentDetector` enforces its idea by ridge "
-            "regression, adds the network as one view among others, and scores in units of what is "
-            f"usual ([method](method.md)). It is better than all five controls on {each}. Two "
-            "things to know: its score looks ahead, where the others smooth backwards; and its "
-            "form was chosen on these very sets ([log](log.md)), so that only other data can tell "
-            "what it is worth."
+            "\n\nBeyond the paper: `SubAdjacentDetector()` expects each value from its "
+            "sub-adjacent neighbours by ridge regression, and measures what is left over against "
+            "training rows that the model had not seen ([method](method.md)). It works without any "
+            "label in fitting, scoring or thresholds; its form was chosen on these sets "
+            "([log](log.md)), so that only other data can tell what it is worth. Its score looks "
+            "ahead, where the others smooth backwards. "
+            f"It is better than all {CONTROLS} controls on {each}.{self._network_change(scored)}"
+        )
+
+    def _network_change(self, datasets: Sequence[str]) -> str:
+        """What the small network adds to the default, in points of average precision."""
+        metric = "average_precision"
+        changes = [
+            self.mean(WITH_NETWORK, name, CLEAN, metric) - self.mean(DEFAULT, name, CLEAN, metric)
+            for name in datasets
+            if self.cell(WITH_NETWORK, name, CLEAN, metric).values
+        ]
+        if not changes:
+            return ""
+        return (
+            " A small network beside it changes average precision by "
+            f"{min(changes):+.1f} to {max(changes):+.1f} points."
         )
 
     def _best_of(self, datasets: Sequence[str], metric: str) -> str:
         """Where the default is better than every control."""
         best = [
-            self.title(name)
-            for name in datasets
-            if all(self._compare(DEFAULT, one, name, metric) > 0 for one in CLEAN_CONTROLS)
+            self.title(name) for name in datasets if self._beats_controls(DEFAULT, name, metric)
         ]
         return f"{_listed(best) if best else 'none'} ({len(best)} of {len(datasets)} datasets)"
 
     def mean(self, variant: Variant, dataset: str, protocol: str, metric: str) -> float:
-        """Over the seeds."""
+        """Mean over the seeds, in percent."""
         return self.cell(variant, dataset, protocol, metric).mean
 
     def title(self, dataset: str) -> str:
-        """As in the tables."""
+        """Title of a dataset, as in the tables."""
         return dataset_title(dataset, self.results)
 
-    def _verdict(self, rival: Variant, metric: str) -> str:
-        found: dict[str, list[str]] = {"better": [], "worse": [], "no different": []}
+    def _outcome(self, rival: Variant, metric: str) -> str:
+        titles: dict[str, list[str]] = {"better": [], "worse": [], "no different": []}
         words = {1: "better", -1: "worse", 0: "no different"}
         for name in self.datasets:
-            found[words[self._compare(OURS, rival, name, metric)]].append(self.title(name))
-        return _listed(f"{verb} on {_listed(sets)}" for verb, sets in found.items() if sets)
+            titles[words[self._compare(OURS, rival, name, metric)]].append(self.title(name))
+        return _listed(f"{verb} on {_listed(sets)}" for verb, sets in titles.items() if sets)
 
-    def _compare(self, one: Variant, rival: Variant, dataset: str, metric: str) -> int:
+    def _beats_controls(self, variant: Variant, dataset: str, metric: str) -> bool:
+        return all(
+            self._compare(variant, control, dataset, metric) > 0 for control in CLEAN_CONTROLS
+        )
+
+    def _compare(self, variant: Variant, rival: Variant, dataset: str, metric: str) -> int:
         """1 when the first is better, -1 when it is worse, 0 when they are even."""
-        ours, theirs = (self.cell(each, dataset, CLEAN, metric) for each in (one, rival))
+        ours, theirs = (self.cell(each, dataset, CLEAN, metric) for each in (variant, rival))
         # a single seed has no spread; its difference counts as it is
-        noise = DEVIATIONS * sum(one.spread for one in (ours, theirs) if len(one.values) > 1)
+        noise = DEVIATIONS * sum(cell.spread for cell in (ours, theirs) if len(cell.values) > 1)
         difference = ours.mean - theirs.mean
         return (difference > noise) - (difference < -noise)
 
     def _row(self, variant: Variant, protocol: str, metric: str) -> tuple[Cell, ...]:
         return tuple(self.cell(variant, name, protocol, metric) for name in self.datasets)
 
-    def _grid(self, name: str, title: str, rows: Sequence[tuple[str, tuple[Cell, ...]]]) -> Grid:
-        return Grid(name, title, "", tuple(map(self.title, self.datasets)), tuple(rows))
+    def _table(
+        self, name: str, title: str, rows: Sequence[tuple[str, tuple[Cell, ...]]]
+    ) -> ResultTable:
+        return ResultTable(name, title, "", tuple(map(self.title, self.datasets)), tuple(rows))
 
 
 def paper_f1(dataset: str) -> float:
     """The paper's main result on a dataset."""
     table = "table3" if dataset == SYNTHETIC else "table2"
-    found = paper_value(table, "F1", OURS.label, SOURCES[dataset].title)
-    assert found is not None
-    return found
+    number = paper_value(table, "F1", OURS.label, SOURCES[dataset].title)
+    assert number is not None
+    return number
 
 
 def _paper_title(dataset: str) -> str:

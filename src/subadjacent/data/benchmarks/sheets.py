@@ -1,4 +1,4 @@
-"""CSV files and Excel sheets with a header somewhere near the top → numbers without gaps.
+"""Read CSV files and Excel sheets whose header is somewhere near the top.
 
 polars is imported when a file is read: the bare GPU image has none.
 """
@@ -29,7 +29,7 @@ IsHeader = Callable[[Sequence[str]], bool]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FileTable:
+class Sheet:
     """The rows below the header of one file; ``first`` is the line of the first of them."""
 
     path: Path
@@ -57,9 +57,9 @@ class FileTable:
         cells = self.column(name).to_list()
         return ["" if cell is None else str(cell).strip() for cell in cells]
 
-    def head(self, rows: int) -> FileTable:
+    def head(self, rows: int) -> Sheet:
         """The first rows."""
-        return FileTable(self.path, self.names, self.frame.head(rows), self.first)
+        return Sheet(self.path, self.names, self.frame.head(rows), self.first)
 
     def filled(self, names: Sequence[str]) -> NDArray[np.float32]:
         """Columns as numbers; an empty cell takes the value above it, or 0 where there is none."""
@@ -90,10 +90,10 @@ class FileTable:
         return numbers
 
 
-def read_table(path: Path, is_header: IsHeader, what: str, text: Sequence[str] = ()) -> FileTable:
+def read_sheet(path: Path, is_header: IsHeader, what: str, text: Sequence[str] = ()) -> Sheet:
     """The rows of a CSV file or of an Excel workbook's first sheet.
 
-    Separator, decimal comma and the line of the header are found out.
+    Separator, decimal comma and the line of the header are detected.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def read_table(path: Path, is_header: IsHeader, what: str, text: Sequence[str] =
     if not path.is_file():
         raise DataNotFound(f"{path} is not there")
     if path.suffix.lower() == ".xlsx":
-        return _read_sheet(path, is_header, what)
+        return _read_workbook(path, is_header, what)
     lines = _head(path)
     for number, line in enumerate(lines, start=1):
         for separator in (",", ";", "\t"):
@@ -145,7 +145,7 @@ def _read_csv(
     separator: str,
     comma: bool,
     text: Sequence[str],
-) -> FileTable:
+) -> Sheet:
     import polars as pl
 
     _check_widths(path, header, separator, len(names))
@@ -173,7 +173,7 @@ def _read_csv(
             )
     if frame.is_empty():
         raise InputError(f"{path} must have rows below its header; there are none")
-    return FileTable(path, names, frame, header + 1)
+    return Sheet(path, names, frame, header + 1)
 
 
 def _check_widths(path: Path, header: int, separator: str, width: int) -> None:
@@ -191,7 +191,7 @@ def _check_widths(path: Path, header: int, separator: str, width: int) -> None:
                 )
 
 
-def _read_sheet(path: Path, is_header: IsHeader, what: str) -> FileTable:
+def _read_workbook(path: Path, is_header: IsHeader, what: str) -> Sheet:
     try:
         import fastexcel
     except ImportError as error:
@@ -215,7 +215,7 @@ def _read_sheet(path: Path, is_header: IsHeader, what: str) -> FileTable:
                     column_names=columns,
                     schema_sample_rows=None,
                 ).to_polars()
-                return FileTable(path, names, sheet, number + 1)
+                return Sheet(path, names, sheet, number + 1)
     except fastexcel.FastExcelError as error:
         reason = str(error).splitlines()[0][:100]
         raise InputError(

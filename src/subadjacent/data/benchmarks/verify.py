@@ -1,4 +1,4 @@
-"""Whether a set in memory is the published one: sizes, anomaly rate, fingerprint."""
+"""Check that a dataset is the published one: sizes, anomaly rate, fingerprint."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def fingerprint(benchmark: Benchmark) -> str:
 
 
 def check(benchmark: Benchmark) -> str:
-    """How a set compares with the paper's Table 1.
+    """Compare a dataset with the paper's Table 1.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def check(benchmark: Benchmark) -> str:
 def _differences(benchmark: Benchmark, source: Source) -> list[str]:
     rows = sum(len(test) for test in benchmark.test)
     anomalous = sum(int(test.labels.sum()) for test in benchmark.test)
-    # a series counts by itself: a run that ends one entity does not go on in the next
+    # each entity is counted by itself: its last run does not go on in the next entity
     runs = sum(
         int(np.count_nonzero(np.diff(test.labels.astype(np.int8), prepend=0) == 1))
         for test in benchmark.test
@@ -65,5 +65,5 @@ def _differences(benchmark: Benchmark, source: Source) -> list[str]:
     ]
 
 
-def _compare(what: str, found: float, published: float) -> str:
-    return "" if found == published else f"{found:,} {what}, not {published:,}"
+def _compare(what: str, counted: float, published: float) -> str:
+    return "" if counted == published else f"{counted:,} {what}, not {published:,}"

@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from subadjacent.experiments.grid import Cell, paper_tables, paper_value
+from subadjacent.experiments.comparison import Cell
+from subadjacent.experiments.paper_numbers import paper_tables, paper_value
 
 # numbers, and dashes
 CELLS = {
