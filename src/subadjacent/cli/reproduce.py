@@ -141,7 +141,7 @@ def _make(plan: Plan, rows: Results, place: Place, *, quiet: bool) -> list[str]:
 
     say(f"{len(plan.runs)} runs to make, {plan.there} are there", quiet=quiet)
     with Bar("running", quiet=quiet, clock=False) as bar:
-        steps = make(plan.runs, rows, place, Watch(plan.runs, place.jobs, bar, quiet=quiet))
+        steps = make(plan.runs, rows, place, RunWatch(plan.runs, place.jobs, bar, quiet=quiet))
     failed = [f"{step.run.describe()}: {step.error}" for step in steps]
     for figure in plan.compute:
         with Bar(f"computing {figure.name}", quiet=quiet) as bar:
@@ -153,7 +153,7 @@ def _make(plan: Plan, rows: Results, place: Place, *, quiet: bool) -> list[str]:
     return failed
 
 
-class Watch:
+class RunWatch:
     """Says what is running and how long the rest will take."""
 
     def __init__(self, runs: tuple[Run, ...], jobs: int, bar: Bar, *, quiet: bool) -> None:
