@@ -48,7 +48,7 @@ def main() -> None:
     series += np.random.default_rng(0).normal(0, 0.02, series.shape) * series.std(axis=0)
 
     started = time.perf_counter()
-    text = page(detector, series, title="A long series")
+    text = page(detector, detector.assess(series), title="A long series")
     print(f"made in {time.perf_counter() - started:.1f} s, {len(text.encode()) / 1e6:.2f} MB")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         path = Path(folder) / "report.html"

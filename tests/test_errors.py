@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -30,6 +31,41 @@ def test_an_error_can_be_caught_as_ours_or_as_the_built_in(
     assert issubclass(ours, SubadjacentError)
     assert issubclass(ours, builtin)
     assert str(ours("why")) == "why"
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (
+            ("X", "must hold numbers", "got text", "drop it"),
+            "X must hold numbers; got text: drop it",
+        ),
+        (("X", "must hold numbers", "got text"), "X must hold numbers; got text"),
+        (("X", "must hold numbers"), "X must hold numbers"),
+        (("X", "must hold numbers", "", "drop it"), "X must hold numbers: drop it"),
+    ],
+)
+def test_a_message_is_made_of_its_parts(parts: tuple[str, ...], message: str) -> None:
+    assert str(InputError.of(*parts)) == message
+
+
+def test_a_program_rephrases_the_argument_and_the_remedy() -> None:
+    error = InputError.of("X", "must hold numbers", "got text", "drop it")
+    assert (error.argument, error.remedy) == ("X", "drop it")
+    said = error.rephrase("a.csv", "use --without")
+    assert str(said) == "a.csv must hold numbers; got text: use --without"
+
+
+def test_an_error_keeps_its_parts_on_the_way_between_processes() -> None:
+    error = pickle.loads(pickle.dumps(InputError.of("X", "must be y", "got z", "try y")))
+    assert str(error) == "X must be y; got z: try y"
+    assert (error.argument, error.rule, error.came, error.remedy) == (
+        "X", "must be y", "got z", "try y",
+    )  # fmt: skip
+
+
+def test_a_message_that_came_whole_has_no_parts() -> None:
+    assert InputError("why").argument == ""
 
 
 @pytest.mark.parametrize("value", [3, 4, 10**30, np.int8(3), np.uint64(2**63)])

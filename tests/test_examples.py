@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from running import GENEROUS
+
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 
 
@@ -18,7 +20,7 @@ def test_example_runs_and_says_something(example: Path, tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=GENEROUS,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 
 class SubadjacentError(Exception):
@@ -15,7 +15,38 @@ class SubadjacentError(Exception):
 
 
 class InputError(SubadjacentError, ValueError):
-    """An argument breaks a rule; the message names the argument, the rule and what came."""
+    """An argument breaks a rule; the message names the argument, the rule and what came.
+
+    ``of`` makes the message from its parts and keeps them, so that a program built on the
+    library can ``rephrase`` it: there, the argument is a file and the remedy an option.
+    """
+
+    argument = rule = came = remedy = ""
+
+    @classmethod
+    def of(cls, argument: str, rule: str, came: str = "", remedy: str = "") -> Self:
+        """An error that reads "argument rule; came: remedy", without the parts that are empty.
+
+        Parameters
+        ----------
+        argument
+            What is wrong, such as ``"X"`` or ``"times of X"``.
+        rule
+            What it must be: ``"must hold numbers"``.
+        came
+            What it was instead: ``"got text"``.
+        remedy
+            What to do about it: ``"drop the column"``.
+        """
+        error = cls(
+            f"{argument} {rule}" + (f"; {came}" if came else "") + (f": {remedy}" if remedy else "")
+        )
+        error.argument, error.rule, error.came, error.remedy = argument, rule, came, remedy
+        return error
+
+    def rephrase(self, argument: str, remedy: str) -> Self:
+        """The same error about another argument and with another remedy."""
+        return type(self).of(argument, self.rule, self.came, remedy)
 
 
 class DataNotFound(SubadjacentError, FileNotFoundError):  # noqa: N818 — reads as a fact
@@ -34,9 +65,8 @@ def require_whole(name: str, value: Any, least: int, why: str = "") -> None:
     """Refuse anything but a whole number of at least ``least``."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         reason = f" ({why})" if why else ""
-        raise InputError(
-            f"{name} must be a whole number of at least {least}{reason}; got {value!r}"
-        )
+        rule = f"must be a whole number of at least {least}{reason}"
+        raise InputError.of(name, rule, f"got {value!r}")
 
 
 def require_number(
@@ -49,4 +79,4 @@ def require_number(
     bounds = [f"above {above:g}"] * (above > -math.inf)
     bounds += [f"of at least {least:g}"] * (least > -math.inf)
     rule = " ".join(["a finite number", " and ".join(bounds)]).strip()
-    raise InputError(f"{name} must be {rule}; got {value!r}")
+    raise InputError.of(name, f"must be {rule}", f"got {value!r}")

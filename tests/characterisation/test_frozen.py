@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from subadjacent.detectors.ridge import BandRidgeDetector
 
 from characterisation import cases
 from subadjacent import SubAdjacentDetector
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.ridge import BandRidgeDetector
 
 FROZEN = Path(__file__).with_name("frozen")
 EXACT, NETWORK = 1e-6, 1e-3

@@ -6,16 +6,17 @@ among them.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from characterisation import cases
-from characterisation.test_frozen import FROZEN, _rows
 from subadjacent import MagnitudeDetector, PCADetector, RandomDetector, SubPCADetector
 from subadjacent.detectors.base import BaseDetector
 
+FROZEN = Path(__file__).with_name("frozen")
 CONTROLS: dict[str, BaseDetector] = {
     "sub_pca": SubPCADetector(smoothing=3),
     "pca": PCADetector(),
@@ -54,3 +55,8 @@ def _compare(detector: BaseDetector, test: Any, name: str) -> None:
         np.testing.assert_allclose(bounds.reshape(-1, 3), frozen["alarms"], **NEAR)
         first = [f"{alarm.entity}:{alarm.causes[0].channel}" for alarm in alarms]
         assert first == frozen["causes"].tolist()
+
+
+def _rows(found: Any) -> np.ndarray:
+    parts = list(found.values()) if isinstance(found, dict) else [found]
+    return np.concatenate([np.asarray(part) for part in parts])

@@ -1,4 +1,4 @@
-"""The real command in an empty folder."""
+"""The command in an empty folder."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from running import Run, runner
+from running import Run, process_runner, runner
 
 
 @pytest.fixture
 def command(tmp_path: Path) -> Run:
-    """Run `subadjacent …` in an empty folder."""
+    """Run `subadjacent …` in an empty folder, in this process."""
     return runner(tmp_path)
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Run:
+    """Run `subadjacent …` in an empty folder, in a process of its own."""
+    return process_runner(tmp_path)

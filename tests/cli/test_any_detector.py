@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,7 +11,6 @@ import pytest
 
 from running import Run, runner
 from subadjacent import (
-    AnomalyTransformerDetector,
     BaseDetector,
     MagnitudeDetector,
     PCADetector,
@@ -21,18 +19,14 @@ from subadjacent import (
     SubPCADetector,
 )
 
-QUICK: dict[str, Any] = {"epochs": 2, "window": 20, "stride": 8}
 DETECTORS: dict[str, BaseDetector] = {
-    "transformer": AnomalyTransformerDetector(**QUICK, smoothing=3),
+    "default": SubAdjacentDetector(),
+    "causal": SubAdjacentDetector(lookahead=0),
     "sub_pca": SubPCADetector(window=20, smoothing=4),
     "pca": PCADetector(),
     "magnitude": MagnitudeDetector(smoothing=5),
     "random": RandomDetector(),
-    "released": SubAdjacentDetector(**QUICK, recipe="network", dynamic="released"),
-    "default": SubAdjacentDetector(**QUICK),
-    "fast": SubAdjacentDetector(recipe="fast"),
 }
-NETWORKS = ("transformer", "released", "default")
 
 
 @pytest.fixture(scope="module")
@@ -57,11 +51,11 @@ def test_score_gives_what_the_library_gives(folder: Path, tmp_path: Path, name: 
     done = runner(folder)("score", "plant.csv", "-m", name, "--label", "label", "-o", out)
     expected = DETECTORS[name].decision_function(rows_of(folder)).to_numpy()
     table = pl.read_parquet(out)
-    np.testing.assert_allclose(table["score"].to_numpy(), expected, rtol=1e-4, atol=1e-9)
+    np.testing.assert_allclose(table["score"].to_numpy(), expected, rtol=1e-3, atol=1e-9)
     above = expected > DETECTORS[name].threshold_
     assert (table["anomalous"].to_numpy() == above).mean() > 0.999
     # only what cannot be scored in parts is held in memory, and says so
-    assert ("held in memory" in done.stderr) == (name in ("random", "released"))
+    assert ("held in memory" in done.stderr) == (name == "random")
 
 
 @pytest.mark.parametrize("name", DETECTORS)
@@ -70,28 +64,24 @@ def test_info_tells_what_is_there_and_nothing_else(folder: Path, name: str) -> N
     assert told["kind"] == type(DETECTORS[name]).__name__
     assert len(told["channels"]) == 6
     assert told["threshold"] == DETECTORS[name].threshold_
-    assert ("network" in told) == ("epochs" in told) == (name in NETWORKS)
-    assert told.get("window") == (20 if name in (*NETWORKS, "sub_pca") else None)
-    assert (told["weights"] == 0) == (name in ("magnitude", "random"))
+    assert told["parameters"] == DETECTORS[name].get_params()
+    assert told["weights"] > 0
 
 
-@pytest.mark.parametrize("name", ["transformer", "sub_pca", "magnitude"])
+@pytest.mark.parametrize("name", ["default", "sub_pca", "magnitude"])
 def test_report_shows_what_there_is(folder: Path, tmp_path: Path, name: str) -> None:
     page, figures = tmp_path / "page.html", tmp_path / "figures"
     done = runner(folder)(
         "report", "plant.csv", "-m", name, "--label", "label", "-o", page, "--png", figures,
     )  # fmt: skip
     text = page.read_text()
-    network = name in NETWORKS
     assert f"<dd>{type(DETECTORS[name]).__name__}</dd>" in text
     assert "Against the labels" in text
-    assert ('id="attention-title"' in text) == network
-    assert ('id="training-title"' in text) == network
-    assert ("Association discrepancy" in text) == network
-    assert "the band of sub-adjacent points" not in text
-    drawn = {"trace", "attention", "training"} if network else {"trace"}
-    assert {path.stem for path in figures.iterdir()} == drawn
-    assert len(json.loads(done.stdout)["written"]) == 1 + len(drawn)
+    assert 'id="attention-title"' not in text
+    written = json.loads(done.stdout)["written"]
+    assert written[0] == str(page)
+    assert {Path(path).parent for path in written[1:]} == {figures}
+    assert all(Path(path).stat().st_size > 1000 for path in written)
 
 
 def test_other_channels_are_refused_by_every_kind(
@@ -101,4 +91,4 @@ def test_other_channels_are_refused_by_every_kind(
     for name in ("sub_pca", "magnitude"):
         for verb in ("score", "report"):
             told = command(verb, "other.csv", "-m", folder / name, code=1).stderr
-            assert "other.csv must have the model's channels" in told
+            assert "other.csv must have the channels seen in fitting, in their order" in told

@@ -9,14 +9,13 @@ import random
 import shutil
 import subprocess
 import sys
-import time
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from running import COMMAND, Run
+from running import COMMAND, GENEROUS, Run
 
 HEADER = "time,a,b\n"
 ROWS = "".join(f"2026-01-01T00:{n // 60:02}:{n % 60:02},{n % 7},{n % 5}\n" for n in range(120))
@@ -51,7 +50,10 @@ BAD = {
         (HEADER + "".join(reversed(ROWS.splitlines(keepends=True)))).encode(),
         "",
     ),
-    "short.csv": ((HEADER + ROWS[:100].rsplit("\n", 1)[0] + "\n").encode(), "n_samples"),
+    "short.csv": (
+        (HEADER + ROWS[:100].rsplit("\n", 1)[0] + "\n").encode(),
+        "must have at least 8 rows",
+    ),
     "bad time.csv": (
         (HEADER + ROWS + "yesterday,1,2\n").encode(),
         "yesterday",
@@ -69,8 +71,7 @@ def test_a_bad_file_is_refused_with_one_sentence(command: Run, tmp_path: Path, n
     assert sentence.startswith("error: ")
     assert "--debug" not in sentence, "an error of ours, not one that slipped through"
     assert telling in sentence
-    # what only shows when fitting is said of the rows, not of the file
-    assert name in sentence or "fit needs" in sentence
+    assert name in sentence
     assert not (tmp_path / "model").exists()
 
 
@@ -105,8 +106,7 @@ WORKING = {
 @pytest.mark.parametrize("name", WORKING)
 def test_an_odd_file_works(command: Run, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(WORKING[name])
-    (tmp_path / "quick.toml").write_text("epochs = 1\nwindow = 10\n")
-    command("fit", name, "-o", "model", "--config", "quick.toml")
+    command("fit", name, "-o", "model")
 
 
 def test_a_file_that_is_not_there_is_named(command: Run) -> None:
@@ -134,7 +134,7 @@ def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=GENEROUS,
         check=False,
     )
     assert done.returncode == 1
@@ -151,9 +151,10 @@ def test_an_output_that_cannot_be_written_is_named(command: Run, tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "telling"),
     [
-        ("windw = 3\n", "windw"),
-        ("window = \n", "must be TOML"),
-        ("memory = 1\n", "memory must be a whole number"),
+        ("smoohting = 3\n", "smoohting"),
+        ("smoothing = \n", "must be TOML"),
+        ("smoothing = 0\n", "settings.toml: smoothing must be a whole number"),
+        ("contamination = 2\n", "settings.toml: contamination must be"),
         (None, "is not a file"),
     ],
 )
@@ -166,6 +167,8 @@ def test_a_bad_settings_file_is_refused(
     done = command("fit", "nowhere.csv", "-o", "model", "--config", "settings.toml", code=1)
     assert telling in done.stderr
 
+
+MUTATIONS, DAMAGES = 40, 20
 
 # damages with which polars 2.1 ends the process that reads the file
 ABORTING = [6]
@@ -186,33 +189,20 @@ def mutate(content: bytearray, rng: random.Random) -> None:
         content[at:at] = rng.choice(SPLICES)
 
 
-def test_mutated_files_never_give_a_traceback(tmp_path: Path) -> None:
-    """For a bounded time, through the real command: it works, or says one sentence."""
+def test_mutated_files_never_give_a_traceback(command: Run, tmp_path: Path) -> None:
+    """Each of them works, or is refused with one sentence."""
     good = "time,score,y\n" + "".join(
         f"2026-01-01T00:{n // 60:02}:{n % 60:02},{n % 7},{n % 2}\n" for n in range(200)
     )
     rng = random.Random(7)
-    until = time.monotonic() + 20
     codes = []
-    while time.monotonic() < until and len(codes) < 20:
+    for _ in range(MUTATIONS):
         content = bytearray(good.encode())
         for _ in range(rng.randint(1, 4)):
             mutate(content, rng)
         (tmp_path / "mutated.csv").write_bytes(bytes(content))
-        done = subprocess.run(
-            [COMMAND, "evaluate", "mutated.csv", "--label", "y", "--threshold", "3", "-q"],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        codes.append(done.returncode)
-        assert "Traceback" not in done.stderr
-        assert "--debug" not in done.stderr, "an error of ours, not one that slipped through"
-        assert done.returncode == 0 or done.stderr.startswith("error: ")
-    assert set(codes) <= {0, 1}
-    assert len(codes) > 3
+        codes.append(evaluate(command, "mutated.csv").returncode)
+    assert set(codes) == {0, 1}
 
 
 def scored_parquet() -> bytes:
@@ -246,59 +236,52 @@ def damage(content: bytes, rng: random.Random) -> bytes:
     return bytes(damaged)
 
 
-def evaluate_parquet(folder: Path, content: bytes) -> subprocess.CompletedProcess[str]:
-    """Read it with the real command, which works or says one sentence and nothing else."""
-    (folder / "damaged.parquet").write_bytes(content)
-    done = subprocess.run(
-        [COMMAND, "evaluate", "damaged.parquet", "--label", "y", "--threshold", "3", "-q"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode in (0, 1), done.stderr
-    assert "panicked" not in done.stderr
+def evaluate(run: Run, name: str) -> subprocess.CompletedProcess[str]:
+    """Read a file with the command, which works, or says one sentence and nothing else."""
+    done = run("evaluate", name, "--label", "y", "--threshold", "3", "-q", code=(0, 1))
     assert "--debug" not in done.stderr, "an error of ours, not one that slipped through"
     if done.returncode == 1:
         (sentence,) = done.stderr.strip().splitlines()
         assert sentence.startswith("error: ")
-        assert "damaged.parquet" in sentence
+        assert name in sentence
     else:
         assert done.stderr == ""
     return done
 
 
-def test_damaged_parquet_files_never_end_the_command(tmp_path: Path) -> None:
-    """For a bounded time, through the real command: it works, or says one sentence."""
+def test_damaged_parquet_files_never_end_the_command(
+    command: Run, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Each of them works, or is refused with one sentence."""
     good = scored_parquet()
-    assert evaluate_parquet(tmp_path, good).returncode == 0
-    until = time.monotonic() + 10
     codes = []
-    while time.monotonic() < until and len(codes) < 10:
-        content = damage(good, random.Random(len(codes)))
-        codes.append(evaluate_parquet(tmp_path, content).returncode)
+    for number in range(DAMAGES):
+        content = damage(good, random.Random(number)) if number else good
+        (tmp_path / "damaged.parquet").write_bytes(content)
+        codes.append(evaluate(command, "damaged.parquet").returncode)
+    assert codes[0] == 0
     assert 1 in codes
-    assert len(codes) > 3
+    # nor does the library that reads them say anything by itself
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("seed", ABORTING)
-def test_a_file_that_ends_its_reader_does_not_end_the_command(tmp_path: Path, seed: int) -> None:
+def test_a_file_that_ends_its_reader_does_not_end_the_command(
+    process: Run, tmp_path: Path, seed: int
+) -> None:
     content = damage(scored_parquet(), random.Random(seed))
     (tmp_path / "alone.parquet").write_bytes(content)
     alone = subprocess.run(
         [sys.executable, "-c", "import polars; polars.read_parquet('alone.parquet')"],
         cwd=tmp_path,
         capture_output=True,
-        timeout=60,
+        timeout=GENEROUS,
         check=False,
     )
     if alone.returncode >= 0:
         pytest.skip("this polars writes the file otherwise, or survives it")
-    said = evaluate_parquet(tmp_path, content).stderr
-    assert said == (
-        "error: damaged.parquet is damaged: it cannot be decoded; get it again, or export it as "
-        "CSV\n"
+    assert evaluate(process, "alone.parquet").stderr == (
+        "error: alone.parquet is damaged: it cannot be decoded; get it again, or export it as CSV\n"
     )
 
 

@@ -17,7 +17,7 @@ import subadjacent
 from running import Run, json_lines, runner
 from subadjacent import SubAdjacentDetector, load
 
-QUICK = "epochs = 1\nwindow = 20\nstride = 8\nsmoothing = 3\n"
+QUICK = "smoothing = 3\n"
 
 
 @pytest.fixture(scope="module")
@@ -60,15 +60,16 @@ def test_generate_gives_the_benchmark_series(command: Run, tmp_path: Path) -> No
     assert pl.read_parquet(tmp_path / "series.parquet").columns == ["value", "label"]
 
 
-def test_the_fast_recipe_goes_all_the_way_without_a_network(
-    command: Run, plant: Path, tmp_path: Path
+@pytest.mark.parametrize(
+    ("option", "value"), [("--budget", "1s"), ("--device", "cpu"), ("--seed", "5")]
+)
+def test_options_of_a_network_are_refused_without_one(
+    command: Run, option: str, value: str
 ) -> None:
-    (tmp_path / "fast.toml").write_text('recipe = "fast"\n')
-    done = command("fit", plant, "-o", "fast", "--config", "fast.toml", "--label", "label")
-    assert "epochs" not in json.loads(done.stdout)
-    done = command("detect", plant, "--config", "fast.toml", "--label", "label")
-    assert json_lines(done.stdout)[0]["causes"]
-    assert (tmp_path / "plant-anomalies" / "report.html").exists()
+    for verb in (FIT, DETECT):
+        told = " ".join(command(*verb, option, value, code=2).stderr.replace("│", " ").split())
+        assert f"Invalid value for '{option}'" in told
+        assert "add --network small, or leave it out" in told
 
 
 def test_detect_goes_from_a_file_to_explained_alarms(
@@ -105,7 +106,8 @@ def test_scores_of_the_command_are_those_of_the_library(
     frame = pl.read_csv(plant, try_parse_dates=True).drop("label")
     detector = SubAdjacentDetector.load(model)
     expected = detector.decision_function(frame).to_numpy()
-    np.testing.assert_allclose(table["score"].to_numpy(), expected, rtol=1e-4, atol=1e-7)
+    # worked out in float32, which rounds otherwise in another part of the rows
+    np.testing.assert_allclose(table["score"].to_numpy(), expected, rtol=1e-3)
     np.testing.assert_array_equal(
         table["anomalous"].to_numpy(), (table["score"].to_numpy() > detector.threshold_)
     )
@@ -148,7 +150,6 @@ def test_an_entity_column_splits_the_rows(command: Run, plant: Path, tmp_path: P
 
 def test_info_tells_what_a_model_holds(command: Run, model: Path) -> None:
     facts = json.loads(command("info", model).stdout)
-    assert facts["window"] == 20
     assert facts["parameters"]["smoothing"] == 3
     assert facts["channels"][0] == "sensor_1"
 
@@ -199,16 +200,22 @@ def test_train_until_takes_the_rows_before_a_time(
     assert json.loads(done.stdout)["rows"] == rows
 
 
-def test_a_false_alarm_budget_and_a_time_budget_are_kept(command: Run, plant: Path) -> None:
-    done = command(
-        "fit", plant, "-o", "model", "--false-alarms", "4/day", "--budget", "1s",
-        "--seed", "5", "--device", "cpu", "--config", "quick.toml",
-    )  # fmt: skip
+def test_a_budget_of_false_alarms_is_kept(command: Run, plant: Path) -> None:
+    done = command("fit", plant, "-o", "model", "--false-alarms", "4/day")
     assert json.loads(done.stdout)["threshold"] > 0
     facts = json.loads(command("info", "model").stdout)
     assert facts["parameters"]["contamination"] == "4/day"
-    assert facts["parameters"]["random_state"] == 5
-    assert facts["parameters"]["budget"] == "1s"
+
+
+def test_a_network_is_added_with_its_own_options(command: Run, plant: Path) -> None:
+    command(
+        "fit", plant, "-o", "model", "--network", "small", "--budget", "1s",
+        "--seed", "5", "--device", "cpu",
+    )  # fmt: skip
+    parameters = json.loads(command("info", "model").stdout)["parameters"]
+    assert parameters["network"] == "small"
+    assert parameters["random_state"] == 5
+    assert parameters["budget"] == "1s"
 
 
 def test_labels_change_nothing_but_the_report(command: Run, plant: Path, tmp_path: Path) -> None:
@@ -288,39 +295,17 @@ BAD_VALUES = {
 }
 
 
-def test_every_bad_value_of_an_option_is_bad_usage(tmp_path: Path) -> None:
-    """In one process, for there are many: none of them reads the file, which is not there."""
+def test_every_bad_value_of_an_option_is_bad_usage(command: Run, tmp_path: Path) -> None:
+    """None of them reads the file, which is not there."""
     cases = [
-        [*command, option, value]
-        for option, (values, commands) in BAD_VALUES.items()
-        for command in commands
+        [*verb, option, value]
+        for option, (values, verbs) in BAD_VALUES.items()
+        for verb in verbs
         for value in values
     ]
     cases.append(["generate", "neurips-ts", "--channels", "3"])
-    code = (
-        "import contextlib, io, json, sys\n"
-        "from subadjacent.cli.main import run\n"
-        "for case in json.load(sys.stdin):\n"
-        "    sys.argv, said = ['subadjacent', *case], io.StringIO()\n"
-        "    try:\n"
-        "        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said): run()\n"
-        "    except SystemExit as end:\n"
-        "        print(json.dumps([end.code, said.getvalue()]))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        input=json.dumps(cases),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(found) == len(cases)
-    for case, (exit_code, said) in zip(cases, found, strict=True):
-        assert exit_code == 2, (case, said)
-        assert case[-2] in said, (case, said)
+    for case in cases:
+        assert case[-2] in command(*case, code=2).stderr, case
     assert list(tmp_path.iterdir()) == []
 
 
@@ -334,7 +319,7 @@ def test_a_remark_about_strange_entities_comes_once(command: Run, tmp_path: Path
         in command("fit", "one.csv", "-o", "model", "--config", "quick.toml").stderr
     )
     said = command("score", "all.csv", "-m", "model", "-o", "s.csv", "-q").stderr.splitlines()
-    assert len([line for line in said if "judged by all" in line]) == 1
+    assert len([line for line in said if "judged by what all" in line]) == 1
     assert said[-1] == "3 entities in all were not seen in fitting: ['b', 'c', 'd']"
 
 
@@ -368,10 +353,11 @@ def test_detect_shows_every_entity(command: Run, plant: Path, tmp_path: Path) ->
 def test_settings_of_the_file_hold_where_no_option_is_given(
     command: Run, plant: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "seven.toml").write_text(QUICK + "random_state = 7\n")
-    for option, seed in (([], 7), (["--seed", "3"], 3)):
-        command("fit", plant, "-o", "model", "--config", "seven.toml", *option)
-        assert json.loads(command("info", "model").stdout)["parameters"]["random_state"] == seed
+    (tmp_path / "daily.toml").write_text(QUICK + 'contamination = "1/day"\n')
+    for option, budget in (([], "1/day"), (["--false-alarms", "1/week"], "1/week")):
+        command("fit", plant, "-o", "model", "--config", "daily.toml", *option)
+        parameters = json.loads(command("info", "model").stdout)["parameters"]
+        assert (parameters["contamination"], parameters["smoothing"]) == (budget, 3)
 
 
 def test_columns_called_like_ours_do_not_collide(command: Run, plant: Path, tmp_path: Path) -> None:
@@ -402,7 +388,7 @@ def test_a_file_without_times_is_counted_in_rows(command: Run, plant: Path, tmp_
     command("score", "untimed.csv", "-m", "out/model", "-o", "again.csv")
     again = pl.read_csv(tmp_path / "again.csv")
     assert again.columns == scores.columns
-    np.testing.assert_allclose(again["score"], scores["score"], rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(again["score"], scores["score"], rtol=1e-3)
 
 
 def test_a_place_that_cannot_be_written_is_refused_before_the_work(

@@ -9,14 +9,13 @@ import os
 import signal
 import subprocess
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from data.benchmark_files import SHARED
-from running import COMMAND, Run, json_lines
+from running import COMMAND, GENEROUS, Run, json_lines, wait_until
 from serving import Behaviour, serving
 
 NAMES = ["swat", "wadi", "psm", "msl", "smap", "smd", "nips-ts"]
@@ -165,12 +164,11 @@ def test_get_goes_on_after_an_interruption(command: Run, tmp_path: Path) -> None
         running = subprocess.Popen(
             [COMMAND, *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True
         )
-        while not (tmp_path / "PSM" / "train.csv.part").exists():
-            time.sleep(0.01)
-        # it now waits for bytes that do not come
-        time.sleep(0.3)
+        part = tmp_path / "PSM" / "train.csv.part"
+        # then it waits for bytes that do not come
+        wait_until(lambda: part.exists() and part.stat().st_size == 2_000, running)
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=30)
+        _, said = running.communicate(timeout=GENEROUS)
         assert running.returncode == 130, said
         stalls.set()
         assert not (tmp_path / "PSM" / "train.csv").exists()

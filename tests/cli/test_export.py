@@ -67,11 +67,13 @@ def test_the_file_is_named_after_the_model(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("subadjacent.detectors.onnx.to_onnx", lambda _, entity: entity.encode())
     export(folder / "fleet", onnx=True, entity="a", quiet=True)
     told = capsys.readouterr()
     assert json.loads(told.out) == {"written": ["fleet.onnx"]}
     assert told.err == ""
     assert [file.name for file in tmp_path.iterdir()] == ["fleet.onnx"]
+    assert (tmp_path / "fleet.onnx").read_text() == "a"
 
 
 def test_what_cannot_be_exported_is_refused_and_nothing_is_written(

@@ -6,13 +6,12 @@ import csv
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from running import COMMAND, Run, runner
+from running import COMMAND, GENEROUS, Run, runner, wait_until
 from subadjacent.experiments.catalogue import FIGURES, TABLES, figure
 from subadjacent.experiments.plan import Selection
 from subadjacent.experiments.run import PUBLISHED
@@ -164,13 +163,9 @@ def test_a_kill_loses_what_was_under_way_and_nothing_else(
         [COMMAND, "reproduce", *arguments], cwd=tmp_path, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )  # fmt: skip
-    deadline = time.monotonic() + 60
-    while len(keys(tmp_path / "rows")) < 3:
-        assert process.poll() is None, "it ended before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: len(keys(tmp_path / "rows")) >= 3, process)
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=30)
+    process.communicate(timeout=GENEROUS)
     assert process.returncode == -signal.SIGKILL
     made = keys(tmp_path / "rows")
     total = len(TABLE.runs(Selection(datasets=("nips-ts",), quick=True)))

@@ -120,7 +120,7 @@ def test_a_longer_gap_is_named_by_row_column_and_length() -> None:
         clean(values, ("a", "flow"), fill_limit=2, where="X['pump']")
     assert str(caught.value) == (
         "X['pump'] must be finite, or missing for at most fill_limit=2 rows in a row; "
-        "column 'flow' is inf from row 4 for 3 rows"
+        "column 'flow' is inf from row 4 for 3 rows: drop the column, or raise fill_limit"
     )
 
 

@@ -69,7 +69,7 @@ def test_gaps_are_filled_and_the_input_left_alone() -> None:
     assert read(X, fill_limit=2).series[0].values.tolist() == [[1, 2], [1, 3], [1, 4]]
     assert refusal(X, fill_limit=1, name="train") == (
         "train must be finite, or missing for at most fill_limit=1 rows in a row; "
-        "column 'channel_0' is nan from row 1 for 2 rows"
+        "column 'channel_0' is nan from row 1 for 2 rows: drop the column, or raise fill_limit"
     )
 
 

@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
+from subadjacent.detectors.combination import BAND, WEIGHT, Combination, NetworkResiduals
+from subadjacent.detectors.members import TOTAL_WEIGHT, VIEWS
+from subadjacent.scoring.standardised import averaged, learn_usual
 
 from subadjacent import BandRidgeDetector, InputError, SubAdjacentDetector, load
 from subadjacent.data.series import TrainSeries
-from subadjacent.detectors.combination import BAND, WEIGHT, Combination, NetworkResiduals
-from subadjacent.detectors.members import TOTAL_WEIGHT, VIEWS
 from subadjacent.detectors.piecewise import PiecewiseScorer
-from subadjacent.scoring.standardised import averaged, learn_usual
 
 QUICK: dict[str, Any] = {"recipe": "combined", "window": 20, "epochs": 1, "stride": 4}
 

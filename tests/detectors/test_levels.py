@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from subadjacent.detectors.levels import LEAST, EntityLevels
+from subadjacent.scoring.trust import levelled, trusted
 
 from subadjacent import InputError
 from subadjacent.data.series import TrainSeries
-from subadjacent.detectors.levels import LEAST, EntityLevels
-from subadjacent.scoring.trust import levelled, trusted
 
 # 0, 0.01, …, 1: one row in a hundred is above 0.99, and none is far out
 EVEN = np.arange(101) / 100

@@ -8,9 +8,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
-
-from subadjacent import InputError
-from subadjacent.core.band import Band
 from subadjacent.detectors.learn_members import ENOUGH, PIECE, _some, fit_members
 from subadjacent.detectors.members import (
     GIVEN_WEIGHT,
@@ -29,6 +26,9 @@ from subadjacent.scoring.together import SOFTNESS as SOFTNESS_TOGETHER
 from subadjacent.scoring.together import learn_together
 from subadjacent.training.companions import fit_companions
 from subadjacent.training.sided import fit_sided
+
+from subadjacent import InputError
+from subadjacent.core.band import Band
 
 BAND = Band(5, 30)
 

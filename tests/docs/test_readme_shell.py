@@ -7,7 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from running import COMMAND
+from running import COMMAND, GENEROUS
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -25,7 +25,7 @@ def test_the_shell_lines_give_what_stands_below_them(tmp_path: Path) -> None:
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=GENEROUS,
             check=True,
             env=os.environ | {"PATH": path},
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from subadjacent.model.companions import CLIP, Companions
 
 HALF = Companions(np.array([[1.0, -0.5], [-0.5, 1.0]], np.float32))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from subadjacent.model.ridge import CHUNK, SIDES, BandRidge, main_axes
 
 from subadjacent.core.band import Band
-from subadjacent.model.ridge import CHUNK, SIDES, BandRidge, main_axes
 
 
 def model(

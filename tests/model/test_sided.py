@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
-from subadjacent.core.band import Band
 from subadjacent.model.ridge import SIDES, BandRidge
 from subadjacent.model.sided import SidedRidge
+
+from subadjacent.core.band import Band
 
 ONE = np.ones((1, 1), np.float32)
 

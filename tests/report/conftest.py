@@ -1,16 +1,35 @@
-"""A detector fitted on a frame, once for all tests of the report."""
+"""Detectors fitted once for all tests of the report; tests must not change them."""
 
 from __future__ import annotations
 
 import pytest
 
-from conftest import SMALL
+from report.attentive import AttentiveDetector
 from report.sample import dated
 from subadjacent import SubAdjacentDetector
 from subadjacent.data.plant import Plant
+from subadjacent.detectors.assessment import Assessment
+
+
+@pytest.fixture(scope="session")
+def detector(plant: Plant) -> SubAdjacentDetector:
+    """Fitted on an array."""
+    return SubAdjacentDetector().fit(plant.train)
 
 
 @pytest.fixture(scope="session")
 def named(plant: Plant) -> SubAdjacentDetector:
-    """Fitted on a frame; tests must not change it."""
-    return SubAdjacentDetector(**SMALL).fit(dated(plant.train))
+    """Fitted on a frame."""
+    return SubAdjacentDetector().fit(dated(plant.train))
+
+
+@pytest.fixture(scope="session")
+def attentive(plant: Plant) -> AttentiveDetector:
+    """Fitted on a frame, with all that a model may show."""
+    return AttentiveDetector(contamination=0.01).fit(dated(plant.train))
+
+
+@pytest.fixture(scope="session")
+def assessed(named: SubAdjacentDetector, plant: Plant) -> Assessment:
+    """What ``named`` says of the test rows."""
+    return named.assess(dated(plant.test))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,11 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
+from report.attentive import AttentiveDetector
 from report.sample import CHANNELS, dated
-from subadjacent import (
-    AnomalyTransformerDetector,
-    BaseDetector,
-    MagnitudeDetector,
-    SubAdjacentDetector,
-)
+from subadjacent import BaseDetector, MagnitudeDetector, SubAdjacentDetector
 from subadjacent.data.plant import Plant
+from subadjacent.detectors.assessment import Assessment
 from subadjacent.report.page import page
 
 CHROMIUM = next(
@@ -69,10 +67,13 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def report(
-    named: SubAdjacentDetector, plant: Plant, tmp_path_factory: pytest.TempPathFactory
+    named: SubAdjacentDetector,
+    assessed: Assessment,
+    plant: Plant,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    text = page(named, dated(plant.test), title="Plant", labels=plant.labels)
+    text = page(named, assessed, title="Plant", labels=plant.labels)
     path.write_text(text, encoding="utf-8")
     return path
 
@@ -83,7 +84,7 @@ def report_of_two(
 ) -> Path:
     path = tmp_path_factory.mktemp("report") / "two.html"
     parts = {"north": dated(plant.test[:600]), "south": dated(plant.test[600:], "2026-05-01")}
-    path.write_text(page(named, parts, title="Two"), encoding="utf-8")
+    path.write_text(page(named, named.assess(parts), title="Two"), encoding="utf-8")
     return path
 
 
@@ -144,9 +145,9 @@ def frame(tab: Page) -> None:
 
 
 def test_every_alarm_is_in_the_table_and_the_worst_is_chosen(
-    opened: Opener, report: Path, named: SubAdjacentDetector, plant: Plant
+    opened: Opener, report: Path, assessed: Assessment
 ) -> None:
-    alarms = named.alarms(dated(plant.test))
+    alarms = assessed.alarms()
     tab = opened(report)
     rows = tab.locator("#alarm-table tbody tr")
     assert rows.count() == len(alarms) > 2
@@ -160,13 +161,14 @@ def test_every_alarm_is_in_the_table_and_the_worst_is_chosen(
 
 
 def test_a_click_on_an_alarm_zooms_there_and_shows_its_channel(
-    tab: Page, named: SubAdjacentDetector, plant: Plant
+    tab: Page, assessed: Assessment
 ) -> None:
-    for number, alarm in enumerate(named.alarms(dated(plant.test))[:3]):
+    for number, alarm in enumerate(assessed.alarms()[:3]):
         tab.locator(f"tr[data-alarm='{number}'] td").first.click()
         start, end = tab.evaluate(RANGE, "detail")
         assert start <= alarm.start.timestamp() * 1000 <= alarm.end.timestamp() * 1000 <= end
-        assert end - start < 100 * 300_000
+        # a hundred rows of five minutes to either side
+        assert end - start <= (2 * max(100, alarm.duration) + alarm.duration) * 300_000
         chosen = tab.locator("#channel").evaluate("one => one.selectedOptions[0].text")
         assert chosen == alarm.causes[0].channel
         assert tab.locator("#detail-title").inner_text().startswith(f"Alarm {number + 1} of")
@@ -282,12 +284,16 @@ def test_labels_are_shaded(tab: Page, plant: Plant) -> None:
 
 
 def test_the_part_fitted_on_is_shaded_and_said(
-    opened: Opener, named: SubAdjacentDetector, plant: Plant, tmp_path: Path
+    opened: Opener,
+    named: SubAdjacentDetector,
+    assessed: Assessment,
+    plant: Plant,
+    tmp_path: Path,
 ) -> None:
-    first = min(alarm.first for alarm in named.alarms(dated(plant.test)))
+    first = min(alarm.first for alarm in assessed.alarms())
     fitted = [row <= first for row in range(len(plant.test))]
     path = tmp_path / "fitted.html"
-    path.write_text(page(named, dated(plant.test), title="", fitted=fitted), encoding="utf-8")
+    path.write_text(page(named, assessed, title="", fitted=fitted), encoding="utf-8")
     tab = opened(path)
     tags = tab.locator("#alarm-table .tag")
     assert tags.all_inner_texts() == ["in training part"]
@@ -338,10 +344,10 @@ def test_a_select_switches_between_entities(opened: Opener, report_of_two: Path)
 def test_a_long_series_is_drawn_coarse_from_afar_and_row_by_row_at_an_alarm(
     opened: Opener, named: SubAdjacentDetector, plant: Plant, tmp_path: Path, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr("subadjacent.report.page.BUDGET", 40_000)
+    monkeypatch.setattr("subadjacent.report.payload.BUDGET", 60_000)
     path = tmp_path / "long.html"
     long = dated([*plant.test] * 20)
-    path.write_text(page(named, long, title="Long"), encoding="utf-8")
+    path.write_text(page(named, named.assess(long), title="Long"), encoding="utf-8")
     tab = opened(path)
     assert tab.locator("#stretch").inner_text().endswith("every row")
     tab.keyboard.press("Escape")
@@ -357,7 +363,8 @@ def test_a_few_quiet_rows_without_times_are_shown(
     opened: Opener, detector: SubAdjacentDetector, plant: Plant, tmp_path: Path, rows: int
 ) -> None:
     path = tmp_path / "short.html"
-    path.write_text(page(detector, plant.train[:rows], title="Short"), encoding="utf-8")
+    found = detector.assess(plant.train[:rows])
+    path.write_text(page(detector, found, title="Short"), encoding="utf-8")
     tab = opened(path)
     tab.keyboard.press("j")
     frame(tab)
@@ -369,7 +376,8 @@ def test_no_line_crosses_a_gap_in_the_clock(
 ) -> None:
     path = tmp_path / "gap.html"
     whole = dated(plant.test)
-    path.write_text(page(named, pd.concat([whole[:300], whole[500:]]), title=""), encoding="utf-8")
+    found = named.assess(pd.concat([whole[:300], whole[500:]]))
+    path.write_text(page(named, found, title=""), encoding="utf-8")
     tab = opened(path)
     tab.keyboard.press("Escape")
     frame(tab)
@@ -381,30 +389,40 @@ def test_no_line_crosses_a_gap_in_the_clock(
 
 
 @pytest.mark.parametrize(
-    ("detector", "rows", "matrices"),
+    ("detector", "rows", "matrices", "outlines"),
     [
-        (AnomalyTransformerDetector(window=20, epochs=2, stride=8), 5, 1),
-        (MagnitudeDetector(), 3, 0),
+        (AttentiveDetector(), 3, 1, 1),
+        (AttentiveDetector(band=None), 3, 1, 0),
+        (MagnitudeDetector(), 2, 0, 0),
+        (MagnitudeDetector(smoothing=3), 3, 0, 0),
+        (SubAdjacentDetector(), 8, 0, 0),
     ],
-    ids=["transformer", "magnitude"],
+    ids=["band", "attention", "magnitude", "averaged", "default"],
 )
-def test_a_detector_without_a_band_or_a_network_shows_what_it_has(
-    opened: Opener, plant: Plant, tmp_path: Path, detector: BaseDetector, rows: int, matrices: int
+def test_a_detector_shows_what_it_has(
+    opened: Opener,
+    plant: Plant,
+    tmp_path: Path,
+    detector: BaseDetector,
+    rows: int,
+    matrices: int,
+    outlines: int,
 ) -> None:
     detector.fit(dated(plant.train))
     detector.threshold_ = float(np.quantile(detector.decision_scores_, 0.99))
+    found = detector.assess(dated(plant.test))
     path = tmp_path / "page.html"
-    path.write_text(page(detector, dated(plant.test), title=""), encoding="utf-8")
+    path.write_text(page(detector, found, title=""), encoding="utf-8")
     tab = opened(path)
     frame(tab)
     assert tab.locator("#detail figure.row").count() == rows
     assert tab.locator("#attention").count() == matrices
-    assert tab.locator("#band path").count() == 0
+    assert tab.locator("#band path").count() == outlines
     # the worst alarm is chosen, and what is drawn of it are the scores that made it one
-    worst = max(detector.alarms(dated(plant.test)), key=lambda one: one.severity)
+    worst = max(found.alarms(), key=lambda one: one.severity)
     assert worst.causes[0].channel in tab.locator("#channel-name").inner_text()
     assert tab.locator("tr[aria-current]").count() == 1
-    drawn = tab.evaluate("[...Bokeh.documents[0].get_model_by_name('lines').data.decision]")
+    drawn = tab.evaluate("[...Bokeh.documents[0].get_model_by_name('lines').data.score]")
     assert max(drawn) == pytest.approx(worst.score, rel=1e-3)
 
 
@@ -414,8 +432,23 @@ def test_without_alarms_there_are_none_to_step_through(
     quiet = copy(named)
     quiet.threshold_ = 1e9
     path = tmp_path / "page.html"
-    path.write_text(page(quiet, dated(plant.test), title=""), encoding="utf-8")
+    path.write_text(page(quiet, quiet.assess(dated(plant.test)), title=""), encoding="utf-8")
     tab = opened(path)
     assert tab.locator("#next").is_disabled()
     assert tab.locator("#previous").is_disabled()
     assert "marker" not in tab.locator("#overview").inner_text()
+
+
+def test_a_model_that_expects_nothing_is_drawn_without_a_second_line(
+    opened: Opener, named: SubAdjacentDetector, assessed: Assessment, tmp_path: Path
+) -> None:
+    evidence = tuple(part._replace(expected=None) for part in assessed.evidence)
+    path = tmp_path / "page.html"
+    path.write_text(page(named, replace(assessed, evidence=evidence), title=""), encoding="utf-8")
+    tab = opened(path)
+    tab.keyboard.press("Escape")
+    frame(tab)
+    drawn = tab.evaluate("Bokeh.documents[0].get_model_by_name('lines').data")
+    assert "expected" not in drawn
+    score = tab.evaluate("[...Bokeh.documents[0].get_model_by_name('lines').data.score]")
+    assert max(score) == pytest.approx(assessed.scores.max(), rel=1e-3)

@@ -2,71 +2,68 @@
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from report.attentive import BAND, EPOCHS, AttentiveDetector, AttentiveModel, Epoch
 from report.sample import dated
 from subadjacent import InputError, SubAdjacentDetector
 from subadjacent.data.plant import Plant
+from subadjacent.detectors.assessment import Assessment
 from subadjacent.report.figures import (
     figure_attention,
-    figure_trace,
+    figure_series,
     figure_training,
     save_figures,
 )
+from subadjacent.report.model_facts import BandShape, attention, curves
+from subadjacent.runtime import Progress
 
 
-def test_the_trace_has_a_row_for_each_channel_asked_for_and_four_below(
-    detector: SubAdjacentDetector, plant: Plant
+@pytest.fixture(scope="module")
+def found(detector: SubAdjacentDetector, plant: Plant) -> Assessment:
+    return detector.assess(plant.test)
+
+
+def test_the_figure_has_a_row_for_each_channel_asked_for_each_trace_and_the_score(
+    found: Assessment, plant: Plant
 ) -> None:
-    (trace,) = detector.trace(plant.test)
-    figure = figure_trace(
-        trace,
-        detector.alarms(plant.test),
-        threshold=detector.threshold_,
-        channels=["channel_1", "channel_3"],
-        labels=plant.labels,
-    )
+    figure = figure_series(found, channels=["channel_1", "channel_3"], labels=plant.labels)
     assert [axis.get_ylabel() for axis in figure.axes] == [
-        *("channel_1", "channel_3", "error", "contribution", "score", "decision")
+        *("channel_1", "channel_3", *found.evidence[0].traces, "score")
     ]
-    assert detector.threshold_ in figure.axes[-1].lines[-1].get_ydata()
+    assert found.decision.threshold in figure.axes[-1].lines[-1].get_ydata()
+    seen, expected = figure.axes[0].lines
+    np.testing.assert_array_equal(seen.get_ydata(), plant.test[:, 1])
+    np.testing.assert_array_equal(expected.get_ydata(), found.expected[:, 1])
 
 
-def test_the_trace_shows_the_channel_that_explains_the_worst_alarm(
+def test_the_figure_shows_the_channel_that_explains_the_worst_alarm(found: Assessment) -> None:
+    worst = max(found.alarms(), key=lambda alarm: alarm.severity)
+    assert figure_series(found).axes[0].get_ylabel() == worst.causes[0].channel
+    assert figure_series(found, alarms=[]).axes[0].get_ylabel() == "channel_0"
+
+
+def test_a_long_series_is_drawn_with_fewer_points_and_all_its_peaks(
     detector: SubAdjacentDetector, plant: Plant
 ) -> None:
-    (trace,) = detector.trace(plant.test)
-    alarms = detector.alarms(plant.test)
-    worst = max(alarms, key=lambda alarm: alarm.severity)
-    figure = figure_trace(trace, alarms, threshold=1.0)
-    assert figure.axes[0].get_ylabel() == worst.causes[0].channel
-    assert figure_trace(trace, [], threshold=1.0).axes[0].get_ylabel() == "channel_0"
-
-
-def test_a_long_trace_is_drawn_with_fewer_points_and_all_its_peaks(
-    detector: SubAdjacentDetector, plant: Plant
-) -> None:
-    (trace,) = detector.trace(np.tile(plant.test, (5, 1)))
-    drawn = figure_trace(trace, [], threshold=1.0).axes[-1].lines[0]
+    found = detector.assess(np.tile(plant.test, (5, 1)))
+    drawn = figure_series(found, alarms=[]).axes[-1].lines[0]
     assert len(drawn.get_ydata()) == 2 * -(-5_000 // 3)
-    assert np.max(drawn.get_ydata()) == trace.decision.max()
+    assert np.max(drawn.get_ydata()) == found.scores.max()
     assert (np.diff(drawn.get_xdata()) > 0).all()
 
 
-def test_times_stand_below_the_trace_of_a_dated_series(
-    named: SubAdjacentDetector, plant: Plant
-) -> None:
-    (trace,) = named.trace(dated(plant.test))
-    ticks = figure_trace(trace, [], threshold=1.0).axes[-1].get_xticklabels()
+def test_times_stand_below_the_figure_of_a_dated_series(assessed: Assessment) -> None:
+    ticks = figure_series(assessed, alarms=[]).axes[-1].get_xticklabels()
     assert [tick.get_text() for tick in ticks][::4] == ["2026-01-01 00:00", "2026-01-04 11:15"]
 
 
-def test_the_part_fitted_on_is_shaded(detector: SubAdjacentDetector, plant: Plant) -> None:
-    (trace,) = detector.trace(plant.test)
-    figure = figure_trace(trace, [], threshold=1.0, fitted=np.arange(1_000) < 400)
+def test_the_part_fitted_on_is_shaded(found: Assessment) -> None:
+    figure = figure_series(found, alarms=[], fitted=np.arange(1_000) < 400)
     for axis in figure.axes:
         (shade,) = axis.patches
         assert (shade.get_x(), shade.get_x() + shade.get_width()) == (-0.5, 399.5)
@@ -74,32 +71,100 @@ def test_the_part_fitted_on_is_shaded(detector: SubAdjacentDetector, plant: Plan
     assert texts == ["seen", "expected", "fitted on this part"]
 
 
-def test_an_unknown_channel_is_named(detector: SubAdjacentDetector, plant: Plant) -> None:
-    (trace,) = detector.trace(plant.test)
+def test_an_unknown_channel_is_named(found: Assessment) -> None:
     with pytest.raises(InputError, match=r"channels must be among .* got \['flow'\]"):
-        figure_trace(trace, [], threshold=1.0, channels=["flow"])
+        figure_series(found, channels=["flow"])
 
 
-def test_attention_and_training_are_drawn(detector: SubAdjacentDetector, plant: Plant) -> None:
-    (trace,) = detector.trace(plant.test)
-    attention = figure_attention(detector, trace.series, 500)
-    assert attention.axes[0].images[0].get_array().shape == (detector.window_,) * 2
-    assert len(figure_training(detector.history_).axes) == 3
+def test_attention_and_training_are_drawn(attentive: AttentiveDetector, plant: Plant) -> None:
+    series = attentive.assess(dated(plant.test)).series[0]
+    looked = attention(attentive, series, 507)
+    assert looked is not None
+    assert looked.first == 500
+    for band, title in ((None, "Attention"), (BAND, "Attention; the band is outlined")):
+        axis = figure_attention(looked, 507, band).axes[0]
+        assert axis.images[0].get_array().shape == (20, 20)
+        assert axis.get_title(loc="left") == title
+    titles = [axis.get_title(loc="left") for axis in figure_training(EPOCHS).axes]
+    assert titles == ["Training loss", "Validation error"]
+
+
+def test_a_network_without_attention_shows_none(attentive: AttentiveDetector, plant: Plant) -> None:
+    class Blind(AttentiveModel):
+        def attention_around(self, rows: np.ndarray, row: int) -> tuple[int, np.ndarray]:
+            raise InputError(f"no attention at row {row} of {len(rows)}")
+
+    blind = copy(attentive)
+    blind.models_ = attentive.models_.map(lambda model: Blind(model, (), None))
+    (series,) = blind.assess(dated(plant.test)).series
+    assert attention(blind, series, 507) is None
+
+
+def test_an_epoch_without_a_number_leaves_a_hole_in_its_curve() -> None:
+    class Longer(Epoch):
+        def curves(self) -> dict[str, float]:
+            return super().curves() | {"contribution": 0.25}
+
+    found = curves([EPOCHS[0], Longer(2, 0.5, 0.8)])
+    assert found["train_loss"] == [0.9, 0.5]
+    np.testing.assert_array_equal(found["contribution"], [np.nan, 0.25])
+    assert curves([]) == {}
+
+
+def test_attention_is_that_of_the_stretch_a_row_is_in(
+    attentive: AttentiveDetector, plant: Plant
+) -> None:
+    frame = dated(plant.test).drop(dated(plant.test).index[105:300])
+    (series,) = attentive.assess(frame).series
+    assert series.starts == (0, 105)
+    looked = attention(attentive, series, 130)
+    assert looked is not None
+    # windows of the second stretch begin at rows 105, 125, …
+    assert looked.first == 125
+
+
+def test_the_band_by_hand() -> None:
+    assert BandShape(1, 1, circular=True).mask(4).astype(int).tolist() == [
+        [0, 1, 0, 1],
+        [1, 0, 1, 0],
+        [0, 1, 0, 1],
+        [1, 0, 1, 0],
+    ]
+    assert BandShape(2, 3, circular=False).mask(4).astype(int).tolist() == [
+        [0, 0, 1, 1],
+        [0, 0, 0, 1],
+        [1, 0, 0, 0],
+        [1, 1, 0, 0],
+    ]
 
 
 def test_figures_are_saved_one_for_each_entity(
-    detector: SubAdjacentDetector, plant: Plant, tmp_path: Path
+    attentive: AttentiveDetector, plant: Plant, tmp_path: Path
 ) -> None:
-    parts = {"a/b": plant.test[:400], "c": plant.test[400:]}
-    paths = save_figures(detector, parts, tmp_path / "new" / "folder")
+    parts = {"a/b": dated(plant.test[:400]), "c": dated(plant.test[400:])}
+    heard: list[Progress] = []
+    found = attentive.assess(parts)
+    paths = save_figures(attentive, found, tmp_path / "new" / "folder", watch=heard.append)
     assert [path.name for path in paths] == [
-        *("trace-0-a_b.png", "trace-1-c.png", "attention.png", "training.png")
+        *("series-0-a_b.png", "series-1-c.png", "attention.png", "training.png")
     ]
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
+    assert [(one.done, one.total, one.unit) for one in heard] == [
+        (number, 4, "figures") for number in (1, 2, 3, 4)
+    ]
 
 
-def test_without_alarms_there_is_no_attention_to_show(plant: Plant, tmp_path: Path) -> None:
-    long = np.tile(plant.base[:100], (50, 1))
-    quiet = SubAdjacentDetector(window=20, epochs=1, contamination=1e-9).fit(plant.train)
+def test_without_alarms_there_is_no_attention_to_show(
+    attentive: AttentiveDetector, plant: Plant, tmp_path: Path
+) -> None:
+    quiet = copy(attentive)
     quiet.threshold_ = 1e9
-    assert [path.stem for path in save_figures(quiet, long, tmp_path)] == ["trace"]
+    found = quiet.assess(dated(plant.test))
+    assert [path.stem for path in save_figures(quiet, found, tmp_path)] == ["series", "training"]
+
+
+def test_a_model_without_attention_or_training_has_figures_of_series_alone(
+    detector: SubAdjacentDetector, found: Assessment, tmp_path: Path
+) -> None:
+    paths = save_figures(detector, found, tmp_path, fitted=np.arange(1_000) < 10)
+    assert [path.stem for path in paths] == ["series"]

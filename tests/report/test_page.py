@@ -11,16 +11,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from report.attentive import EPOCHS, AttentiveDetector
 from report.sample import dated
-from subadjacent import InputError, SubAdjacentDetector
+from subadjacent import InputError, MagnitudeDetector, RandomDetector, SubAdjacentDetector
 from subadjacent.data.inputs import read
 from subadjacent.data.plant import Plant
 from subadjacent.data.series import TrainSeries
-from subadjacent.report import story
-from subadjacent.report.findings import find
-from subadjacent.report.marks import MOST_LISTED, listed, marked_stretches
+from subadjacent.detectors.assessment import Assessment
+from subadjacent.detectors.registry import DETECTORS
+from subadjacent.report import text as words
+from subadjacent.report.marks import MOST_LISTED, alarm_rows, marked_stretches
 from subadjacent.report.page import page
 from subadjacent.report.timeline import timelines
+from subadjacent.runtime import Progress
 
 
 def own(text: str) -> str:
@@ -28,20 +31,19 @@ def own(text: str) -> str:
     return re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
 
 
-def test_nothing_is_fetched_from_anywhere(named: SubAdjacentDetector, plant: Plant) -> None:
-    text = page(named, dated(plant.test), title="Plant")
+def test_nothing_is_fetched_from_anywhere(named: SubAdjacentDetector, assessed: Assessment) -> None:
+    text = page(named, assessed, title="Plant")
     assert not re.search(r"""<(?:script|link|img|iframe)[^>]*(?:src|href)\s*=""", text)
     assert not re.search(r"https?:|url\(|@import", own(text))
     assert "default-src 'none'" in text
 
 
 def test_the_headline_says_how_many_where_and_when(
-    named: SubAdjacentDetector, plant: Plant
+    named: SubAdjacentDetector, assessed: Assessment
 ) -> None:
-    X = dated(plant.test)
-    alarms = named.alarms(X)
+    alarms = assessed.alarms()
     worst = max(alarms, key=lambda alarm: alarm.severity)
-    heading = re.search("<h1>(.*)</h1>", page(named, X, title="Plant"))
+    heading = re.search("<h1>(.*)</h1>", page(named, assessed, title="Plant"))
     assert heading is not None
     assert heading[1] == (
         f"{len(alarms)} alarms in 1,000 rows; the worst on {worst.start:%Y-%m-%d %H:%M} "
@@ -49,17 +51,15 @@ def test_the_headline_says_how_many_where_and_when(
     )
 
 
-def test_one_alarm_and_none_are_told_as_such(named: SubAdjacentDetector, plant: Plant) -> None:
-    X = dated(plant.test)
-    series = read(X).series
-    alarm = named.alarms(X)[:1]
-    (row,) = listed(alarm, series, timelines(series))
-    assert story.headline(1, 1_000, 1, row).startswith("1 alarm in 1,000 rows; it came on 2026-01")
-    assert story.headline(0, 1_000, 2, None) == "No alarms in 1,000 rows of 2 entities"
+def test_one_alarm_and_none_are_told_as_such(assessed: Assessment) -> None:
+    series = assessed.series
+    rows = alarm_rows(assessed.alarms()[:1], series, timelines(series))
+    assert words.headline(1, 1_000, 1, rows).startswith("1 alarm in 1,000 rows; it came on 2026-01")
+    assert words.headline(0, 1_000, 2, []) == "No alarms in 1,000 rows of 2 entities"
 
 
-def test_names_are_text_and_never_markup(named: SubAdjacentDetector, plant: Plant) -> None:
-    text = page(named, dated(plant.test), title="</script><i>x", notes=["<u>note"])
+def test_names_are_text_and_never_markup(named: SubAdjacentDetector, assessed: Assessment) -> None:
+    text = page(named, assessed, title="</script><i>x", notes=["<u>note"])
     assert "<i>x" not in text
     assert "&lt;i&gt;x" in text
     assert "<u>note" not in text
@@ -67,10 +67,12 @@ def test_names_are_text_and_never_markup(named: SubAdjacentDetector, plant: Plan
     assert "\\u003cb>&valve" in text
 
 
-def test_metrics_notes_and_facts_are_shown(named: SubAdjacentDetector, plant: Plant) -> None:
+def test_metrics_notes_and_facts_are_shown(
+    named: SubAdjacentDetector, assessed: Assessment, plant: Plant
+) -> None:
     text = page(
         named,
-        dated(plant.test),
+        assessed,
         title="Plant",
         labels=plant.labels,
         metrics={"this detector": {"F1": 0.8125, "VUS-PR": 0.5}, "random score": {"F1": 0.05}},
@@ -83,7 +85,7 @@ def test_metrics_notes_and_facts_are_shown(named: SubAdjacentDetector, plant: Pl
     assert row is not None
     assert re.findall(r">([^<]+)</td>", row[1]) == ["0.5", "—"]
     assert "labelled as anomalous" in own(text)
-    assert "labelled as anomalous" not in own(page(named, dated(plant.test), title="Plant"))
+    assert "labelled as anomalous" not in own(page(named, assessed, title="Plant"))
 
 
 def test_a_saved_detector_makes_the_same_page(
@@ -91,23 +93,29 @@ def test_a_saved_detector_makes_the_same_page(
 ) -> None:
     named.save(tmp_path / "model")
     loaded = SubAdjacentDetector.load(tmp_path / "model")
-    X = dated(plant.test)
-    heading = re.compile("<h1>.*</h1>")
-    assert heading.findall(page(loaded, X, title="")) == heading.findall(page(named, X, title=""))
+    first, second = (
+        own(page(one, one.assess(dated(plant.test)), title="")) for one in (named, loaded)
+    )
+    # how many rows it was fitted on is not saved
+    warnings = re.compile('<ul class="warnings".*?</ul>', flags=re.DOTALL)
+    # Bokeh numbers its figures at random
+    numbered = re.compile(r'(id|data-root-id)="[^"]*"')
+    told = [numbered.sub("", warnings.sub("", text)) for text in (first, second)]
+    assert told[0] == told[1]
 
 
 def test_a_series_without_alarms_shorter_than_a_window_still_has_a_page(
     named: SubAdjacentDetector, plant: Plant
 ) -> None:
-    text = page(named, dated(plant.train[:5]), title="Short")
+    text = page(named, named.assess(dated(plant.train[:5])), title="Short")
     assert "<h1>No alarms in 5 rows</h1>" in text
-    assert "shorter than one window (20 rows)" in text
+    assert "1 of 1 series has fewer rows than a score depends on" in text
 
 
 def test_times_may_be_plain_numbers(named: SubAdjacentDetector, plant: Plant) -> None:
     frame = dated(plant.test).reset_index(drop=True)
     frame.insert(0, "ds", np.arange(1000) * 0.5)
-    text = page(named, frame, title="Numbers")
+    text = page(named, named.assess(frame), title="Numbers")
     assert '"kind":"number"' in text
     assert "<dd>499.5</dd>" in text
 
@@ -116,55 +124,67 @@ def test_warnings_say_what_to_be_wary_of(named: SubAdjacentDetector, plant: Plan
     frame = dated(plant.test)
     frame["heat"] = 7.0
     frame = pd.concat([frame[:300], frame[500:]])
-    told = " ".join(story.warnings(named, read(frame).series, above=0.25))
+    named = copy(named)
+    named.threshold_ = 0.0
+    told = " ".join(words.warnings(named, named.assess(frame)))
     assert "1 of 4 channels never move in this data and cannot show anything: heat." in told
     assert "The clock has 1 gap." in told
-    assert "25% of the rows are above the threshold" in told
-    assert "The threshold is extrapolated: it stands for one false alarm in 10,000 rows" in told
-    facts = story.data_facts(read(frame).series, timelines(read(frame).series))
+    assert "100% of the rows are above the threshold" in told
+    facts = words.data_facts(read(frame).series, timelines(read(frame).series))
     assert (facts["Gaps in the clock"], facts["Constant channels"]) == ("1", "heat")
     assert (facts["Rows"], facts["Interval"], facts["Clock"]) == ("800", "5 min", "as given")
 
 
 def test_few_training_rows_and_strange_entities_are_warned_of(plant: Plant) -> None:
     parts = {"a": plant.train[:150], "b": plant.train[150:300]}
-    detector = SubAdjacentDetector(window=20, epochs=1).fit(parts)
-    told = " ".join(story.warnings(detector, read({"z": plant.test}).series, above=0))
-    assert "Fitted on 300 rows, 15 windows' worth" in told
-    assert "Not seen in fitting, so scaled like all others: z." in told
+    detector = SubAdjacentDetector().fit(parts)
+    told = " ".join(words.warnings(detector, detector.assess({"z": plant.test})))
+    assert "Fitted on 300 rows, few to learn from where a score depends on" in told
+    assert (
+        "The threshold is extrapolated: it stands for one false alarm in 10,000 rows, "
+        "judged from 300 rows." in told
+    )
+    assert "Not seen in fitting, so judged by what all have in common: z." in told
 
 
 def test_a_clock_away_from_utc_says_so(plant: Plant) -> None:
     frame = dated(plant.test).tz_localize("America/New_York")
     series = read(frame).series
-    assert story.data_facts(series, timelines(series))["Clock"] == "UTC-05:00"
+    assert words.data_facts(series, timelines(series))["Clock"] == "UTC-05:00"
 
 
-def test_settings_tell_what_auto_came_to(named: SubAdjacentDetector) -> None:
-    told = story.settings(named)
-    assert told["near"] == "auto: 4"
-    assert told["window"] == "20"
-    assert told["budget"] == "none"
+def test_settings_tell_what_auto_came_to(
+    named: SubAdjacentDetector, attentive: AttentiveDetector, plant: Plant
+) -> None:
+    told = words.settings(named)
+    assert told["detector"] == "SubAdjacentDetector"
+    assert told["near"] == "5"
     assert "ExtremeValue" in told["contamination"]
+    assert words.settings(attentive)["window"] == "auto: 20"
+    assert words.settings(attentive)["near"] == "auto: 4"
+    chance = RandomDetector().fit(plant.train)
+    assert words.settings(chance)["seed"] == str(chance.models_.pooled.state().facts["seed"])
+
+
+def test_versions_leave_out_what_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words, "LIBRARIES", ("numpy", "no-such-library"))
+    assert list(words.versions()) == ["Python", "numpy"]
 
 
 def test_only_the_worst_of_very_many_alarms_are_listed(
-    named: SubAdjacentDetector, plant: Plant
+    assessed: Assessment,
 ) -> None:
-    X = dated(plant.test)
-    series = read(X).series
-    many = named.alarms(X)[:2] * MOST_LISTED
-    rows = listed(many, series, timelines(series))
+    many = assessed.alarms()[:2] * MOST_LISTED
+    rows = alarm_rows(many, assessed.series, timelines(assessed.series))
     assert len(rows) == MOST_LISTED
     assert {row.alarm for row in rows} == {max(many, key=lambda alarm: alarm.severity)}
 
 
-def test_a_row_says_how_long_and_how_bad_in_words(named: SubAdjacentDetector, plant: Plant) -> None:
-    X = dated(plant.test)
-    (series,), alarm = read(X).series, named.alarms(X)[0]
+def test_a_row_says_how_long_and_how_bad_in_words(assessed: Assessment) -> None:
+    (series,), alarm = assessed.series, assessed.alarms()[0]
     short = replace(alarm, first=10, last=10, duration=1, severity=-2.0)
     huge = replace(alarm, first=280, last=300, duration=21, severity=123_456.0)
-    one, other = listed([short, huge], [series], timelines([series]))
+    one, other = alarm_rows([short, huge], [series], timelines([series]))
     assert (one.when, one.lasted, one.severity, one.share) == (
         "2026-01-01 00:50",
         "5 min",
@@ -174,7 +194,7 @@ def test_a_row_says_how_long_and_how_bad_in_words(named: SubAdjacentDetector, pl
     assert (other.when, other.until) == ("2026-01-01 23:20", "2026-01-02 01:00")
     assert (other.lasted, other.severity, other.share) == ("1 h 45 min", "1.23e+05", 100)
     bare = TrainSeries(series.values, channels=series.channels)
-    row, rows = listed([short, huge], [bare], timelines([bare]))
+    row, rows = alarm_rows([short, huge], [bare], timelines([bare]))
     assert (row.when, row.lasted) == ("row 10", "1 row")
     assert (rows.until, rows.lasted) == ("row 300", "21 rows")
 
@@ -197,64 +217,160 @@ def test_labels_come_in_the_shape_of_the_input() -> None:
 
 
 def test_the_part_fitted_on_marks_the_alarms_that_touch_it(
-    named: SubAdjacentDetector, plant: Plant
+    named: SubAdjacentDetector, assessed: Assessment
 ) -> None:
-    X = dated(plant.test)
-    (series,), alarms = read(X).series, named.alarms(X)
+    (series,), alarms = assessed.series, assessed.alarms()
     until = alarms[1].first
     for last, tagged in ((until, 1), (until + 1, 2)):
-        rows = listed(alarms, [series], timelines([series]), [[(0, last)]])
+        rows = alarm_rows(alarms, [series], timelines([series]), [[(0, last)]])
         assert [row.fitted for row in rows] == [True] * tagged + [False] * (len(rows) - tagged)
-    text = page(named, X, title="", fitted=np.arange(len(X)) < until)
+    text = page(named, assessed, title="", fitted=np.arange(1_000) < until)
     assert own(text).count("in training part") == 1
     assert f'"fitted":[[0,{until}]]' in text
-    without = own(page(named, X, title=""))
+    without = own(page(named, assessed, title=""))
     assert "in training part" not in without
     assert "fitted on this part" not in without
     with pytest.raises(InputError, match="fitted must be 0 or 1, one for each of 1000 rows"):
-        page(named, X, title="", fitted=[1, 0])
+        page(named, assessed, title="", fitted=[1, 0])
 
 
 @pytest.mark.parametrize(
     ("epochs", "told"),
     [(0, "The network was not trained"), (1, "One has no course to draw"), (2, "2 epochs in")],
 )
-def test_a_training_without_a_course_is_told_in_words(
-    named: SubAdjacentDetector, plant: Plant, epochs: int, told: str
-) -> None:
-    short = copy(named)
-    short.history_ = named.history_[:epochs]
-    text = page(short, dated(plant.test[:300]), title="")
+def test_a_training_without_a_course_is_told_in_words(plant: Plant, epochs: int, told: str) -> None:
+    short = AttentiveDetector(history=EPOCHS[:epochs]).fit(dated(plant.train))
+    text = page(short, short.assess(dated(plant.test[:300])), title="")
     assert told in text
     # what Bokeh puts a chart into; the page has no others of this name
-    assert ("by epoch" in own(text)) == (epochs > 1)
+    assert ("Validation error by epoch" in own(text)) == (epochs > 1)
+    assert "Complete" not in own(text)
 
 
-def test_whoever_watches_hears_of_all_the_work(named: SubAdjacentDetector, plant: Plant) -> None:
-    X = dated(plant.test)
-    heard: list[tuple[int, int, str]] = []
-    found = find(named, X, watch=lambda *one: heard.append(one))
-    text = page(named, X, title="", found=found, watch=lambda *one: heard.append(one))
-    for what, least in (("rows scored", 3), ("values drawn", 12)):
-        done = [one for one, _, kind in heard if kind == what]
-        total = [all_ for _, all_, kind in heard if kind == what][-1]
-        assert len(done) >= least
-        assert done == sorted(done)
-        assert done[-1] == total
-    # scored, reconstructed, scored for the alarms; then the windows with alarms once more
-    totals = sorted({total for _, total, kind in heard if kind == "rows scored"})
-    windows = {alarm.peak for alarm in found.alarms}
-    assert totals[0] == 3_000
-    assert 3_000 + 20 * len(windows) <= totals[1] < 4_000
-    assert not named.network_._forward_hooks
-    heading = re.compile("<h1>.*</h1>")
-    assert heading.findall(text) == heading.findall(page(named, X, title=""))
+def test_whoever_watches_hears_of_all_the_work(
+    named: SubAdjacentDetector, assessed: Assessment
+) -> None:
+    heard: list[Progress] = []
+    page(named, assessed, title="", watch=heard.append)
+    traces = len(assessed.evidence[0].traces)
+    # four channels, seen and expected; traces; the score
+    assert [one.done for one in heard] == [1_000 * n for n in range(1, 8 + traces + 2)]
+    assert {(one.stage, one.total, one.unit) for one in heard} == {
+        ("drawing", heard[-1].done, "values")
+    }
 
 
-def test_findings_are_what_the_detector_gives_alone(
+def test_a_page_assesses_nothing_again(
+    named: SubAdjacentDetector, assessed: Assessment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("rows were assessed twice")
+
+    monkeypatch.setattr(type(named.models_.pooled), "assess", refuse)
+    page(named, assessed, title="", alarms=assessed.alarms())
+
+
+def test_alarms_that_are_given_are_those_shown(
+    named: SubAdjacentDetector, assessed: Assessment
+) -> None:
+    alarms = assessed.alarms(gap=0, shortest=3)
+    assert f"<h1>{len(alarms)} alarms in" in page(named, assessed, title="", alarms=alarms)
+
+
+def panels(text: str) -> list[str]:
+    """Titles of the figures that stand below each other."""
+    return re.findall(r"<figcaption><b>([^<]+?) *<", text[text.index('id="detail"') :])
+
+
+def test_every_trace_has_a_figure_between_the_data_and_the_score(
+    named: SubAdjacentDetector, assessed: Assessment, plant: Plant
+) -> None:
+    titles = [name.capitalize() for name in assessed.evidence[0].traces]
+    assert panels(page(named, assessed, title="")) == ["Data", *titles, "Score"]
+    magnitude = MagnitudeDetector(smoothing=5).fit(plant.train)
+    found = magnitude.assess(plant.test)
+    assert panels(page(magnitude, found, title="")) == ["Data", "Error", "Score"]
+
+
+def test_a_trace_that_one_entity_has_and_another_has_not_is_left_blank(
     named: SubAdjacentDetector, plant: Plant
 ) -> None:
-    X = dated(plant.test)
-    found = find(named, X)
-    pd.testing.assert_series_equal(found.scores, named.decision_function(X))
-    assert found.alarms == named.alarms(X)
+    found = named.assess({"a": dated(plant.test[:300]), "b": dated(plant.test[300:600])})
+    only = found.evidence[1]._replace(traces={"rhythm_of_day": found.evidence[1].score})
+    mixed = replace(found, evidence=(found.evidence[0], only))
+    text = page(named, mixed, title="")
+    titles = [name.capitalize() for name in found.evidence[0].traces]
+    assert panels(text) == ["Data", *titles, "Rhythm of day", "Score"]
+    # 16 bytes of NaN, in base64, where there is nothing to draw
+    assert text.count(">AAAAAAAA+H8AAAAAAAD4f") == len(titles) + 1
+
+
+def test_a_model_that_expects_nothing_shows_what_was_seen_alone(
+    named: SubAdjacentDetector, assessed: Assessment
+) -> None:
+    evidence = tuple(one._replace(expected=None) for one in assessed.evidence)
+    text = own(page(named, replace(assessed, evidence=evidence), title=""))
+    assert re.search(r"</b> saw \d", text)
+    assert not re.search(r"</b> expected", text)
+    assert 'class="key dashes expected"' not in text
+
+
+def test_attention_is_shown_where_a_model_has_it(
+    named: SubAdjacentDetector, assessed: Assessment, attentive: AttentiveDetector, plant: Plant
+) -> None:
+    text = page(attentive, attentive.assess(dated(plant.test)), title="")
+    assert 'id="attention-title"' in text
+    assert "the band of sub-adjacent points" in text
+    assert '"band":{"near":4,"far":6,"circular":true}' in text
+    assert '"size":20' in text
+    without = page(named, assessed, title="")
+    assert 'id="attention-title"' not in without
+    assert 'id="training-title"' not in without
+
+
+def test_as_many_attention_matrices_are_kept_as_there_is_room_for(
+    attentive: AttentiveDetector, plant: Plant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    low = copy(attentive)
+    low.threshold_ = 1.5
+    found = low.assess(dated(plant.test))
+    assert len(found.alarms()) > 3
+    for room, most in ((0, 1), (2 * 400, 2), (3 * 400 - 1, 2)):
+        monkeypatch.setattr("subadjacent.report.payload.ATTENTION_BUDGET", room)
+        assert page(low, found, title="").count('"shades"') == most
+
+
+def test_an_interrupted_training_is_warned_of(plant: Plant) -> None:
+    history = (replace(EPOCHS[0], complete=False),)
+    detector = AttentiveDetector(history=history).fit(plant.train)
+    told = words.warnings(detector, detector.assess(plant.test))
+    assert "Training ran out of its time budget before it was done." in told
+
+
+# what each detector shows between the data and the score
+SHOWN = {
+    "SubAdjacentDetector": [
+        *("Level", "Other channels", "Rhythm", "All channels", "Local rhythm", "Slow rhythm")
+    ],
+    "SubAdjacentTransformerDetector": ["Error", "Contribution", "Row score"],
+    "AnomalyTransformerDetector": ["Error", "Contribution", "Row score"],
+    "StrictTransformerDetector": ["Error", "Contribution", "Row score"],
+}
+CHEAP = {"window": 20, "near": 2, "far": 5, "epochs": 2, "stride": 8, "size": "tiny"}
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_every_detector_has_a_page(name: str, plant: Plant) -> None:
+    known = DETECTORS[name]().get_params()
+    detector = DETECTORS[name](**{key: CHEAP[key] for key in CHEAP.keys() & known.keys()})
+    detector.fit(plant.train)
+    found = detector.assess(plant.test)
+    # some of them find nothing at the threshold that they choose
+    low = replace(found.decision, threshold=float(np.quantile(found.scores, 0.98)))
+    text = page(detector, replace(found, decision=low), title="")
+    assert panels(text)[: 2 + len(SHOWN.get(name, []))] == ["Data", *SHOWN.get(name, []), "Score"]
+    network = "epochs" in known
+    assert ('id="attention-title"' in text) == network
+    assert ('id="training-title"' in text) == network
+    assert ("the band of sub-adjacent points" in text) == (network and "near" in known)
+    assert f"<dd>{name}</dd>" in text

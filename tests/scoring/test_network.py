@@ -237,6 +237,45 @@ def test_scoring_neither_trains_nor_needs_a_network_in_evaluation_mode() -> None
     assert all(weight.grad is None for weight in model.parameters())
 
 
+class Last(Network):
+    """Forecasts a point by the one before; of the first of a window it says nothing but 9."""
+
+    def __init__(self) -> None:
+        super().__init__(None)  # type: ignore[arg-type]  # it has no settings
+        self.unused = nn.Parameter(torch.zeros(()))
+
+    @property
+    def context(self) -> int:
+        return 1
+
+    def losses(self, windows: Tensor, epoch: int) -> list[Tensor]:  # noqa: ARG002
+        return [self.unused * 0]
+
+    def judge(self, windows: Tensor) -> WindowEvidence:
+        expected = torch.cat([torch.full_like(windows[:, :1], 9.0), windows[:, :-1]], dim=1)
+        return WindowEvidence((windows - expected).square(), expected, {})
+
+
+def test_what_a_forecast_starts_from_counts_at_the_beginning_of_a_stretch_alone() -> None:
+    values = np.array([0.0, 1, 3, 6, 10, 15, 21, 28])[:, None]
+    one = PerEntity(Scaler(np.zeros(1), np.ones(1), clip=100.0), {})
+    found = stack([TrainSeries(values, starts=(0, 5))], one, 3)
+    assert check_stride(None, 3, context=1) == 2
+    points = judge_rows(Last(), found, 2, PaperScore(temperature=0.0).of_windows)
+    assert points.expected is not None
+    assert points.expected[:, 0].tolist() == [9, 0, 1, 3, 6, 9, 15, 21]
+    windows = found.windows_within([(0, 8)], stride=1)
+    # of each window the two points that are forecast: by 1 and 2, 2 and 3, 3 and 4, 6 and 7
+    assert usual_errors(Last(), windows).tolist() == [(1 + 4 + 4 + 9 + 9 + 16 + 36 + 49) / 8]
+
+
+def test_a_window_that_is_all_context_is_refused() -> None:
+    with pytest.raises(InputError, match="window must be longer than the 3 points that a forecast"):
+        check_stride(None, 3, context=3)
+    with pytest.raises(InputError, match="at most the window less the 3 points"):
+        check_stride(6, 8, context=3)
+
+
 @pytest.mark.parametrize("at_once", [1, 2 * WINDOW, 1000])
 def test_usual_errors_are_means_over_all_windows(
     model: SubAdjacentTransformer, at_once: int

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
-
 from subadjacent.training.companions import CLIP, FOLDS, LEAST, SHRINKAGE, Fit, fit_companions
 
 Judged = list[NDArray[np.bool_]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
 from subadjacent.training.period import LONGEST, dominant_period
 
 

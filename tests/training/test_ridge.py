@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
-
-from subadjacent.core.band import Band
 from subadjacent.model.ridge import SIDES
 from subadjacent.training.ridge import Fit, fit_ridge
+
+from subadjacent.core.band import Band
 
 BAND = Band(2, 4)
 

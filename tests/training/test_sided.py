@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
-from subadjacent.core.band import Band
 from subadjacent.model.ridge import SIDES
 from subadjacent.training.ridge import fit_ridge
 from subadjacent.training.sided import LEAST, SidedFit, fit_sided
+
+from subadjacent.core.band import Band
 
 BAND = Band(2, 4)
 

@@ -119,10 +119,10 @@ def path(name: Name, root: Root = None) -> None:
     from subadjacent.data.benchmarks import SOURCES, data_root, find
     from subadjacent.data.benchmarks.locate import absence
 
-    found = find(SOURCES[name], data_root(root))
-    if found is None:
+    located = find(SOURCES[name], data_root(root))
+    if located is None:
         raise absence(SOURCES[name], data_root(root))
-    typer.echo(str(found[0]))
+    typer.echo(str(located[0]))
 
 
 @data.command()
@@ -156,14 +156,14 @@ def get(
         obtain(wanted, folder, base=source, watch=watch)
     benchmark = load_benchmark(name, folder)
     verdict = check(benchmark)
-    if wanted.downloads and not any(one.sha256 for one in wanted.downloads):
+    if wanted.downloads and not any(file.sha256 for file in wanted.downloads):
         say("no checksums are published: judged by its content against Table 1", quiet=quiet)
     say(f"{benchmark.title}: {verdict}, in {benchmark.origin}", quiet=quiet)
-    found = find(wanted, folder)
+    located = find(wanted, folder)
     print_json(
         {
             "name": wanted.name,
-            "path": str(found[0]) if found else None,
+            "path": str(located[0]) if located else None,
             "verdict": verdict,
             "fingerprint": fingerprint(benchmark),
         }
@@ -174,9 +174,9 @@ def _line(source: Source, root: Path, *, check: bool) -> dict[str, Any]:
     """What the list says of one set."""
     from subadjacent.data.benchmarks import find
 
-    found = find(source, root)
-    generated = found is None and source.generate is not None
-    verdict, mark = _judge(source, root) if check and (found or generated) else ("", None)
+    located = find(source, root)
+    generated = located is None and source.generate is not None
+    verdict, mark = _judge(source, root) if check and (located or generated) else ("", None)
     return {
         "name": source.name,
         "title": source.title,
@@ -184,9 +184,9 @@ def _line(source: Source, root: Path, *, check: bool) -> dict[str, Any]:
         "channels": source.channels,
         "entities": source.entities,
         "licence": source.licence,
-        "there": "yes" if found else "generated" if generated else "no",
+        "there": "yes" if located else "generated" if generated else "no",
         "verdict": verdict,
-        "path": str(found[0]) if found else "",
+        "path": str(located[0]) if located else "",
         "fingerprint": mark,
     }
 

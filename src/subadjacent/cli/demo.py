@@ -10,7 +10,7 @@ import typer
 
 from subadjacent.cli import options as option
 from subadjacent.cli.generate import FEWEST_ROWS
-from subadjacent.cli.output import filled_folder, print_json
+from subadjacent.cli.output import print_json
 from subadjacent.cli.progress import Bar, say
 
 
@@ -20,10 +20,12 @@ def demo(
     quiet: option.Quiet = False,
 ) -> None:
     """Make up a plant, fit on its clean half, score the rest, and write the report."""
-    from subadjacent.cli.detect import summary, write_findings
+    from subadjacent.cli.detect import summary
     from subadjacent.cli.generate import plant_frame
-    from subadjacent.data.files import TIME, Columns, Part
-    from subadjacent.detectors.subadjacent import SubAdjacentDetector
+    from subadjacent.data.files import TIME, Columns, FileRows
+    from subadjacent.detectors.default import SubAdjacentDetector
+    from subadjacent.workflow.detect import write_findings
+    from subadjacent.workflow.writing import filled_folder
 
     started = time.monotonic()
     frame = plant_frame(rows, channels=6, seed=0).rename({"time": TIME})
@@ -32,22 +34,21 @@ def demo(
     half = len(frame) // 2
     detector = SubAdjacentDetector()
     say(f"fitting on {half:,} clean rows of 6 sensors …", quiet=quiet)
-    with filled_folder(output):
-        with Bar("fitting", quiet=quiet) as bar:
-            detector.fit(frame[:half], watch=bar.training)
-        alarms = write_findings(
+    with filled_folder(output), Bar("fitting", quiet=quiet) as bar:
+        detector.fit(frame[:half], watch=bar.watch)
+        findings = write_findings(
             detector,
-            Part(frame[half:], labels[half:]),
+            FileRows(frame[half:], labels[half:]),
             output,
             title="A made-up plant",
             columns=Columns(time="time", label="label"),
             notes=["made up: six sensors that follow one load, with known anomalies"],
-            quiet=quiet,
+            watch=bar.watch,
         )
-    say(summary(alarms, half, output), quiet=quiet)
+    say(summary(findings, output), quiet=quiet)
     print_json(
         {
-            "alarms": len(alarms),
+            "alarms": len(findings.alarms),
             "rows": half,
             "report": str(output / "report.html"),
             "scores": str(output / "scores.csv"),

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from subadjacent.cli import options as option
-from subadjacent.cli.output import STANDARD_OUTPUT, check_writable, print_json, whole_file
+from subadjacent.cli.output import STANDARD_OUTPUT, print_json
 from subadjacent.cli.progress import Bar, say
 from subadjacent.errors import InputError
 
@@ -56,6 +56,7 @@ def export(
     """
     from subadjacent.detectors.onnx import to_onnx
     from subadjacent.detectors.registry import load
+    from subadjacent.workflow.writing import check_writable, whole_file
 
     detector = load(model, device="cpu")
     target = output or Path(f"{model.resolve().name}.onnx")

@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from subadjacent.cli import options as option
-from subadjacent.cli.output import check_model_place, print_json, save_model
+from subadjacent.cli.output import print_json
 from subadjacent.cli.progress import Bar, say
+from subadjacent.cli.wording import errors_about
 
 
 def fit(
@@ -22,39 +23,40 @@ def fit(
     train_fraction: option.TrainFraction = 1.0,
     train_until: option.TrainUntil = None,
     false_alarms: option.FalseAlarms = None,
-    budget: option.Budget = None,
     config: option.Config = None,
+    network: option.NetworkOption = None,
+    budget: option.Budget = None,
     device: option.Device = None,
     seed: option.Seed = None,
     quiet: option.Quiet = False,
 ) -> None:
     """Learn what is normal from files, and write a model folder."""
-    from subadjacent.cli.rows import first_part, naming
-    from subadjacent.data.files import Columns, open_files
-    from subadjacent.detectors.neural import has_network
+    from subadjacent.workflow import fit as workflow
+    from subadjacent.workflow.writing import check_model_place, save_model
 
     detector = option.build_detector(
-        config=config, budget=budget, false_alarms=false_alarms, device=device, seed=seed
+        config=config,
+        false_alarms=false_alarms,
+        network=network,
+        budget=budget,
+        device=device,
+        seed=seed,
     )
     check_model_place(output)
-    rows = open_files(files, Columns(time=time, entity=entity, label=label))
-    for note in rows.notes:
-        say(note, quiet=quiet)
-    frame = rows.whole().frame
-    frame = frame.filter(first_part(frame, fraction=train_fraction, until=train_until))
+    rows = option.open_rows(files, time=time, entity=entity, label=label, quiet=quiet)
     started = clock.monotonic()
-    with naming(files), Bar("fitting", quiet=quiet) as bar:
-        detector.fit(frame, watch=bar.training)
+    with errors_about(files), Bar("fitting", quiet=quiet) as bar:
+        training = workflow.TrainingRows(train_fraction, train_until)
+        fitted = workflow.fit(detector, rows, training, bar.watch)
     save_model(detector, output)
     say(f"wrote {output}", quiet=quiet)
-    told: dict[str, object] = {
-        "model": str(output),
-        "rows": len(frame),
-        "channels": list(detector.channels_),
-        "entities": list(detector.entities_),
-    }
-    # the fast recipe does without a network
-    if has_network(detector):
-        told |= {"window": detector.window_, "epochs": len(detector.history_)}
-    seconds = round(clock.monotonic() - started, 1)
-    print_json(told | {"threshold": detector.threshold_, "seconds": seconds})
+    print_json(
+        {
+            "model": str(output),
+            "rows": fitted,
+            "channels": detector.channels_,
+            "entities": detector.entities_,
+            "threshold": detector.threshold_,
+            "seconds": round(clock.monotonic() - started, 1),
+        }
+    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from subadjacent.cli import options as option
-from subadjacent.cli.output import STANDARD_OUTPUT, write_frame
+from subadjacent.cli.output import STANDARD_OUTPUT, put_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,7 +50,7 @@ def generate(
         raise typer.BadParameter(
             f"{kind} has one channel; leave it out, or generate a plant", param_hint="'--channels'"
         )
-    write_frame(frame if label else frame.drop("label"), output)
+    put_table(frame if label else frame.drop("label"), output)
 
 
 def plant_frame(rows: int, channels: int, seed: int) -> pl.DataFrame:

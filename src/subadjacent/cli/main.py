@@ -25,6 +25,7 @@ from subadjacent.cli.info import info
 from subadjacent.cli.report import report
 from subadjacent.cli.reproduce import reproduce
 from subadjacent.cli.score import score
+from subadjacent.cli.wording import missing_package
 from subadjacent.errors import SubadjacentError
 
 BAD_INPUT, BAD_USAGE, INTERRUPTED = 1, 2, 130
@@ -110,6 +111,8 @@ def _sentence(error: Exception) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, SubadjacentError):
         return f"error: {text}"
+    if isinstance(error, ModuleNotFoundError):
+        return f"error: {missing_package(error)}"
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return f"error: {where}{error.strerror or text}"

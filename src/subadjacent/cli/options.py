@@ -8,29 +8,44 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from subadjacent.cli.output import STANDARD_OUTPUT, SUFFIXES
+from subadjacent.cli.output import STANDARD_OUTPUT
+from subadjacent.cli.progress import say
 from subadjacent.errors import DataNotFound, InputError
+from subadjacent.workflow.writing import TABLE_SUFFIXES
 
 if TYPE_CHECKING:
-    from subadjacent.detectors.subadjacent import SubAdjacentDetector
+    from subadjacent.data.files import Rows
+    from subadjacent.detectors.default import SubAdjacentDetector
 
 LARGEST_SEED = 2**32 - 1
 
 
-def _check_device(name: str | None) -> str | None:
-    if name is not None:
-        from subadjacent.training.device import resolve_device
+class NetworkSize(StrEnum):
+    """The networks that can be added."""
 
-        with bad_usage():
-            resolve_device(name)
+    small = "small"
+    paper = "paper"
+
+
+def _check_device(name: str | None) -> str | None:
+    if name is None:
+        return None
+    try:
+        from subadjacent.training.device import resolve_device
+    except ModuleNotFoundError:
+        # without torch there is no network to need a device; what does need torch says so
+        return name
+    with bad_usage():
+        resolve_device(name)
     return name
 
 
@@ -84,14 +99,14 @@ def _check_until(text: str | None) -> str | None:
 
 def check_table(target: str) -> str:
     """Refuse a file name of another kind."""
-    if target != STANDARD_OUTPUT and not target.endswith(SUFFIXES):
+    if target != STANDARD_OUTPUT and not target.endswith(TABLE_SUFFIXES):
         raise typer.BadParameter(f"must end in .csv or .parquet, or be -; got {target!r}")
     return target
 
 
 @contextmanager
 def bad_usage() -> Iterator[None]:
-    """What the library says of a value is said of the option that it was given with."""
+    """Say of an option what the library says of the value that it was given."""
     try:
         yield
     except InputError as error:
@@ -113,20 +128,35 @@ Label = Annotated[
 ]
 Model = Annotated[Path, typer.Option("-m", "--model", help="Model folder.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no remarks.")]
-Device = Annotated[str | None, typer.Option(callback=_check_device, help="auto, cpu, cuda or mps.")]
+NetworkOption = Annotated[
+    NetworkSize | None,
+    typer.Option(
+        "--network", help="Add a network to the linear models: small, or as in the paper."
+    ),
+]
+Device = Annotated[
+    str | None,
+    typer.Option(callback=_check_device, help="Of the network: auto, cpu, cuda or mps."),
+]
+ScoringDevice = Annotated[
+    str | None,
+    typer.Option(
+        callback=_check_device, help="Where a model has a network: auto, cpu, cuda or mps."
+    ),
+]
 Seed = Annotated[
     int | None,
     typer.Option(
         min=0,
         max=LARGEST_SEED,
-        help="Decides the initial weights and the order of training.",
+        help="Decides the network's initial weights and the order of its training.",
     ),
 ]
 Budget = Annotated[
     str | None,
     typer.Option(
         callback=_check_budget,
-        help="Longest time to train, such as 2m; the best weights are kept.",
+        help="Longest time to train the network, such as 2m; the best weights are kept.",
     ),
 ]
 FalseAlarms = Annotated[
@@ -138,7 +168,7 @@ FalseAlarms = Annotated[
 ]
 Config = Annotated[
     Path | None,
-    typer.Option(help="TOML file of detector parameters, such as window = 50. Options win."),
+    typer.Option(help="TOML file of detector parameters, such as smoothing = 40. Options win."),
 ]
 TrainFraction = Annotated[
     float,
@@ -164,28 +194,54 @@ Table = Annotated[
 ]
 
 
+def title_of(files: Sequence[str]) -> str:
+    """The names of files, as the title of a page."""
+    return ", ".join(Path(file).name for file in files)
+
+
+def open_rows(
+    files: Sequence[str], *, time: str | None, entity: str | None, label: str | None, quiet: bool
+) -> Rows:
+    """Open files, and say what was found out about them."""
+    from subadjacent.data.files import Columns, open_files
+
+    rows = open_files(files, Columns(time=time, entity=entity, label=label))
+    for note in rows.notes:
+        say(note, quiet=quiet)
+    return rows
+
+
 def build_detector(
     *,
     config: Path | None,
-    budget: str | None,
     false_alarms: str | None,
+    network: NetworkSize | None,
+    budget: str | None,
     device: str | None,
     seed: int | None,
 ) -> SubAdjacentDetector:
     """A detector from a settings file and the options that were given."""
-    from subadjacent.detectors.subadjacent import SubAdjacentDetector
+    from subadjacent.detectors.default import SubAdjacentDetector
 
     parameters = {} if config is None else read_config(config)
-    given = {
-        "budget": budget,
+    given: dict[str, Any] = {
         "contamination": false_alarms,
+        "network": None if network is None else network.value,
+        "budget": budget,
         "device": device,
         "random_state": seed,
     }
     parameters |= {name: value for name, value in given.items() if value is not None}
-    detector = SubAdjacentDetector(**parameters)
+    if parameters.get("network") is None:
+        for option, value in (("--budget", budget), ("--device", device), ("--seed", seed)):
+            if value is not None:
+                raise typer.BadParameter(
+                    "only a network is trained with it: add --network small, or leave it out",
+                    param_hint=f"'{option}'",
+                )
     # settings that are wrong for any data are refused before any is read
     try:
+        detector = SubAdjacentDetector(**parameters)
         detector.check()
     except InputError as error:
         raise error if config is None else InputError(f"{config}: {error}") from error
@@ -194,7 +250,7 @@ def build_detector(
 
 def read_config(path: Path) -> dict[str, Any]:
     """Detector parameters from a TOML file; an unknown name is refused."""
-    from subadjacent.detectors.subadjacent import SubAdjacentDetector
+    from subadjacent.detectors.default import SubAdjacentDetector
 
     if not path.is_file():
         raise DataNotFound(f"{path} is not a file: --config needs a TOML file")

@@ -44,13 +44,18 @@ class Bar:
 
     def wait(self) -> None:
         """Show that something goes on which cannot tell how far it is."""
+        if self._timer is not None:
+            self._timer.cancel()
         if not self._silent:
             self._timer = threading.Timer(PATIENCE, self.update, (0, None))
             self._timer.daemon = True
             self._timer.start()
 
-    def update(self, done: float, total: float | None, remark: str = "") -> None:
-        """Say how far it is."""
+    def update(
+        self, done: float, total: float | None, remark: str = "", what: str | None = None
+    ) -> None:
+        """Say how far it is, and of what if that has changed."""
+        self._what = what or self._what
         if self._silent or time.monotonic() - self._started < PATIENCE:
             return
         from rich.console import Console
@@ -68,15 +73,20 @@ class Bar:
             self._bar.add_task(self._what, total=total, remark=remark)
             self._bar.start()
         assert isinstance(self._bar, Progress)
-        self._bar.update(self._bar.task_ids[0], completed=done, total=total, remark=remark)
+        task = self._bar.task_ids[0]
+        if self._bar.tasks[0].description != self._what:
+            # another stage: its time left does not follow from the pace of the one before
+            self._bar.reset(task, description=self._what)
+        self._bar.update(task, completed=done, total=total, remark=remark)
 
-    def counting(self, done: int, total: int, what: str) -> None:
-        """Watch something that counts."""
-        self.update(done, total, f"{100 * done // max(total, 1)}% of {what}")
+    def watch(self, progress: Progress) -> None:
+        """Follow a piece of the library's work, stage by stage."""
+        from subadjacent.workflow.progress import in_words
 
-    def training(self, progress: Progress) -> None:
-        """Watch a training."""
-        self.update(progress.done, progress.total, progress.note)
+        if not progress.total:
+            # nothing more may come for long: show the stage by itself
+            self.wait()
+        self.update(progress.done, progress.total or None, in_words(progress), what=progress.stage)
 
 
 def say(text: str, *, quiet: bool = False) -> None:

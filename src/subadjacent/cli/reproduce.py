@@ -15,9 +15,9 @@ import typer
 
 from subadjacent.cli import options as option
 from subadjacent.cli.data import Root
-from subadjacent.cli.output import whole_file, write_text
 from subadjacent.cli.progress import Bar, say
 from subadjacent.errors import SubadjacentError
+from subadjacent.workflow.writing import whole_file, write_text
 
 if TYPE_CHECKING:
     from subadjacent.experiments.plan import Plan

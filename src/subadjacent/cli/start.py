@@ -12,3 +12,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     run()
+
+
+if __name__ == "__main__":
+    main()

@@ -13,6 +13,9 @@ from subadjacent.errors import InputError
 # squares of anything larger leave float64's range when they are summed
 LARGEST = 1e100
 
+RAISE_FILL_LIMIT = "drop the column, or raise fill_limit"
+"""The remedy for a gap that is too long."""
+
 
 def clean(
     values: NDArray[Any],
@@ -62,7 +65,7 @@ def clean(
         seen = values[:, column]
         missing = ~np.isfinite(seen)
         name = f"column {channels[column]!r}"
-        _check(seen, missing, np.array(starts), fill_limit, f"{where} must", name)
+        _check(seen, missing, np.array(starts), fill_limit, where, name)
         filled[missing, column] = seen[_sources(missing, np.array(starts))]
     return filled
 
@@ -72,7 +75,7 @@ def _check(
     missing: NDArray[np.bool_],
     starts: NDArray[np.intp],
     fill_limit: int,
-    must: str,
+    where: str,
     column: str,
 ) -> None:
     """Refuse gaps that are too long, and values that are too large."""
@@ -86,15 +89,19 @@ def _check(
     lengths = np.flatnonzero(last) + 1 - begin
     if (lengths > fill_limit).any() or missing.all():
         gap = int(np.argmax(lengths > fill_limit))
-        raise InputError(
-            f"{must} be finite, or missing for at most fill_limit={fill_limit} rows in a row; "
-            f"{column} is {values[begin[gap]]} from row {begin[gap]} for {lengths[gap]} rows"
+        raise InputError.of(
+            where,
+            f"must be finite, or missing for at most fill_limit={fill_limit} rows in a row",
+            f"{column} is {values[begin[gap]]} from row {begin[gap]} for {lengths[gap]} rows",
+            RAISE_FILL_LIMIT,
         )
     # in float64, where the limit is a number and not infinite
     if (too_large := ~missing & (np.abs(values.astype(np.float64)) > LARGEST)).any():
         row = int(np.argmax(too_large))
-        raise InputError(
-            f"{must} not exceed {LARGEST:g} in magnitude; {column} is {values[row]} at row {row}"
+        raise InputError.of(
+            where,
+            f"must not exceed {LARGEST:g} in magnitude",
+            f"{column} is {values[row]} at row {row}",
         )
 
 

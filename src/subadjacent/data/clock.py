@@ -152,24 +152,30 @@ def read_clock(times: NDArray[Any], *, fill_limit: int, name: str) -> Clock:
 def _check_times(times: NDArray[Any], name: str) -> None:
     """Refuse times that are not dates or numbers, that are missing, or that do not increase."""
     if times.ndim != 1 or times.dtype.kind not in "Miuf":
-        raise InputError(
-            f"times of {name} must be dates (datetime64) or numbers, one a row; "
-            f"got {times.dtype} of shape {times.shape}"
+        raise InputError.of(
+            f"times of {name}",
+            "must be dates (datetime64) or numbers, one a row",
+            f"got {times.dtype} of shape {times.shape}",
         )
     unknown = np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)
     if unknown.any():
         row = int(unknown.argmax())
-        raise InputError(
-            f"times of {name} must be known in every row; row {row} has {times[row]}: drop it first"
+        raise InputError.of(
+            f"times of {name}",
+            "must be known in every row",
+            f"row {row} has {times[row]}",
+            "drop it first",
         )
     backward = times[1:] <= times[:-1]
     if backward.any():
         row = int(backward.argmax()) + 1
         before, here = times[row - 1], times[row]
         way_out = "drop duplicates" if here == before else "sort the rows by time"
-        raise InputError(
-            f"times of {name} must increase from row to row; row {row} has {here} "
-            f"after {before}: {way_out} first"
+        raise InputError.of(
+            f"times of {name}",
+            "must increase from row to row",
+            f"row {row} has {here} after {before}",
+            f"{way_out} first",
         )
 
 
@@ -210,7 +216,7 @@ def _refuse_irregular(
         )
     else:
         way_out = f"resample first to one row every {interval:g}, with numpy.interp for instance"
-    raise InputError(f"times of {name} must tick regularly; {found}: {way_out}")
+    raise InputError.of(f"times of {name}", "must tick regularly", found, way_out)
 
 
 def _frame_duration(seconds: float) -> str:

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.names import LABEL_NAMES, columns_named
 from subadjacent.errors import InputError
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-LABEL_COLUMNS = ("label", "labels", "is_anomaly", "anomaly")
-# what a column of dates is often called, parsed or not
-DATE_COLUMNS = ("time", "date", "datetime")
 # every value of these is one of float32 as well
 HELD_BY_FLOAT32 = ("Float32", "Float16", "Boolean", "Int8", "Int16", "UInt8", "UInt16")
 
@@ -26,7 +24,7 @@ def check_channels(frame: nw.DataFrame[Any], channels: Sequence[Any], name: str)
     ``channels`` are the frame's own labels for them: text, but for pandas.
     """
     _check_names(channels, name)
-    _check_types({one: frame.schema[one] for one in channels}, name)
+    _check_types({channel: frame.schema[channel] for channel in channels}, name)
     rows = len(frame)
     # scikit-learn's words, which its users and its checks know
     if not channels:
@@ -40,43 +38,44 @@ def check_channels(frame: nw.DataFrame[Any], channels: Sequence[Any], name: str)
 
 
 def _check_names(channels: Sequence[Any], name: str) -> None:
-    seen: dict[str, Any] = {}
-    for one in channels:
-        if str(one).lower() in LABEL_COLUMNS:
-            raise InputError(
-                f"{name} must not hold labels; got a column {one!r}: drop it: labels never reach "
-                f"a detector; a TestSeries carries them for evaluation"
+    labels = columns_named(LABEL_NAMES, channels)
+    if labels:
+        raise InputError.of(
+            name,
+            "must not hold labels",
+            f"got a column {labels[0]!r}",
+            "drop it: labels never reach a detector; a TestSeries carries them for evaluation",
+        )
+    by_text: dict[str, Any] = {}
+    for channel in channels:
+        if str(channel) in by_text:
+            raise InputError.of(
+                name,
+                "must have columns whose names differ as text",
+                f"got {by_text[str(channel)]!r} and {channel!r}",
+                "rename one of them",
             )
-        if str(one) in seen:
-            raise InputError(
-                f"{name} must have columns whose names differ as text; "
-                f"got {seen[str(one)]!r} and {one!r}: rename one of them"
-            )
-        seen[str(one)] = one
+        by_text[str(channel)] = channel
 
 
 def _check_types(schema: dict[Any, nw.dtypes.DType], name: str) -> None:
     import narwhals as nw
 
     others = {
-        one: dtype
-        for one, dtype in schema.items()
+        column: dtype
+        for column, dtype in schema.items()
         if not (dtype.is_numeric() or dtype == nw.Boolean)
     }
     if not others:
         return
-    hints = [
-        f"dates in {one!r} by to_datetime in pandas, str.to_datetime in polars"
-        for one, dtype in others.items()
-        if str(one).lower() in DATE_COLUMNS and not dtype.is_temporal()
-    ]
-    if any(dtype == nw.Duration for dtype in others.values()):
-        hints.append("a duration by dt.total_seconds()")
-    found = ", ".join(f"{one!r} ({dtype})" for one, dtype in others.items())
-    how = f" ({'; '.join(hints)})" if hints else ""
-    raise InputError(
-        f"{name} must hold numbers; these columns do not: {found}: "
-        f"drop them, or turn them into numbers{how}"
+    has_durations = any(dtype == nw.Duration for dtype in others.values())
+    how = " (a duration by dt.total_seconds())" if has_durations else ""
+    listed = ", ".join(f"{column!r} ({dtype})" for column, dtype in others.items())
+    raise InputError.of(
+        name,
+        "must hold numbers",
+        f"these columns do not: {listed}",
+        f"drop them, or turn them into numbers{how}",
     )
 
 

@@ -174,6 +174,8 @@ def _copy(response: Any, file: IO[bytes], done: int, total: int | None, watch: W
         if not piece:
             break
         file.write(piece)
+        # what has come is kept, however this process ends
+        file.flush()
         done += len(piece)
         watch(done, total)
     # on disk before it gets its name

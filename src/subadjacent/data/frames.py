@@ -22,14 +22,12 @@ from subadjacent.data.columns import (
     own_labels,
     view_values,
 )
+from subadjacent.data.names import ENTITY_NAMES, TIME_NAMES, columns_named
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 
 if TYPE_CHECKING:
     import narwhals as nw
-
-ENTITY_COLUMNS = ("item_id", "unique_id")
-TIME_COLUMNS = ("timestamp", "ds")
 
 Arrays = Sequence[NDArray[Any]]
 # the name of a vector, or those of a table's columns
@@ -74,15 +72,16 @@ def is_frame(X: Any) -> bool:
 def read_frame(X: Any, *, fill_limit: int, name: str) -> Table:
     """Find the series in a frame.
 
-    Every column is a channel but for the time (a column of dates, or one called ``timestamp`` or
-    ``ds``; else the index of a pandas frame, where it holds dates) and the entity (``item_id``
-    or ``unique_id``). Rows of an entity are taken in the order in which they stand.
+    Every column is a channel but for the time (a column of dates, or one with a name of
+    ``names.TIME_NAMES``; else the index of a pandas frame, where it holds dates) and the entity
+    (``names.ENTITY_NAMES``). Rows of an entity are taken in the order in which they stand.
     """
     frame = _in_memory(X, name)
-    entity_column = next((one for one in ENTITY_COLUMNS if one in frame.columns), None)
+    entity_column = next(iter(columns_named(ENTITY_NAMES, frame.columns)), None)
     time_column = _time_column(frame, name)
+    taken = (entity_column, time_column)
     # by place: names may be numbers, which narwhals does not select by
-    places = [n for n, one in enumerate(frame.columns) if one not in (entity_column, time_column)]
+    places = [place for place, column in enumerate(frame.columns) if column not in taken]
     check_channels(frame, [frame.columns[place] for place in places], name)
     channels = tuple(str(frame.columns[place]) for place in places)
     index = frame.to_native().index if frame.implementation.is_pandas_like() else None
@@ -110,7 +109,7 @@ def read_frame(X: Any, *, fill_limit: int, name: str) -> Table:
     return Table(tuple(series), header(frame, places), restore, channels)
 
 
-class _Part(NamedTuple):
+class _EntityRows(NamedTuple):
     """Rows of one entity; ``copied`` says that the values are no longer the frame's own."""
 
     entity: str | None
@@ -119,18 +118,18 @@ class _Part(NamedTuple):
     copied: bool
 
 
-def _parts(frame: nw.DataFrame[Any], places: list[int], groups: Groups | None) -> list[_Part]:
+def _parts(frame: nw.DataFrame[Any], places: list[int], groups: Groups | None) -> list[_EntityRows]:
     if groups is None:
         everything = slice(None)
         if (view := view_values(frame, places)) is not None:
-            return [_Part(None, everything, view, copied=False)]
-        return [_Part(None, everything, copy_values(frame, places, everything), copied=True)]
+            return [_EntityRows(None, everything, view, copied=False)]
+        return [_EntityRows(None, everything, copy_values(frame, places, everything), copied=True)]
     # one array for all, entity after entity
     values = copy_values(frame, places, np.concatenate(list(groups.values())))
     stops = np.cumsum([len(rows) for rows in groups.values()])
     parts = np.split(values, stops[:-1])
     return [
-        _Part(entity, rows, part, copied=True)
+        _EntityRows(entity, rows, part, copied=True)
         for (entity, rows), part in zip(groups.items(), parts, strict=True)
     ]
 
@@ -167,36 +166,45 @@ def _in_memory(X: Any, name: str) -> nw.DataFrame[Any]:
     except nw.exceptions.DuplicateError as error:
         raise InputError(f"{name} must not have two columns of one name: {error}") from error
     if isinstance(wrapped, nw.LazyFrame):
-        raise InputError(f"{name} must be a frame in memory; got a lazy frame: collect it first")
+        raise InputError.of(
+            name, "must be a frame in memory", "got a lazy frame", "collect it first"
+        )
     return wrapped.to_frame() if isinstance(wrapped, nw.Series) else wrapped
 
 
-def _time_column(frame: nw.DataFrame[Any], name: str) -> str | None:
+def _time_column(frame: nw.DataFrame[Any], name: str) -> Any:
+    """The column's own label, which need not be text; None where there is no such column."""
     import narwhals as nw
 
     # a duration may as well be something measured
     dates = (nw.Date, nw.Datetime)
-    dated = [one for one, dtype in frame.schema.items() if isinstance(dtype, dates)]
-    named = [one for one in TIME_COLUMNS if one in frame.columns]
-    found = list(dict.fromkeys(named + dated))
-    if len(found) > 1:
-        raise InputError(
-            f"{name} must have one time column; got {', '.join(map(str, found))}: drop all but one"
+    dated = [column for column, dtype in frame.schema.items() if isinstance(dtype, dates)]
+    candidates = list(dict.fromkeys(columns_named(TIME_NAMES, frame.columns) + dated))
+    if not candidates:
+        return None
+    column, *others = candidates
+    if others:
+        listed = ", ".join(map(str, candidates))
+        raise InputError.of(name, "must have one time column", f"got {listed}", "drop all but one")
+    dtype = frame.schema[column]
+    if not (dtype.is_temporal() or dtype.is_numeric()):
+        raise InputError.of(
+            name,
+            "must have times or numbers in its time column",
+            f"{column!r} holds {dtype}",
+            "parse it (pandas: to_datetime, polars: str.to_datetime)",
         )
-    if found and not (frame.schema[found[0]].is_temporal() or frame.schema[found[0]].is_numeric()):
-        raise InputError(
-            f"{name} must have times or numbers in its time column; {found[0]!r} holds "
-            f"{frame.schema[found[0]]}: parse it (pandas: to_datetime, polars: str.to_datetime)"
-        )
-    return found[0] if found else None
+    return column
 
 
 def _check_index(index: Any, name: str) -> None:
     if getattr(index, "nlevels", 1) > 1:
         levels = ", ".join(map(str, index.names))
-        raise InputError(
-            f"{name} must have one level of index; got {index.nlevels} ({levels}): "
-            f"turn them into columns with reset_index()"
+        raise InputError.of(
+            name,
+            "must have one level of index",
+            f"got {index.nlevels} ({levels})",
+            "turn them into columns with reset_index()",
         )
 
 

@@ -38,7 +38,7 @@ def read(X: Any, *, fill_limit: int = 10, name: str = "X") -> Table:
     """
     require_whole("fill_limit", fill_limit, least=0)
     if isinstance(X, TestSeries):
-        raise InputError(f"{name} must not hold labels; got a TestSeries: pass its rows")
+        raise InputError.of(name, "must not hold labels", "got a TestSeries", "pass its rows")
     if isinstance(X, TrainSeries):
         values = clean(_numbers(X.values, name), X.channels, fill_limit, name, starts=X.starts)
         unnamed = X.channels == TrainSeries(values).channels
@@ -52,7 +52,7 @@ def read(X: Any, *, fill_limit: int = 10, name: str = "X") -> Table:
             for key, part in X.items()
         }
         if len(tables) != len(keys):
-            raise InputError(f"{name} must have keys that differ as text; got {keys}")
+            raise InputError.of(name, "must have keys that differ as text", f"got {keys}")
         return _entities(tables, name, lambda parts: dict(zip(keys, parts, strict=True)))
     if isinstance(X, list | tuple) and X and all(_is_table(part) for part in X):
         tables = {
@@ -67,20 +67,23 @@ def read(X: Any, *, fill_limit: int = 10, name: str = "X") -> Table:
 
 def _entities(tables: dict[str, Table], name: str, gather: Callable[[list[Any]], Any]) -> Table:
     if not tables:
-        raise InputError(f"{name} must hold at least one series; got none")
+        raise InputError.of(name, "must hold at least one series", "got none")
     first = next(iter(tables.values()))
     expected = first.series[0].channels
     series: list[TrainSeries] = []
     for entity, table in tables.items():
         if len(table.series) != 1:
-            raise InputError(f"{name}[{entity!r}] must be one series; got {len(table.series)}")
-        one = table.series[0]
-        if one.channels != expected:
-            raise InputError(
-                f"{name} must have the same channels in every series; "
-                f"got {_some(expected)} in the first and {_some(one.channels)} in {entity!r}"
+            raise InputError.of(
+                f"{name}[{entity!r}]", "must be one series", f"got {len(table.series)}"
             )
-        series.append(replace(one, entity=entity))
+        own = table.series[0]
+        if own.channels != expected:
+            raise InputError.of(
+                name,
+                "must have the same channels in every series",
+                f"got {_some(expected)} in the first and {_some(own.channels)} in {entity!r}",
+            )
+        series.append(replace(own, entity=entity))
 
     def restore(found: Arrays, names: Names) -> Any:
         parts = zip(tables.values(), found, strict=True)
@@ -106,14 +109,15 @@ def _numbers(X: Any, name: str) -> NDArray[Any]:
             # from lists that hold None, which scikit-learn leaves as they are
             values = values.astype(np.float64)
     except OverflowError as error:
-        raise InputError(
-            f"{name} must not exceed {LARGEST:g} in magnitude; "
-            f"got a whole number too large for float64"
+        raise InputError.of(
+            name,
+            f"must not exceed {LARGEST:g} in magnitude",
+            "got a whole number too large for float64",
         ) from error
     except ValueError as error:
         raise InputError(str(error)) from error
     if values.dtype.kind in "mM":
-        raise InputError(f"{name} must hold numbers; got {values.dtype}: leave times out")
+        raise InputError.of(name, "must hold numbers", f"got {values.dtype}", "leave times out")
     return np.asarray(values)
 
 

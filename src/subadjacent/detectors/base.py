@@ -37,6 +37,9 @@ from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
 
 log = logging.getLogger(__name__)
 
+NAME_ENTITIES = "pass a dict of name → series"
+"""The remedy for rows that do not say whose they are."""
+
 # entities named in a warning
 NAMED = 5
 
@@ -59,6 +62,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         1 for the training rows above the threshold, else 0.
     typical_score_ : float
         The median score of held-out training rows.
+    held_out_rows_ : int
+        How many rows the threshold was set by; not kept when a detector is saved.
     entities_ : tuple of str
         The entities seen in fitting; empty when there was one series without a name.
     channels_ : tuple of str
@@ -71,6 +76,12 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     @abstractmethod
     def _method(self) -> Method:
         """The method that the parameters stand for; refuses bad values."""
+
+    def check(self) -> None:
+        """Refuse parameters that are wrong for any data, before there is any."""
+        self._method()
+        # alarms per time need the interval between rows, which the data has
+        check_threshold(choose_threshold(self.contamination, interval=1.0))
 
     def _runtime(self, watch: Watch) -> Runtime:
         """How the fit runs; detectors with a device or a seed say more."""
@@ -118,6 +129,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         fitted = method.fit(table.series, self._runtime(watch))
         self.models_ = fitted.models
         self.decision_scores_ = np.concatenate(fitted.scores)
+        self.held_out_rows_ = len(fitted.held_out)
         self.typical_score_ = float(np.median(fitted.held_out))
         self.score_spread_ = float(np.std(fitted.held_out))
         self.threshold_, self.threshold_rule_ = fit_threshold(threshold, fitted.held_out)
@@ -264,7 +276,11 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         try:
             validate_data(self, table.header, reset=reset, skip_check_array=True)
         except ValueError as error:
-            raise InputError(str(error)) from error
+            said = str(error)
+            if said.startswith("X "):
+                raise InputError.of("X", said.removeprefix("X ")) from error
+            rule = "must have the channels seen in fitting, in their order"
+            raise InputError.of("X", rule, said) from error
         if not reset:
             self._check_names(table)
             self._check_entities(table)
@@ -287,24 +303,29 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         """A frame is checked by scikit-learn; this is for names that came another way."""
         names = table.names
         if names is not None and self._named_channels and names != self.channels_:
-            raise InputError(
-                f"X must have the channels seen in fitting, in their order: "
-                f"{', '.join(self.channels_)}; got {', '.join(names)}"
+            raise InputError.of(
+                "X",
+                f"must have the channels seen in fitting, in their order: "
+                f"{', '.join(self.channels_)}",
+                f"got {', '.join(names)}",
             )
 
     def _check_entities(self, table: Table) -> None:
         if len(self.entities_) > 1 and table.series[0].entity is None:
-            raise InputError(
-                f"X must name its entity, for fit saw {len(self.entities_)} and each has a scale "
-                f"of its own; pass a dict of name → series"
+            raise InputError.of(
+                "X",
+                f"must name its entity, for fit saw {len(self.entities_)} and each has a scale "
+                f"of its own",
+                remedy=NAME_ENTITIES,
             )
         if not table.by_position or not self.entities_:
             return
         if not self._entities_by_position or len(table.series) != len(self.entities_):
-            raise InputError(
-                f"X must name its entities, for they cannot be matched by position: fit saw "
-                f"{len(self.entities_)} entities, X has {len(table.series)}; "
-                f"pass a dict of name → series"
+            raise InputError.of(
+                "X",
+                "must name its entities, for they cannot be matched by position",
+                f"fit saw {len(self.entities_)} entities, X has {len(table.series)}",
+                NAME_ENTITIES,
             )
 
     def __sklearn_tags__(self) -> Tags:

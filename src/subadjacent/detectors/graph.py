@@ -80,7 +80,9 @@ class ScoringGraph(nn.Module):
         at = grid.clamp(max=last) + torch.arange(n)
         # a window moved back from the grid speaks for the rows that no other has
         fresh = (grid <= last) | (at >= grid - stride + n)
-        return at, fresh & (at < t)
+        # what a forecast starts from counts in the first window alone
+        judged = (torch.arange(n) >= self.network.context) | (grid == 0)
+        return at, fresh & judged & (at < t)
 
 
 def mirrored(at: Tensor, t: int) -> Tensor:

@@ -44,10 +44,14 @@ class PiecewiseScorer:
     least
         Wait for so many new rows before looking at them. A few rows do not tell how fast
         their clock ticks, or whether a value is missing for long.
+    reach
+        What ``reach_of`` gives, where it is known: with many entities it takes a while.
     """
 
-    def __init__(self, detector: BaseDetector, *, least: int = 1) -> None:
-        before, after, self._every = reach_of(detector)
+    def __init__(
+        self, detector: BaseDetector, *, least: int = 1, reach: Reach | None = None
+    ) -> None:
+        before, after, self._every = reach_of(detector) if reach is None else reach
         if after is None:
             raise InputError(
                 f"detector must not need all rows at once to score in parts; got {detector}"
@@ -91,9 +95,10 @@ class PiecewiseScorer:
         try:
             series = self._detector._read(rows).series[0]
         except InputError as error:
-            if not self._gone:
+            if not self._gone or not error.came:
                 raise
-            raise InputError(f"{error} (rows counted from row {self._gone})") from error
+            came = f"{error.came} (rows counted from row {self._gone})"
+            raise InputError.of(error.argument, error.rule, came, error.remedy) from error
         return series, next(self._detector._evidence([series])).score
 
 

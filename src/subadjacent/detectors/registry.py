@@ -1,37 +1,52 @@
-"""Every detector by name."""
+"""Every detector by name. A detector is imported when it is looked up: only networks need torch."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.default import SubAdjacentDetector
 from subadjacent.detectors.folder import read_kind
-from subadjacent.detectors.rivals.anomaly_transformer import AnomalyTransformerDetector
-from subadjacent.detectors.rivals.magnitude import MagnitudeDetector
-from subadjacent.detectors.rivals.pca import PCADetector
-from subadjacent.detectors.rivals.random import RandomDetector
-from subadjacent.detectors.rivals.strict import StrictTransformerDetector
-from subadjacent.detectors.rivals.sub_pca import SubPCADetector
-from subadjacent.detectors.transformer import SubAdjacentTransformerDetector
 from subadjacent.errors import ModelFileError
+from subadjacent.runtime import needs_torch
 
-DETECTORS: dict[str, type[BaseDetector]] = {
-    "SubAdjacentDetector": SubAdjacentDetector,
-    "SubAdjacentTransformerDetector": SubAdjacentTransformerDetector,
-    "StrictTransformerDetector": StrictTransformerDetector,
-    "AnomalyTransformerDetector": AnomalyTransformerDetector,
-    "SubPCADetector": SubPCADetector,
-    "PCADetector": PCADetector,
-    "MagnitudeDetector": MagnitudeDetector,
-    "RandomDetector": RandomDetector,
+# name of the class → its module in this folder
+MODULES = {
+    "SubAdjacentDetector": "default",
+    "SubAdjacentTransformerDetector": "transformer",
+    "StrictTransformerDetector": "rivals.strict",
+    "AnomalyTransformerDetector": "rivals.anomaly_transformer",
+    "SubPCADetector": "rivals.sub_pca",
+    "PCADetector": "rivals.pca",
+    "MagnitudeDetector": "rivals.magnitude",
+    "RandomDetector": "rivals.random",
 }
+
+
+class _Detectors(Mapping[str, type[BaseDetector]]):
+    """The classes of ``MODULES``, in its order."""
+
+    def __getitem__(self, name: str) -> type[BaseDetector]:
+        with needs_torch(name):
+            module = import_module(f"subadjacent.detectors.{MODULES[name]}")
+        detector: type[BaseDetector] = getattr(module, name)
+        return detector
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(MODULES)
+
+    def __len__(self) -> int:
+        return len(MODULES)
+
+
+DETECTORS: Mapping[str, type[BaseDetector]] = _Detectors()
 
 
 def load(path: str | os.PathLike[str], *, device: str = "auto") -> BaseDetector:
     """Load whatever detector a model folder holds, onto any device."""
     kind = read_kind(Path(path))
-    if kind not in DETECTORS:
-        raise ModelFileError(f"{path} holds a {kind!r}; this version knows {', '.join(DETECTORS)}")
+    if kind not in MODULES:
+        raise ModelFileError(f"{path} holds a {kind!r}; this version knows {', '.join(MODULES)}")
     return DETECTORS[kind].load(path, device=device)

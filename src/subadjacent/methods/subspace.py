@@ -26,11 +26,13 @@ from subadjacent.methods.residuals import (
     Rows,
     standardised,
 )
-from subadjacent.runtime import Progress, Runtime
+from subadjacent.runtime import Progress, Runtime, in_turn
 from subadjacent.scoring.evidence import Reach
 
 # windows handled at a time
 CHUNK = 4096
+# so many entities are worth starting processes for
+MANY_ENTITIES = 100
 # a direction with a smaller share of the largest variance is rounding
 SMALLEST_SHARE = 1e-10
 # so is a smaller variance than this, of values that are standardised and cut
@@ -124,18 +126,20 @@ class SubspaceMethod(ResidualMethod):
     def _learn(
         self, series: Sequence[TrainSeries], scalers: EntityScalers, run: Runtime
     ) -> PerEntity[Predictor]:
-        names = [one.entity for one in series if one.entity is not None]
-        tasks = [_Task(series, scalers.pooled)]
-        # of one entity, all rows are its own
-        if len(series) > 1:
-            named = (one for one in series if one.entity is not None)
-            tasks += [_Task([one], scalers.of(one.entity)) for one in named]
-        found: list[Predictor] = []
-        for subspace in run.map(self._fit_subspace, tasks):
-            found.append(subspace)
-            run.watch(Progress("fitting", len(found), len(tasks), "subspaces"))
-        pooled, *others = found
-        return PerEntity(pooled, dict(zip(names, others or [pooled] * len(names), strict=True)))
+        named = [one for one in series if one.entity is not None]
+        pooled = self._fit_subspace(_Task(series, scalers.pooled))
+        if len(series) == 1:
+            # all rows are its own
+            return PerEntity(
+                pooled, {one.entity: pooled for one in named if one.entity is not None}
+            )
+        tasks = [_Task([one], scalers.of(one.entity)) for one in named]
+        spread = run.map if len(named) >= MANY_ENTITIES else in_turn
+        by_entity: dict[str, Predictor] = {}
+        for one, subspace in zip(named, spread(self._fit_subspace, tasks), strict=True):
+            by_entity[str(one.entity)] = subspace
+            run.watch(Progress("fitting", len(by_entity), len(named), "entities"))
+        return PerEntity(pooled, by_entity)
 
     def _fit_subspace(self, task: _Task) -> Subspace:
         length = int(self.window)

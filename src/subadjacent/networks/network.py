@@ -62,6 +62,15 @@ class Network(nn.Module, ABC):
             torch.default_generator.manual_seed(seed)
             return cls(config)
 
+    @property
+    def context(self) -> int:
+        """First points of a window that a forecast starts from; 0 for all other networks.
+
+        What ``judge`` says of them counts at the beginning of a stretch alone, where no other
+        window covers them.
+        """
+        return 0
+
     @abstractmethod
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:
         """What to minimise on windows (B, N, C): one number for each optimiser.

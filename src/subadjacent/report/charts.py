@@ -6,7 +6,7 @@ in the style sheet.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bokeh.model import Model
@@ -26,10 +26,10 @@ from bokeh.models import (
 )
 from bokeh.models.annotations.geometry import Span
 from bokeh.plotting import figure
+from markupsafe import escape
 
-from subadjacent.report.anatomy import Row
+from subadjacent.report.panels import Line, Panel
 from subadjacent.report.timeline import Kind
-from subadjacent.training.history import Epoch
 
 BORDER = 62  # pixels left of every frame, so that rows stand exactly below each other
 
@@ -39,35 +39,37 @@ TOOLTIP = (
 )
 
 
-def detail(kind: Kind, rows: Sequence[Row]) -> tuple[dict[str, Model], Range1d]:
+def detail(kind: Kind, panels: Sequence[Panel]) -> tuple[dict[str, Model], Range1d]:
     """The stacked figures, and the range of time that they share."""
     shared = Range1d(start=0, end=1, name="detail")
-    names = [line for row in rows for line in row.lines]
-    lines = ColumnDataSource({name: [] for name in ("x", *names)}, name="lines")
+    lines = [line for panel in panels for line in panel.lines]
+    source = ColumnDataSource(
+        {key: [] for key in ("x", *(line.key for line in lines))}, name="lines"
+    )
     marks = [_stretches(name) for name in ("fitted", "labels", "bands")]
     crosshair = Span(dimension="height", line_width=1, line_dash="dotted", tags=_role("muted"))
     figures: dict[str, Model] = {}
-    for row in rows:
-        one = _plot(row.name, row.height, kind, shared)
+    for panel in panels:
+        one = _plot(panel.key, panel.height, kind, shared)
         _shade(one, marks)
-        for line in row.lines:
+        for line in panel.lines:
             drawn = one.line(
                 "x",
-                line,
-                source=lines,
+                line.key,
+                source=source,
                 # round joins take several times as long to draw
                 line_join="bevel",
             )
-            drawn.glyph.tags = [{"role": line, "detail": True}]
-        if row.name == "decision":
+            drawn.glyph.tags = [{"role": line.role, "detail": True}]
+        if panel.key == "score":
             _threshold(one)
             one.xaxis.visible = True
-            one.height = row.height + 26  # for the axis
+            one.height = panel.height + 26  # for the axis
         one.add_tools(
             HoverTool(
                 mode="vline",
                 renderers=[drawn],
-                tooltips=_tooltips(kind, names),
+                tooltips=_tooltips(kind, lines),
                 formatters={"@x": "datetime"} if kind == "time" else {},
                 point_policy="snap_to_data",
                 attachment="horizontal",
@@ -78,18 +80,18 @@ def detail(kind: Kind, rows: Sequence[Row]) -> tuple[dict[str, Model], Range1d]:
             # a plain wheel goes on scrolling the page
             WheelZoomTool(dimensions="width", modifiers={"ctrl": True}),
         )
-        figures[row.name] = one
+        figures[panel.key] = one
     return figures, shared
 
 
 def overview(kind: Kind, shared: Range1d) -> figure:
-    """The strip: the decision score of the whole series, with a handle on the detail's range."""
+    """The strip: the score of the whole series, with a handle on the detail's range."""
     one = _plot("overview", 150, kind, Range1d(start=0, end=1, name="whole"))
     one.xaxis.visible = True
     marks = [_stretches(name) for name in ("all_fitted", "all_labels", "all_bands")]
     _shade(one, marks, width=1.5)
-    score = ColumnDataSource({"x": [], "decision": []}, name="whole_line")
-    one.line("x", "decision", source=score, line_join="bevel").glyph.tags = _role("decision")
+    score = ColumnDataSource({"x": [], "score": []}, name="whole_line")
+    one.line("x", "score", source=score, line_join="bevel").glyph.tags = _role("score")
     _threshold(one)
     # an alarm may be thinner than a pixel: the marker on top of it can always be hit
     marker = one.scatter("middle", "top", source=marks[-1], marker="inverted_triangle", size=11)
@@ -102,14 +104,11 @@ def overview(kind: Kind, shared: Range1d) -> figure:
     return one
 
 
-def training(history: Sequence[Epoch]) -> dict[str, Model]:
-    """A small figure for each thing watched in training; none where there is no course to see."""
+def training(curves: Mapping[str, Sequence[float]]) -> dict[str, Model]:
+    """A small figure for each thing watched in training, epoch by epoch."""
     figures: dict[str, Model] = {}
-    if len(history) < 2:
-        return figures
-    epochs = [epoch.number for epoch in history]
-    for name in history[0].curves():
-        curve = f"curve-{name}"
+    for name, values in curves.items():
+        curve, epochs = f"curve-{name}", list(range(1, len(values) + 1))
         one = figure(
             name=curve,
             height=150,
@@ -121,9 +120,7 @@ def training(history: Sequence[Epoch]) -> dict[str, Model]:
         )
         _calm(one)
         one.xaxis.ticker = BasicTicker(min_interval=1, desired_num_ticks=5, num_minor_ticks=0)
-        source = ColumnDataSource(
-            {"epoch": epochs, "value": [epoch.curves()[name] for epoch in history]}
-        )
+        source = ColumnDataSource({"epoch": epochs, "value": list(values)})
         one.line("epoch", "value", source=source, line_width=1.6).glyph.tags = _role("seen")
         points = one.scatter("epoch", "value", source=source, size=6, line_color=None)
         points.glyph.tags = _role("seen")
@@ -215,14 +212,14 @@ def _threshold(one: figure) -> None:
     )
 
 
-def _tooltips(kind: Kind, names: Sequence[str]) -> str:
+def _tooltips(kind: Kind, lines: Sequence[Line]) -> str:
     places = {"time": "@x{%F %T}", "number": "@x{0.[000]}", "row": "@x{0,0}"}
-    values = {name: f"@{name}{{0.[0000]a}}" for name in names}
+    values = {escape(line.label): f"@{line.key}{{0.[0000]a}}" for line in lines}
     return _tooltip({"row" if kind == "row" else "at": places[kind]} | values)
 
 
 def _tooltip(values: dict[str, str]) -> str:
-    """Names and values in two columns, in the page's colours."""
+    """Names and values in two columns, in the page's colours; the names are markup."""
     cells = (
         f'<span style="color:var(--quiet)">{name}</span><span>{value}</span>'
         for name, value in values.items()

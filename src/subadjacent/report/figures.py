@@ -19,17 +19,19 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
+from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.neural import NeuralDetector
 from subadjacent.errors import InputError
-from subadjacent.report.anatomy import anatomy
+from subadjacent.report import model_facts
 from subadjacent.report.downsample import min_max, step_for
-from subadjacent.report.findings import Findings, Watch, find
-from subadjacent.report.marks import by_severity, marked_stretches
+from subadjacent.report.marks import Stretches, by_severity, marked_stretches
+from subadjacent.report.model_facts import Attention, BandShape, attention, curves, history
+from subadjacent.report.panels import in_words
+from subadjacent.report.text import curve
 from subadjacent.report.timeline import timeline
+from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.scoring.alarms import Alarm, join, rows_of
-from subadjacent.scoring.point import Trace
-from subadjacent.training.history import Epoch
+from subadjacent.scoring.evidence import Evidence
 
 # the colours of Okabe and Ito, which people with any colour vision can tell apart
 BLUE, ORANGE, VERMILLION, GREEN, INK = "#0072b2", "#e69f00", "#d55e00", "#009e73", "#24303d"
@@ -48,11 +50,11 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def figure_trace(
-    trace: Trace,
-    alarms: Sequence[Alarm],
+def figure_series(
+    assessment: Assessment,
+    number: int = 0,
     *,
-    threshold: float,
+    alarms: Sequence[Alarm] | None = None,
     channels: Sequence[str] | None = None,
     labels: Any = None,
     fitted: Any = None,
@@ -61,61 +63,70 @@ def figure_trace(
 
     Parameters
     ----------
-    trace
-        From ``detector.trace``, or from ``find``; what it does not hold is left out.
+    assessment
+        What ``detector.assess`` returned.
+    number
+        Which of its series, from 0.
     alarms
-        Those of this series are shaded.
-    threshold
-        Drawn into the decision score.
+        Those of the assessment, where it was asked for them already; those of this series are
+        shaded.
     channels
         Which to draw; the one that explains the worst alarm when left out.
     labels
-        0 or 1 a row; hatched.
+        0 or 1 a row of the series; hatched.
     fitted
         Which rows the detector was fitted on, as 0 or 1 a row; shaded.
     """
-    series = trace.series
+    series, evidence = assessment.series[number], assessment.evidence[number]
+    alarms = assessment.alarms() if alarms is None else alarms
     own = [alarm for alarm in alarms if alarm.entity == series.entity]
     names = _chosen(series, own) if channels is None else list(channels)
     unknown = [name for name in names if name not in series.channels]
     if unknown:
         raise InputError(f"channels must be among {series.channels}; got {unknown}")
-    rows = [name for name in ("error", "contribution", "score") if len(getattr(trace, name))]
+    rows = [(in_words(name), trace) for name, trace in evidence.traces.items()]
     with _styled():
         heights = [2.0] * len(names) + [1.0] * len(rows) + [1.4]
         figure, axes = _stack(heights)
         for axis, name in zip(axes, names, strict=False):
-            column = series.channels.index(name)
-            _line(axis, series.values[:, column], BLUE, label="seen")
-            _line(axis, trace.expected[:, column], ORANGE, linestyle="--", label="expected")
-            axis.set_ylabel(name)
+            _draw_channel(axis, series, evidence, name)
         if fitted is not None:
             axes[0].fill_between([], [], color=GREY, alpha=0.2, lw=0, label="fitted on this part")
         axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, borderaxespad=0.1)
         below = axes[len(names) :]
-        for axis, name in zip(below, (*rows, "decision"), strict=True):
-            _line(axis, getattr(trace, name), INK)
+        for axis, (name, line) in zip(below, [*rows, ("score", evidence.score)], strict=True):
+            _line(axis, line, INK)
             axis.set_ylabel(name)
-        axes[-1].axhline(threshold, color=VERMILLION, linestyle="--")
-        marked, learned = _runs(labels), _runs(fitted)
+        axes[-1].axhline(assessment.decision.threshold, color=VERMILLION, linestyle="--")
         for axis in axes:
-            for start, stop in learned:
-                axis.axvspan(start - 0.5, stop - 0.5, color=GREY, alpha=0.12, lw=0)
-            for alarm in own:
-                axis.axvspan(
-                    alarm.first - 0.5, alarm.last + 0.5, color=VERMILLION, alpha=0.15, lw=0
-                )
-            for start, stop in marked:
-                axis.axvspan(start - 0.5, stop - 0.5, fill=False, hatch="////", ec=GREEN, lw=0)
-            axis.margins(x=0)
+            _mark(axis, own, _runs(labels), _runs(fitted))
         _name_rows(axes[-1], series)
         figure.align_ylabels()
     return figure
 
 
-def figure_attention(detector: NeuralDetector, series: TrainSeries, row: int) -> Figure:
+def _draw_channel(axis: Axes, series: TrainSeries, evidence: Evidence, name: str) -> None:
+    column = series.channels.index(name)
+    _line(axis, series.values[:, column], BLUE, label="seen")
+    if evidence.expected is not None:
+        _line(axis, evidence.expected[:, column], ORANGE, linestyle="--", label="expected")
+    axis.set_ylabel(name)
+
+
+def _mark(axis: Axes, alarms: Sequence[Alarm], labels: Stretches, fitted: Stretches) -> None:
+    """Shade what was fitted on and alarms; hatch what is labelled."""
+    for start, stop in fitted:
+        axis.axvspan(start - 0.5, stop - 0.5, color=GREY, alpha=0.12, lw=0)
+    for alarm in alarms:
+        axis.axvspan(alarm.first - 0.5, alarm.last + 0.5, color=VERMILLION, alpha=0.15, lw=0)
+    for start, stop in labels:
+        axis.axvspan(start - 0.5, stop - 0.5, fill=False, hatch="////", ec=GREEN, lw=0)
+    axis.margins(x=0)
+
+
+def figure_attention(found: Attention, row: int, band: BandShape | None = None) -> Figure:
     """Attention in the window that a row is scored by, with the band outlined if there is one."""
-    first, matrix = detector.attention_around(series, row)
+    first, matrix = found
     n = len(matrix)
     with _styled():
         figure = Figure(figsize=(5, 4.4), layout="constrained")
@@ -128,9 +139,9 @@ def figure_attention(detector: NeuralDetector, series: TrainSeries, row: int) ->
             vmax=float(np.quantile(matrix, 0.995)) or None,
             extent=(*edges, *edges[::-1]),
         )
-        if (band := anatomy(detector).band) is not None:
+        if band is not None:
             points = np.arange(first, first + n)
-            inside = band.mask(n).numpy().astype(float)
+            inside = band.mask(n).astype(float)
             axis.contour(points, points, inside, levels=[0.5], colors=ORANGE, linewidths=1.0)
         axis.axhline(row, color=VERMILLION, linewidth=0.8, linestyle=":")
         axis.set_title("Attention" if band is None else "Attention; the band is outlined")
@@ -140,16 +151,16 @@ def figure_attention(detector: NeuralDetector, series: TrainSeries, row: int) ->
     return figure
 
 
-def figure_training(history: Sequence[Epoch]) -> Figure:
-    """Loss, validation error and the network's traces, epoch by epoch."""
-    curves = list(history[0].curves())
+def figure_training(history: Sequence[Any]) -> Figure:
+    """What was watched in training, epoch by epoch."""
+    found = curves(history)
     with _styled():
         figure = Figure(figsize=(9, 2.4), layout="constrained")
         FigureCanvasAgg(figure)
-        for axis, name in zip(figure.subplots(1, len(curves)), curves, strict=True):
-            epochs = [epoch.number for epoch in history]
-            axis.plot(epochs, [epoch.curves()[name] for epoch in history], "o-", ms=3, color=BLUE)
-            axis.set_title(name.replace("_", " ").capitalize())
+        axes = np.ravel(figure.subplots(1, len(found)))
+        for axis, (name, values) in zip(axes, found.items(), strict=True):
+            axis.plot(range(1, len(values) + 1), values, "o-", ms=3, color=BLUE)
+            axis.set_title(curve(name))
             axis.set_xlabel("epoch")
             axis.xaxis.get_major_locator().set_params(integer=True)
     return figure
@@ -157,37 +168,22 @@ def figure_training(history: Sequence[Epoch]) -> Figure:
 
 def save_figures(
     detector: BaseDetector,
-    X: Any,
+    assessment: Assessment,
     folder: str | os.PathLike[str],
     *,
+    alarms: Sequence[Alarm] | None = None,
     fitted: Any = None,
-    found: Findings | None = None,
-    watch: Watch | None = None,
+    watch: Watch = ignore,
 ) -> list[Path]:
-    """Write the figures of ``X`` into a folder as PNG; return their paths.
+    """Write figures of an assessment into a folder as PNG; return their paths.
 
-    One of every series, one of the attention at the worst alarm where the detector has any,
-    and one of the training where it had two epochs or more. The rest is as for ``page``;
-    ``watch`` is told of figures.
+    One of every series, one of the attention at the worst alarm where the model has any, and
+    one of the training where it had two epochs or more. The rest is as for ``page``.
     """
-    found = found or find(detector, X)
-    traces, alarms = found.traces, found.alarms
-    learned = None if fitted is None else marked_stretches(fitted, found.table, "fitted")
-    figures: dict[str, Callable[[], Figure]] = {}
-    for number, trace in enumerate(traces):
-        # an entity's name may hold what a file's name may not
-        name = "" if trace.series.entity is None else f"-{number}-{_safe(trace.series.entity)}"
-        part = None if learned is None else rows_of(learned[number], len(trace.series))
-        figures[f"trace{name}"] = partial(
-            figure_trace, trace, alarms, threshold=detector.threshold_, fitted=part
-        )
-    has = anatomy(detector)
-    if alarms and has.attentive is not None:
-        worst = alarms[by_severity(alarms)[0]]
-        series = next(one.series for one in traces if one.series.entity == worst.entity)
-        figures["attention"] = partial(figure_attention, has.attentive, series, worst.first)
-    if has.history is not None and len(has.history) > 1:
-        figures["training"] = partial(figure_training, has.history)
+    alarms = assessment.alarms() if alarms is None else alarms
+    figures = _series_figures(assessment, alarms, fitted) | _model_figures(
+        detector, assessment, alarms
+    )
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     paths: list[Path] = []
@@ -195,9 +191,42 @@ def save_figures(
     for name, draw in figures.items():
         paths.append(target / f"{name}.png")
         _save(draw(), paths[-1])
-        if watch is not None:
-            watch(len(paths), len(figures), "figures")
+        watch(Progress("drawing", len(paths), len(figures), "figures"))
     return paths
+
+
+Drawings = dict[str, Callable[[], Figure]]
+
+
+def _series_figures(assessment: Assessment, alarms: Sequence[Alarm], fitted: Any) -> Drawings:
+    learned = None if fitted is None else marked_stretches(fitted, assessment.table, "fitted")
+    figures: Drawings = {}
+    for number, series in enumerate(assessment.series):
+        # an entity's name may hold what a file's name may not
+        name = "" if series.entity is None else f"-{number}-{_safe(series.entity)}"
+        part = None if learned is None else rows_of(learned[number], len(series))
+        figures[f"series{name}"] = partial(
+            figure_series, assessment, number, alarms=alarms, fitted=part
+        )
+    return figures
+
+
+def _model_figures(
+    detector: BaseDetector, assessment: Assessment, alarms: Sequence[Alarm]
+) -> Drawings:
+    figures: Drawings = {}
+    if alarms:
+        worst = alarms[by_severity(alarms)[0]]
+        series = next(one for one in assessment.series if one.entity == worst.entity)
+        looked = attention(detector, series, worst.first)
+        if looked is not None:
+            figures["attention"] = partial(
+                figure_attention, looked, worst.first, model_facts.band(detector)
+            )
+    epochs = history(detector)
+    if epochs is not None and len(epochs) > 1:
+        figures["training"] = partial(figure_training, epochs)
+    return figures
 
 
 def _save(figure: Figure, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What is marked on the page: alarms, and rows that were labelled or fitted on, where known."""
+"""The table of alarms, and the rows that were labelled or fitted on, where that is known."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_LISTED = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class AlarmRow:
     """An alarm as a row of the table, in words.
 
     ``series`` and ``channel`` are numbers, from 0; ``share`` is the severity in per cent of the
@@ -40,12 +40,12 @@ class Listed:
     fitted: bool = False
 
 
-def listed(
+def alarm_rows(
     alarms: Sequence[Alarm],
     series: Sequence[TrainSeries],
     times: Sequence[Timeline],
     fitted: Sequence[Stretches] | None = None,
-) -> list[Listed]:
+) -> list[AlarmRow]:
     """The worst alarms, in the order in which they came; ``fitted``: rows of each series."""
     entities, channels = [one.entity for one in series], series[0].channels
     order = by_severity(alarms)[:MOST_LISTED]
@@ -57,7 +57,7 @@ def listed(
         # where the threshold was set by hand, below what is typical, none of them is positive
         share = 100 * alarm.severity / max(alarms[order[0]].severity, 1e-12)
         rows.append(
-            Listed(
+            AlarmRow(
                 alarm=alarm,
                 series=which,
                 channel=channels.index(alarm.causes[0].channel) if alarm.causes else 0,

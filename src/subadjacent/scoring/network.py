@@ -37,14 +37,21 @@ class RowEvidence(NamedTuple):
     expected: Rows | None  # (T, C), scaled
 
 
-def check_stride(stride: int | None, window: int) -> int:
-    """Rows from one judged window to the next; None stands for the window's length."""
-    if stride is None:
-        return window
-    require_whole("scoring_stride", stride, least=1)
-    if stride > window:
+def check_stride(stride: int | None, window: int, context: int = 0) -> int:
+    """Rows from one judged window to the next; None stands for as many as a window judges."""
+    judged = window - context
+    if judged < 1:
         raise InputError(
-            f"scoring_stride must be at most the window, or rows go unscored; "
+            f"window must be longer than the {context} points that a forecast starts from; "
+            f"got window={window}"
+        )
+    if stride is None:
+        return judged
+    require_whole("scoring_stride", stride, least=1)
+    if stride > judged:
+        without = f" less the {context} points that a forecast starts from" if context else ""
+        raise InputError(
+            f"scoring_stride must be at most the window{without}, or rows go unscored; "
             f"got scoring_stride={stride}, window={window}"
         )
     return stride
@@ -66,6 +73,9 @@ def judge_rows(
     leaves out what is known of each channel.
     """
     windows, fresh = stack.scoring_windows(stride)
+    if network.context:
+        begins = torch.isin(windows.starts, torch.tensor([one.at for one in stack.stretches]))
+        fresh = torch.where(begins, fresh, fresh.clamp(min=network.context))
     steps = torch.arange(windows.length)
     names: list[str] = []
     totals: _Means | None = None
@@ -99,7 +109,7 @@ def usual_errors(
     """Mean error of each channel over all windows: what is usual for it."""
     total = torch.zeros(windows.values.shape[1], dtype=torch.float64)
     for _, judged in _judged(network, windows, points_at_once):
-        total += judged.error.mean(dim=1).sum(dim=0).cpu().double()
+        total += judged.error[:, network.context :].mean(dim=1).sum(dim=0).cpu().double()
     return (total / len(windows)).numpy()
 
 

@@ -92,9 +92,10 @@ def validate(model: Network, windows: Windows, batch_size: int) -> Validation:
     traces: dict[str, torch.Tensor] = {}
     for which in windows.batches(batch_size):
         found = model.judge(windows.take(which))
-        error += found.error.mean(dim=(1, 2)).sum()
+        error += found.error[:, model.context :].mean(dim=(1, 2)).sum()
         for name, values in found.traces.items():
-            traces[name] = traces.get(name, torch.zeros_like(error)) + values.mean(dim=1).sum()
+            mean = values[:, model.context :].mean(dim=1)
+            traces[name] = traces.get(name, torch.zeros_like(error)) + mean.sum()
     count = len(windows)
     return Validation(
         error.item() / count, {name: total.item() / count for name, total in traces.items()}

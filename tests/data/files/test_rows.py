@@ -22,8 +22,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from subadjacent.data.files import Columns, Part, Rows, open_files
-from subadjacent.data.files.decoding import Decoder
+from subadjacent.data.files import Columns, FileRows, Rows, open_files
+from subadjacent.data.files.parquet import Decoder
 from subadjacent.data.inputs import read
 from subadjacent.errors import DataNotFound, InputError, SubadjacentError
 
@@ -62,19 +62,19 @@ def put_parquet(path: Path, data: dict[str, Any], **options: Any) -> str:
     return str(path)
 
 
-def same(left: Part, right: Part) -> None:
+def same(left: FileRows, right: FileRows) -> None:
     assert left.frame.equals(right.frame)
     assert left.frame.schema == right.frame.schema
     np.testing.assert_array_equal(left.labels, right.labels)  # type: ignore[arg-type]
 
 
-def together(rows: Rows, size: int) -> Part:
+def together(rows: Rows, size: int) -> FileRows:
     parts = list(rows.chunks(size))
     assert len({tuple(part.frame.schema.items()) for part in parts}) == 1
     assert all(len(part) <= size for part in parts)
     labels = [part.labels for part in parts if part.labels is not None]
     frame = pl.concat([part.frame for part in parts])
-    return Part(frame, np.concatenate(labels) if labels else None)
+    return FileRows(frame, np.concatenate(labels) if labels else None)
 
 
 # what works
@@ -237,8 +237,9 @@ def test_a_pipe_is_read_as_a_file(tmp_path: Path) -> None:
 def test_the_time_column_may_be_named(write: Any) -> None:
     path = write("a,when,time\n1,0,2\n3,1,4\n")
     rows = open_files([path], Columns(time="when"))
-    assert (rows.time, rows.channels) == ("when", ("a", "time"))
+    assert (rows.time, rows.channels) == ("when", ("a",))
     assert "given" in rows.notes[0]
+    assert "column 'time' is left out: another column has that part" in rows.notes[1]
 
 
 def test_a_first_column_of_times_is_the_time_whatever_its_name(write: Any) -> None:
@@ -657,7 +658,7 @@ def test_a_decoder_that_does_not_start_is_no_fault_of_the_file(
 ) -> None:
     pl.DataFrame({"a": [1.0]}).write_parquet(tmp_path / "a.parquet")
     monkeypatch.setattr(
-        "subadjacent.data.files.decoding.COMMAND", (sys.executable, "-c", "raise SystemExit")
+        "subadjacent.data.files.parquet.COMMAND", (sys.executable, "-c", "raise SystemExit")
     )
     with pytest.raises(SubadjacentError, match="does not start") as caught:
         Decoder().schema(tmp_path / "a.parquet", "a")

@@ -12,17 +12,16 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from subadjacent.data.files.cells import is_missing, show
+from subadjacent.data.files.blocks import Block, is_missing, show
 from subadjacent.data.files.timestamps import PATTERNS
 from subadjacent.errors import InputError
 
 if TYPE_CHECKING:
-    import polars as pl
+    pass
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars (|)"}
 HEAD_BYTES = 1 << 16
@@ -41,20 +40,6 @@ _POINT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 _TIMES = [re.compile(pattern.replace("(?<", "(?P<")) for pattern in PATTERNS.values()]
 
 Line = tuple[int, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Some rows of a file, and where each of them stands in it."""
-
-    frame: pl.DataFrame
-    file: str
-    rows: list[int] | range
-    unit: str = "line"
-
-    def place(self, row: int) -> str:
-        """Where a row of the frame is, as messages say it."""
-        return f"{self.file}, {self.unit} {self.rows[row]}"
 
 
 class Delimited:
@@ -162,11 +147,11 @@ class Delimited:
             numbers.append(number)
         return numbers, records
 
-    def _check_width(self, number: int, found: int, following: Iterator[Line]) -> None:
+    def _check_width(self, number: int, cells: int, following: Iterator[Line]) -> None:
         width = len(self.columns)
-        if found == width:
+        if cells == width:
             return
-        cut = found < width and next(following, None) is None
+        cut = cells < width and next(following, None) is None
         way_out = (
             "the file seems to be cut off there; get it whole, or delete that line"
             if cut
@@ -174,7 +159,7 @@ class Delimited:
         )
         raise InputError(
             f"{self.name}, line {number}, must have {width} cells as its first line has; "
-            f"it has {found}: {way_out}"
+            f"it has {cells}: {way_out}"
         )
 
     def _open_bytes(self) -> gzip.GzipFile | io.BufferedReader:
@@ -272,15 +257,15 @@ def _first_lines(head: str) -> list[str]:
 def _find_separator(head: str) -> str:
     """The mark that cuts the first line into several cells, and most others into as many."""
     lines = [re.sub('"[^"]*"', "", line) for line in _first_lines(head)]
-    best, found = (0.0, False, 1), ","
+    best, likeliest = (0.0, False, 1), ","
     for separator in SEPARATORS:
         counts = [line.count(separator) + 1 for line in lines]
         if counts[0] > 1:
             alike = sum(count == counts[0] for count in counts) / len(counts)
             # a comma between other marks is a decimal one
             if (rank := (alike, separator != ",", counts[0])) > best:
-                best, found = rank, separator
-    return found
+                best, likeliest = rank, separator
+    return likeliest
 
 
 def _is_data(cells: list[str]) -> bool:
@@ -292,7 +277,9 @@ def _is_data(cells: list[str]) -> bool:
     if bare == ["", *counting[:-1]] or (len(bare) > 2 and bare == counting):
         return False
     return bool(numbers) and all(
-        _NUMBER.fullmatch(cell) or is_missing(cell) or any(one.match(cell) for one in _TIMES)
+        _NUMBER.fullmatch(cell)
+        or is_missing(cell)
+        or any(pattern.match(cell) for pattern in _TIMES)
         for cell in bare
     )
 

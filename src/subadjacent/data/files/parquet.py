@@ -1,15 +1,39 @@
-"""Parquet files → frames, some rows at a time; damage is told from what we do not read."""
+"""Parquet files → frames, some rows at a time, decoded in a process of their own.
+
+polars aborts the whole process on some damaged files, and writes on standard error before it
+raises on others. A damaged file may therefore end the process that decodes it, and nothing else.
+Rows come over a pipe, once, a block at a time, so neither process ever holds more than a block.
+"""
 
 from __future__ import annotations
 
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import weakref
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from subadjacent.data.files.decoding import DECODER
-from subadjacent.data.files.delimited import Block
-from subadjacent.errors import InputError
+from subadjacent.data.files.blocks import Block
+from subadjacent.errors import InputError, SubadjacentError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 MAGIC = b"PAR1"
+READY = b"ready\n"
+COMMAND = (
+    sys.executable,
+    "-P",
+    "-c",
+    "from subadjacent.data.files.parquet import answer_requests; answer_requests()",
+)
 
 
 class Parquet:
@@ -42,8 +66,7 @@ class Parquet:
 
     def sample(self, rows: int) -> Block:
         """The first rows; refuses a file that has none."""
-        nested = [one for one, dtype in self.schema.items() if dtype.is_nested()]
-        flat = tuple(one for one in self.columns if one not in nested)
+        flat = tuple(name for name, dtype in self.schema.items() if not dtype.is_nested())
         for block in self.blocks(rows, flat):
             return block
         raise InputError(f"{self.name} must have rows of data; it has columns and nothing else")
@@ -54,3 +77,151 @@ class Parquet:
             frame = DECODER.rows(self.path, self.name, columns, start, rows)
             numbers = range(start + 1, start + frame.height + 1)
             yield Block(frame, self.name, numbers, "row")
+
+
+class Decoder:
+    """Asks the decoding process for rows.
+
+    The process is started by the first request, and again by the next one after it has ended.
+    """
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = os.getpid()
+        self._lock = threading.Lock()
+
+    def schema(self, path: Path, name: str) -> tuple[pl.Schema, int]:
+        """Columns and their types, and how many rows there are."""
+        facts, frame = self._request(path, name, columns=None)
+        return frame.schema, facts["length"]
+
+    def rows(
+        self, path: Path, name: str, columns: tuple[str, ...], start: int, rows: int
+    ) -> pl.DataFrame:
+        """At most ``rows`` rows of some columns, from row ``start`` on."""
+        return self._request(path, name, columns=columns, start=start, rows=rows)[1]
+
+    def _request(self, path: Path, name: str, **wanted: Any) -> tuple[dict[str, Any], pl.DataFrame]:
+        import polars as pl
+
+        request = json.dumps({"path": str(path.absolute()), **wanted}).encode()
+        with self._lock:
+            facts, arrow = self._exchange(request)
+        if facts is None:
+            raise InputError(
+                f"{name} is damaged: it cannot be decoded; get it again, or export it as CSV"
+            )
+        if facts.get("kind") == "DuplicateError":
+            raise InputError(
+                f"{name} must name every column once; {facts['error'][:200]}: rename the others"
+            )
+        if "error" in facts:
+            raise InputError(
+                f"{name} is damaged or written in a way that is not known; "
+                f"{facts['error'][:200]}: make it again, or export it as CSV"
+            )
+        return facts, pl.read_ipc(arrow)
+
+    def _exchange(self, request: bytes) -> tuple[dict[str, Any] | None, bytes]:
+        """Facts and rows; no facts where the process ended over the request."""
+        # a fork has the pipes of the process that it came from, which goes on using them
+        if self._process is None or self._owner != os.getpid():
+            self._process, self._owner = _start(), os.getpid()
+            weakref.finalize(self, _stop, self._process)
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        try:
+            stdin.write(request + b"\n")
+            stdin.flush()
+            facts = json.loads(stdout.readline() or b"null")
+            arrow = stdout.read(facts["bytes"]) if facts else b""
+            if facts and len(arrow) == facts["bytes"]:
+                return facts, arrow
+        except BrokenPipeError:
+            pass
+        except BaseException:
+            # half an answer may be under way, which must not be taken for the next one
+            self._end()
+            raise
+        self._end()
+        return None, b""
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            _stop(process)
+
+
+def _start() -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        COMMAND,
+        # it must find the same packages, however this process came to find them
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        # what a panic says there is meant for those who write polars
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdout is not None
+    if process.stdout.readline() != READY:
+        _stop(process)
+        raise SubadjacentError(
+            f"the process that decodes Parquet files does not start ({' '.join(COMMAND)}); "
+            f"export them as CSV"
+        )
+    return process
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        # what it was never given to read cannot be given to it any more
+        with suppress(BrokenPipeError):
+            if pipe is not None:
+                pipe.close()
+
+
+DECODER = Decoder()
+"""The decoder that all files share: starting one costs more than reading a small file."""
+
+
+def answer_requests() -> None:
+    """What the decoding process runs: answer requests until standard input is closed.
+
+    It says that it is ready. Then each line of standard input is a request, and each answer a
+    line of JSON on standard output, followed by as many bytes of Arrow as that line says.
+    Standard input closes when the process that asks has ended, for whatever reason.
+    """
+    # Ctrl-C reaches every process of a terminal; the one that asks decides what it means
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stdout.buffer.write(READY)
+    sys.stdout.buffer.flush()
+    for line in sys.stdin.buffer:
+        facts, arrow = _answer(json.loads(line))
+        sys.stdout.buffer.write(json.dumps(facts | {"bytes": len(arrow)}).encode() + b"\n")
+        sys.stdout.buffer.write(arrow)
+        sys.stdout.buffer.flush()
+
+
+def _answer(request: dict[str, Any]) -> tuple[dict[str, Any], memoryview]:
+    """Some rows of some columns; without columns, the schema and the number of rows."""
+    import polars as pl
+
+    facts: dict[str, Any] = {}
+    try:
+        lazy = pl.scan_parquet(request["path"], glob=False)
+        if request["columns"] is None:
+            frame = lazy.collect_schema().to_frame()
+            facts["length"] = int(lazy.select(pl.len()).collect().item())
+        else:
+            wanted = lazy.select(request["columns"])
+            frame = wanted.slice(request["start"], request["rows"]).collect()
+        arrow = io.BytesIO()
+        frame.write_ipc(arrow)
+    # polars' panics are no children of Exception
+    except (Exception, pl.exceptions.PanicException) as error:
+        told = (str(error).splitlines() or [""])[0] or type(error).__name__
+        return {"error": told, "kind": type(error).__name__}, memoryview(b"")
+    return facts, arrow.getbuffer()

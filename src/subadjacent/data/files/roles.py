@@ -6,19 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from subadjacent.data.files.cells import blank_missing, read_numbers, show
-from subadjacent.data.files.delimited import Block, Delimited
+from subadjacent.data.files.blocks import Block, blank_missing, read_numbers, show
+from subadjacent.data.files.delimited import Delimited
 from subadjacent.data.files.parquet import Parquet
 from subadjacent.data.files.timestamps import BEYOND, EXAMPLES, TimeForm, find_form
-from subadjacent.data.frames import ENTITY_COLUMNS
-from subadjacent.data.frames import TIME_COLUMNS as FRAME_TIME_COLUMNS
+from subadjacent.data.names import ENTITY_NAMES, LABEL_NAMES, TIME_NAMES, columns_named
 from subadjacent.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
-
-TIME_NAMES = ("timestamp", "time", "datetime", "date", "ds", "ts")
-LABEL_NAMES = ("label", "is_anomaly", "anomaly", "attack")
 
 Source = Delimited | Parquet
 
@@ -44,33 +40,33 @@ class Roles:
     notes: tuple[str, ...]
 
 
-def assign(source: Source, sample: Block, asked: Columns) -> Roles:
+def assign(source: Source, sample: Block, given: Columns) -> Roles:
     """Give every column of a file its part, from names, types and a sample of rows."""
-    _check_asked(source, asked)
+    _check_given(source, given)
     columns = source.columns
     notes: list[str] = []
-    entity = asked.entity or next((one for one in ENTITY_COLUMNS if one in columns), None)
-    if entity is not None and asked.entity is None:
+    entity = given.entity or next(iter(columns_named(ENTITY_NAMES, columns)), None)
+    if entity is not None and given.entity is None:
         notes.append(f"column {entity!r} names the entities")
 
-    free = [one for one in columns if one not in (entity, asked.time, asked.label)]
-    labels = [one for known in LABEL_NAMES for one in free if one.lower() == known]
-    label = asked.label or next(iter(labels), None)
-    if label is not None and asked.label is None:
+    free = [column for column in columns if column not in (entity, given.time, given.label)]
+    labels = columns_named(LABEL_NAMES, free)
+    label = given.label or next(iter(labels), None)
+    if label is not None and given.label is None:
         notes.append(f"column {label!r} is taken for labels and kept out of the channels")
         labels = labels[1:]
     _refuse_nested(source, sample, entity, label)
     left_out = dict.fromkeys(labels, "its name is that of labels")
 
-    free = [one for one in free if one not in labels and one != label]
-    time, form = _find_time(source, sample, asked.time, free)
+    free = [column for column in free if column not in labels and column != label]
+    time, form = _find_time(source, sample, given.time, free)
     if time is not None and form is not None:
-        how = "given" if asked.time else "found"
+        how = "given" if given.time else "found"
         notes.append(f"column {time!r} is the time ({how}): {form.said}")
-    free = [one for one in free if one != time]
+    free = [column for column in free if column != time]
     left_out |= _unusable(source, sample, free, has_time=time is not None)
-    notes += [f"column {one!r} is left out: {why}" for one, why in left_out.items()]
-    channels = tuple(one for one in free if one not in left_out)
+    notes += [f"column {column!r} is left out: {why}" for column, why in left_out.items()]
+    channels = tuple(column for column in free if column not in left_out)
     _check_channels(source, sample, channels)
     return Roles(time, form, entity, label, channels, tuple(notes))
 
@@ -106,8 +102,8 @@ def unreadable_time(block: Block, row: int, column: str) -> InputError:
     return InputError(f"{block.place(row)}, column {column!r}, must have {EXAMPLES}; {came}")
 
 
-def _check_asked(source: Source, asked: Columns) -> None:
-    named = {field.name: getattr(asked, field.name) for field in fields(asked)}
+def _check_given(source: Source, given: Columns) -> None:
+    named = {field.name: getattr(given, field.name) for field in fields(given)}
     named = {part: column for part, column in named.items() if column is not None}
     for part, column in named.items():
         if column not in source.columns:
@@ -123,35 +119,36 @@ def _check_asked(source: Source, asked: Columns) -> None:
 
 
 def _refuse_nested(source: Source, sample: Block, *columns: str | None) -> None:
-    for one in columns:
+    for column in columns:
         # a sample leaves nested columns out
-        if one is not None and one not in sample.frame.columns:
+        if column is not None and column not in sample.frame.columns:
             raise InputError(
-                f"{source.name} must have plain values in column {one!r}; each holds several: "
+                f"{source.name} must have plain values in column {column!r}; each holds several: "
                 f"name another column, or convert this one"
             )
 
 
 def _find_time(
-    source: Source, sample: Block, asked: str | None, free: Sequence[str]
+    source: Source, sample: Block, given: str | None, free: Sequence[str]
 ) -> tuple[str | None, TimeForm | None]:
     import polars as pl
 
-    if asked is not None:
-        return asked, time_form(source, sample, asked)
+    if given is not None:
+        return given, time_form(source, sample, given)
     frame = sample.frame
     dates = (pl.Datetime, pl.Date)
-    found = {
-        one: find_form(frame[one], decimal_comma=source.decimal_comma)
-        for one in frame.columns
-        if one in free and (one.lower() in TIME_NAMES or isinstance(frame.schema[one], dates))
+    forms = {
+        column: find_form(frame[column], decimal_comma=source.decimal_comma)
+        for column in frame.columns
+        if column in free
+        and (column.lower() in TIME_NAMES or isinstance(frame.schema[column], dates))
     }
-    known = {one: form for one, form in found.items() if form is not None}
-    if found and not known:
-        column = next(iter(found))
+    known = {column: form for column, form in forms.items() if form is not None}
+    if forms and not known:
+        column = next(iter(forms))
         return column, time_form(source, sample, column)
     # a counter gives way to dates
-    clocks = {one: form for one, form in known.items() if form.is_clock} or known
+    clocks = {column: form for column, form in known.items() if form.is_clock} or known
     if len(clocks) > 1:
         raise InputError(
             f"{source.name} must have one time column; {_some(tuple(clocks))} could all be it: "
@@ -189,17 +186,18 @@ def _unusable(
     source: Source, sample: Block, free: Sequence[str], *, has_time: bool
 ) -> dict[str, str]:
     """Columns that cannot be channels, though nothing is wrong with them; and why."""
-    reserved = (*ENTITY_COLUMNS, *(FRAME_TIME_COLUMNS if has_time else ()))
-    out = {one: "another column has that part" for one in free if one in reserved}
-    for one in free:
-        if one in sample.frame.columns and sample.frame.schema[one].is_temporal():
-            out[one] = f"it holds {sample.frame.schema[one]} and is not the time"
-        elif one in source.unnamed:
-            cells = blank_missing(sample.frame[one])
-            if one == source.columns[-1] and cells.null_count() == len(cells):
-                out[one] = "it has no name and nothing in it"
-            elif one == source.columns[0] and has_time and _counts_rows(sample.frame[one]):
-                out[one] = "it has no name and counts the rows"
+    # a frame with such a column beside the one in use would be refused
+    reserved = columns_named((*ENTITY_NAMES, *(TIME_NAMES if has_time else ())), free)
+    out = dict.fromkeys(reserved, "another column has that part")
+    for column in free:
+        if column in sample.frame.columns and sample.frame.schema[column].is_temporal():
+            out[column] = f"it holds {sample.frame.schema[column]} and is not the time"
+        elif column in source.unnamed:
+            cells = blank_missing(sample.frame[column])
+            if column == source.columns[-1] and cells.null_count() == len(cells):
+                out[column] = "it has no name and nothing in it"
+            elif column == source.columns[0] and has_time and _counts_rows(sample.frame[column]):
+                out[column] = "it has no name and counts the rows"
     return out
 
 
@@ -207,10 +205,10 @@ def _check_channels(source: Source, sample: Block, channels: tuple[str, ...]) ->
     import polars as pl
 
     if isinstance(source, Parquet):
-        types = {one: source.schema[one] for one in channels}
+        types = {column: source.schema[column] for column in channels}
         wrong = [
-            f"{one!r} ({dtype})"
-            for one, dtype in types.items()
+            f"{column!r} ({dtype})"
+            for column, dtype in types.items()
             if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null))
         ]
         if wrong:
@@ -220,8 +218,8 @@ def _check_channels(source: Source, sample: Block, channels: tuple[str, ...]) ->
             )
     else:
         reads = (
-            read_numbers(sample.frame[one], decimal_comma=source.decimal_comma)[1]
-            for one in channels
+            read_numbers(sample.frame[column], decimal_comma=source.decimal_comma)[1]
+            for column in channels
         )
         if channels and all(bad is not None for bad in reads) and len(sample.frame) > 1:
             raise InputError(

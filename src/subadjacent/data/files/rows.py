@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.data.files.cells import MISSING_SHOWN, read_numbers, show
-from subadjacent.data.files.delimited import Block
-from subadjacent.data.files.order import TimeOrder
+from subadjacent.data.files.blocks import Block, TimeOrder
 from subadjacent.data.files.parquet import Parquet
 from subadjacent.data.files.paths import only_our_errors, open_sources
 from subadjacent.data.files.roles import Columns, Roles, Source, assign, time_form, unreadable_time
@@ -22,7 +20,7 @@ from subadjacent.errors import InputError, require_whole
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Columns", "Part", "Rows", "open_files"]
+__all__ = ["Columns", "FileRows", "Rows", "open_files"]
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +34,7 @@ TIME, ENTITY = "timestamp", "item_id"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class FileRows:
     """Some rows in order.
 
     ``frame`` holds the time as ``timestamp``, the entity as ``item_id`` (each where there is
@@ -62,9 +60,9 @@ class Rows:
     in plain words what was found out rather than told.
     """
 
-    def __init__(self, sources: Sequence[Source], asked: Columns) -> None:
+    def __init__(self, sources: Sequence[Source], given: Columns) -> None:
         self._sources = tuple(sources)
-        roles, self._forms = _agree(self._sources, asked)
+        roles, self._forms = _agree(self._sources, given)
         self.time, self.entity, self.label = roles.time, roles.entity, roles.label
         self.channels = roles.channels
         self._narrow = _narrow(self._sources, self.channels)
@@ -82,22 +80,22 @@ class Rows:
         """About how many rows there are; text files are gone through once to count lines."""
         return sum(source.length for source in self._sources)
 
-    def whole(self) -> Part:
+    def whole(self) -> FileRows:
         """Everything, in memory."""
         import polars as pl
 
         parts = list(self.chunks(AT_ONCE))
         labels = [part.labels for part in parts if part.labels is not None]
         frame = pl.concat([part.frame for part in parts], rechunk=True)
-        return Part(frame, np.concatenate(labels) if labels else None)
+        return FileRows(frame, np.concatenate(labels) if labels else None)
 
-    def chunks(self, rows: int) -> Iterator[Part]:
+    def chunks(self, rows: int) -> Iterator[FileRows]:
         """Everything in order, at most ``rows`` at a time; a part never spans two files."""
         require_whole("rows", rows, least=1)
         return self._chunks(rows)
 
-    def _chunks(self, rows: int) -> Iterator[Part]:
-        named = [one for one in (self.time, self.entity, self.label) if one is not None]
+    def _chunks(self, rows: int) -> Iterator[FileRows]:
+        named = [column for column in (self.time, self.entity, self.label) if column is not None]
         order = TimeOrder(self.time or "")
         for source, form in zip(self._sources, self._forms, strict=True):
             with only_our_errors(source.name):
@@ -108,7 +106,7 @@ class Rows:
                         order.check(block, part.times, names)
                     yield part
 
-    def _part(self, block: Block, form: TimeForm | None, decimal_comma: bool) -> Part:
+    def _part(self, block: Block, form: TimeForm | None, decimal_comma: bool) -> FileRows:
         import polars as pl
 
         columns: list[pl.Series] = []
@@ -118,12 +116,14 @@ class Rows:
                 raise unreadable_time(block, int(times.is_null().arg_max() or 0), self.time)
             columns.append(times.alias(TIME))
         if self.entity is not None:
-            columns.append(_entities(block, self.entity).alias(ENTITY))
-        for one in self.channels:
-            dtype = pl.Float32 if one in self._narrow else pl.Float64
-            columns.append(_numbers(block, one, decimal_comma).cast(dtype))
-        labels = None if self.label is None else _labels(block, self.label, decimal_comma)
-        return Part(pl.DataFrame(columns), labels)
+            columns.append(block.entities(self.entity).alias(ENTITY))
+        for channel in self.channels:
+            dtype = pl.Float32 if channel in self._narrow else pl.Float64
+            columns.append(block.numbers(channel, decimal_comma=decimal_comma).cast(dtype))
+        labels = None
+        if self.label is not None:
+            labels = block.labels(self.label, decimal_comma=decimal_comma)
+        return FileRows(pl.DataFrame(columns), labels)
 
 
 def open_files(paths: Sequence[str], columns: Columns = Columns()) -> Rows:  # noqa: B008 — frozen
@@ -148,7 +148,7 @@ def open_files(paths: Sequence[str], columns: Columns = Columns()) -> Rows:  # n
 
 
 def _agree(
-    sources: tuple[Source, ...], asked: Columns
+    sources: tuple[Source, ...], given: Columns
 ) -> tuple[Roles, tuple[TimeForm | None, ...]]:
     """The parts that the first file gives to columns, which must fit all others."""
     first = sources[0]
@@ -164,7 +164,7 @@ def _agree(
                 f"read them apart, or make them alike"
             )
     with only_our_errors(first.name):
-        roles = assign(first, samples[0], asked)
+        roles = assign(first, samples[0], given)
     if roles.time is None or len(sources) == 1:
         return roles, (roles.form,) * len(sources)
     forms = [
@@ -186,9 +186,12 @@ def _narrow(sources: tuple[Source, ...], channels: tuple[str, ...]) -> frozenset
     import polars as pl
 
     return frozenset(
-        one
-        for one in channels
-        if all(isinstance(it, Parquet) and it.schema[one] == pl.Float32 for it in sources)
+        channel
+        for channel in channels
+        if all(
+            isinstance(source, Parquet) and source.schema[channel] == pl.Float32
+            for source in sources
+        )
     )
 
 
@@ -202,50 +205,3 @@ def _gather_notes(sources: tuple[Source, ...], roles: Roles) -> tuple[str, ...]:
         everywhere = len(names) == len(sources) > 1
         notes.append(f"{'every file' if everywhere else ', '.join(names)}: {note}")
     return (*notes, *roles.notes)
-
-
-def _entities(block: Block, column: str) -> pl.Series:
-    import polars as pl
-
-    names = block.frame[column].cast(pl.String).str.strip_chars()
-    empty = names.is_null() | (names == "")
-    if empty.any():
-        raise InputError(
-            f"{block.place(int(empty.arg_max() or 0))}, column {column!r}, must name an entity; "
-            f"it is empty: fill it in, or delete that row"
-        )
-    return names
-
-
-def _numbers(block: Block, column: str, decimal_comma: bool) -> pl.Series:
-    import polars as pl
-
-    cells = block.frame[column]
-    if cells.dtype != pl.String:
-        return cells.cast(pl.Float64)
-    numbers, bad = read_numbers(cells, decimal_comma=decimal_comma)
-    if bad is not None:
-        raise InputError(
-            f"{block.place(bad)}, column {column!r}, must hold a number, or {MISSING_SHOWN} "
-            f"where it is missing; it holds {show(cells[bad])}: correct it, or remove the column"
-        )
-    return numbers
-
-
-def _labels(block: Block, column: str, decimal_comma: bool) -> NDArray[np.int8]:
-    import polars as pl
-
-    cells = block.frame[column]
-    numbers = (
-        read_numbers(cells, decimal_comma=decimal_comma)[0]
-        if cells.dtype == pl.String
-        else cells.cast(pl.Float64, strict=False)
-    )
-    wrong = ~numbers.is_in((0.0, 1.0)).fill_null(False)
-    if wrong.any():
-        row = int(wrong.arg_max() or 0)
-        raise InputError(
-            f"{block.place(row)}, column {column!r}, must hold 0 or 1, or true or false, since it "
-            f"is the label; it holds {show(cells[row])}: correct it, or rename the column"
-        )
-    return numbers.cast(pl.Int8).to_numpy()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from subadjacent.data.files.cells import blank_missing, read_numbers
+from subadjacent.data.files.blocks import blank_missing, read_numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -103,7 +103,8 @@ class TimeForm:
 
         parts = column.str.strip_chars().str.extract_groups(PATTERNS[self.kind]).struct.unnest()
         number = {
-            one: pl.col(one).cast(pl.Int64).fill_null(0) for one in ("hours", "minutes", "second")
+            part: pl.col(part).cast(pl.Int64).fill_null(0)
+            for part in ("hours", "minutes", "second")
         }
         day = pl.concat_str("year", "month", "day", separator="-")
         clock = pl.concat_str(
@@ -165,7 +166,7 @@ def find_form(sample: pl.Series, *, decimal_comma: bool = False) -> TimeForm | N
     if cells.is_empty():
         return None
     counts = {kind: int(cells.str.contains(pattern).sum()) for kind, pattern in PATTERNS.items()}
-    kind = max(counts, key=lambda one: counts[one])
+    kind = max(counts, key=counts.__getitem__)
     if not counts[kind]:
         return _number_form(cells, decimal_comma)
     parts = cells.str.extract_groups(PATTERNS[kind]).struct.unnest().drop_nulls("year")
@@ -175,15 +176,15 @@ def find_form(sample: pl.Series, *, decimal_comma: bool = False) -> TimeForm | N
 
 def in_common(forms: list[TimeForm]) -> list[TimeForm] | None:
     """Forms of several files, made to give times of one type; None where they cannot."""
-    if len({(one.is_clock, one.zone is None) for one in forms}) > 1:
+    if len({(form.is_clock, form.zone is None) for form in forms}) > 1:
         return None
-    unit: Unit = "ns" if any(one.unit == "ns" for one in forms) else "us"
-    zones = {one.zone for one in forms}
+    unit: Unit = "ns" if any(form.unit == "ns" for form in forms) else "us"
+    zones = {form.zone for form in forms}
     zone = zones.pop() if len(zones) == 1 else "UTC"
-    counts = all(one.whole for one in forms)
+    counts = all(form.whole for form in forms)
     return [
-        replace(one, unit=unit, zone=zone, whole=one.whole if one.is_clock else counts)
-        for one in forms
+        replace(form, unit=unit, zone=zone, whole=form.whole if form.is_clock else counts)
+        for form in forms
     ]
 
 

@@ -148,14 +148,15 @@ class NeuralMethod(Method):
         device = resolve_device(run.device)
         mixed = autocast(device, run.precision)
         window = choose_window(self.window, max(map(len, series)))
-        stride = check_stride(self.scoring_stride, window)
         config = self.configure(series[0].values.shape[1], window)
+        network = self.network.seeded(config, run.seed)
+        stride = check_stride(self.scoring_stride, window, network.context)
         cuts = validation_starts(series, window, self.validation_fraction)
         scalers = fit_scalers(series, self.clip)
         stacked = stack(series, scalers, window)
         windows, validation = self._windows(stacked, series, cuts)
 
-        network = self.network.seeded(config, run.seed).to(device, torch.float32)
+        network.to(device, torch.float32)
         # the rows go to the device once, for both
         on_device = windows.to(device)
         history = fit_network(
@@ -247,7 +248,7 @@ class NeuralMethod(Method):
         network = self.network.seeded(config, 0)
         network.load_state_dict(weights)
         scaler = Scaler(arrays["center"], arrays["deviation"], float(facts["clip"]))
-        stride = check_stride(self.scoring_stride, window)
+        stride = check_stride(self.scoring_stride, window, network.context)
         return EntityNetwork(network.eval(), scaler, window, stride)
 
     def _windows(

@@ -156,6 +156,10 @@ class NeuralModel(Model):
             judged.traces | {"score": points},
         )
 
+    def attention_around(self, rows: Array, row: int) -> tuple[int, NDArray[Any]]:
+        """For the report: the first row of the window that scores a row, and its attention."""
+        return self.entity.attention_around(rows, row)
+
     def state(self) -> State:
         """The network on its scale, and what is usual."""
         arrays, facts = self.entity.state()

@@ -171,8 +171,8 @@ def _worth_spreading(series: Sequence[TrainSeries]) -> bool:
 def _check_rows(series: Sequence[TrainSeries], far: int) -> None:
     longest = max(map(len, series))
     if longest < FEWEST_ROWS:
-        raise InputError(
-            f"X must have at least {FEWEST_ROWS} rows; the longest series has {longest}"
+        raise InputError.of(
+            "X", f"must have at least {FEWEST_ROWS} rows", f"the longest series has {longest}"
         )
     stretch = max(stop - start for one in series for start, stop in one.stretches)
     if stretch < FEW_ROWS * far:

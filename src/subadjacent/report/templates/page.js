@@ -4,10 +4,11 @@ const payload = JSON.parse(document.getElementById("payload").textContent);
 const all = payload.series.map((info, number) => new Series(info, number));
 const byId = name => document.getElementById(name);
 const width = payload.channels.length;
-const LINES = Object.fromEntries(payload.lines.map((name, i) => [name, 2 * width + i]));
+const drawn = payload.expected ? ["seen", "expected"] : ["seen"];   // of the chosen channel
+const LINES = Object.fromEntries(payload.lines.map((name, i) => [name, drawn.length * width + i]));
 const DENSE = 1500;   // points of a line
 const MARKS = ["fitted", "labels", "bands"];
-const FROM_ZERO = ["error", "score", "decision"];
+const NEAR_ZERO = 0.5;   // share of the highest value below which an axis begins at zero
 
 let series = all[0], channel = 0, current = -1, attention = payload.attention[0];
 let models, range, planned = false, drawnDense;
@@ -42,12 +43,22 @@ function limits(arrays, extra = []) {
   return [low - room, high + room];
 }
 
+// zero, where the values come near it from above
+function zero(values) {
+  let low = Infinity, high = -Infinity;
+  for (const one of values) {
+    if (one < low) low = one;
+    if (one > high) high = one;
+  }
+  return low >= 0 && low < NEAR_ZERO * high ? [0] : [];
+}
+
 function drawOverview() {
   const piece = series.pieces[0];
   const {at, rows} = series.points(piece, 0, series.last);
-  const decision = series.values(LINES.decision, piece, at);
-  named("whole_line").data = {x: rows.map(row => series.place(row)), decision};
-  const [low, high] = limits([decision], [0, payload.threshold]);
+  const score = series.values(LINES.score, piece, at);
+  named("whole_line").data = {x: rows.map(row => series.place(row)), score};
+  const [low, high] = limits([score], [0, payload.threshold]);
   // room for the markers
   named("overview").y_range.setv({start: low, end: high + 0.12 * (high - low)});
   named("whole").setv({start: series.place(-0.5), end: series.place(series.last + 0.5)});
@@ -65,7 +76,7 @@ function drawDetail() {
   const [low, high] = view();
   const piece = series.piece(low, high);
   const {at, rows} = series.points(piece, low, high);
-  const lines = {seen: channel, expected: width + channel, ...LINES};
+  const lines = {...Object.fromEntries(drawn.map((name, i) => [name, i * width + channel])), ...LINES};
   const data = {x: rows.map(row => series.place(row))};
   for (const [name, line] of Object.entries(lines)) data[name] = series.values(line, piece, at);
   named("lines").data = data;
@@ -75,10 +86,10 @@ function drawDetail() {
     const [start, end] = limits(arrays, extra);
     named(name).y_range.setv({start, end});
   };
-  set("data", [inView("seen"), inView("expected")]);
+  set("data", drawn.map(inView));
   for (const name of Object.keys(LINES)) {
-    const extra = FROM_ZERO.includes(name) ? [0] : [];
-    set(name, [inView(name)], name === "decision" ? [0, payload.threshold] : extra);
+    const values = inView(name);
+    set(name, [values], name === "score" ? [0, payload.threshold] : zero(values));
   }
   for (const name of MARKS) {
     strips(named(name), series.info[name].filter(([first, last]) => first <= high && last >= low), 0);

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
 from subadjacent.data.scaling import CONSTANT, chunks
 from subadjacent.data.series import TrainSeries
+from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.report.anatomy import anatomy
-from subadjacent.report.marks import Listed
+from subadjacent.report import model_facts
+from subadjacent.report.marks import AlarmRow
 from subadjacent.report.timeline import Timeline, span
 from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue
 
-# windows of training data below which a network has little to learn from
-FEW_WINDOWS = 20
+# training rows, in multiples of those that a score depends on, that are few to learn from
+FEW_REACHES = 3
 # share of rows above the threshold that is too large to be "rare"
 MANY_ABOVE = 0.1
 # alarms expected in the rows held out, below which a threshold is a guess beyond them
@@ -26,8 +28,9 @@ EXTRAPOLATED = 0.1
 LIBRARIES = ("subadjacent", "torch", "numpy", "scipy", "scikit-learn", "bokeh")
 
 
-def headline(alarms: int, rows: int, entities: int, worst: Listed | None) -> str:
+def headline(alarms: int, rows: int, entities: int, table: Sequence[AlarmRow]) -> str:
     """What was found, in one sentence."""
+    worst = max(table, key=lambda row: row.alarm.severity, default=None)
     where = f"{rows:,} rows" + (f" of {entities} entities" if entities > 1 else "")
     if worst is None:
         return f"No alarms in {where}"
@@ -72,9 +75,9 @@ def data_facts(series: Sequence[TrainSeries], times: Sequence[Timeline]) -> dict
     return found
 
 
-def warnings(detector: BaseDetector, series: Sequence[TrainSeries], above: float) -> list[str]:
-    """What a reader should know before trusting the alarms; ``above``: the share of such rows."""
-    told = []
+def warnings(detector: BaseDetector, assessment: Assessment) -> list[str]:
+    """What a reader should know before trusting the alarms."""
+    told, series = [], assessment.series
     if still := constant_channels(series):
         told.append(
             f"{len(still)} of {len(series[0].channels)} channels never move in this data and "
@@ -85,13 +88,14 @@ def warnings(detector: BaseDetector, series: Sequence[TrainSeries], above: float
             f"The clock has {gaps:,} {'gap' if gaps == 1 else 'gaps'}. Each stretch between "
             f"gaps is scored by itself; no alarm reaches across one."
         )
-    window = anatomy(detector).window or 0
-    short = [one for one in series if len(one) < window]
+    reach = model_facts.reach_before(detector)
+    short = [one for one in series if len(one) < reach]
     if short:
         told.append(
-            f"{len(short)} of {len(series)} series {'is' if len(short) == 1 else 'are'} shorter "
-            f"than one window ({window} rows); scores there are less sure."
+            f"{len(short)} of {len(series)} series {'has' if len(short) == 1 else 'have'} fewer "
+            f"rows than a score depends on ({reach:,}); scores there are less sure."
         )
+    above = _share_above(assessment)
     if above > MANY_ABOVE:
         told.append(
             f"{above:.0%} of the rows are above the threshold. Either this data is unlike what "
@@ -99,7 +103,9 @@ def warnings(detector: BaseDetector, series: Sequence[TrainSeries], above: float
         )
     unknown = {one.entity for one in series if one.entity} - set(detector.entities_)
     if unknown and detector.entities_:
-        told.append(f"Not seen in fitting, so scaled like all others: {_names(sorted(unknown))}.")
+        told.append(
+            f"Not seen in fitting, so judged by what all have in common: {_names(sorted(unknown))}."
+        )
     return told + _about_training(detector)
 
 
@@ -107,45 +113,51 @@ def settings(detector: BaseDetector) -> dict[str, str]:
     """Every parameter, with what "auto" came to."""
     shown = {"detector": type(detector).__name__}
     shown |= {name: _plain(value) for name, value in detector.get_params(deep=False).items()}
-    has = anatomy(detector)
-    came_to = {"window": has.window}
-    if has.band is not None:
-        came_to |= {"near": has.band.near, "far": has.band.far}
-    for name, value in came_to.items():
-        if shown.get(name) == "auto":
-            shown[name] = f"auto: {value}"
+    came_to = model_facts.came_to(detector)
+    for name, value in shown.items():
+        if value == "auto" and name in came_to:
+            shown[name] = f"auto: {came_to[name]}"
     shown["contamination"] += f": {detector.threshold_rule_!r}"
     shown["threshold"] = f"{detector.threshold_:.6g}"
-    return shown | ({"seed": str(detector.seed_)} if hasattr(detector, "seed_") else {})
+    return shown | ({"seed": str(came_to["seed"])} if "seed" in came_to else {})
 
 
 def versions() -> dict[str, str]:
-    """Versions of what made the report."""
-    return {"Python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
+    """Versions of what made the report; of what is not installed there is none."""
+    found = {"Python": platform.python_version()}
+    for name in LIBRARIES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
+def curve(name: str) -> str:
+    """What a training curve is called."""
+    return name.replace("_", " ").replace("train ", "training ").capitalize()
+
+
+def _share_above(assessment: Assessment) -> float:
+    above = [assessment.decision.anomalous(one.score).sum() for one in assessment.evidence]
+    return float(sum(above)) / max(sum(map(len, assessment.series)), 1)
 
 
 def _about_training(detector: BaseDetector) -> list[str]:
-    told, has = [], anatomy(detector)
+    told = []
     # a detector read from a file no longer has the scores of its training rows
-    rows = len(getattr(detector, "decision_scores_", ()))
-    if has.window and rows and rows < FEW_WINDOWS * has.window:
+    rows, reach = len(getattr(detector, "decision_scores_", ())), model_facts.reach_before(detector)
+    if 0 < rows < FEW_REACHES * reach:
         told.append(
-            f"Fitted on {rows:,} rows, {rows / has.window:.0f} windows' worth: few to learn "
-            f"from. More normal data makes scores steadier."
+            f"Fitted on {rows:,} rows, few to learn from where a score depends on {reach:,}. "
+            f"More normal data makes scores steadier."
         )
-    rule = detector.threshold_rule_
-    if rows and isinstance(rule, AlarmBudget | ExtremeValue):
-        # where views are added up, every row is judged by models that had not seen it
-        added_up = hasattr(detector, "levels_")
-        share = None if added_up else getattr(detector, "validation_fraction", None)
-        held_out = rows if share is None else rows * share
-        if rule.risk * held_out < EXTRAPOLATED:
-            told.append(
-                f"The threshold is extrapolated: it stands for one false alarm in "
-                f"{1 / rule.risk:,.0f} rows, judged from about {held_out:,.0f} rows "
-                f"{'fitted on' if share is None else 'held out'}."
-            )
-    if has.history and not has.history[-1].complete:
+    rule, held_out = detector.threshold_rule_, getattr(detector, "held_out_rows_", 0)
+    if isinstance(rule, AlarmBudget | ExtremeValue) and 0 < rule.risk * held_out < EXTRAPOLATED:
+        told.append(
+            f"The threshold is extrapolated: it stands for one false alarm in "
+            f"{1 / rule.risk:,.0f} rows, judged from {held_out:,} rows."
+        )
+    history = model_facts.history(detector)
+    if history and not history[-1].complete:
         told.append("Training ran out of its time budget before it was done.")
     return told
 

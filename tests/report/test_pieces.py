@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from subadjacent.report.levels import COARSE, HIGHEST, LONGEST_WINDOW, Piece, pack, plan
+from subadjacent.report.pieces import COARSE, HIGHEST, LONGEST_WINDOW, Piece, pack, plan
 
 
 def unpack(text: str, pieces: list[Piece]) -> list[NDArray[np.float64]]:

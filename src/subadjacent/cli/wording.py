@@ -1,0 +1,59 @@
+"""What the library says, in the words of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from subadjacent.errors import InputError
+
+OPTIONS = {"until": "--train-until"}
+"""Arguments of the library, and the options that stand for them."""
+
+EXTRAS = {
+    "torch": "network",
+    "polars": "files",
+    "fastexcel": "datasets",
+    "bokeh": "report",
+    "jinja2": "report",
+    "matplotlib": "plot",
+    "onnx": "onnx",
+    "onnxscript": "onnx",
+}
+"""Packages that some commands need, and the extra that installs each."""
+
+
+@contextmanager
+def errors_about(files: Sequence[str]) -> Iterator[None]:
+    """Rephrase library errors for the command line: files and options instead of ``X``."""
+    from subadjacent.data.cleaning import RAISE_FILL_LIMIT
+    from subadjacent.detectors.base import NAME_ENTITIES
+
+    remedies = {
+        RAISE_FILL_LIMIT: "drop the column, or raise fill_limit in a --config file",
+        NAME_ENTITIES: "name their column with --entity",
+    }
+    try:
+        yield
+    except InputError as error:
+        if not error.argument:
+            raise
+        argument = OPTIONS.get(error.argument) or _in_files(error.argument, files)
+        raise error.rephrase(argument, remedies.get(error.remedy, error.remedy)) from error
+
+
+def _in_files(argument: str, files: Sequence[str]) -> str:
+    """Put the files in place of ``X`` in "X", "X['pump']" or "times of X"."""
+    prefix = "times of " if argument.startswith("times of ") else ""
+    name = argument.removeprefix(prefix)
+    if name != "X" and not name.startswith("X["):
+        return argument
+    return f"{prefix}{', '.join(files)}{name.removeprefix('X')}"
+
+
+def missing_package(error: ModuleNotFoundError) -> str:
+    """What to install, where a package is missing that an extra brings."""
+    package = (error.name or "").partition(".")[0]
+    if package not in EXTRAS:
+        return f"{error} (--debug shows where)"
+    return f"this needs {package}: pip install 'subadjacent[{EXTRAS[package]}]'"

@@ -1,0 +1,113 @@
+"""What fitted models have to show beside their evidence.
+
+All of it is optional: it is shown where a model has the attribute, whatever its class. What a
+model was fitted with is read from the facts that it saves.
+
+- ``attention_around(rows, row)``: the attention matrix of the window that a row is scored by
+- ``history``: epochs of training, each with ``curves()``, ``seconds`` and ``complete``
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.series import TrainSeries
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.errors import InputError
+from subadjacent.scoring.evidence import Array
+
+# rows shown on either side of an alarm: as many as a score depends on, within these bounds
+LEAST_AROUND, MOST_AROUND = 30, 100
+
+
+@runtime_checkable
+class Attentive(Protocol):
+    """A model with an attention matrix to look at."""
+
+    def attention_around(self, rows: Array, row: int) -> tuple[int, Array]:
+        """The first row of the window that ``row`` is scored by, and its A[query, key]."""
+
+
+class Attention(NamedTuple):
+    """The attention matrix of a window, and the row of the series it begins at."""
+
+    first: int
+    matrix: Array  # (N, N), row: the point that looks
+
+
+def attention(detector: BaseDetector, series: TrainSeries, row: int) -> Attention | None:
+    """The attention in the window that a row is scored by; None where the model has none."""
+    model = detector.models_.of(series.entity)
+    if not isinstance(model, Attentive):
+        return None
+    start, stop = next(one for one in series.stretches if one[0] <= row < one[1])
+    try:
+        first, matrix = model.attention_around(series.values[start:stop], row - start)
+    except InputError:
+        # a model around a network, which has no attention
+        return None
+    return Attention(start + first, matrix)
+
+
+class BandShape(NamedTuple):
+    """Which pairs of points attention is summed over, outlined in the matrix."""
+
+    near: int
+    far: int
+    circular: bool
+
+    def mask(self, n: int) -> NDArray[np.bool_]:
+        """The pairs of a window's ``n`` points, (n, n)."""
+        places = np.arange(n)
+        distance = np.abs(places[:, None] - places)
+        if self.circular:
+            distance = np.minimum(distance, n - distance)
+        return np.asarray((self.near <= distance) & (distance <= self.far))
+
+
+def band(detector: BaseDetector) -> BandShape | None:
+    """The band of a model's attention; None where there is no such."""
+    facts = came_to(detector)
+    if any(name not in facts for name in BandShape._fields):
+        return None
+    return BandShape(*(facts[name] for name in BandShape._fields))
+
+
+def history(detector: BaseDetector) -> Sequence[Any] | None:
+    """Epochs of training; None where nothing is trained step by step."""
+    return getattr(detector.models_.pooled, "history", None)
+
+
+def curves(epochs: Sequence[Any]) -> dict[str, list[float]]:
+    """What was watched in training, by name, epoch by epoch; NaN where an epoch has none."""
+    found = [epoch.curves() for epoch in epochs]
+    names = dict.fromkeys(name for values in found for name in values)
+    return {name: [values.get(name, math.nan) for values in found] for name in names}
+
+
+def reach_before(detector: BaseDetector) -> int:
+    """Rows up to and with a row that its score depends on, at most."""
+    return 1 + max(model.reach.before for model in detector.models_)
+
+
+def around(detector: BaseDetector) -> int:
+    """Rows to show on either side of an alarm."""
+    return min(max(reach_before(detector), LEAST_AROUND), MOST_AROUND)
+
+
+def came_to(detector: BaseDetector) -> dict[str, Any]:
+    """What the model was fitted with, by the name of the parameter."""
+    return _flat(detector.models_.pooled.state().facts)
+
+
+def _flat(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts within facts beside those that hold them."""
+    flat: dict[str, Any] = {}
+    for name, value in facts.items():
+        flat |= _flat(value) if isinstance(value, Mapping) else {name: value}
+    return flat

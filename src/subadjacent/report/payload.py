@@ -1,0 +1,189 @@
+"""What the page's script reads: lines of every series, alarms, attention matrices."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from subadjacent.data.series import TrainSeries
+from subadjacent.detectors.assessment import Assessment
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.report import model_facts
+from subadjacent.report.marks import AlarmRow, Stretches, by_severity
+from subadjacent.report.panels import Panel, expected_of, expects, trace_names, trace_of
+from subadjacent.report.pieces import BUDGET, WINDOWS, Piece, plan
+from subadjacent.report.timeline import Timeline
+from subadjacent.scoring.alarms import Alarm
+from subadjacent.scoring.evidence import Array, Evidence
+
+# numbers that attention matrices may take in all; the worst alarm always has one
+ATTENTION_BUDGET = 120_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeriesView:
+    """One series on the page, and all that is drawn of it."""
+
+    series: TrainSeries
+    evidence: Evidence
+    times: Timeline
+    alarms: Stretches
+    labels: Stretches
+    fitted: Stretches
+    pieces: list[Piece]
+    traces: tuple[str, ...]
+    expected: bool
+
+    def lines(self) -> Iterator[Array]:
+        """What was seen in each channel, what was expected, each trace, and the score."""
+        yield from self.series.values.T
+        if self.expected:
+            yield from expected_of(self.evidence).T
+        for name in self.traces:
+            yield trace_of(self.evidence, name)
+        yield self.evidence.score
+
+    @property
+    def count(self) -> int:
+        """How many lines there are."""
+        return len(self.series.channels) * (1 + self.expected) + len(self.traces) + 1
+
+
+def series_views(
+    assessment: Assessment,
+    alarms: Sequence[Alarm],
+    times: Sequence[Timeline],
+    labels: Sequence[Stretches],
+    fitted: Sequence[Stretches],
+    around: int,
+) -> list[SeriesView]:
+    """Every series with what is drawn of it; the longer it is, the more of the page it gets."""
+    evidence, series = assessment.evidence, assessment.series
+    traces, expected = trace_names(evidence), expects(evidence)
+    lines = len(series[0].channels) * (1 + expected) + len(traces) + 1
+    total = sum(map(len, series))
+    windows = _windows(series, alarms, around)
+    return [
+        SeriesView(
+            one,
+            found,
+            when,
+            [(alarm.first, alarm.last + 1) for alarm in alarms if alarm.entity == one.entity],
+            marked,
+            learned,
+            plan(len(one), BUDGET * len(one) // (total * lines), windows[one.entity]),
+            traces,
+            expected,
+        )
+        for one, found, when, marked, learned in zip(
+            series, evidence, times, labels, fitted, strict=True
+        )
+    ]
+
+
+def _windows(
+    series: Sequence[TrainSeries], alarms: Sequence[Alarm], around: int
+) -> Mapping[str | None, Stretches]:
+    """The rows of each series that are kept in full: those around its worst alarms."""
+    windows: dict[str | None, Stretches] = {one.entity: [] for one in series}
+    lengths = {one.entity: len(one) for one in series}
+    for number in by_severity(alarms)[:WINDOWS]:
+        alarm = alarms[number]
+        # what a click on the alarm shows, and some way to go from there
+        margin = round(1.5 * max(around, alarm.duration))
+        last = min(alarm.last + 1 + margin, lengths[alarm.entity])
+        windows[alarm.entity].append((max(alarm.first - margin, 0), last))
+    return windows
+
+
+def payload(
+    detector: BaseDetector,
+    threshold: float,
+    panels: Sequence[Panel],
+    views: Sequence[SeriesView],
+    table: Sequence[AlarmRow],
+) -> dict[str, Any]:
+    """All that the script needs beside the lines, as JSON holds it."""
+    numbers = {(row.series, row.alarm.first): number for number, row in enumerate(table)}
+    band = model_facts.band(detector)
+    return {
+        "kind": views[0].times.kind,
+        "threshold": threshold,
+        "window": model_facts.around(detector),
+        "band": None if band is None else band._asdict(),
+        "expected": views[0].expected,
+        "lines": [line.key for panel in panels[1:] for line in panel.lines],
+        "channels": list(views[0].series.channels),
+        "series": [_series(view, number, numbers) for number, view in enumerate(views)],
+        "alarms": [
+            {
+                "series": row.series,
+                "first": row.alarm.first,
+                "last": row.alarm.last,
+                "channel": row.channel,
+                "severity": row.alarm.severity,
+                "when": row.when,
+            }
+            for row in table
+        ],
+        "attention": attention_matrices(detector, views, table),
+    }
+
+
+def _series(
+    view: SeriesView, number: int, numbers: Mapping[tuple[int, int], int]
+) -> dict[str, Any]:
+    return {
+        "rows": len(view.series),
+        "starts": list(view.series.starts[1:]),
+        "anchors": view.times.anchors(),
+        "interval": view.times.interval,
+        "pieces": [[*piece, piece.size] for piece in view.pieces],
+        "labels": view.labels,
+        "fitted": view.fitted,
+        "bands": [[first, last, numbers.get((number, first), -1)] for first, last in view.alarms],
+    }
+
+
+def attention_matrices(
+    detector: BaseDetector, views: Sequence[SeriesView], table: Sequence[AlarmRow]
+) -> list[dict[str, Any]]:
+    """Attention in the windows of the worst alarms, as bytes; none where a model has none."""
+    found: list[dict[str, Any]] = []
+    size = 0
+    for number in by_severity([row.alarm for row in table]):
+        row = table[number]
+        view = views[row.series]
+        scores = view.evidence.score[row.alarm.first : row.alarm.last + 1]
+        peak = row.alarm.first + int(scores.argmax())
+        looked = model_facts.attention(detector, view.series, peak)
+        if looked is None:
+            continue
+        first, matrix = looked
+        size += matrix.size
+        if found and size > ATTENTION_BUDGET:
+            break
+        last = min(first + len(matrix), len(view.series)) - 1
+        found.append(
+            {
+                "alarm": number,
+                "size": len(matrix),
+                "from": view.times.name(first),
+                "to": view.times.name(last),
+                "at": max(row.alarm.first - first, 0),
+                "until": min(row.alarm.last - first, len(matrix) - 1),
+                "shades": base64.b64encode(_shades(matrix)).decode("ascii"),
+            }
+        )
+    return found
+
+
+def _shades(matrix: Array) -> bytes:
+    # a few entries stand far above all others; beyond them there is nothing to tell apart
+    highest = max(float(np.quantile(matrix, 0.995)), np.finfo(np.float32).tiny)
+    shades: Array = np.rint(np.clip(matrix / highest, 0, 1) * 255).astype(np.uint8)
+    return bytes(shades)

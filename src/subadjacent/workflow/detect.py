@@ -1,0 +1,101 @@
+"""Files → a fitted detector → one assessment → model, scores, alarms and report on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from subadjacent.runtime import Watch, ignore
+from subadjacent.workflow.fit import TrainingRows
+from subadjacent.workflow.report import Fitted, build_page, draw_figures
+from subadjacent.workflow.tables import alarm_table, keys_of, scores_table
+from subadjacent.workflow.writing import save_model, write_table, write_text
+
+if TYPE_CHECKING:
+    from subadjacent.data.files import Columns, FileRows, Rows
+    from subadjacent.detectors.base import BaseDetector
+    from subadjacent.scoring.alarms import Alarm
+
+
+class Findings(NamedTuple):
+    """What was found in some rows, and the files that say so."""
+
+    alarms: list[Alarm]
+    rows: int
+    files: tuple[Path, ...]
+
+
+def detect(
+    detector: BaseDetector,
+    rows: Rows,
+    folder: Path,
+    *,
+    title: str,
+    training: TrainingRows = TrainingRows(),  # noqa: B008 — frozen
+    png: bool = False,
+    watch: Watch = ignore,
+) -> Findings:
+    """Fit on the first rows, assess all of them once, and write what was found to a folder.
+
+    Parameters
+    ----------
+    detector
+        Not fitted yet; afterwards it is, and lies in the folder as ``model``.
+    rows
+        From ``open_files``.
+    folder
+        Gets ``model``, ``scores.csv``, ``alarms.csv`` and ``report.html``.
+    title
+        Of the report.
+    training
+        Which rows to fit on.
+    png
+        Draw the report's figures as PNG files as well.
+    watch
+        Called as work goes on.
+    """
+    part = rows.whole()
+    fitted = training.of(part.frame)
+    detector.fit(part.frame.filter(fitted), watch=watch)
+    save_model(detector, folder / "model")
+    return write_findings(
+        detector,
+        part,
+        folder,
+        title=title,
+        columns=rows.named,
+        fitted=fitted.to_numpy(),
+        notes=rows.notes,
+        png=png,
+        watch=watch,
+    )
+
+
+def write_findings(
+    detector: BaseDetector,
+    part: FileRows,
+    folder: Path,
+    *,
+    title: str,
+    columns: Columns,
+    fitted: Fitted = None,
+    notes: Sequence[str] = (),
+    png: bool = False,
+    watch: Watch = ignore,
+) -> Findings:
+    """Assess rows once with a fitted detector; write scores, alarms and report to a folder."""
+    assessment = detector.assess(part.frame, watch=watch)
+    alarms = assessment.alarms()
+    scores = assessment.scores.to_numpy()
+    table = scores_table(keys_of(part.frame), scores, detector.decision, columns, part.labels)
+    page = build_page(
+        detector, assessment, part, alarms, title=title, notes=notes, fitted=fitted, watch=watch
+    )
+    files = [folder / name for name in ("scores.csv", "alarms.csv", "report.html")]
+    write_table(table, files[0])
+    write_table(alarm_table(alarms), files[1])
+    write_text(page, files[2])
+    if png:
+        files += draw_figures(detector, assessment, alarms, folder, fitted=fitted, watch=watch)
+    return Findings(alarms, len(part), tuple(files))

@@ -1,0 +1,111 @@
+"""The report of an assessment: one page, and its figures as PNG files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.errors import InputError
+from subadjacent.runtime import Watch, ignore
+from subadjacent.workflow.progress import uncounted
+from subadjacent.workflow.writing import write_text
+
+if TYPE_CHECKING:
+    from subadjacent.data.files import FileRows, Rows
+    from subadjacent.detectors.assessment import Assessment
+    from subadjacent.detectors.base import BaseDetector
+    from subadjacent.scoring.alarms import Alarm
+
+Fitted = NDArray[np.bool_] | None
+"""Which rows were fitted on, one value a row; None where none of them were."""
+
+
+def report(
+    detector: BaseDetector,
+    rows: Rows,
+    page: Path,
+    *,
+    title: str,
+    figures: Path | None = None,
+    watch: Watch = ignore,
+) -> list[Path]:
+    """Assess the rows of files once with a fitted detector, and write the page about them.
+
+    ``figures`` is a folder for the same figures as PNG files. Gives the files written.
+    """
+    part = rows.whole()
+    assessment = detector.assess(part.frame, watch=watch)
+    alarms = assessment.alarms()
+    text = build_page(
+        detector, assessment, part, alarms, title=title, notes=rows.notes, watch=watch
+    )
+    write_text(text, page)
+    if figures is None:
+        return [page]
+    return [page, *draw_figures(detector, assessment, alarms, figures, watch=watch)]
+
+
+def build_page(
+    detector: BaseDetector,
+    assessment: Assessment,
+    part: FileRows,
+    alarms: Sequence[Alarm],
+    *,
+    title: str,
+    notes: Sequence[str] = (),
+    fitted: Fitted = None,
+    watch: Watch = ignore,
+) -> str:
+    """The page, with metrics beside those of a random score where there are labels.
+
+    Rows that were fitted on are left out of the metrics.
+    """
+    from subadjacent.evaluation.summary import with_controls
+    from subadjacent.report.page import page
+
+    facts = {"Read as": "; ".join(notes)} if notes else {}
+    judged = np.ones(len(part), dtype=bool) if fitted is None else ~fitted
+    if fitted is not None:
+        facts["Fitted on"] = f"{int(fitted.sum()):,} of {len(fitted):,} rows, the first ones"
+    metrics = None
+    if part.labels is not None and judged.any():
+        scores = assessment.scores.to_numpy()[judged]
+        with uncounted("comparing with labels", watch):
+            metrics = with_controls(
+                scores, part.labels[judged], detector.threshold_, np.random.default_rng(0)
+            )
+        if fitted is not None:
+            facts["Metrics of"] = f"the {int(judged.sum()):,} rows after those"
+    return page(
+        detector,
+        assessment,
+        title=title,
+        alarms=alarms,
+        labels=part.labels,
+        fitted=fitted,
+        metrics=metrics,
+        facts=facts,
+        watch=watch,
+    )
+
+
+def draw_figures(
+    detector: BaseDetector,
+    assessment: Assessment,
+    alarms: Sequence[Alarm],
+    folder: Path,
+    *,
+    fitted: Fitted = None,
+    watch: Watch = ignore,
+) -> list[Path]:
+    """The page's figures as PNG files."""
+    from subadjacent.report.figures import save_figures
+
+    try:
+        return save_figures(detector, assessment, folder, alarms=alarms, fitted=fitted, watch=watch)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,162 @@
+"""Files and a fitted detector → one score a row, in bounded memory where the detector allows."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.files import ENTITY
+from subadjacent.detectors.piecewise import PiecewiseScorer, reach_of
+from subadjacent.runtime import Progress, Watch, ignore
+from subadjacent.workflow.tables import keys_of, scores_table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from subadjacent.data.files import Rows
+    from subadjacent.detectors.base import BaseDetector
+    from subadjacent.scoring.evidence import Reach
+
+log = logging.getLogger(__name__)
+
+CHUNK = 100_000
+"""Rows that are read at a time."""
+
+LEAST = 1_000
+"""Rows of one entity that are assessed at a time: fewer would not tell how fast its clock ticks."""
+
+
+def score(detector: BaseDetector, rows: Rows, watch: Watch = ignore) -> pl.DataFrame:
+    """The scores table of all rows, in the order of the files.
+
+    Where ``can_score_in_parts`` holds, only the time, entity and score of each row stay in memory.
+    """
+    reach = reach_of(detector)
+    if reach.after is not None:
+        return _score_in_parts(detector, reach, rows, watch)
+    part = rows.whole()
+    scores = detector.assess(part.frame, watch=watch).scores.to_numpy()
+    return scores_table(keys_of(part.frame), scores, detector.decision, rows.named, part.labels)
+
+
+def _score_in_parts(detector: BaseDetector, reach: Reach, rows: Rows, watch: Watch) -> pl.DataFrame:
+    import polars as pl
+
+    keys, labels = [], []
+    entities: dict[str | None, _EntityScores] = {}
+    done, total = 0, rows.count
+    for part in rows.chunks(CHUNK):
+        keys.append(keys_of(part.frame))
+        if part.labels is not None:
+            labels.append(part.labels)
+        for name, places, group in _by_entity(part.frame):
+            if name not in entities:
+                entities[name] = _EntityScores(PiecewiseScorer(detector, least=LEAST, reach=reach))
+            entities[name].push(group, done + places)
+        done += len(part)
+        watch(Progress("scoring", done, max(total, done), "rows"))
+    scores = np.empty(done)
+    _score_short(detector, [entity for entity in entities.values() if entity.is_short], scores)
+    for entity in entities.values():
+        if not entity.is_short:
+            entity.finish(scores)
+    _warn_of_strangers(detector, entities)
+    return scores_table(
+        pl.concat(keys),
+        scores,
+        detector.decision,
+        rows.named,
+        np.concatenate(labels) if labels else None,
+    )
+
+
+class _EntityScores:
+    """The scores of one entity so far, its rows without a score, and their places among all."""
+
+    def __init__(self, scorer: PiecewiseScorer) -> None:
+        self._scorer = scorer
+        self._scores: list[NDArray[Any]] = []
+        self._places: list[NDArray[np.intp]] = []
+        self._waiting: list[pl.DataFrame] = []
+        self.is_short = True  # none of its rows were assessed yet
+
+    @property
+    def places(self) -> NDArray[np.intp]:
+        """Where its rows stand among all rows."""
+        return np.concatenate(self._places)
+
+    @property
+    def waiting(self) -> pl.DataFrame:
+        """Its rows that were not assessed yet."""
+        import polars as pl
+
+        return pl.concat(self._waiting)
+
+    def push(self, rows: pl.DataFrame, places: NDArray[np.intp]) -> None:
+        """Take the next rows; they wait until they are enough to be assessed."""
+        self._places.append(places)
+        self._waiting.append(rows)
+        if sum(map(len, self._waiting)) >= LEAST:
+            self._pass_on()
+
+    def finish(self, scores: NDArray[Any]) -> None:
+        """Put the scores of all its rows where they belong."""
+        if self._waiting:
+            self._pass_on()
+        scores[self.places] = np.concatenate([*self._scores, self._scorer.finish()])
+
+    def _pass_on(self) -> None:
+        self._scores.append(self._scorer.push(self.waiting))
+        self._waiting.clear()
+        self.is_short = False
+
+
+def _score_short(
+    detector: BaseDetector, entities: Sequence[_EntityScores], scores: NDArray[Any]
+) -> None:
+    """Assess entities of few rows together: a thousand frames cost more than their rows."""
+    import polars as pl
+
+    for batch in _batches(entities):
+        assessment = detector.assess(pl.concat([entity.waiting for entity in batch]))
+        for entity, evidence in zip(batch, assessment.evidence, strict=True):
+            scores[entity.places] = evidence.score
+
+
+def _batches(entities: Sequence[_EntityScores]) -> Iterator[list[_EntityScores]]:
+    """Entities with at most ``CHUNK`` rows together, or one."""
+    batch: list[_EntityScores] = []
+    rows = 0
+    for entity in entities:
+        rows += len(entity.places)
+        if batch and rows > CHUNK:
+            yield batch
+            batch, rows = [], len(entity.places)
+        batch.append(entity)
+    if batch:
+        yield batch
+
+
+def _by_entity(
+    frame: pl.DataFrame,
+) -> list[tuple[str | None, NDArray[np.intp], pl.DataFrame]]:
+    """Name, places in the frame and rows of every entity."""
+    if ENTITY not in frame.columns:
+        return [(None, np.arange(len(frame)), frame)]
+    place = "\x00place"  # no file has such a column
+    numbered = frame.with_row_index(place)
+    return [
+        (str(group[ENTITY][0]), group[place].to_numpy().astype(np.intp), group.drop(place))
+        for group in numbered.partition_by(ENTITY, maintain_order=True)
+    ]
+
+
+def _warn_of_strangers(detector: BaseDetector, entities: dict[str | None, Any]) -> None:
+    unknown = sorted(name for name in entities if name and name not in detector.entities_)
+    if detector.entities_ and len(unknown) > 1:
+        # each is assessed by itself, and only the first was named on the way
+        log.warning("%d entities in all were not seen in fitting: %s", len(unknown), unknown)

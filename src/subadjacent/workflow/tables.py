@@ -1,0 +1,114 @@
+"""Scores and alarms as tables, and alarms as JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.files import ENTITY, TIME
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from subadjacent.data.files import Columns
+    from subadjacent.scoring.alarms import Alarm
+    from subadjacent.scoring.decision import Decision
+
+
+def keys_of(frame: pl.DataFrame) -> pl.DataFrame:
+    """The time and entity of every row, where a frame has them."""
+    return frame.select([name for name in (TIME, ENTITY) if name in frame.columns])
+
+
+def scores_table(
+    keys: pl.DataFrame,
+    scores: NDArray[Any],
+    decision: Decision,
+    columns: Columns,
+    labels: NDArray[Any] | None = None,
+) -> pl.DataFrame:
+    """One row a row of the data: time, entity, score, normalised score, anomalous, label.
+
+    Time, entity and label go by the names that ``columns`` gives them, unless a column of
+    scores has that name.
+    """
+    import polars as pl
+
+    results: dict[str, NDArray[Any]] = {
+        "score": scores,
+        "normalized_score": decision.normalized(scores),
+        "anomalous": decision.anomalous(scores).astype(np.int8),
+    }
+    own_names = {TIME: columns.time, ENTITY: columns.entity}
+    kept = keys.rename(
+        {
+            key: name
+            for key, name in own_names.items()
+            if key in keys.columns and name and name not in results
+        }
+    )
+    if labels is not None:
+        taken = (None, *results, *kept.columns)
+        results["label" if columns.label in taken else str(columns.label)] = labels
+    series = [pl.Series(name, values) for name, values in results.items()]
+    # where there is neither time nor entity, the frame of what is kept has no rows either
+    return kept.hstack(series) if kept.width else pl.DataFrame(series)
+
+
+def alarm_table(alarms: Sequence[Alarm]) -> pl.DataFrame:
+    """One row an alarm; the channels that caused it in one column, the worst first."""
+    import polars as pl
+
+    rows = [
+        {
+            "entity": alarm.entity,
+            "start": str(_as_json(alarm.start)),
+            "end": str(_as_json(alarm.end)),
+            "peak": str(_as_json(alarm.peak)),
+            "rows": alarm.duration,
+            "severity": round(alarm.severity, 3),
+            "channel": alarm.causes[0].channel,
+            "seen": alarm.causes[0].seen,
+            "expected": alarm.causes[0].expected,
+            "channels": " ".join(cause.channel for cause in alarm.causes),
+        }
+        for alarm in alarms
+    ]
+    schema = {
+        "entity": pl.String, "start": pl.String, "end": pl.String, "peak": pl.String,
+        "rows": pl.Int64, "severity": pl.Float64, "channel": pl.String, "seen": pl.Float64,
+        "expected": pl.Float64, "channels": pl.String,
+    }  # fmt: skip
+    table = pl.DataFrame(rows, schema=schema)
+    return table if any(alarm.entity for alarm in alarms) else table.drop("entity")
+
+
+def alarm_record(alarm: Alarm) -> dict[str, Any]:
+    """An alarm as JSON holds it, its causes nested."""
+    record: dict[str, Any] = as_json(asdict(alarm))
+    return record
+
+
+def as_json(document: Any) -> Any:
+    """The same with only what JSON has: null for what is no finite number, times as text."""
+    if isinstance(document, dict):
+        return {str(name): as_json(value) for name, value in document.items()}
+    if isinstance(document, list | tuple):
+        return [as_json(value) for value in document]
+    return _as_json(document)
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, str | int | None) else str(value)

@@ -1,0 +1,69 @@
+"""One table of names: a frame and a file give a column the same meaning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from subadjacent.data.files import open_files
+from subadjacent.data.inputs import read
+from subadjacent.data.names import ENTITY_NAMES, LABEL_NAMES, TIME_NAMES, columns_named
+from subadjacent.errors import InputError
+
+LABELS = [0, 1, 0]
+
+
+def in_any_case(names: tuple[str, ...]) -> list[str]:
+    return [*names, *(name.upper() for name in names)]
+
+
+def test_columns_come_in_the_order_of_the_table_whatever_their_case() -> None:
+    assert columns_named(("b", "a"), ["A", 3, "c", "B", "a"]) == ["B", "A", "a"]
+    assert columns_named(("a",), ["ab", 1]) == []
+
+
+@pytest.mark.parametrize("name", in_any_case(LABEL_NAMES))
+def test_labels_are_labels_in_a_frame_and_in_a_file(tmp_path: Path, name: str) -> None:
+    frame = pl.DataFrame({"flow": [1.0, 2.0, 3.0], name: LABELS})
+    with pytest.raises(InputError, match=f"X must not hold labels; got a column {name!r}"):
+        read(frame)
+    frame.write_csv(tmp_path / "plant.csv")
+    rows = open_files([str(tmp_path / "plant.csv")])
+    assert rows.label == name
+    assert rows.channels == ("flow",)
+    labels = rows.whole().labels
+    assert labels is not None
+    assert labels.tolist() == LABELS
+
+
+@pytest.mark.parametrize("name", in_any_case(TIME_NAMES))
+def test_times_are_times_in_a_frame_and_in_a_file(tmp_path: Path, name: str) -> None:
+    frame = pl.DataFrame({"flow": [1.0, 2.0, 3.0], name: [10, 20, 30]})
+    (series,) = read(frame).series
+    assert series.channels == ("flow",)
+    assert series.label(2) == 30
+    frame.write_csv(tmp_path / "plant.csv")
+    rows = open_files([str(tmp_path / "plant.csv")])
+    assert rows.time == name
+    assert rows.channels == ("flow",)
+
+
+@pytest.mark.parametrize("name", in_any_case(ENTITY_NAMES))
+def test_entities_are_entities_in_a_frame_and_in_a_file(tmp_path: Path, name: str) -> None:
+    frame = pl.DataFrame({"flow": [1.0, 2.0, 3.0], name: ["x", "y", "x"]})
+    assert [series.entity for series in read(frame).series] == ["x", "y"]
+    frame.write_csv(tmp_path / "plant.csv")
+    assert open_files([str(tmp_path / "plant.csv")]).entity == name
+
+
+def test_a_second_time_column_of_a_file_is_no_channel_that_the_frame_would_refuse(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "plant.csv"
+    path.write_text("Time,ts,a\n2026-01-01,1,5\n2026-01-02,2,6\n2026-01-03,3,7\n")
+    rows = open_files([str(path)])
+    assert (rows.time, rows.channels) == ("Time", ("a",))
+    assert "column 'ts' is left out: another column has that part" in rows.notes
+    assert read(rows.whole().frame).series[0].channels == ("a",)

@@ -1,0 +1,60 @@
+"""Which rows of a file are fitted on."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import polars as pl
+import pytest
+
+from subadjacent.errors import InputError
+from subadjacent.workflow.fit import TrainingRows
+
+
+def times(zone: bool = False) -> pl.Series:
+    start = datetime(2026, 1, 1, tzinfo=UTC if zone else None)
+    return pl.Series([start + timedelta(hours=hour) for hour in range(10)])
+
+
+BARE = pl.DataFrame({"a": range(10)})
+DATED = BARE.with_columns(timestamp=times())
+ZONED = BARE.with_columns(timestamp=times(zone=True))
+COUNTED = BARE.with_columns(timestamp=pl.Series(range(100, 110)))
+
+
+@pytest.mark.parametrize(
+    ("frame", "until", "rows"),
+    [
+        (BARE, "4", 4),
+        (DATED, "2026-01-01T03:00", 3),
+        (ZONED, "2026-01-01T03:00", 3),
+        (ZONED, "2026-01-01T03:00+01:00", 2),
+        (COUNTED, "103.5", 4),
+    ],
+)
+def test_rows_before_a_moment_are_fitted_on(frame: pl.DataFrame, until: str, rows: int) -> None:
+    assert TrainingRows(1.0, until).of(frame).sum() == rows
+
+
+def test_a_share_is_taken_of_each_entity() -> None:
+    frame = pl.DataFrame({"item_id": ["x"] * 4 + ["y"] * 10, "a": range(14)})
+    chosen = frame.filter(TrainingRows(0.5).of(frame))
+    assert chosen["a"].to_list() == [0, 1, 4, 5, 6, 7, 8]
+
+
+@pytest.mark.parametrize(
+    ("frame", "fraction", "until", "message"),
+    [
+        (BARE, 1.0, "noon", "until must be a row number, for the data has no times"),
+        (BARE, 1.0, "0", "until must leave rows to fit on; none come before 0"),
+        (DATED, 1.0, "noon", "until must be a time such as 2026-01-31T12:00; got 'noon'"),
+        (DATED, 1.0, "2026-01-01T03:00Z", "until must have no time zone"),
+        (COUNTED, 1.0, "noon", "until must be a number like those of timestamp"),
+    ],
+)
+def test_a_part_that_cannot_be_taken_is_refused(
+    frame: pl.DataFrame, fraction: float, until: str | None, message: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        TrainingRows(fraction, until).of(frame)
+    assert str(caught.value).startswith(message)

@@ -1,0 +1,106 @@
+"""Tables of scores and alarms, and JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from subadjacent.data.files import Columns
+from subadjacent.scoring.alarms import Alarm, Cause
+from subadjacent.scoring.decision import Decision
+from subadjacent.workflow.tables import alarm_record, alarm_table, as_json, keys_of, scores_table
+
+DECISION = Decision(threshold=3.0, typical=1.0, spread=1.0)
+SCORES = np.array([1.0, 3.0, 5.0])
+FRAME = pl.DataFrame(
+    {"timestamp": [10, 20, 30], "item_id": ["a", "b", "a"], "flow": [0.1, 0.2, 0.3]}
+)
+
+
+def test_a_table_has_a_row_a_row_under_the_names_of_the_files() -> None:
+    columns = Columns(time="when", entity="pump", label="y")
+    table = scores_table(keys_of(FRAME), SCORES, DECISION, columns, np.array([0, 0, 1]))
+    assert table.to_dict(as_series=False) == {
+        "when": [10, 20, 30],
+        "pump": ["a", "b", "a"],
+        "score": [1.0, 3.0, 5.0],
+        "normalized_score": [0.0, 1.0, 2.0],
+        "anomalous": [0, 0, 1],
+        "y": [0, 0, 1],
+    }
+
+
+@pytest.mark.parametrize(
+    ("frame", "columns", "names"),
+    [
+        (FRAME.select("flow"), Columns(), []),
+        (FRAME, Columns(time="score", entity="anomalous"), ["timestamp", "item_id"]),
+        (FRAME.drop("item_id"), Columns(time="when"), ["when"]),
+    ],
+)
+def test_names_that_the_table_has_itself_are_not_used_twice(
+    frame: pl.DataFrame, columns: Columns, names: list[str]
+) -> None:
+    table = scores_table(keys_of(frame), SCORES, DECISION, columns)
+    assert table.columns == [*names, "score", "normalized_score", "anomalous"]
+    assert len(table) == 3
+
+
+@pytest.mark.parametrize("name", ["when", "score", None])
+def test_labels_whose_name_is_taken_are_called_label(name: str | None) -> None:
+    columns = Columns(time="when", label=name)
+    table = scores_table(keys_of(FRAME), SCORES, DECISION, columns, np.array([0, 0, 1]))
+    assert table.columns[-1] == "label"
+
+
+def alarm(entity: str | None = None) -> Alarm:
+    causes = (
+        Cause("flow", 9.0, datetime(2026, 1, 1, 12), expected=math.nan, seen=2.5),
+        Cause("heat", 4.0, datetime(2026, 1, 1, 12), expected=1.0, seen=0.5),
+    )
+    start, end = datetime(2026, 1, 1, 12), datetime(2026, 1, 1, 13)
+    return Alarm(start, end, start, 2.34567, 4.0, 3, causes, first=7, last=9, entity=entity)
+
+
+def test_alarms_are_a_flat_table() -> None:
+    assert alarm_table([alarm()]).rows(named=True)[0] == {
+        "start": "2026-01-01T12:00:00",
+        "end": "2026-01-01T13:00:00",
+        "peak": "2026-01-01T12:00:00",
+        "rows": 3,
+        "severity": 2.346,
+        "channel": "flow",
+        "seen": 2.5,
+        "expected": pytest.approx(math.nan, nan_ok=True),
+        "channels": "flow heat",
+    }
+    assert alarm_table([alarm("pump")]).columns[0] == "entity"
+    assert len(alarm_table([])) == 0
+
+
+def test_an_alarm_is_a_record_that_json_holds() -> None:
+    record = alarm_record(alarm("pump"))
+    assert json.loads(json.dumps(record, allow_nan=False)) == record
+    assert record["entity"] == "pump"
+    assert record["start"] == "2026-01-01T12:00:00"
+    assert [cause["expected"] for cause in record["causes"]] == [None, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("document", "json_document"),
+    [
+        ({"a": [np.nan, 1.5]}, {"a": [None, 1.5]}),
+        ((np.float32(2), np.int64(3), True, None), [2.0, 3, True, None]),
+        ({1: datetime(2026, 1, 1)}, {"1": "2026-01-01T00:00:00"}),
+        (pl.Float64, "Float64"),
+        (np.float64("inf"), None),
+    ],
+)
+def test_a_document_becomes_what_json_has(document: Any, json_document: Any) -> None:
+    assert as_json(document) == json_document
