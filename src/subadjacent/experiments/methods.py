@@ -18,6 +18,8 @@ NETWORK: dict[str, Any] = {
     "smoothing": 20,
     "dynamic": "none",
 }
+# longest training of the default's network in a trial
+QUICK_BUDGET = "1s"
 # name → class of the detector, and settings of all its runs
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "default": ("SubAdjacentDetector", {}),
@@ -40,6 +42,8 @@ def build(run: Run, device: str) -> BaseDetector:
     known = DETECTORS[kind]().get_params(deep=False)
     if run.quick and "size" in known:
         arguments = {"epochs": 1} | arguments | {"size": "small", "stride": 40}
+    if run.quick and "network" in arguments:
+        arguments = arguments | {"budget": QUICK_BUDGET}
     arguments = arguments | {name: value for name, value in run.settings if name != "train"}
     # controls have no device, some of them no seed
     arguments |= {
