@@ -19,6 +19,7 @@ ABOUT = {
     "slow rhythm": "the same, from neighbours further away",
     "other channels": "what the other channels do not explain either",
     "all channels": "what is left over of all channels together",
+    "network": "what a network that rebuilds windows does not explain",
     "error": "mean squared residual of the channels, before it is averaged",
     "contribution": "from the attention; where it is low, the error counts more",
     "row score": "of the row by itself, before it is averaged or compared with others",
