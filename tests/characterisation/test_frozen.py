@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from subadjacent.detectors.ridge import BandRidgeDetector
 
 from characterisation import cases
 from subadjacent import SubAdjacentDetector
 from subadjacent.detectors.base import BaseDetector
+from subadjacent.methods.neural.transformers import SubAdjacentMethod
+from subadjacent.methods.views.settings import ViewSettings
+from subadjacent.methods.views.with_network import NetworkedViewsMethod
 
 FROZEN = Path(__file__).with_name("frozen")
 EXACT, NETWORK = 1e-6, 1e-3
@@ -26,25 +28,31 @@ needs_msl = pytest.mark.skipif(not cases.MSL.exists(), reason=f"{cases.MSL} is n
 @pytest.mark.parametrize("name", list(cases.generated()))
 def test_linear_default_on_generated_rows(name: str) -> None:
     train, test = cases.generated()[name]
-    _compare(SubAdjacentDetector(recipe="fast").fit(train), test, f"linear-{name}", EXACT)
+    _compare(SubAdjacentDetector().fit(train), test, f"linear-{name}", EXACT)
 
 
 @needs_msl
 @pytest.mark.shared
 def test_linear_default_on_msl() -> None:
     train, test = cases.msl()
-    _compare(SubAdjacentDetector(recipe="fast").fit(train), test, "linear-msl", EXACT)
+    _compare(SubAdjacentDetector().fit(train), test, "linear-msl", EXACT)
 
 
 def test_causal_form_on_a_plant() -> None:
     train, test = cases.generated()["plant"]
-    _compare(BandRidgeDetector(causal=True).fit(train), test, "causal-plant", EXACT)
+    _compare(SubAdjacentDetector(lookahead=0).fit(train), test, "causal-plant", EXACT)
+
+
+class WithTinyNetwork(SubAdjacentDetector):
+    """The default with a network that trains in a second."""
+
+    def _method(self) -> NetworkedViewsMethod:
+        return NetworkedViewsMethod(ViewSettings(), SubAdjacentMethod(size="tiny", epochs=1))
 
 
 def test_default_with_a_network_on_a_plant() -> None:
     train, test = cases.generated()["plant"]
-    detector = SubAdjacentDetector(recipe="combined", size="tiny", epochs=1).fit(train)
-    _compare(detector, test, "network-plant", NETWORK)
+    _compare(WithTinyNetwork().fit(train), test, "network-plant", NETWORK)
 
 
 def _compare(detector: BaseDetector, test: Any, name: str, tolerance: float) -> None:
