@@ -5,9 +5,14 @@ Nothing that is learned depends on how work is spread, or on who watches it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol, TypeVar
+
+from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -36,6 +41,33 @@ class Map(Protocol):
 
     def __call__(self, function: Callable[[Any], Result], items: Sequence[Any]) -> Iterator[Result]:
         """Yield the result of every item."""
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed else os.cpu_count() or 1
+
+
+def side_by_side(
+    function: Callable[[Item], Result], items: Sequence[Item], *, worth_it: bool
+) -> list[Result]:
+    """Apply a function to every item, in threads where the work is worth it.
+
+    NumPy lets go of the interpreter's lock while it computes. Libraries of linear algebra are kept
+    to one thread each meanwhile: several threads would wait for each other more than work.
+    """
+    with _linear_algebra().limit(limits=1, user_api="blas"):
+        if not worth_it or cores() == 1 or len(items) == 1:
+            return [function(item) for item in items]
+        with ThreadPoolExecutor(min(cores(), len(items))) as threads:
+            return list(threads.map(function, items))
+
+
+@cache
+def _linear_algebra() -> ThreadpoolController:
+    # looking for the libraries takes milliseconds: once will do
+    return ThreadpoolController()
 
 
 def in_turn(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:

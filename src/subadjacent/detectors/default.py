@@ -1,4 +1,4 @@
-"""The default: rows that cannot be expected from their sub-adjacent neighbours, by linear models."""
+"""The default: linear models expect each point from its sub-adjacent neighbours."""
 
 from __future__ import annotations
 

@@ -18,6 +18,8 @@ from subadjacent.ridge.neighbours import Neighbours
 
 # rows handled at a time
 CHUNK = 16_384
+# the windows of fewer rows than this are copied: it is quicker than looking at them in turns
+FEW = 2_000
 # a level that moves may be so many standard deviations from where it was
 FAR_CLIP = 1000.0
 
@@ -76,7 +78,7 @@ class BandRidge:
             begin = max(start - self.neighbours.reach, 0)
             around = rows[begin : stop + self.neighbours.reach]
             inputs = self.inputs(around)
-            left = self._left(inputs, start - begin, stop - begin)
+            left = self.left(inputs, start - begin, stop - begin)
             found[start - first : stop - first] = left
         return found
 
@@ -102,8 +104,18 @@ class BandRidge:
             picked = picked if as_they_are else cut(picked)
         return np.asarray(picked.reshape(len(rows), -1))
 
-    def _left(self, inputs: Inputs, first: int, last: int) -> Rows:
+    def left(self, inputs: Inputs, first: int, last: int) -> Rows:
+        """What is left of the rows from ``first`` to ``last`` of these inputs, (T, C)."""
         weights, constant = self.weights[:-1], self.weights[-1]
+        if last - first < FEW:
+            expected = self.features(inputs, np.arange(first, last)) @ weights
+        else:
+            expected = self._expected(inputs, first, last)
+        return np.asarray(inputs.target[first:last] - (expected + constant), dtype=np.float32)
+
+    def _expected(self, inputs: Inputs, first: int, last: int) -> NDArray[Any]:
+        """What many rows are expected to be, but for the constant, without copying windows."""
+        weights = self.weights[:-1]
         expected = np.empty((last - first, self.weights.shape[1]), dtype=np.float32)
         sizes = [side.size * inputs.seen.shape[1] for side in self.neighbours.sides]
         of_sides = np.split(weights, np.cumsum(sizes)[:-1])
@@ -119,7 +131,7 @@ class BandRidge:
             bent = first + np.flatnonzero(inputs.bent[first:last])
             if len(bent):
                 expected[bent - first] = self.features(inputs, bent) @ weights
-        return np.asarray(inputs.target[first:last] - (expected + constant), dtype=np.float32)
+        return expected
 
     def _mean(self, rows: Rows) -> Rows:
         """The mean of each row's neighbours; of no use where some are missing."""

@@ -1,11 +1,11 @@
 """Fit a band ridge, and say what it would have made of rows it had not seen.
 
-Shapes: T rows of a stretch, C channels, F features.
+Shapes: T rows of a stretch, n rows in all, C channels, F features.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from subadjacent.ridge.axes import Rows
 from subadjacent.ridge.band import BandRidge
-from subadjacent.ridge.moments import Moments, moments
+from subadjacent.ridge.cases import Cases, FewCases, ManyCases
+from subadjacent.ridge.moments import Moments
 from subadjacent.ridge.neighbours import Neighbours
 
 FOLDS = 5
@@ -22,15 +23,15 @@ FOLDS = 5
 PENALTIES = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)
 # rows that are enough to learn from: what more of them change is less than chance does
 MOST_ROWS = 1_000_000
-# rows whose moments are taken at a time
-CHUNK = 65_536
+# fewer rows than this are multiplied out as they are
+FEW = 2_000
 
 
 class RidgeFit(NamedTuple):
     """A fitted model, and what models that had not seen a row make of it.
 
     ``unseen`` holds the residuals of the rows asked for, 0 elsewhere; ``mean_squares`` are those
-    of all residuals, (C,).
+    of all rows, (C,).
     """
 
     model: BandRidge
@@ -55,34 +56,28 @@ def fit_ridge(
     which choose the penalty. Rows within the neighbours' reach of a fold are left out with it, for
     they are made of the same rows. Where that leaves nothing to learn from, there is no model:
     residuals of rows that were learned from are far too small to say what is usual. ``wanted``
-    says which rows of every stretch to give residuals of; all when left out. Of more than about
+    says which rows of every stretch to give residuals of, all when left out. Of more than about
     ``most`` rows, some from all over them are learned from.
     """
     blank = BandRidge(neighbours, axes, np.zeros((0, 0), np.float32), local)
-    cases = _Cases(blank, parts)
-    total = len(cases)
+    total = sum(rows.stop - rows.start for rows in map(neighbours.complete, map(len, parts)))
     if not total:
         return None
     cuts = np.linspace(0, total, min(FOLDS, total) + 1).astype(int).tolist()
     folds = list(pairwise(cuts))
     reach = neighbours.reach
     guarded = [(max(first - reach, 0), min(last + reach, total)) for first, last in folds]
-    edges = sorted({0, total, *cuts, *(edge for pair in guarded for edge in pair)})
-    share = max(most // (len(edges) - 1), 1)
-    pieces = {
-        (first, last): cases.moments(first, min(last, first + share))
-        for first, last in pairwise(edges)
-    }
-
-    def within(first: int, last: int) -> Moments:
-        inside = [piece for (a, b), piece in pieces.items() if first <= a and b <= last]
-        return sum(inside[1:], start=inside[0])
-
-    everything = within(0, total)
     if any(first == 0 and last == total for first, last in guarded):
         return None
-    learned = [everything - within(*pair) for pair in guarded]
-    trial = _choose_penalty(learned, [within(*fold) for fold in folds], penalties)
+    cases: Cases
+    if total < FEW:
+        cases = FewCases(blank, parts)
+    else:
+        edges = {0, total, *cuts, *(edge for pair in guarded for edge in pair)}
+        cases = ManyCases(blank, parts, edges, most)
+    everything = cases.moments(0, total)
+    learned = [everything - cases.moments(*pair) for pair in guarded]
+    trial = _choose_penalty(cases, folds, learned, penalties)
     return RidgeFit(
         blank.with_weights(everything.solve(trial.penalty)),
         cases.residuals([blank.with_weights(each) for each in trial.weights], folds, wanted),
@@ -92,7 +87,7 @@ def fit_ridge(
 
 
 class _Trial(NamedTuple):
-    """A penalty, the weights that each fold's other rows lead to, and their errors on the fold."""
+    """A penalty, the weights that each fold's other rows lead to, and their errors on the folds."""
 
     penalty: float
     weights: list[NDArray[np.float64]]
@@ -100,7 +95,10 @@ class _Trial(NamedTuple):
 
 
 def _choose_penalty(
-    learned: Sequence[Moments], judged: Sequence[Moments], penalties: Sequence[float]
+    cases: Cases,
+    folds: Sequence[tuple[int, int]],
+    learned: Sequence[Moments],
+    penalties: Sequence[float],
 ) -> _Trial:
     """The penalty of least error on held-out rows.
 
@@ -109,7 +107,7 @@ def _choose_penalty(
 
     def attempt(penalty: float) -> _Trial:
         weights = [moments.solve(penalty) for moments in learned]
-        errors = [fold.errors(each) for fold, each in zip(judged, weights, strict=True)]
+        errors = [cases.errors(*fold, each) for fold, each in zip(folds, weights, strict=True)]
         return _Trial(penalty, weights, np.sum(errors, axis=0))
 
     middle = (len(penalties) - 1) // 2
@@ -124,53 +122,3 @@ def _choose_penalty(
         if improved:
             break
     return best
-
-
-class _Cases:
-    """The rows of all stretches that have all their neighbours, counted through."""
-
-    def __init__(self, blank: BandRidge, parts: Sequence[Rows]) -> None:
-        self.blank = blank
-        self.parts = parts
-        self.complete = [blank.neighbours.complete(len(part)) for part in parts]
-
-    def __len__(self) -> int:
-        return sum(rows.stop - rows.start for rows in self.complete)
-
-    def moments(self, first: int, last: int) -> Moments:
-        """Of the cases from ``first`` to ``last``."""
-        reach = self.blank.neighbours.reach
-        channels, axes = self.blank.axes.shape
-        total = Moments.nothing(self.blank.neighbours.count * axes + 1, channels)
-        for number, start, stop in self._overlaps(first, last):
-            for at in range(start, stop, CHUNK):
-                begin, end = max(at - reach, 0), min(at + CHUNK, stop)
-                inputs = self.blank.inputs(self.parts[number][begin : end + reach])
-                total = total + moments(self.blank, inputs, at - begin, end - begin)
-        return total
-
-    def residuals(
-        self,
-        models: Sequence[BandRidge],
-        folds: Sequence[tuple[int, int]],
-        wanted: Sequence[slice] | None,
-    ) -> list[Rows]:
-        """Of the wanted rows, by the model of their fold; 0 where a row is no case."""
-        residuals = [np.zeros_like(part) for part in self.parts]
-        for model, (first, last) in zip(models, folds, strict=True):
-            for number, start, stop in self._overlaps(first, last):
-                if wanted is not None:
-                    start, stop = max(start, wanted[number].start), min(stop, wanted[number].stop)
-                if start < stop:
-                    rows = model.residuals(self.parts[number], start, stop)
-                    residuals[number][start:stop] = rows
-        return residuals
-
-    def _overlaps(self, first: int, last: int) -> Iterator[tuple[int, int, int]]:
-        """The stretches that some cases lie on, and from which row to which."""
-        at = 0
-        for number, rows in enumerate(self.complete):
-            start, stop = max(first - at, 0), min(last - at, rows.stop - rows.start)
-            if start < stop:
-                yield number, rows.start + start, rows.start + stop
-            at += rows.stop - rows.start

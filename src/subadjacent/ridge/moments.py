@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from subadjacent.ridge.band import BandRidge, Inputs
 from subadjacent.ridge.neighbours import Neighbours
 
 # fewer rows than this are multiplied out: filling the matrix lag by lag takes longer
-FEW = 600
+FEW = 1_000
 # keeps the smallest penalty solvable where features are alike
 JITTER = 1e-6
 
@@ -30,8 +31,8 @@ JITTER = 1e-6
 class Moments:
     """Sums over rows: of features by features, features by targets, and squared targets."""
 
-    features: NDArray[np.float64]  # (F, F)
-    targets: NDArray[np.float64]  # (F, C)
+    features: NDArray[Any]  # (F, F), float64, or float32 of few rows
+    targets: NDArray[Any]  # (F, C)
     squares: NDArray[np.float64]  # (C,)
 
     def __add__(self, other: Moments) -> Moments:
@@ -54,20 +55,22 @@ class Moments:
         return round(float(self.features[-1, -1]))
 
     @classmethod
-    def nothing(cls, features: int, channels: int) -> Moments:
-        """Of no row."""
+    def multiplied_out(cls, features: NDArray[Any], targets: NDArray[Any]) -> Moments:
+        """Of rows with these features (n, F) and targets (n, C): the definition."""
         return cls(
-            np.zeros((features, features)), np.zeros((features, channels)), np.zeros(channels)
+            features.T @ features,
+            features.T @ targets,
+            np.square(targets, dtype=np.float64).sum(axis=0),
         )
 
-    def solve(self, penalty: float) -> NDArray[np.float64]:
+    def solve(self, penalty: float) -> NDArray[Any]:
         """The weights, (F, C)."""
         ridge = self.features.copy()
         ridge[np.diag_indices_from(ridge)] += penalty + JITTER
         factor = cho_factor(ridge, overwrite_a=True, check_finite=False)
         return np.asarray(cho_solve(factor, self.targets, check_finite=False))
 
-    def errors(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def errors(self, weights: NDArray[Any]) -> NDArray[np.float64]:
         """Each channel's sum of squared errors on these rows, without looking at them again."""
         explained = 2 * self.targets - self.features @ weights
         return np.asarray(self.squares - np.einsum("fc,fc->c", weights, explained))
@@ -76,7 +79,7 @@ class Moments:
 def moments(ridge: BandRidge, inputs: Inputs, first: int, last: int) -> Moments:
     """Of the rows from ``first`` to ``last``, all of them complete."""
     if last - first < FEW:
-        return multiplied_out(ridge, inputs, np.arange(first, last))
+        return _of_rows(ridge, inputs, np.arange(first, last))
     found = _by_lags(ridge.neighbours, inputs, first, last)
     if inputs.level is None or inputs.bent is None:
         return found
@@ -84,23 +87,25 @@ def moments(ridge: BandRidge, inputs: Inputs, first: int, last: int) -> Moments:
     bent = first + np.flatnonzero(inputs.bent[first:last])
     if len(bent):
         # rows with a feature that is cut, as if it were not, and as they are
-        found = found - multiplied_out(ridge, inputs, bent, as_they_are=True)
-        found = found + multiplied_out(ridge, inputs, bent)
+        found = found - _of_rows(ridge, inputs, bent, as_they_are=True)
+        found = found + _of_rows(ridge, inputs, bent)
     return found
 
 
-def multiplied_out(
+def _of_rows(
     ridge: BandRidge, inputs: Inputs, rows: NDArray[np.int64], *, as_they_are: bool = False
 ) -> Moments:
-    """Of some rows, straight from the definition; with features uncut if so wished."""
-    features = ridge.features(inputs, rows, as_they_are=as_they_are)
-    features = np.concatenate([features, np.ones((len(rows), 1), features.dtype)], axis=1)
-    targets = inputs.target[rows]
+    """Of some rows, multiplied out; with features uncut if so wished."""
+    features = with_constant(ridge.features(inputs, rows, as_they_are=as_they_are))
+    found = Moments.multiplied_out(features, inputs.target[rows])
     return Moments(
-        (features.T @ features).astype(np.float64),
-        (features.T @ targets).astype(np.float64),
-        np.square(targets, dtype=np.float64).sum(axis=0),
+        found.features.astype(np.float64), found.targets.astype(np.float64), found.squares
     )
+
+
+def with_constant(features: NDArray[Any]) -> NDArray[Any]:
+    """Features with one more that is always 1."""
+    return np.concatenate([features, np.ones((len(features), 1), features.dtype)], axis=1)
 
 
 def _by_lags(neighbours: Neighbours, inputs: Inputs, first: int, last: int) -> Moments:

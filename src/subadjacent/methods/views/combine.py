@@ -12,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.methods.views.view import PARTS
+from subadjacent.runtime import side_by_side
 from subadjacent.scoring.moving import WindowSums, moving_mean, row_counts, rows_ahead
 from subadjacent.scoring.usual import SOFTNESS, Surprise, chunks
 
+# values that are worth several threads
+MANY = 200_000
 # decimals of a score that mean something: rows that are alike then tie
 DECIMALS = 6
 
@@ -45,7 +48,9 @@ def combine(parts: Sequence[PartOfStretch], factors: Sequence[float], shape: Any
     weight = np.sum(
         [part.weight * own.judged for part, own in zip(PARTS, parts, strict=True)], axis=0
     )
-    for first, last in chunks(rows):
+
+    def add_up(bounds: tuple[int, int]) -> None:
+        first, last = bounds
         here = slice(first, last)
         total = np.zeros((last - first, channels))
         for number, (part, own, factor) in enumerate(zip(PARTS, parts, factors, strict=True)):
@@ -59,6 +64,8 @@ def combine(parts: Sequence[PartOfStretch], factors: Sequence[float], shape: Any
             total += surprise
         values[here] = total
         means[here] = total.mean(axis=1)
+
+    side_by_side(add_up, chunks(rows), worth_it=rows * channels >= MANY)
     return Combined(values, means, by_part)
 
 
@@ -83,10 +90,14 @@ def unusual(values: NDArray[Any], smoothing: int, lookahead: int | None) -> NDAr
     unusual = np.empty(values.shape, dtype=np.float32)
     ahead = rows_ahead(smoothing, lookahead)
     counts = row_counts(n, smoothing, lookahead)
-    for first, last in chunks(n):
+
+    def average(bounds: tuple[int, int]) -> None:
+        first, last = bounds
         begin = max(first - smoothing, 0)
         around = values[begin : last + smoothing].astype(np.float64)
         mean = WindowSums(around, begin, n).over(first, last, smoothing, ahead)
         mean /= counts[first:last, None]
         unusual[first:last] = SOFTNESS * np.expm1(mean)
+
+    side_by_side(average, chunks(n), worth_it=values.size >= MANY)
     return unusual

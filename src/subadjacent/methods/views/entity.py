@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from subadjacent.data.scaling import Scaler
 from subadjacent.methods.method import Model, State
 from subadjacent.methods.views.combine import (
+    MANY,
     Combined,
     PartOfStretch,
     combine,
@@ -24,6 +25,7 @@ from subadjacent.methods.views.combine import (
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.view import LOCAL, PARTS, VIEWS, Look, View
 from subadjacent.ridge.axes import Rows
+from subadjacent.runtime import side_by_side
 from subadjacent.scoring.evidence import Array, Evidence, Reach
 from subadjacent.scoring.moving import rows_ahead
 from subadjacent.scoring.usual import SCALES, SPREAD
@@ -47,7 +49,9 @@ class EntityViews:
 
     def look(self, rows: Rows, lookahead: int | None) -> list[Look]:
         """What each view makes of a stretch."""
-        return [view.look(rows, lookahead) for view in self.views]
+        return side_by_side(
+            lambda view: view.look(rows, lookahead), self.views, worth_it=rows.size >= MANY
+        )
 
     def combine(self, looks: list[Look], shape: tuple[int, ...]) -> Combined:
         """What all parts together make of it."""

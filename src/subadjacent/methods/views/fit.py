@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.methods.views.combine import PartOfStretch, combine
+from subadjacent.methods.views.combine import MANY, PartOfStretch, combine
 from subadjacent.methods.views.entity import EntityViews
 from subadjacent.methods.views.settings import ViewSettings
-from subadjacent.methods.views.view import JOINT_VIEW, LEVEL, LOCAL, PARTS, RHYTHM, SLOW, View
+from subadjacent.methods.views.view import JOINT_VIEW, LEVEL, LOCAL, PARTS, SLOW, VIEWS, View
 from subadjacent.ridge.axes import Rows, cut, principal_axes
 from subadjacent.ridge.companions import fit_companions
 from subadjacent.ridge.period import dominant_period
 from subadjacent.ridge.sides import SidesFit, fit_sides
+from subadjacent.runtime import side_by_side
 from subadjacent.scoring.usual import Surprise
 from subadjacent.scoring.usual_fit import Judged, ScaleFit, fit_channel_scale, fit_joint_scale
 from subadjacent.scoring.weights import PartWeights, typical_surprise
@@ -47,16 +48,19 @@ def fit_views(parts: Sequence[Rows], settings: ViewSettings) -> ViewsFit:
     band = settings.neighbours(settings.near, settings.far)
     looks_ahead = settings.ahead.neighbours is None
 
-    def sides(local: bool) -> SidesFit:
-        return fit_sides(parts, band, axes, local=local, looks_ahead=looks_ahead)
+    def sides(name: str) -> SidesFit | None:
+        if name == LEVEL:
+            return None
+        if name == SLOW:
+            return _fit_slow(parts, axes, settings)
+        return fit_sides(parts, band, axes, local=name == LOCAL, looks_ahead=looks_ahead)
 
-    lookahead = settings.ahead.residuals
-    fits = [
-        _fit_view(LEVEL, parts, None, lookahead),
-        _fit_view(RHYTHM, parts, sides(local=False), lookahead),
-        _fit_view(LOCAL, parts, sides(local=True), lookahead),
-        _fit_view(SLOW, parts, _fit_slow(parts, axes, settings), lookahead),
-    ]
+    # the ones that take longest first
+    fits = side_by_side(
+        lambda name: _fit_view(name, parts, sides(name), settings.ahead.residuals),
+        VIEWS[::-1],
+        worth_it=sum(part.size for part in parts) >= MANY,
+    )[::-1]
     unseen = [part for fit in fits for part in fit.parts]
     weights = _weights(unseen, parts)
     combined = [

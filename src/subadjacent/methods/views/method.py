@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.scaling import Scaler, fit_scalers
@@ -21,10 +20,9 @@ from subadjacent.errors import InputError
 from subadjacent.methods.method import Fitted, Method, Model, State
 from subadjacent.methods.views.combine import smoothed, smoothing_lengths
 from subadjacent.methods.views.entity import EntityViews, ViewsModel
-from subadjacent.methods.views.fit import ViewsFit, fit_views
+from subadjacent.methods.views.fit import fit_views
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.state import restore
-from subadjacent.ridge.axes import Rows
 from subadjacent.ridge.band import FAR_CLIP
 from subadjacent.runtime import Progress, Runtime
 from subadjacent.scoring.outliers import level_folds, outlier_free
@@ -100,7 +98,7 @@ class _EntityFit(NamedTuple):
 def _fit_entity(task: _Task) -> _EntityFit:
     series, scaler, settings = task
     parts = [scaler.apply(series.values[start:stop]) for start, stop in series.stretches]
-    views, unseen = _fit_quietly(parts, settings)
+    views, unseen = fit_views(parts, settings)
     scores = np.concatenate(
         [smoothed(rows, settings.smoothing, settings.ahead.score) for rows in unseen]
     )
@@ -129,13 +127,7 @@ def _fit_pooled(
     some = series[::step]
     most = max(POOLED_ROWS // len(some), 2 * settings.far)
     parts = [scaler.apply(rows) for one in some for rows in _last_stretches(one, most)]
-    return _fit_quietly(parts, settings).entity
-
-
-def _fit_quietly(parts: Sequence[Rows], settings: ViewSettings) -> ViewsFit:
-    # small products: several threads would wait for each other more than work
-    with threadpool_limits(1, user_api="blas"):
-        return fit_views(parts, settings)
+    return fit_views(parts, settings).entity
 
 
 def _last_stretches(series: TrainSeries, most: int) -> list[NDArray[np.float64]]:
