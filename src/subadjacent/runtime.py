@@ -75,6 +75,17 @@ def in_turn(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterat
     return map(function, items)
 
 
+def over_processes(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+    """On all cores, in processes that are started once and kept for the next call."""
+    from joblib import Parallel, delayed
+
+    if cores() == 1:
+        return in_turn(function, items)
+    work = Parallel(n_jobs=cores(), return_as="generator")
+    results: Iterator[Result] = work(delayed(function)(item) for item in items)
+    return results
+
+
 @dataclass(frozen=True, slots=True)
 class Runtime:
     """What a method is told about the machine and its caller.
@@ -88,11 +99,11 @@ class Runtime:
     watch
         Called as work goes on.
     map
-        Spreads work over entities: in turn, over processes, or over a cluster.
+        Spreads work over many entities: over processes, or over a cluster.
     """
 
     device: str = "auto"
     precision: str = "auto"
     seed: int = 0
     watch: Watch = ignore
-    map: Map = in_turn
+    map: Map = over_processes

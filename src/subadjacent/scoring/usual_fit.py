@@ -80,14 +80,13 @@ class ScaleFit(Generic[S]):
 
 
 def fit_channel_scale(
-    parts: Sequence[Residuals], judged: Judged, lookahead: int | None
+    parts: Sequence[Residuals], rows: JudgedRows, lookahead: int | None
 ) -> ScaleFit[ChannelScale]:
     """From residuals of held-out rows; where none is judged, nothing is ever unusual."""
 
     def measure(part: Residuals, first: int, last: int) -> Squares:
         return Squares.of(part, first, last, lookahead)
 
-    rows = _JudgedRows(judged)
     sums, spreads = _Sums(rows), _Sample(rows)
     for number, first, last in _everything(parts):
         squares = measure(parts[number], first, last)
@@ -104,14 +103,13 @@ def fit_channel_scale(
 
 
 def fit_joint_scale(
-    parts: Sequence[Residuals], judged: Judged, lookahead: int | None
+    parts: Sequence[Residuals], rows: JudgedRows, lookahead: int | None
 ) -> ScaleFit[JointScale]:
     """From residuals of held-out rows; where none is judged, nothing is ever unusual."""
 
     def measure(part: Residuals, first: int, last: int) -> JointSquares:
         return JointSquares.of(part, first, last, lookahead)
 
-    rows = _JudgedRows(judged)
     sums = _Sums(rows)
     for number, first, last in _everything(parts):
         sums.add(number, first, measure(parts[number], first, last).squares)
@@ -125,8 +123,14 @@ def _everything(parts: Sequence[Residuals]) -> Iterator[tuple[int, int, int]]:
             yield number, first, last
 
 
-class _JudgedRows:
-    """The judged rows of all stretches, counted through, and the folds they are cut into."""
+class JudgedRows:
+    """The judged rows of all stretches, counted through, and the folds they are cut into.
+
+    Parameters
+    ----------
+    judged
+        One a stretch: which of its rows have a residual at all.
+    """
 
     def __init__(self, judged: Judged) -> None:
         everywhere = np.concatenate(list(judged))
@@ -138,6 +142,21 @@ class _JudgedRows:
         self.folds = list(pairwise(np.cumsum([0, *sizes]).tolist()))
         inner = [int(self.at[first]) for first, _ in self.folds[1:]]
         self.bounds = [0, *inner, len(everywhere)]
+        # of all rows and of those outside each fold, the blocks whose means are compared
+        self.blocks = {
+            fold: _cut(self.outside(fold), BLOCKS) for fold in (None, *range(len(self.folds)))
+        }
+        edges = {
+            edge
+            for blocks in self.blocks.values()
+            for block in blocks
+            for bounds in block
+            for edge in bounds
+        }
+        self.edges = sorted(edges | {0, self.count})
+        # where these judged rows stand among all rows
+        self.places = np.append(self.at, len(everywhere))[self.edges]
+        self.places[0] = 0
 
     def outside(self, fold: int | None) -> list[tuple[int, int]]:
         """Bounds, among the judged rows, of those outside a fold; a single fold has itself."""
@@ -150,32 +169,22 @@ class _JudgedRows:
 class _Sums:
     """Sums of squares over blocks of judged rows, added up as chunks come."""
 
-    def __init__(self, rows: _JudgedRows) -> None:
+    def __init__(self, rows: JudgedRows) -> None:
         self.rows = rows
-        self.blocks = {
-            fold: _cut(rows.outside(fold), BLOCKS) for fold in (None, *range(len(rows.folds)))
-        }
-        edges = {
-            edge for blocks in self.blocks.values() for block in blocks for edge in sum(block, ())
-        }
-        self.edges = sorted(edges | {0, rows.count})
-        # where these judged rows stand among all rows
-        self.places = np.append(rows.at, len(rows.judged))[self.edges]
-        self.places[0] = 0
         self.totals: NDArray[np.float64] | None = None
 
     def add(self, number: int, first: int, squares: NDArray[np.float64]) -> None:
         """Add squares of the rows of a stretch from ``first`` on."""
         if self.totals is None:
-            self.totals = np.zeros((len(self.edges), *squares.shape[1:]))
+            self.totals = np.zeros((len(self.rows.edges), *squares.shape[1:]))
         at = int(self.rows.starts[number]) + first
         judged = self.rows.judged[at : at + len(squares)]
         if not judged.all():
             squares = squares * judged.reshape(-1, *[1] * (squares.ndim - 1))
-        low = int(np.searchsorted(self.places, at, side="right")) - 1
-        high = int(np.searchsorted(self.places, at + len(squares), side="left"))
+        low = int(np.searchsorted(self.rows.places, at, side="right")) - 1
+        high = int(np.searchsorted(self.rows.places, at + len(squares), side="left"))
         # an edge at the very end begins a segment without rows
-        starts = np.maximum(self.places[low:high] - at, 0)
+        starts = np.maximum(self.rows.places[low:high] - at, 0)
         self.totals[low:high] += np.add.reduceat(squares, starts, axis=0)
 
     def block_mean(self, fold: int | None) -> NDArray[np.float64]:
@@ -185,13 +194,13 @@ class _Sums:
         restless again. Without rows, more than anything will ever come to.
         """
         assert self.totals is not None
-        blocks = self.blocks[fold]
+        blocks = self.rows.blocks[fold]
         if not blocks:
             return np.full(self.totals.shape[1:], NEVER_UNUSUAL)
         up_to = np.concatenate(
             [np.zeros((1, *self.totals.shape[1:])), np.cumsum(self.totals, axis=0)]
         )
-        place = {edge: number for number, edge in enumerate(self.edges)}
+        place = {edge: number for number, edge in enumerate(self.rows.edges)}
         means = []
         for block in blocks:
             total = sum(up_to[place[last]] - up_to[place[first]] for first, last in block)
@@ -202,7 +211,7 @@ class _Sums:
 class _Sample:
     """Spreads of evenly spaced judged rows: neighbours are alike, some of many say enough."""
 
-    def __init__(self, rows: _JudgedRows) -> None:
+    def __init__(self, rows: JudgedRows) -> None:
         self.rows = rows
         self.step = max(rows.count * (FOLDS - 1) // FOLDS // ENOUGH, 1)
         self.picked = rows.at[:: self.step]
@@ -223,7 +232,16 @@ class _Sample:
             inside |= (first <= kept) & (kept < last)
         if not inside.any():
             return np.full(spreads.shape[1:], NEVER_UNUSUAL)
-        return np.asarray(np.quantile(spreads[inside], CALM, axis=0))
+        return quantile(spreads[inside], CALM)
+
+
+def quantile(values: NDArray[np.float64], share: float) -> NDArray[np.float64]:
+    """Of each column; as ``numpy.quantile``, without what it does for other cases."""
+    place = share * (len(values) - 1)
+    low = int(place)
+    high = min(low + 1, len(values) - 1)
+    ordered = np.partition(values, (low, high), axis=0)
+    return np.asarray(ordered[low] + (place - low) * (ordered[high] - ordered[low]))
 
 
 def _cut(ranges: list[tuple[int, int]], count: int) -> list[list[tuple[int, int]]]:

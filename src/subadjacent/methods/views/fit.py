@@ -21,7 +21,13 @@ from subadjacent.ridge.period import dominant_period
 from subadjacent.ridge.sides import SidesFit, fit_sides
 from subadjacent.runtime import side_by_side
 from subadjacent.scoring.usual import Surprise
-from subadjacent.scoring.usual_fit import Judged, ScaleFit, fit_channel_scale, fit_joint_scale
+from subadjacent.scoring.usual_fit import (
+    Judged,
+    JudgedRows,
+    ScaleFit,
+    fit_channel_scale,
+    fit_joint_scale,
+)
 from subadjacent.scoring.weights import PartWeights, typical_surprise
 
 # the slow rhythm: about every 16th row from 20 to 400 rows away, or as many further between
@@ -101,12 +107,13 @@ def _fit_view(
         residuals = sides.unseen
         judged = [sides.ridge.judged(len(part)) for part in parts]
     companions, left = fit_companions(residuals, judged)
-    alone = fit_channel_scale(residuals, judged, lookahead)
-    across = fit_channel_scale(left, judged, lookahead)
+    rows = JudgedRows(judged)
+    alone = fit_channel_scale(residuals, rows, lookahead)
+    across = fit_channel_scale(left, rows, lookahead)
     scales: list[ScaleFit[Any]] = [alone, across]
     joint = None
     if name == JOINT_VIEW:
-        fit = fit_joint_scale(residuals, judged, lookahead)
+        fit = fit_joint_scale(residuals, rows, lookahead)
         joint = fit.scale
         scales.append(fit)
     ridge = None if sides is None else sides.ridge

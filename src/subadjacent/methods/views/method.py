@@ -24,7 +24,7 @@ from subadjacent.methods.views.fit import fit_views
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.state import restore
 from subadjacent.ridge.band import FAR_CLIP
-from subadjacent.runtime import Progress, Runtime
+from subadjacent.runtime import Progress, Runtime, in_turn
 from subadjacent.scoring.outliers import level_folds, outlier_free
 from subadjacent.scoring.usual_fit import FOLDS
 
@@ -35,7 +35,9 @@ SHARE = 0.99
 # the unit of an entity that hardly anything ever surprised
 LEAST_UNIT = 2e-3
 # rows and entities that the model for entities never seen learns from
-POOLED_ROWS, POOLED_ENTITIES = 100_000, 200
+POOLED_ROWS, POOLED_ENTITIES = 20_000, 40
+# so many entities, or values in several of them, are worth several processes
+MANY_ENTITIES, MANY_VALUES = 100, 5_000_000
 # fewer rows than this are refused
 FEWEST_ROWS = 8
 # an unbroken stretch of fewer times the band's reach has little to learn from
@@ -53,25 +55,36 @@ class ViewsMethod(Method):
         _check_rows(series, self.settings.far)
         scalers = fit_scalers(series, FAR_CLIP)
         tasks = [_Task(one, scalers.of(one.entity), self.settings) for one in series]
-        entities: list[_EntityFit] = []
-        for entity in run.map(_fit_entity, tasks):
-            entities.append(entity)
-            run.watch(Progress("fitting", len(entities), len(tasks), "entities"))
+        spread = run.map if _worth_spreading(series) else in_turn
+        fits: list[_EntityFit] = []
+        for fit in spread(_fit_entity, [*tasks, *self._pooled_task(series, scalers.pooled)]):
+            fits.append(fit)
+            run.watch(Progress("fitting", min(len(fits), len(tasks)), len(tasks), "entities"))
+        # the model for entities never seen comes last; a single series serves them itself
+        entities, pooled = fits[: len(tasks)], fits[-1].views
         units = [entity.unit for entity in entities]
         models: dict[str, Model] = {
             one.entity: ViewsModel(self.settings, scalers.of(one.entity), fit.views, fit.unit)
             for one, fit in zip(series, entities, strict=True)
             if one.entity is not None
         }
-        pooled = entities[0].views
-        if len(series) > 1:
-            pooled = _fit_pooled(series, scalers.pooled, self.settings)
         unit = float(np.median(units))
         return Fitted(
             PerEntity(ViewsModel(self.settings, scalers.pooled, pooled, unit), models),
             [entity.scores for entity in entities],
             np.concatenate([entity.held_out for entity in entities]),
         )
+
+    def _pooled_task(self, series: Sequence[TrainSeries], scaler: Scaler) -> list[_Task]:
+        """All entities together, on the scale that an unknown one will have."""
+        if len(series) == 1:
+            return []
+        some = series[:: -(-len(series) // POOLED_ENTITIES)]
+        most = max(POOLED_ROWS // len(some), 2 * self.settings.far)
+        parts = [rows for one in some for rows in _last_stretches(one, most)]
+        starts = np.cumsum([0, *map(len, parts)])[:-1]
+        together = TrainSeries(np.concatenate(parts), starts=tuple(starts.tolist()))
+        return [_Task(together, scaler, self.settings)]
 
     def restore(self, state: State, channels: int) -> Model:
         """A model from its saved state."""
@@ -102,32 +115,12 @@ def _fit_entity(task: _Task) -> _EntityFit:
     scores = np.concatenate(
         [smoothed(rows, settings.smoothing, settings.ahead.score) for rows in unseen]
     )
-    return in_own_unit(views, scores, settings)
-
-
-def in_own_unit(
-    views: EntityViews, scores: NDArray[np.float64], settings: ViewSettings
-) -> _EntityFit:
-    """Scores of an entity in units of what one normal row in a hundred exceeds.
-
-    Unit and threshold are judged by rows without outliers alone.
-    """
+    # unit and threshold are judged by rows without outliers alone
     reach = max(smoothing_lengths(settings.smoothing))
     level = level_folds(scores, FOLDS, reach)
     kept = level[outlier_free(level, reach)]
     unit = max(float(np.quantile(kept, SHARE)), LEAST_UNIT)
     return _EntityFit(views, unit, level / unit, kept / unit)
-
-
-def _fit_pooled(
-    series: Sequence[TrainSeries], scaler: Scaler, settings: ViewSettings
-) -> EntityViews:
-    """Views of all entities together, on the scale that an unknown entity will have."""
-    step = -(-len(series) // POOLED_ENTITIES)
-    some = series[::step]
-    most = max(POOLED_ROWS // len(some), 2 * settings.far)
-    parts = [scaler.apply(rows) for one in some for rows in _last_stretches(one, most)]
-    return fit_views(parts, settings).entity
 
 
 def _last_stretches(series: TrainSeries, most: int) -> list[NDArray[np.float64]]:
@@ -139,6 +132,12 @@ def _last_stretches(series: TrainSeries, most: int) -> list[NDArray[np.float64]]
         kept.append(series.values[max(start, stop - most) : stop])
         most -= stop - start
     return kept[::-1]
+
+
+def _worth_spreading(series: Sequence[TrainSeries]) -> bool:
+    """Whether fitting takes longer than starting processes for it."""
+    values = sum(one.values.size for one in series)
+    return len(series) >= MANY_ENTITIES or (len(series) > 1 and values >= MANY_VALUES)
 
 
 def _check_rows(series: Sequence[TrainSeries], far: int) -> None:
