@@ -15,11 +15,12 @@ from characterisation import cases
 
 from subadjacent import SubAdjacentDetector
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.ridge import BandRidgeDetector
 
 FROZEN = Path(__file__).with_name("frozen")
-PAPER = {"recipe": "paper", "size": "tiny", "window": 40, "epochs": 1, "stride": 4}
-EXACT, NETWORK = 1e-6, 1e-3
+# scores are rounded to six decimals before they are divided by the entity's unit, 2e-3 or more:
+# rounding the other way is a difference of 1e-6 over the unit. Few rows are multiplied out in
+# single precision, and a threshold follows the highest scores: that is a difference of 5e-4
+NEAR = {"rtol": 1e-3, "atol": 2e-4}
 
 needs_msl = pytest.mark.skipif(not cases.MSL.exists(), reason=f"{cases.MSL} is not there")
 
@@ -27,53 +28,34 @@ needs_msl = pytest.mark.skipif(not cases.MSL.exists(), reason=f"{cases.MSL} is n
 @pytest.mark.parametrize("name", list(cases.generated()))
 def test_linear_default_on_generated_rows(name: str) -> None:
     train, test = cases.generated()[name]
-    _compare(SubAdjacentDetector(recipe="fast").fit(train), test, f"linear-{name}", EXACT)
+    _compare(SubAdjacentDetector().fit(train), test, f"linear-{name}")
 
 
 @needs_msl
 @pytest.mark.shared
 def test_linear_default_on_msl() -> None:
     train, test = cases.msl()
-    _compare(SubAdjacentDetector(recipe="fast").fit(train), test, "linear-msl", EXACT)
+    _compare(SubAdjacentDetector().fit(train), test, "linear-msl")
 
 
 def test_causal_form_on_a_plant() -> None:
     train, test = cases.generated()["plant"]
-    _compare(BandRidgeDetector(causal=True).fit(train), test, "causal-plant", EXACT)
+    _compare(SubAdjacentDetector(lookahead=0).fit(train), test, "causal-plant")
 
 
-def test_default_with_a_network_on_a_plant() -> None:
-    train, test = cases.generated()["plant"]
-    detector = SubAdjacentDetector(recipe="combined", size="tiny", epochs=1).fit(train)
-    _compare(detector, test, "network-plant", NETWORK)
-
-
-def test_paper_on_a_plant() -> None:
-    train, test = cases.generated()["plant"]
-    _compare(SubAdjacentDetector(**PAPER).fit(train), test, "paper-plant", NETWORK)
-
-
-@needs_msl
-@pytest.mark.shared
-def test_paper_on_msl() -> None:
-    train, test = cases.msl()
-    _compare(SubAdjacentDetector(**PAPER).fit(train), test, "paper-msl", NETWORK)
-
-
-def _compare(detector: BaseDetector, test: Any, name: str, tolerance: float) -> None:
+def _compare(detector: BaseDetector, test: Any, name: str) -> None:
     with np.load(FROZEN / f"{name}.npz") as frozen:
-        near = {"rtol": tolerance, "atol": tolerance}
-        np.testing.assert_allclose(detector.threshold_, frozen["threshold"], **near)
-        np.testing.assert_allclose(detector.typical_score_, frozen["typical"], **near)
-        np.testing.assert_allclose(detector.decision_scores_, frozen["training"], **near)
+        np.testing.assert_allclose(detector.threshold_, frozen["threshold"], **NEAR)
+        np.testing.assert_allclose(detector.typical_score_, frozen["typical"], **NEAR)
+        np.testing.assert_allclose(detector.decision_scores_, frozen["training"], **NEAR)
         np.testing.assert_allclose(
-            _rows(detector.decision_function(test)), frozen["scores"], **near
+            _rows(detector.decision_function(test)), frozen["scores"], **NEAR
         )
         explained = _rows(detector.explain(test))[::7]
         np.testing.assert_allclose(explained, frozen["explained"], rtol=1e-3, atol=1e-3)
         alarms = detector.alarms(test)
         bounds = [[alarm.first, alarm.last, alarm.severity] for alarm in alarms]
-        np.testing.assert_allclose(np.array(bounds).reshape(-1, 3), frozen["alarms"], **near)
+        np.testing.assert_allclose(np.array(bounds).reshape(-1, 3), frozen["alarms"], **NEAR)
         first = [f"{alarm.entity}:{alarm.causes[0].channel}" for alarm in alarms]
         assert first == frozen["causes"].tolist()
 

@@ -32,7 +32,7 @@ def test_detector_fits_and_scores_every_entity(name: str) -> None:
             )
             for part in ("train", "test")
         )
-    detector = SubAdjacentDetector(epochs=1).fit(train)
+    detector = SubAdjacentDetector().fit(train)
     assert np.isfinite(detector.decision_scores_).all()
     assert len(detector.decision_scores_) == sum(map(len, train.values()))
     scores = detector.decision_function(test)
