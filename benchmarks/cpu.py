@@ -17,10 +17,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from subadjacent.core.loss import loss
-from subadjacent.model import ModelConfig, SubAdjacentTransformer
-from subadjacent.model.layers import positions
+from subadjacent.data.windows import Windows
+from subadjacent.networks.layers import positions
+from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 from subadjacent.training.device import autocast
-from subadjacent.training.step import make_optimizer, make_step
+from subadjacent.training.recorded import make_pass
+from subadjacent.training.step import make_optimizers
 
 CPU = torch.device("cpu")
 WINDOWS, POINTS, CHANNELS = 128, 100, 25
@@ -33,7 +35,7 @@ TARGETS = {"training": 2.0, "inference": 3.0}
 class PlainAttention(nn.Module):
     """The paper's attention, with its matrix."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: SubAdjacentConfig) -> None:
         super().__init__()
         self.heads, self.band = config.heads, config.band
         self.queries, self.keys, self.values, self.mix = (
@@ -63,7 +65,7 @@ class PlainAttention(nn.Module):
 class PlainLayer(nn.Module):
     """Attention, then two linear maps, each added to its input and normalised after."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: SubAdjacentConfig) -> None:
         super().__init__()
         self.attention = PlainAttention(config)
         self.first, self.second = nn.LayerNorm(config.width), nn.LayerNorm(config.width)
@@ -83,7 +85,7 @@ class PlainLayer(nn.Module):
 class PlainNetwork(nn.Module):
     """The Sub-Adjacent Transformer, module by module."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: SubAdjacentConfig) -> None:
         super().__init__()
         self.embed = nn.Conv1d(
             config.channels, config.width, 3, padding=1, padding_mode="circular", bias=False
@@ -103,7 +105,7 @@ class PlainNetwork(nn.Module):
         return self.reconstruct(self.norm(x)), torch.stack(contributions).mean(dim=0)
 
 
-def plain_step(config: ModelConfig, windows: Tensor) -> Callable[[], object]:
+def plain_step(config: SubAdjacentConfig, windows: Tensor) -> Callable[[], object]:
     """A training step of the reference."""
     network = PlainNetwork(config)
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
@@ -116,21 +118,28 @@ def plain_step(config: ModelConfig, windows: Tensor) -> Callable[[], object]:
     return step
 
 
-def our_step(config: ModelConfig, windows: Tensor, precision: str) -> Callable[[], object]:
+def our_step(config: SubAdjacentConfig, windows: Tensor, precision: str) -> Callable[[], object]:
     """A training step as ``fit`` takes it."""
     network = SubAdjacentTransformer.seeded(config, 0)
-    optimizer = make_optimizer(network, 1e-3)
-    step = make_step(network, optimizer, autocast(CPU, precision), LAMBDA, len(windows))
-    return lambda: step(windows)
+    count, length, _ = windows.shape
+    rows = Windows(windows.flatten(0, 1), torch.arange(count) * length, length)
+    mixed = autocast(CPU, precision)
+    batches = make_pass(network, rows, make_optimizers(network, 1e-3), mixed, count)
+
+    def step() -> None:
+        batches.begin(1, torch.Generator().manual_seed(0))
+        batches.advance()
+
+    return step
 
 
-def plain_pass(config: ModelConfig, windows: Tensor) -> Callable[[], object]:
+def plain_pass(config: SubAdjacentConfig, windows: Tensor) -> Callable[[], object]:
     """The reference's reconstruction."""
     network = PlainNetwork(config).eval()
     return torch.no_grad()(lambda: network(windows))
 
 
-def our_pass(config: ModelConfig, windows: Tensor, precision: str) -> Callable[[], object]:
+def our_pass(config: SubAdjacentConfig, windows: Tensor, precision: str) -> Callable[[], object]:
     """Ours."""
     network = SubAdjacentTransformer.seeded(config, 0).eval()
     reduced = autocast(CPU, precision)
@@ -157,7 +166,7 @@ def seconds(functions: dict[str, Callable[[], object]], rounds: int) -> dict[str
 
 def measure(size: str, rounds: int) -> dict[str, dict[str, float]]:
     """Seconds a batch, by what is done and by form."""
-    config = ModelConfig.sized(size, CHANNELS)
+    config = SubAdjacentConfig.sized(size, CHANNELS)
     windows = torch.randn(WINDOWS, POINTS, CHANNELS)
     training = {"plain": plain_step(config, windows)}
     training |= {kind: our_step(config, windows, kind) for kind in KINDS}

@@ -26,14 +26,13 @@ import numpy as np
 import torch
 
 from subadjacent import SubAdjacentDetector
-from subadjacent.core import Band
-from subadjacent.core.kernels import use_kernels
-from subadjacent.core.kernels.switch import VARIABLE
+from subadjacent.core.band import Band
+from subadjacent.core.kernels.switch import VARIABLE, use_kernels
 from subadjacent.data.windows import Windows
-from subadjacent.model import ModelConfig, SubAdjacentTransformer
-from subadjacent.model.recorded import Recorded, RecordedForward
+from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 from subadjacent.training.device import autocast, forget_peak_memory, peak_memory
-from subadjacent.training.step import make_optimizer, make_pass
+from subadjacent.training.recorded import Recorded, make_pass
+from subadjacent.training.step import make_optimizers
 
 GPU = torch.device("cuda")
 CHANNELS, POINTS, WIDTH, HEADS = 25, 100, 512, 8
@@ -47,7 +46,7 @@ Row = tuple[str, str, str, float, str]  # section, what, size, value, unit
 
 
 def network() -> SubAdjacentTransformer:
-    return SubAdjacentTransformer.seeded(ModelConfig.sized("paper", CHANNELS), 0).to(GPU)
+    return SubAdjacentTransformer.seeded(SubAdjacentConfig.sized("paper", CHANNELS), 0).to(GPU)
 
 
 def windows(n: int) -> Windows:
@@ -75,13 +74,13 @@ def plain_step(size: int) -> Callable[[], None]:
     model, found = network().train(), windows(POINTS)
     for layer in model.layers:
         layer.compile(dynamic=False)
-    optimizer = make_optimizer(model, 1e-4)
+    (optimizer,) = make_optimizers(model, 1e-4)
     which = torch.randint(len(found), (size,), device=GPU)
 
     def step() -> None:
         batch = found.take(which)
         with use_kernels(False), autocast(GPU):
-            loss = model.objective(batch, 10.0).loss
+            (loss,) = model.losses(batch, epoch=1)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         optimizer.step()
@@ -92,14 +91,14 @@ def plain_step(size: int) -> Callable[[], None]:
 def our_pass(size: int, n: int = POINTS) -> Callable[[], None]:
     """One step of training as ``fit`` takes it."""
     model = network().train()
-    run = make_pass(model, windows(n), make_optimizer(model, 1e-4), autocast(GPU), 10.0, size)
+    run = make_pass(model, windows(n), make_optimizers(model, 1e-4), autocast(GPU), size)
 
     def step() -> None:
         if run.left < size:
-            run.begin(torch.Generator().manual_seed(0))
+            run.begin(1, torch.Generator().manual_seed(0))
         run.advance()
 
-    run.begin(torch.Generator().manual_seed(0))
+    run.begin(1, torch.Generator().manual_seed(0))
     return step
 
 
@@ -141,11 +140,16 @@ def inference() -> list[Row]:
             if not on:
                 for layer in model.layers:
                     layer.compile(dynamic=False)
-            forward = RecordedForward(model, autocast(GPU))
             with use_kernels(on):
-                taken = seconds(lambda run=forward, x=batch: run(x), 12_800 // size)
+                taken = seconds(Recorded(partial(reconstruct, model, batch)), 12_800 // size)
             rows.append(("inference", name, f"B={size}", size / taken, "windows/s"))
     return rows
+
+
+@torch.inference_mode()
+def reconstruct(model: SubAdjacentTransformer, batch: torch.Tensor) -> object:
+    with autocast(GPU):
+        return model(batch)
 
 
 def lengths() -> list[Row]:
@@ -242,10 +246,10 @@ def products() -> list[Row]:
 
 def roofline() -> list[Row]:
     """Each kernel at B = 1,024: what it moves and multiplies, over its time."""
-    from subadjacent.core.kernels import error, gelu, long, long_back, norm, short
+    from subadjacent.core.kernels import error, gelu, long, long_backward, norm, short
     from subadjacent.core.kernels.embed import embed
     from subadjacent.core.kernels.long_tiles import CHUNK
-    from subadjacent.model.layers import positions
+    from subadjacent.networks.layers import positions
 
     size, kind = 1024, torch.bfloat16
     count, each = size * POINTS, WIDTH // HEADS
@@ -285,7 +289,7 @@ def roofline() -> list[Row]:
             lambda: long.forward(tall, tau, HEADS, band), 8 * unit, tiles + 2 * wide,
         ),
         "attention, N=1600, back": (
-            lambda: long_back.backward(
+            lambda: long_backward.backward(
                 tall, tau, HEADS, band, asked.view(size // 16, -1, WIDTH), tall_share, *sums
             ),
             9 * unit, 2 * tiles + 5 * wide,

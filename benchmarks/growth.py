@@ -113,19 +113,21 @@ def costs_of_window(length: int) -> Iterator[Row]:
     from subadjacent.data.scaling import fit_scalers
     from subadjacent.data.series import TrainSeries
     from subadjacent.data.windows import stack
-    from subadjacent.detectors.defaults import choose_band
-    from subadjacent.model import ModelConfig, SubAdjacentTransformer
-    from subadjacent.scoring.point import PointConfig, score_points
+    from subadjacent.methods.neural.defaults import choose_band
+    from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
+    from subadjacent.scoring.network import judge_rows
+    from subadjacent.scoring.paper import PaperScore
     from subadjacent.training.device import autocast
-    from subadjacent.training.step import Step, make_optimizer, make_step
+    from subadjacent.training.step import Step, make_optimizers, plain_step
 
     def training(length: int) -> tuple[SubAdjacentTransformer, Step]:
-        config = ModelConfig.sized("small", CHANNELS, band=choose_band("auto", "auto", length))
+        band = choose_band("auto", "auto", length)
+        config = SubAdjacentConfig.sized("small", CHANNELS, band=band)
         network = SubAdjacentTransformer.seeded(config, 0).train()
-        optimizer = make_optimizer(network, 1e-3)
-        return network, make_step(network, optimizer, autocast(torch.device("cpu")), 10.0, 1)
+        optimizers = make_optimizers(network, 1e-3)
+        return network, plain_step(network, optimizers, autocast(torch.device("cpu")))
 
-    training(AXES["window"][0])[1](torch.zeros(8, AXES["window"][0], CHANNELS))
+    training(AXES["window"][0])[1](torch.zeros(8, AXES["window"][0], CHANNELS), 1)
     idle = forget_peak()
     network, step = training(length)
     count = max(1, STEP_POINTS // length)
@@ -133,9 +135,10 @@ def costs_of_window(length: int) -> Iterator[Row]:
     stacked = stack(series, fit_scalers(series, 10.0), length)
     data = series[0].values.nbytes / MIB
     batch = stacked.windows_within([(0, len(series[0]))], length).take(torch.arange(count))
+    plain = PaperScore(temperature=0.0).of_windows
     work: dict[str, tuple[Callable[[], Any], int]] = {
-        "training step": (lambda: step(batch), batch.shape[0] * length),
-        "scoring": (lambda: score_points(network, stacked, PointConfig(0.0)), len(series[0])),
+        "training step": (lambda: step(batch, 1), batch.shape[0] * length),
+        "scoring": (lambda: judge_rows(network, stacked, length, plain), len(series[0])),
     }
     for phase, (run, points) in work.items():
         forget_peak()

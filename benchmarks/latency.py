@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from subadjacent import BandRidgeDetector, SubAdjacentDetector, multivariate
 from subadjacent.detectors.piecewise import grid_of
-from subadjacent.model import ModelConfig, SubAdjacentTransformer
+from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 
 POINTS, CHANNELS = 100, 25
 TARGET_MS = 5.0
@@ -52,7 +52,7 @@ class Latency(NamedTuple):
 
 def network_alone() -> Way:
     """One window through the small network in inference mode, and the last point's error."""
-    network = SubAdjacentTransformer.seeded(ModelConfig.sized("small", CHANNELS), 0).eval()
+    network = SubAdjacentTransformer.seeded(SubAdjacentConfig.sized("small", CHANNELS), 0).eval()
 
     @torch.inference_mode()
     def score(rows: NDArray[np.float32]) -> float:

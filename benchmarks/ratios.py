@@ -47,8 +47,9 @@ def attention(repeats: int) -> Iterator[Line]:
     """Attention with contributions as a CPU runs it, against the definition's matrix."""
     import torch
 
-    from subadjacent.core import MAPPINGS, Band
     from subadjacent.core.attention import linear_attention
+    from subadjacent.core.band import Band
+    from subadjacent.core.mapping import MAPPINGS
     from subadjacent.core.packed import packed_attention
 
     torch.manual_seed(0)

@@ -11,7 +11,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from subadjacent.core import Attended, Band
+from subadjacent.core.attention import Attended
+from subadjacent.core.band import Band
 
 Rows = list[list[float]]
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from torch import nn
 
 from subadjacent.core.band import Band
 from subadjacent.data.windows import Windows
-from subadjacent.model.config import ModelConfig
-from subadjacent.model.transformer import SubAdjacentTransformer
+from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 
 WINDOW = 12
 CPU = torch.device("cpu")
 
 
 def network(seed: int = 0) -> SubAdjacentTransformer:
-    config = ModelConfig(channels=2, width=8, heads=2, layers=1, feedforward=8, band=Band(2, 3))
+    config = SubAdjacentConfig(
+        channels=2, width=8, heads=2, layers=1, feedforward=8, band=Band(2, 3)
+    )
     return SubAdjacentTransformer.seeded(config, seed)
 
 
@@ -26,5 +28,5 @@ def windows(rows: int = 100, stride: int = 1, seed: int = 0) -> Windows:
     return Windows(values, torch.arange(0, rows - WINDOW + 1, stride), WINDOW)
 
 
-def weights(model: SubAdjacentTransformer) -> np.ndarray:
+def weights(model: nn.Module) -> np.ndarray:
     return np.concatenate([one.detach().numpy().ravel() for one in model.parameters()])

@@ -10,17 +10,20 @@ if TYPE_CHECKING:
     from subadjacent.data.series import TestSeries, TrainSeries
     from subadjacent.data.synthetic import neurips_ts
     from subadjacent.detectors.base import BaseDetector
-    from subadjacent.detectors.baselines.anomaly_transformer import AnomalyTransformerDetector
-    from subadjacent.detectors.baselines.magnitude import MagnitudeDetector
-    from subadjacent.detectors.baselines.pca import PCADetector
-    from subadjacent.detectors.baselines.random import RandomDetector
-    from subadjacent.detectors.baselines.sub_pca import SubPCADetector
     from subadjacent.detectors.default import SubAdjacentDetector
     from subadjacent.detectors.registry import load
+    from subadjacent.detectors.rivals.anomaly_transformer import AnomalyTransformerDetector
+    from subadjacent.detectors.rivals.magnitude import MagnitudeDetector
+    from subadjacent.detectors.rivals.pca import PCADetector
+    from subadjacent.detectors.rivals.random import RandomDetector
+    from subadjacent.detectors.rivals.strict import StrictTransformerDetector
+    from subadjacent.detectors.rivals.sub_pca import SubPCADetector
+    from subadjacent.detectors.transformer import SubAdjacentTransformerDetector
     from subadjacent.errors import DataNotFound, InputError, ModelFileError, SubadjacentError
+    from subadjacent.runtime import Progress
     from subadjacent.scoring.alarms import Alarm, Cause
     from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue, Fixed, Quantile
-    from subadjacent.training.loop import Epoch, Progress
+    from subadjacent.training.history import Epoch
 
 __version__ = "0.2.0"
 
@@ -29,22 +32,24 @@ __version__ = "0.2.0"
 _HOMES = {
     "Alarm": "scoring.alarms",
     "AlarmBudget": "scoring.threshold",
-    "AnomalyTransformerDetector": "detectors.baselines.anomaly_transformer",
+    "AnomalyTransformerDetector": "detectors.rivals.anomaly_transformer",
     "BaseDetector": "detectors.base",
     "Cause": "scoring.alarms",
     "DataNotFound": "errors",
-    "Epoch": "training.loop",
+    "Epoch": "training.history",
     "ExtremeValue": "scoring.threshold",
     "Fixed": "scoring.threshold",
     "InputError": "errors",
-    "MagnitudeDetector": "detectors.baselines.magnitude",
+    "MagnitudeDetector": "detectors.rivals.magnitude",
     "ModelFileError": "errors",
-    "PCADetector": "detectors.baselines.pca",
-    "Progress": "training.loop",
+    "PCADetector": "detectors.rivals.pca",
+    "Progress": "runtime",
     "Quantile": "scoring.threshold",
-    "RandomDetector": "detectors.baselines.random",
+    "RandomDetector": "detectors.rivals.random",
+    "StrictTransformerDetector": "detectors.rivals.strict",
     "SubAdjacentDetector": "detectors.default",
-    "SubPCADetector": "detectors.baselines.sub_pca",
+    "SubAdjacentTransformerDetector": "detectors.transformer",
+    "SubPCADetector": "detectors.rivals.sub_pca",
     "SubadjacentError": "errors",
     "TestSeries": "data.series",
     "TrainSeries": "data.series",
@@ -70,7 +75,9 @@ __all__ = [
     "Progress",
     "Quantile",
     "RandomDetector",
+    "StrictTransformerDetector",
     "SubAdjacentDetector",
+    "SubAdjacentTransformerDetector",
     "SubPCADetector",
     "SubadjacentError",
     "TestSeries",

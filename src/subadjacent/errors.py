@@ -22,6 +22,10 @@ class DataNotFound(SubadjacentError, FileNotFoundError):  # noqa: N818 — reads
     """A file or folder that was named is not there."""
 
 
+class MissingPackage(SubadjacentError, ImportError):  # noqa: N818 — reads as a fact
+    """An optional package is needed and is not installed; the message says how to get it."""
+
+
 class ModelFileError(SubadjacentError, RuntimeError):
     """A saved model or checkpoint is damaged, incomplete, or made for something else."""
 

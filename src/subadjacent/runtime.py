@@ -8,11 +8,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+from subadjacent.errors import MissingPackage
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -41,6 +44,19 @@ class Map(Protocol):
 
     def __call__(self, function: Callable[[Any], Result], items: Sequence[Any]) -> Iterator[Result]:
         """Yield the result of every item."""
+
+
+@contextmanager
+def needs_torch(what: str) -> Iterator[None]:
+    """Say what to install where torch is missing; ``what`` asked for it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise MissingPackage(
+            f"{what} needs torch, which is not installed: pip install 'subadjacent[network]'"
+        ) from error
 
 
 def cores() -> int:

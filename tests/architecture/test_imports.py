@@ -53,8 +53,16 @@ def test_importing_the_package_does_not_import_torch() -> None:
     assert python("import subadjacent, sys; print('torch' in sys.modules)").strip() == "False"
 
 
+@pytest.mark.parametrize(
+    "name", ["core.band", "networks.config", "training.history", "runtime", "methods.method"]
+)
+def test_what_the_linear_method_uses_does_not_import_torch(name: str) -> None:
+    code = f"import sys, subadjacent.{name}; print('torch' in sys.modules)"
+    assert python(code).strip() == "False"
+
+
 def test_nothing_imports_triton_before_there_is_a_gpu_to_use_it() -> None:
-    folders = ("core", "model", "data", "training", "scoring", "detectors")
+    folders = ("core", "networks", "ridge", "methods", "data", "training", "scoring", "detectors")
     imports = "; ".join(
         f"import {name}"
         for name in MODULES
@@ -65,7 +73,7 @@ def test_nothing_imports_triton_before_there_is_a_gpu_to_use_it() -> None:
 
 def test_the_bare_library_needs_no_frames_and_no_files() -> None:
     """The folders that run on a GPU image import torch, NumPy, SciPy and scikit-learn only."""
-    folders = ("core", "model", "training", "scoring", "detectors")
+    folders = ("core", "networks", "ridge", "methods", "training", "scoring", "detectors")
     imports = "; ".join(f"import {name}" for name in MODULES if name.split(".")[1] in folders)
     code = f"""
 import sys
@@ -97,7 +105,7 @@ def test_only_the_device_and_what_is_recorded_on_it_name_a_gpu() -> None:
         if re.search(r"\.cuda\(|torch\.cuda|== \"cuda\"", file.read_text())
     }
     # work is recorded in a form that one kind of device has
-    assert named == {"training/device.py", "model/recorded.py"}
+    assert named == {"training/device.py", "training/recorded.py"}
 
 
 def test_modules_stay_readable() -> None:

@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 import torch
 
-from subadjacent.model import ModelConfig, SubAdjacentTransformer
+from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 SCRIPTS = sorted(file.stem for file in FOLDER.glob("*.py"))
@@ -141,7 +141,7 @@ def test_the_network_is_held_against_plain_pytorch(
 
 def test_the_plain_network_is_ours_written_down_plainly(load: Callable[[str], ModuleType]) -> None:
     cpu = load("cpu")
-    config = ModelConfig.sized("tiny", 3)
+    config = SubAdjacentConfig.sized("tiny", 3)
     ours, plain = SubAdjacentTransformer.seeded(config, 0), cpu.PlainNetwork(config)
     with torch.no_grad():
         plain.embed.weight.copy_(ours.embed.tokens.weight.unflatten(1, (3, 3)).mT)

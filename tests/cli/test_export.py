@@ -11,7 +11,12 @@ import onnxruntime
 import pytest
 
 from running import Run, runner
-from subadjacent import InputError, SubAdjacentDetector, multivariate
+from subadjacent import (
+    InputError,
+    SubAdjacentDetector,
+    SubAdjacentTransformerDetector,
+    multivariate,
+)
 from subadjacent.cli.export import export
 
 QUICK: dict[str, Any] = {"epochs": 1, "window": 20, "size": "tiny", "contamination": 0.05}
@@ -23,8 +28,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Model folders; not to be changed."""
     folder = tmp_path_factory.mktemp("models")
     fleet = {"a": PLANT.train, "b": PLANT.train + 5}
-    SubAdjacentDetector(recipe="network", **QUICK).fit(fleet).save(folder / "fleet")
-    SubAdjacentDetector(recipe="fast").fit(PLANT.train).save(folder / "fast")
+    SubAdjacentTransformerDetector(**QUICK, stride=4).fit(fleet).save(folder / "fleet")
+    SubAdjacentDetector().fit(PLANT.train).save(folder / "linear")
     return folder
 
 
@@ -49,7 +54,7 @@ def test_a_saved_model_becomes_a_file_that_scores_as_it_does(
     session = onnxruntime.InferenceSession(target, options)
     rows = (PLANT.test + 5).astype(np.float32)
     score, alarm = session.run(["score", "alarm"], {"rows": rows})
-    detector = SubAdjacentDetector.load(folder / "fleet")
+    detector = SubAdjacentTransformerDetector.load(folder / "fleet")
     expected = detector.decision_function({"b": rows})["b"]
     np.testing.assert_allclose(score, expected, rtol=1e-3, atol=1e-6)
     assert (alarm == detector.predict({"b": rows})["b"]).all()
@@ -74,10 +79,10 @@ def test_what_cannot_be_exported_is_refused_and_nothing_is_written(
 ) -> None:
     target = tmp_path / "model.onnx"
     target.write_text("old")
-    done = command("export", "fast", "--onnx", "-o", target, code=1)
+    done = command("export", "linear", "--onnx", "-o", target, code=1)
     assert done.stderr == (
-        "error: fast: detector must score by a network alone, as one fitted with "
-        "recipe='network' or 'paper' does; got recipe='fast'\n"
+        "error: linear: detector must score by a network alone, as "
+        "SubAdjacentTransformerDetector does; got SubAdjacentDetector\n"
     )
     with pytest.raises(InputError, match=r"entity must be named.* one of a, b"):
         export(folder / "fleet", onnx=True, output=target)

@@ -19,7 +19,7 @@ from subadjacent.cli.output import filled_folder, print_json, write_frame
 from subadjacent.cli.progress import Bar
 from subadjacent.cli.rows import first_part, naming
 from subadjacent.errors import InputError
-from subadjacent.training.loop import Progress
+from subadjacent.runtime import Progress
 
 
 def times(zone: bool = False) -> pl.Series:
@@ -85,10 +85,10 @@ def test_a_bar_shows_on_a_terminal_after_two_seconds(
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     with Bar("fitting", quiet=False) as bar:
-        bar.training(Progress(epoch=1, epochs=2, step=1, steps=4))
+        bar.training(Progress("training", 1, 8, "steps", "epoch 1 of at most 2"))
         assert bar._bar is None
         now[0] = 3.0
-        bar.training(Progress(epoch=1, epochs=2, step=2, steps=4))
+        bar.training(Progress("training", 2, 8, "steps", "epoch 1 of at most 2"))
     shown = capsys.readouterr().err
     assert "fitting" in shown
     assert "epoch 1 of at most 2" in shown

@@ -81,7 +81,7 @@ def wrap(kind: str, rows: np.ndarray) -> Any:
 
 def quick(name: str = "SubAdjacentDetector") -> BaseDetector:
     kind = DETECTORS[name]
-    wanted = {"epochs": 1, "smoothing": 2}
+    wanted = {"epochs": 1, "smoothing": 2, "size": "tiny"}
     return kind(**{key: wanted[key] for key in wanted.keys() & kind().get_params().keys()})
 
 

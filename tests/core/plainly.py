@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from subadjacent.core import MAPPINGS, Attended, Band, linear_attention
+from subadjacent.core.attention import Attended, linear_attention
+from subadjacent.core.band import Band
+from subadjacent.core.mapping import MAPPINGS
 
 
 def packed_plainly(projected: Tensor, temperature: Tensor, heads: int, band: Band) -> Attended:

@@ -12,14 +12,16 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from oracle import attention_oracle, vanilla_oracle
-from subadjacent.core import (
-    Band,
+from subadjacent.core.attention import (
+    SMALLEST_MASS,
     attention_matrix,
     linear_attention,
+    normalize_queries,
     vanilla_attention,
     vanilla_matrix,
 )
-from subadjacent.core.attention import DENSE_UP_TO, SMALLEST_MASS, normalize_queries
+from subadjacent.core.band import Band
+from subadjacent.core.dispatch import DENSE_UP_TO
 from subadjacent.errors import InputError
 
 CASES = [

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from oracle import in_band
-from subadjacent.core import Band
+from subadjacent.core.band import Band
 from subadjacent.errors import InputError
 
 

@@ -13,8 +13,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from oracle import attended_oracle, in_band
-from subadjacent.core import Attended, Band, banded_attention, banded_matrix, usable
-from subadjacent.core.attention import DENSE_UP_TO
+from subadjacent.core.attention import Attended
+from subadjacent.core.band import Band
+from subadjacent.core.banded import banded_attention, banded_matrix, usable
+from subadjacent.core.dispatch import DENSE_UP_TO
 from subadjacent.errors import InputError
 
 BOTH = pytest.mark.parametrize("dense", [True, False], ids=["dense", "blocks"])

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from oracle import contribution_oracle
-from subadjacent.core import Band, contribution, dense_contribution
-from subadjacent.core.contribution import sliding_sum
+from subadjacent.core.band import Band
+from subadjacent.core.contribution import contribution, dense_contribution, sliding_sum
 from subadjacent.errors import InputError
 
 SHORT = [1, 2, 3, 8, 9, 13]

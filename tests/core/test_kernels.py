@@ -9,9 +9,10 @@ from torch.nn import functional
 
 from core.plainly import packed_plainly
 from oracle import attention_oracle
-from subadjacent.core import MAPPINGS, Band
-from subadjacent.core.kernels import kernels_on, use_kernels
-from subadjacent.core.kernels.switch import VARIABLE
+from subadjacent.core.band import Band
+from subadjacent.core.dispatch import kernel_fits, kernels_on
+from subadjacent.core.kernels.switch import VARIABLE, use_kernels
+from subadjacent.core.mapping import MAPPINGS
 from subadjacent.errors import InputError
 
 pytest.importorskip("triton", reason="the extra 'kernels' is not installed")
@@ -23,7 +24,7 @@ from subadjacent.core.kernels.error import squared_error  # noqa: E402
 from subadjacent.core.kernels.gelu import gelu, gelu_backward  # noqa: E402
 from subadjacent.core.kernels.norm import add_norm, add_norm_backward  # noqa: E402
 from subadjacent.core.kernels.tiles import add_up  # noqa: E402
-from subadjacent.model.layers import Embedding, positions  # noqa: E402
+from subadjacent.networks.layers import Embedding, positions  # noqa: E402
 
 DEVICE = torch.device("cuda" if GPU else "cpu")
 # what kernels for short windows take: Triton's interpreter cannot multiply bfloat16
@@ -109,7 +110,7 @@ def test_the_kernel_is_the_row_by_row_definition(n: int) -> None:
 @pytest.mark.parametrize("sizes", CASES, ids=str)
 def test_values_and_gradients_are_those_of_plain_pytorch(sizes) -> None:
     # on a GPU short windows have a kernel in bfloat16 alone
-    if attention.fits(sizes[1], sizes[3], sizes[4], torch.float32):
+    if kernel_fits(sizes[1], sizes[3], sizes[4], torch.float32):
         check(sizes, torch.float32, 1e-5)
     else:
         check(sizes, torch.bfloat16, 1e-2)
@@ -156,7 +157,7 @@ def test_a_window_without_a_sub_adjacent_point_is_refused() -> None:
     ],
 )
 def test_there_is_a_kernel_for_heads_and_bands_that_fit(n, features, band, there) -> None:
-    assert attention.fits(n, features, band) == there
+    assert kernel_fits(n, features, band) == there
 
 
 def test_what_no_kernel_fits_is_refused() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from subadjacent.core import loss
+from subadjacent.core.loss import loss
 
 # one window of two points and one channel: the first point is off by one
 WINDOWS = torch.tensor([[[0.0], [2.0]]])

@@ -9,7 +9,9 @@ import torch
 from torch import Tensor
 
 from oracle import MAPPING_ORACLES
-from subadjacent.core import MAPPINGS, Band, linear_attention
+from subadjacent.core.attention import linear_attention
+from subadjacent.core.band import Band
+from subadjacent.core.mapping import MAPPINGS
 
 ONE = torch.ones(())
 NAMES = list(MAPPINGS)

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from core.plainly import packed_plainly
 from oracle import attention_oracle
-from subadjacent.core import MAPPINGS, Band
+from subadjacent.core.band import Band
+from subadjacent.core.mapping import MAPPINGS
 from subadjacent.core.packed import packed_attention
 from subadjacent.errors import InputError
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subadjacent.data.scaling import CHUNK, EntityScalers, Scaler, chunks, fit_scalers
+from subadjacent.data.entities import PerEntity
+from subadjacent.data.scaling import CHUNK, Scaler, chunks, fit_scalers
 from subadjacent.data.series import TrainSeries
+from subadjacent.errors import InputError
 
 
 def fitted(values: np.ndarray, clip: float = 10.0) -> Scaler:
@@ -171,12 +172,30 @@ def test_chunks_cover_every_row_once(n: int, size: int) -> None:
     assert all(part.stop - part.start <= size for part in parts)
 
 
-def test_scalers_survive_json_to_the_last_digit() -> None:
-    rng = np.random.default_rng(0)
-    series = [TrainSeries(rng.normal(size=(50, 3)), entity=name) for name in ("a", "b")]
-    scalers = fit_scalers(series, clip=7.0)
-    again = EntityScalers.from_dict(json.loads(json.dumps(scalers.to_dict())))
-    for entity in ("a", "b", None):
-        np.testing.assert_array_equal(again.of(entity).center, scalers.of(entity).center)
-        np.testing.assert_array_equal(again.of(entity).deviation, scalers.of(entity).deviation)
-        assert again.of(entity).clip == 7.0
+def test_the_scalers_of_entities_are_one_value_an_entity() -> None:
+    scalers = fit_scalers([TrainSeries(noise(9), entity="a")])
+    assert isinstance(scalers, PerEntity)
+    assert [len(scaler.center) for scaler in scalers] == [2, 2]
+
+
+ONE = np.array([1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("center", "deviation", "clip", "message"),
+    [
+        (ONE, ONE[:1], 10.0, r"deviation must have one value a channel; got \(1,\)"),
+        (ONE[:, None], ONE, 10.0, r"center must have one value a channel; got \(2, 1\)"),
+        (ONE, np.array([1.0, 0.0]), 10.0, "deviation must be above 0"),
+        (ONE, np.array([1.0, -1.0]), 10.0, "deviation must be above 0"),
+        (ONE, np.array([1.0, np.inf]), 10.0, "deviation must be finite"),
+        (np.array([np.nan, 1.0]), ONE, 10.0, "center must be finite"),
+        (ONE, ONE, 0.0, "clip must be above 0; got 0"),
+        (ONE, ONE, np.nan, "clip must be above 0; got nan"),
+    ],
+)
+def test_a_scaler_without_a_scale_is_refused(
+    center: np.ndarray, deviation: np.ndarray, clip: float, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        Scaler(center, deviation, clip)

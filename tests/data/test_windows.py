@@ -11,6 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from subadjacent.data.entities import PerEntity
 from subadjacent.data.scaling import EntityScalers, Scaler, fit_scalers
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import Stack, Windows, stack
@@ -22,7 +23,7 @@ layouts = st.lists(st.lists(st.integers(1, 17), min_size=1, max_size=4), min_siz
 
 def as_they_are(channels: int) -> EntityScalers:
     """Scalers that leave values alone."""
-    return EntityScalers(Scaler(np.zeros(channels), np.ones(channels), clip=np.inf), {})
+    return PerEntity(Scaler(np.zeros(channels), np.ones(channels), clip=np.inf), {})
 
 
 def numbered(layout: Layout) -> list[TrainSeries]:

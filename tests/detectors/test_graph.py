@@ -8,45 +8,62 @@ import numpy as np
 import pytest
 import torch
 
-from subadjacent import AnomalyTransformerDetector, SubAdjacentDetector, multivariate
-from subadjacent.detectors.graph import Found, ScoringGraph, mirrored, stitch
-from subadjacent.detectors.neural import NeuralDetector
+from subadjacent import (
+    AnomalyTransformerDetector,
+    StrictTransformerDetector,
+    SubAdjacentTransformerDetector,
+    multivariate,
+)
+from subadjacent.detectors.graph import GraphOutput, ScoringGraph, mirrored, stitch
+from subadjacent.detectors.network import NetworkDetector
 
 QUICK: dict[str, Any] = {"epochs": 1, "window": 20, "contamination": 0.05}
 PLANT = multivariate(n=400, channels=3)
 ROWS = PLANT.test.astype(np.float32)
-SETTINGS: dict[str, NeuralDetector] = {
-    "network": SubAdjacentDetector(recipe="network", size="tiny", **QUICK),
-    "paper": SubAdjacentDetector(recipe="paper", size="tiny", **QUICK),
-    "overlap": SubAdjacentDetector(
-        recipe="network", size="tiny", temperature=3.0, scoring_stride=7, **QUICK
-    ),
-    "blocks": SubAdjacentDetector(recipe="paper", size="tiny", block=13, memory=50, **QUICK),
-    "released": SubAdjacentDetector(recipe="paper", size="tiny", dynamic="released", **QUICK),
-    "printed": SubAdjacentDetector(recipe="paper", size="tiny", dynamic="printed", **QUICK),
-    "long": SubAdjacentDetector(recipe="network", size="tiny", **QUICK | {"window": 150}),
+PLAIN: dict[str, Any] = {"temperature": 0.0, "dynamic": "none"}
+
+
+def quick(**parameters: Any) -> NetworkDetector:
+    return SubAdjacentTransformerDetector(**{"size": "tiny", "stride": 4} | QUICK | parameters)
+
+
+SETTINGS: dict[str, NetworkDetector] = {
+    "plain": quick(**PLAIN, smoothing=20),
+    "paper": quick(),
+    "overlap": quick(temperature=3.0, dynamic="none", scoring_stride=7),
+    "blocks": quick(block=13, memory=50),
+    "plain blocks": quick(block=13, **PLAIN),
+    "released": quick(dynamic="released"),
+    "printed": quick(dynamic="printed"),
+    "long": quick(**PLAIN, window=150),
+    "strict": StrictTransformerDetector(size="tiny", **QUICK),
     "transformer": AnomalyTransformerDetector(size="small", temperature=5.0, **QUICK),
 }
 
 
 @pytest.fixture(scope="module", params=SETTINGS)
-def detector(request: pytest.FixtureRequest) -> NeuralDetector:
+def detector(request: pytest.FixtureRequest) -> NetworkDetector:
     return SETTINGS[request.param].fit(PLANT.train)
 
 
-def run(detector: NeuralDetector, rows: np.ndarray, threshold: float) -> Found:
-    graph = ScoringGraph(detector, detector.scalers_.of(None)).eval()
+def graph_of(detector: NetworkDetector) -> ScoringGraph:
+    return ScoringGraph(detector.models_.pooled).eval()
+
+
+def run(detector: NetworkDetector, rows: np.ndarray, threshold: float) -> GraphOutput:
     with torch.no_grad():
-        found: Found = graph(torch.from_numpy(rows), torch.tensor(threshold, dtype=torch.float64))
+        found: GraphOutput = graph_of(detector)(
+            torch.from_numpy(rows), torch.tensor(threshold, dtype=torch.float64)
+        )
     return found
 
 
 @pytest.mark.parametrize("n", [1, 7, 19, 20, 21, 39, 40, 41, 151, 397])
-def test_the_graph_gives_what_the_detector_gives(detector: NeuralDetector, n: int) -> None:
+def test_the_graph_gives_what_the_detector_gives(detector: NetworkDetector, n: int) -> None:
     rows = ROWS[:n]
     found = run(detector, rows, detector.threshold_)
     np.testing.assert_allclose(found.score, detector.decision_function(rows), rtol=1e-4, atol=1e-9)
-    np.testing.assert_allclose(found.expected, detector.trace(rows)[0].expected, rtol=1e-5)
+    np.testing.assert_allclose(found.expected, detector.assess(rows).expected, rtol=1e-4, atol=1e-5)
     assert (found.alarm.numpy() == detector.predict(rows)).all()
 
 
@@ -62,8 +79,8 @@ def test_overlapping_windows_are_averaged_and_what_does_not_count_is_left_out() 
 
 
 def test_the_graph_keeps_what_it_was_made_of() -> None:
-    detector = SubAdjacentDetector(recipe="network", size="tiny", **QUICK).fit(PLANT.train)
-    graph = ScoringGraph(detector, detector.scalers_.of(None)).eval()
+    detector = quick().fit(PLANT.train)
+    graph = graph_of(detector)
     threshold = torch.tensor(detector.threshold_, dtype=torch.float64)
     with torch.no_grad():
         before = graph(torch.from_numpy(ROWS), threshold).score

@@ -21,10 +21,12 @@ from subadjacent import (
     BaseDetector,
     InputError,
     PCADetector,
+    StrictTransformerDetector,
     SubAdjacentDetector,
+    SubAdjacentTransformerDetector,
     multivariate,
 )
-from subadjacent.detectors.neural import NeuralDetector
+from subadjacent.detectors.network import NetworkDetector
 from subadjacent.detectors.onnx import TALKATIVE, to_onnx
 
 QUICK: dict[str, Any] = {"epochs": 1, "window": 20, "size": "tiny", "contamination": 0.05}
@@ -33,9 +35,16 @@ ROWS = PLANT.test.astype(np.float32)
 # the same plant in other units: each must be judged by a scale of its own
 UNITS = {"near": (1.0, 0.0), "far": (100.0, 1000.0)}
 FLEET = {name: PLANT.train * unit + zero for name, (unit, zero) in UNITS.items()}
-MODELS: dict[str, tuple[NeuralDetector, Any, str | None]] = {
-    "network": (SubAdjacentDetector(recipe="network", **QUICK), FLEET, "far"),
-    "paper": (SubAdjacentDetector(recipe="paper", **QUICK), PLANT.train[:, :1], None),
+MODELS: dict[str, tuple[NetworkDetector, Any, str | None]] = {
+    "fleet": (
+        SubAdjacentTransformerDetector(
+            **QUICK, stride=4, temperature=0.0, smoothing=20, dynamic="none"
+        ),
+        FLEET,
+        "far",
+    ),
+    "paper": (SubAdjacentTransformerDetector(**QUICK, stride=4), PLANT.train[:, :1], None),
+    "strict": (StrictTransformerDetector(**QUICK), PLANT.train, None),
     "overlap": (
         AnomalyTransformerDetector(
             **QUICK, attention="linear", scoring_stride=7, block=13, dynamic="printed"
@@ -51,7 +60,7 @@ LENGTHS = [1, 2, 19, 20, 21, 40, 61, 397]
 class Exported:
     """A detector, and the file that was made of it."""
 
-    def __init__(self, detector: NeuralDetector, fitted: Any, entity: str | None) -> None:
+    def __init__(self, detector: NetworkDetector, fitted: Any, entity: str | None) -> None:
         self.detector = detector.fit(fitted)
         self.entity = entity
         unit, zero = UNITS[entity or "near"]
@@ -95,8 +104,8 @@ def test_scores_are_those_of_the_detector(exported: dict[str, Exported], name: s
     score, expected, alarm = model.session.run(None, {"rows": rows})
     # where attention cuts off at zero, rounding may decide a feature
     np.testing.assert_allclose(score, model.asked("decision_function", rows), rtol=1e-3, atol=1e-6)
-    (trace,) = model.detector.trace(model.given(rows))
-    np.testing.assert_allclose(expected, trace.expected, rtol=1e-3, atol=1e-4)
+    wanted = model.detector.assess(model.given(rows)).evidence[0].expected
+    np.testing.assert_allclose(expected, wanted, rtol=1e-3, atol=1e-4)
     assert (alarm == model.asked("predict", rows)).all()
     assert (score.dtype, expected.dtype, alarm.dtype) == (np.float64, np.float32, bool)
 
@@ -114,15 +123,11 @@ def test_the_threshold_may_be_given(exported: dict[str, Exported], name: str) ->
 
 
 def test_the_file_is_sound_and_says_what_it_is(exported: dict[str, Exported]) -> None:
-    onnx.checker.check_model(exported["network"].content, full_check=True)
-    network, paper = exported["network"], exported["paper"]
+    onnx.checker.check_model(exported["fleet"].content, full_check=True)
+    network, paper = exported["fleet"], exported["paper"]
     told = network.session.get_modelmeta().custom_metadata_map
     assert told["subadjacent"] == subadjacent.__version__
-    assert (told["kind"], told["recipe"], told["entity"]) == (
-        "SubAdjacentDetector",
-        "network",
-        "far",
-    )
+    assert (told["kind"], told["entity"]) == ("SubAdjacentTransformerDetector", "far")
     assert json.loads(told["channels"]) == list(network.detector.channels_)
     assert (told["window"], told["smoothing"], told["dynamic"]) == ("20", "20", "none")
     assert float(told["threshold"]) == network.detector.threshold_
@@ -132,7 +137,7 @@ def test_the_file_is_sound_and_says_what_it_is(exported: dict[str, Exported]) ->
 
 
 def test_rows_are_needed_and_the_threshold_is_not(exported: dict[str, Exported]) -> None:
-    model = exported["network"].session
+    model = exported["fleet"].session
     (rows,) = model.get_inputs()
     (threshold,) = model.get_overridable_initializers()
     assert (rows.name, rows.shape, rows.type) == ("rows", ["rows", 3], "tensor(float)")
@@ -185,22 +190,21 @@ def test_a_missing_value_shows_in_the_scores_from_its_window_on(
 
 
 def test_no_rows_and_too_few_channels_are_refused(exported: dict[str, Exported]) -> None:
-    model = exported["network"].session
+    model = exported["fleet"].session
     for shape in ((0, 3), (50, 2)):
         with pytest.raises(InvalidArgument):
             model.run(None, {"rows": np.zeros(shape, dtype=np.float32)})
 
 
 def test_nothing_is_said_on_the_way(exported: dict[str, Exported]) -> None:
-    assert [model.said for model in exported.values()] == [[], [], []]
+    assert [model.said for model in exported.values()] == [[]] * len(MODELS)
     assert all(logging.getLogger(name).level == logging.NOTSET for name in TALKATIVE)
 
 
 @pytest.mark.parametrize(
     ("detector", "message"),
     [
-        (SubAdjacentDetector(**QUICK), "recipe='network' or 'paper' does; got recipe='combined'"),
-        (SubAdjacentDetector(recipe="fast"), "got recipe='fast'"),
+        (SubAdjacentDetector(), "SubAdjacentTransformerDetector does; got SubAdjacentDetector"),
         (PCADetector(), "got PCADetector"),
     ],
 )
@@ -212,9 +216,9 @@ def test_a_score_that_is_not_a_networks_is_refused(detector: BaseDetector, messa
 
 def test_an_entity_must_be_one_that_was_fitted(exported: dict[str, Exported]) -> None:
     with pytest.raises(InputError, match=r"entity must be named, .*one of near, far"):
-        to_onnx(exported["network"].detector)
+        to_onnx(exported["fleet"].detector)
     with pytest.raises(InputError, match=r"seen in fitting \(near, far\); got 'afar'"):
-        to_onnx(exported["network"].detector, entity="afar")
+        to_onnx(exported["fleet"].detector, entity="afar")
     with pytest.raises(InputError, match=r"one series without a name.*; got 'near'"):
         to_onnx(exported["paper"].detector, entity="near")
 

@@ -16,6 +16,7 @@ from subadjacent.experiments.datasets import load
 from subadjacent.experiments.protocols import published
 from subadjacent.experiments.protocols.published import BLOCKS, TEMPERATURES, Points
 from subadjacent.experiments.run import PUBLISHED, Run
+from subadjacent.training.loop import train
 
 RUN = Run("nips-ts", "sub-adjacent", PUBLISHED, quick=True)
 CPU = torch.device("cpu")
@@ -100,6 +101,23 @@ def test_the_largest_dataset_is_trained_longer_on_fewer_windows() -> None:
     assert (
         published._settings(Run("msl", "anomaly-transformer", PUBLISHED))["attention_weight"] == 3
     )
+
+
+def test_the_learning_rate_is_halved_after_the_second_epoch_as_in_the_released_scripts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rates = []
+
+    def watched(model, windows, validation, config, optimizers, *others, **more):
+        for epoch in train(model, windows, validation, config, optimizers, *others, **more):
+            rates.append(optimizers[0].param_groups[0]["lr"])
+            yield epoch
+
+    monkeypatch.setattr(published, "train", watched)
+    rows = np.random.default_rng(0).standard_normal((200, 2)).astype(np.float32)
+    run = replace(RUN, settings=(("epochs", 4), ("size", "tiny")))
+    published.fit(run, rows, CPU)
+    assert rates == [1e-4, 1e-4, 5e-5, 2.5e-5]
 
 
 def test_a_setting_nobody_knows_is_refused() -> None:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +18,27 @@ import pytest
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
 
 from subadjacent.data.windows import Windows
 from subadjacent.errors import InputError, ModelFileError, SubadjacentError
-from subadjacent.model.transformer import SubAdjacentTransformer
+from subadjacent.networks.config import TransformerConfig
+from subadjacent.networks.network import Network, WindowEvidence
+from subadjacent.runtime import Progress
 from subadjacent.training import checkpoint as checkpoints
 from subadjacent.training.checkpoint import fingerprint
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast
 from subadjacent.training.fit import fit_network
-from subadjacent.training.loop import Epoch, Progress, validation_error
+from subadjacent.training.history import Epoch
+from subadjacent.training.loop import validate
 from tiny import CPU, network, weights, windows
 
 CONFIG = TrainingConfig(epochs=4, batch_size=16, learning_rate=3e-3)
 VALIDATION = windows(60, stride=6, seed=1)
 
 
-def fit(
-    model: SubAdjacentTransformer, config: TrainingConfig = CONFIG, **others: Any
-) -> list[Epoch]:
+def fit(model: Network, config: TrainingConfig = CONFIG, **others: Any) -> list[Epoch]:
     return fit_network(model, windows(), VALIDATION, config, autocast(CPU), **others)
 
 
@@ -46,7 +48,8 @@ class StopHere(Exception):  # noqa: N818 — a signal, not an error
 
 def interrupt_in_epoch(number: int) -> Any:
     def watch(progress: Progress) -> None:
-        if progress.epoch == number and progress.step == 2:
+        # 89 windows are six steps an epoch
+        if progress.done == (number - 1) * 6 + 2:
             raise StopHere
 
     return watch
@@ -58,7 +61,7 @@ def test_the_best_weights_are_kept_and_not_the_last() -> None:
     history = fit(model, TrainingConfig(epochs=4, batch_size=16, learning_rate=0.2, patience=12))
     errors = [epoch.validation_error for epoch in history]
     assert errors[-1] > min(errors)
-    assert validation_error(model, VALIDATION, 16) == pytest.approx(min(errors))
+    assert validate(model, VALIDATION, 16).error == pytest.approx(min(errors))
     assert not model.training
 
 
@@ -77,7 +80,7 @@ def test_a_budget_ends_training_with_the_best_weights_so_far() -> None:
     history = fit(model, TrainingConfig(epochs=100_000, batch_size=16, patience=100_000, budget=1))
     assert 1 <= time.monotonic() - started < 3
     best = min(epoch.validation_error for epoch in history)
-    assert validation_error(model, VALIDATION, 16) == pytest.approx(best)
+    assert validate(model, VALIDATION, 16).error == pytest.approx(best)
 
 
 def test_a_budget_too_short_for_one_epoch_still_gives_weights() -> None:
@@ -99,6 +102,43 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path: Path) -> None:
     again = fit(resumed, checkpoint=tmp_path / "state")
     np.testing.assert_array_equal(weights(resumed), weights(unbroken))
     assert [e.validation_error for e in again] == [e.validation_error for e in history]
+
+
+class Noisy(Network):
+    """Reconstructs under dropout, with an optimiser for each of its two maps."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__(config)
+        self.narrow, self.widen = nn.Linear(config.channels, 3), nn.Linear(3, config.channels)
+        self.dropout = nn.Dropout(0.5)
+
+    def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:
+        error = (self.widen(self.dropout(self.narrow(windows))) - windows).square().mean()
+        return error, epoch * error
+
+    def parameter_groups(self) -> Sequence[Sequence[nn.Parameter]]:
+        return [list(self.narrow.parameters()), list(self.widen.parameters())]
+
+    def judge(self, windows: Tensor) -> WindowEvidence:
+        expected = self.widen(self.dropout(self.narrow(windows)))
+        return WindowEvidence((expected - windows).square(), expected, {})
+
+
+def test_a_network_with_two_optimisers_that_draws_at_random_goes_on_as_well(
+    tmp_path: Path,
+) -> None:
+    settings = TransformerConfig(channels=2)
+    unbroken, broken, resumed = (Noisy.seeded(settings, 0) for _ in range(3))
+    state = torch.get_rng_state()
+    fit(unbroken)
+    assert torch.equal(torch.get_rng_state(), state)
+    torch.rand(7)  # what others draw makes no difference
+    with pytest.raises(StopHere):
+        fit(broken, checkpoint=tmp_path / "state", watch=interrupt_in_epoch(3))
+    history = fit(resumed, checkpoint=tmp_path / "state")
+    np.testing.assert_array_equal(weights(resumed), weights(unbroken))
+    assert history[-1].validation_error < history[0].validation_error
+    assert history[-1].traces == {}
 
 
 def test_a_finished_checkpoint_gives_its_weights_without_training(tmp_path: Path) -> None:
@@ -204,7 +244,7 @@ def test_a_checkpoint_of_another_schema_is_refused(
     with monkeypatch.context() as patch:
         patch.setattr("subadjacent.training.checkpoint.SCHEMA", 99)
         fit(network(), checkpoint=path)
-    with pytest.raises(ModelFileError, match="has checkpoint schema 99; expected 1"):
+    with pytest.raises(ModelFileError, match="has checkpoint schema 99; expected 2"):
         fit(network(), checkpoint=path)
 
 
@@ -251,10 +291,13 @@ DAMAGE: dict[str, Callable[[dict[str, Any], Tensors], object]] = {
     "best.": lambda _, tensors: [
         tensors.pop(name) for name in list(tensors) if name.startswith("best.")
     ],
-    "adam.0.exp_avg": lambda _, tensors: tensors.pop("adam.0.exp_avg"),
-    "adam.0.exp_avg_sq": lambda _, tensors: tensors.update({"adam.0.exp_avg_sq": torch.ones(3)}),
-    "adam.999.step": lambda _, tensors: tensors.update({"adam.999.step": torch.ones(())}),
-    "adam.x": lambda _, tensors: tensors.update({"adam.x": torch.ones(())}),
+    "adam.0.0.exp_avg": lambda _, tensors: tensors.pop("adam.0.0.exp_avg"),
+    "adam.0.0.exp_avg_sq": lambda _, tensors: tensors.update(
+        {"adam.0.0.exp_avg_sq": torch.ones(3)}
+    ),
+    "adam.0.999.step": lambda _, tensors: tensors.update({"adam.0.999.step": torch.ones(())}),
+    "adam.0.x": lambda _, tensors: tensors.update({"adam.0.x": torch.ones(())}),
+    "adam.1.0.step": lambda _, tensors: tensors.update({"adam.1.0.step": torch.ones(())}),
 }
 
 

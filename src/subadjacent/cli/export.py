@@ -52,7 +52,7 @@ def export(
 ) -> None:
     """Write a model's network as a file that scores rows without torch.
 
-    For models fitted with recipe = "network" or "paper" (in the file that `fit --config` reads).
+    For models whose score is that of a network, such as the paper's.
     """
     from subadjacent.detectors.onnx import to_onnx
     from subadjacent.detectors.registry import load

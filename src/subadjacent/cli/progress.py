@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 import typer
 
 if TYPE_CHECKING:
-    from subadjacent.training.loop import Progress
+    from subadjacent.runtime import Progress
 
 PATIENCE = 2.0
 
@@ -76,9 +76,7 @@ class Bar:
 
     def training(self, progress: Progress) -> None:
         """Watch a training."""
-        steps = progress.epochs * progress.steps
-        done = (progress.epoch - 1) * progress.steps + progress.step
-        self.update(done, steps, f"epoch {progress.epoch} of at most {progress.epochs}")
+        self.update(progress.done, progress.total, progress.note)
 
 
 def say(text: str, *, quiet: bool = False) -> None:

@@ -12,9 +12,8 @@ from torch import Tensor
 
 from subadjacent.core.band import Band
 from subadjacent.core.contribution import contribution, dense_contribution
+from subadjacent.core.dispatch import Form, linear_form
 
-# up to this window length, forming the matrix is quicker than sliding sums
-DENSE_UP_TO = 128
 # a row with less mass than this has nothing to normalise and stays near zero; without a bound
 # the gradient of the quotient overflows
 SMALLEST_MASS = 1e-12
@@ -35,8 +34,7 @@ def linear_attention(
     A is ``q @ k.T`` with its rows scaled to sum 1. It is formed when the window is short and
     avoided when it is long; ``dense`` forces one or the other. The numbers are the same.
     """
-    n = q.shape[-2]
-    if dense if dense is not None else n <= DENSE_UP_TO:
+    if linear_form(q.shape[-2], dense) is Form.MATRIX:
         attention = attention_matrix(q, k)  # (…, N, N)
         values = attention @ v.to(attention.dtype)
         return Attended(values.to(v.dtype), dense_contribution(attention, band))

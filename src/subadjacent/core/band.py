@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from subadjacent.errors import InputError, require_whole
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,9 @@ class Band:
 
     def mask(self, n: int, device: torch.device | None = None) -> Tensor:
         """Whether point ``j`` (row) is sub-adjacent to point ``i`` (column), shape (n, n)."""
+        # here, for a band is also used where torch is not installed
+        import torch
+
         points = torch.arange(n, device=device)
         distance = (points[:, None] - points).abs()
         if self.circular:

@@ -14,12 +14,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from subadjacent.core.attention import DENSE_UP_TO, Attended
+from subadjacent.core.attention import Attended
 from subadjacent.core.band import Band
+from subadjacent.core.dispatch import Form, banded_form, block_size
 from subadjacent.errors import InputError
-
-# blocks of fewer points than this are too small a matrix to multiply quickly
-SMALLEST_BLOCK = 16
 
 
 def check_strict(band: Band) -> None:
@@ -54,9 +52,7 @@ def banded_attention(
         When the band holds the point itself or goes around the ring, and when no point of the
         window has a sub-adjacent one.
     """
-    n = q.shape[-2]
-    short = n <= max(DENSE_UP_TO, 4 * _block(band))
-    if not (short if dense is None else dense):
+    if banded_form(q.shape[-2], band, dense) is Form.BLOCKS:
         return _in_blocks(q, k, v, band)
     attention = banded_matrix(q, k, band)  # (…, N, N)
     values = attention @ v.to(attention.dtype)
@@ -77,7 +73,7 @@ def _in_blocks(q: Tensor, k: Tensor, v: Tensor, band: Band) -> Attended:
     check_strict(band)
     band.check(n)
     band = Band(band.near, min(band.far, n - 1), circular=False)
-    size = _block(band)
+    size = block_size(band)
     count = -(-n // size)
     # the first point that the first block can reach, on either side
     starts = (-band.far, band.near)
@@ -93,11 +89,6 @@ def _in_blocks(q: Tensor, k: Tensor, v: Tensor, band: Band) -> Attended:
     taken = attention.sum(dim=-2).chunk(2, dim=-1)  # to the left and right, (…, M, 2·S)
     left, right = (_laid_back(mass, start, n) for mass, start in zip(taken, starts, strict=True))
     return Attended(attended.to(v.dtype), left + right)
-
-
-def _block(band: Band) -> int:
-    """Points in a block: the keys one can reach on a side are then two blocks, no more."""
-    return max(band.far - band.near + 1, SMALLEST_BLOCK)
 
 
 def _cut(x: Tensor, size: int) -> Tensor:

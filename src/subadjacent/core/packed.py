@@ -19,10 +19,9 @@ from torch.nn import functional
 from subadjacent.core.attention import SMALLEST_MASS, Attended
 from subadjacent.core.band import Band
 from subadjacent.core.contribution import sliding_sum
+from subadjacent.core.dispatch import sums_by_mask
 from subadjacent.core.mapping import SUPPRESSED
 
-# up to this window length a product with the band's mask is quicker than sliding sums
-MASK_UP_TO = 400
 # the float32 next to zero: what is not above it is negative
 BELOW_ZERO = -1.4e-45
 
@@ -140,7 +139,7 @@ def _values(projected: Tensor, heads: int) -> Tensor:
 def _within(x: Tensor, band: Band) -> Tensor:
     """The sum of x (B, N, H, E) over each point's band."""
     flat = x.flatten(2)
-    if x.shape[1] <= MASK_UP_TO:
+    if sums_by_mask(x.shape[1]):
         return (_mask(band, x.shape[1], x.dtype) @ flat).view(x.shape)
     # differences of long sums: digits that bfloat16 does not have
     wide = flat.to(torch.promote_types(x.dtype, torch.float32))

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.entities import PerEntity
 from subadjacent.data.series import TrainSeries
+from subadjacent.errors import InputError
 
 # rows handled at a time, so that a long series is never copied whole in float64
 CHUNK = 65_536
@@ -30,6 +32,17 @@ class Scaler:
     deviation: NDArray[np.float64]
     clip: float = 10.0
 
+    def __post_init__(self) -> None:
+        for name, values in (("center", self.center), ("deviation", self.deviation)):
+            if values.ndim != 1 or len(values) != len(self.center):
+                raise InputError(f"{name} must have one value a channel; got {values.shape}")
+            if not np.isfinite(values).all():
+                raise InputError(f"{name} must be finite; got {values}")
+        if not (self.deviation > 0).all():
+            raise InputError(f"deviation must be above 0; got {self.deviation}")
+        if not self.clip > 0:
+            raise InputError(f"clip must be above 0; got {self.clip}")
+
     def apply(
         self, values: NDArray[Any], out: NDArray[np.float32] | None = None
     ) -> NDArray[np.float32]:
@@ -45,49 +58,15 @@ class Scaler:
         return np.asarray(scaled * self.deviation + self.center, dtype=np.float64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EntityScalers:
-    """One scaler for each entity seen in training, and one of them all for any other."""
-
-    pooled: Scaler
-    by_entity: dict[str, Scaler]
-
-    def of(self, entity: str | None) -> Scaler:
-        """The scaler for ``entity``."""
-        return self.pooled if entity is None else self.by_entity.get(entity, self.pooled)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All scalers as plain JSON types; every digit survives."""
-        return {
-            "clip": float(self.pooled.clip),
-            "pooled": _to_lists(self.pooled),
-            "by_entity": {entity: _to_lists(one) for entity, one in self.by_entity.items()},
-        }
-
-    @classmethod
-    def from_dict(cls, saved: dict[str, Any]) -> EntityScalers:
-        """The inverse of ``to_dict``."""
-        clip = float(saved["clip"])
-        return cls(
-            _from_lists(saved["pooled"], clip),
-            {entity: _from_lists(one, clip) for entity, one in saved["by_entity"].items()},
-        )
-
-
-def _to_lists(scaler: Scaler) -> dict[str, list[float]]:
-    return {"center": scaler.center.tolist(), "deviation": scaler.deviation.tolist()}
-
-
-def _from_lists(saved: dict[str, list[float]], clip: float) -> Scaler:
-    center, deviation = (np.array(saved[name], dtype=float) for name in ("center", "deviation"))
-    return Scaler(center, deviation, clip)
+# one scaler for each entity seen in training, and one of them all for any other
+EntityScalers = PerEntity[Scaler]
 
 
 def fit_scalers(series: Sequence[TrainSeries], clip: float = 10.0) -> EntityScalers:
     """Scalers for training series, one for each that has an entity."""
     moments = [_moments([one.values]) for one in series]
     pooled = moments[0] if len(moments) == 1 else _moments([one.values for one in series])
-    return EntityScalers(
+    return PerEntity(
         pooled=_scaler(pooled, clip),
         by_entity={
             one.entity: _scaler(moment, clip)

@@ -26,7 +26,7 @@ from subadjacent.data.inputs import read
 from subadjacent.data.series import TrainSeries, common_interval
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
-from subadjacent.errors import InputError, ModelFileError, require_number
+from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
 from subadjacent.methods.method import Method, Model, State
 from subadjacent.runtime import Progress, Runtime, Watch, ignore
 from subadjacent.scoring.alarms import Alarm
@@ -105,6 +105,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         return self
 
     def _learn(self, X: Any, watch: Watch) -> None:
+        require_whole("fill_limit", self.fill_limit, least=0)
         table = self._read(X, reset=True)
         # before anything is learned: a mistake here must not cost a training
         method = self._method()

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.errors import require_whole
+from subadjacent.detectors.seed import choose_seed
+from subadjacent.errors import InputError, require_whole
 from subadjacent.methods.method import Method
 from subadjacent.methods.views.method import ViewsMethod
 from subadjacent.methods.views.settings import ViewSettings
+from subadjacent.runtime import Runtime, Watch, needs_torch
+
+NETWORKS = ("small", "paper")
 
 
 class SubAdjacentDetector(BaseDetector):
@@ -21,7 +25,7 @@ class SubAdjacentDetector(BaseDetector):
     The mean over channels, scales and models is the score, in units of what one training row in a
     hundred exceeds. How far a channel is out of its training range counts as a model of its own.
 
-    One model an entity; seconds on one core, without any label and without torch.
+    One model an entity; seconds on a laptop, without any label and without torch.
 
     Parameters
     ----------
@@ -33,12 +37,22 @@ class SubAdjacentDetector(BaseDetector):
     lookahead : "full" or int
         Rows after a row that its score may depend on. "full": as many as before it, about 500.
         With 0 a score never changes when more rows come, and finds clearly less.
+    network : None, "small" or "paper"
+        Add the residuals of a Sub-Adjacent Transformer of this size, trained for all entities
+        together, with half the weight of a linear model. It takes torch and many times as long,
+        and changes little (``docs/method.md``).
     contamination : "auto", float, str or threshold object
         Where to set the threshold, without labels. "auto": by extreme-value theory. A float:
         the share of rows expected above it. "1/week": a budget of false alarms. Or any
         object with ``fit(scores)`` and ``predict(scores)``.
     fill_limit : int
         Longest gap, in rows, that is filled with the value before it.
+    budget : str or float, optional
+        Longest time to train the network ("2m", "1h30m" or seconds).
+    device : str
+        Where the network runs: "auto", "cpu", "cuda" or "mps".
+    random_state : int, RandomState or None
+        Decides the network's initial weights and the order of its training.
 
     Examples
     --------
@@ -61,16 +75,40 @@ class SubAdjacentDetector(BaseDetector):
         far: int = 30,
         smoothing: int = 20,
         lookahead: int | str = "full",
+        network: str | None = None,
         contamination: Any = "auto",
         fill_limit: int = 10,
+        budget: str | float | None = None,
+        device: str = "auto",
+        random_state: Any = 0,
     ) -> None:
         self.near = near
         self.far = far
         self.smoothing = smoothing
         self.lookahead = lookahead
+        self.network = network
         self.contamination = contamination
         self.fill_limit = fill_limit
+        self.budget = budget
+        self.device = device
+        self.random_state = random_state
 
     def _method(self) -> Method:
         require_whole("fill_limit", self.fill_limit, least=0)
-        return ViewsMethod(ViewSettings(self.near, self.far, self.smoothing, self.lookahead))
+        settings = ViewSettings(self.near, self.far, self.smoothing, self.lookahead)
+        if self.network is None:
+            return ViewsMethod(settings)
+        if not isinstance(self.network, str) or self.network not in NETWORKS:
+            raise InputError(
+                f"network must be None or one of {', '.join(NETWORKS)}; got {self.network!r}"
+            )
+        # torch is imported where a network is asked for, and only there
+        with needs_torch("network"):
+            from subadjacent.methods.neural.transformers import SubAdjacentMethod
+            from subadjacent.methods.views.with_network import NetworkedViewsMethod
+
+            neural = SubAdjacentMethod(size=self.network, budget=self.budget)
+            return NetworkedViewsMethod(settings, neural)
+
+    def _runtime(self, watch: Watch) -> Runtime:
+        return Runtime(device=self.device, seed=choose_seed(self.random_state), watch=watch)

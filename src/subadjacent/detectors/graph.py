@@ -1,7 +1,7 @@
 """A fitted network and all around it as one module: raw rows in, score and alarm out.
 
-What ``NeuralDetector`` does in NumPy and in batches is done here in tensors and at once, so that
-it can be written down as a graph and run without Python.
+What ``NeuralModel`` does in NumPy and in batches is done here in tensors and at once, so that it
+can be written down as a graph and run without Python.
 
 Shapes: T rows, C channels, B windows, N points in a window.
 """
@@ -14,13 +14,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from subadjacent.data.scaling import Scaler
-from subadjacent.detectors.neural import NeuralDetector
-from subadjacent.scoring.point import PointConfig, weighted
-from subadjacent.scoring.traced import TRACED, blockwise, smooth
+from subadjacent.methods.neural.model import NeuralModel
+from subadjacent.scoring.paper import CONTRIBUTION
+from subadjacent.scoring.tensors import FORMS, blockwise, smooth
 
 
-class Found(NamedTuple):
+class GraphOutput(NamedTuple):
     """What the graph says of each row."""
 
     score: Tensor  # (T,), float64: what decision_function gives
@@ -29,53 +28,45 @@ class Found(NamedTuple):
 
 
 class ScoringGraph(nn.Module):
-    """Scores one unbroken stretch of complete rows of one entity, as its detector does.
+    """Scores one unbroken stretch of complete rows of one entity, as its model does.
 
-    Parameters
-    ----------
-    detector
-        A fitted detector that scores by a network's error. It is copied, and may change.
-    scaler
-        Of the entity that rows are of.
+    The network is copied: what happens to the model later changes nothing here.
     """
 
-    def __init__(self, detector: NeuralDetector, scaler: Scaler) -> None:
+    def __init__(self, model: NeuralModel) -> None:
         super().__init__()
-        self.network = copy.deepcopy(detector.network_).cpu().eval()
-        self.window = detector.window_
-        self.points = PointConfig(
-            detector.setting("temperature"), detector.block, detector.scoring_stride
-        )
-        self.stride = self.points.stride_within(self.window)
-        self.clip = float(scaler.clip)
-        self.smoothing = int(detector.setting("smoothing"))
-        self.before = float(detector.usual_score_)
-        self.judge = TRACED[detector.setting("dynamic")]
+        entity, self.paper = model.entity, model.paper
+        self.network = copy.deepcopy(entity.network).cpu().eval()
+        self.window, self.stride = entity.window, entity.stride
+        self.clip = float(entity.scaler.clip)
+        self.before = model.calibration.score
+        self.compared = FORMS[model.paper.dynamic]
         for name, values in (
-            ("center", scaler.center),
-            ("deviation", scaler.deviation),
-            ("warmup", detector.warmup_),
+            ("center", entity.scaler.center),
+            ("deviation", entity.scaler.deviation),
+            ("warmup", model.calibration.warmup),
         ):
             self.register_buffer(name, torch.as_tensor(values, dtype=torch.float64))
 
-    def forward(self, rows: Tensor, threshold: Tensor) -> Found:
+    def forward(self, rows: Tensor, threshold: Tensor) -> GraphOutput:
         """Rows (T, C) in their own units; a threshold is a number, in float64."""
+        t = rows.shape[0]
         center, deviation = self.get_buffer("center"), self.get_buffer("deviation")
         scaled = ((rows.double() - center) / deviation).clamp(-self.clip, self.clip).float()
-        at, counts = self._places(rows.shape[0])
-        windows = scaled[mirrored(at, rows.shape[0])]  # (B, N, C)
-        expected, contribution = self.network(windows)
-        error = (expected - windows).square().mean(dim=-1)  # (B, N)
-        score = weighted(error, contribution, self.points.temperature)
-        others = torch.stack([error, contribution, score], dim=-1)
-        found = stitch(at, counts, torch.cat([expected, others], dim=-1), rows.shape[0])
-        expected, error, contribution, score = found[:, :-3], *found[:, -3:].unbind(dim=-1)
-        if (block := self.points.block) is not None:
-            score = blockwise(error, contribution, block, self.points.temperature)
-        smoothed = smooth(score.double(), self.smoothing, self.before)
-        decision = self.judge(smoothed, self.get_buffer("warmup"))
+        at, counts = self._places(t)
+        judged = self.network.judge(scaled[mirrored(at, t)])  # of windows (B, N, C)
+        assert judged.expected is not None
+        points = self.paper.of_windows(judged)  # (B, N)
+        means = stitch(at, counts, torch.cat([judged.expected, points[..., None]], dim=-1), t)
+        expected, score = means[:, :-1], means[:, -1]
+        if (block := self.paper.block) is not None and self.paper.temperature:
+            others = [judged.error.mean(dim=-1), judged.traces[CONTRIBUTION]]
+            error, contribution = stitch(at, counts, torch.stack(others, dim=-1), t).unbind(dim=-1)
+            score = blockwise(error, contribution, block, self.paper.temperature)
+        smoothed = smooth(score.double(), self.paper.smoothing, self.before)
+        decision = self.compared(smoothed, self.get_buffer("warmup"))
         raw = (expected.double() * deviation + center).float()
-        return Found(decision, raw, decision > threshold)
+        return GraphOutput(decision, raw, decision > threshold)
 
     def _places(self, t: int) -> tuple[Tensor, Tensor]:
         """The row that each point of each window stands on, and whether it counts, (B, N).

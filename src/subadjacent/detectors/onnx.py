@@ -13,19 +13,15 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 
 import subadjacent
-from subadjacent.data.scaling import Scaler
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.graph import Found, ScoringGraph
-from subadjacent.detectors.neural import NeuralDetector, has_network
-from subadjacent.detectors.subadjacent import ADDED_UP, RECIPES
+from subadjacent.detectors.graph import GraphOutput, ScoringGraph
 from subadjacent.errors import InputError, require_number
+from subadjacent.methods.neural.model import NeuralModel
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
 INPUTS = ("rows", "threshold")
-# recipes whose score is the network's; the others add views of other kinds to it, or have none
-EXPORTED = tuple(name for name in RECIPES if name not in ADDED_UP)
 # one names a package for images that nothing here needs, the other guesses right at an empty list
 TALKATIVE = ("torch.onnx._internal.exporter._registration", "onnx_ir._convenience")
 
@@ -41,8 +37,8 @@ def to_onnx(detector: BaseDetector, *, entity: str | None = None) -> bytes:
     Parameters
     ----------
     detector
-        A ``SubAdjacentDetector`` with recipe "network" or "paper", or an
-        ``AnomalyTransformerDetector``.
+        One whose score is that of a network that expects values, such as
+        ``SubAdjacentTransformerDetector``.
     entity
         Whose scale to use; needed where fitting saw several.
 
@@ -54,29 +50,27 @@ def to_onnx(detector: BaseDetector, *, entity: str | None = None) -> bytes:
     """
     check_is_fitted(detector)
     _check_extra()
-    network = _with_network(detector)
-    require_number("threshold_", network.threshold_)
-    graph = ScoringGraph(network, _scaler(network, entity)).eval()
-    model = _traced(graph, network)
-    _default_threshold(model, float(network.threshold_))
-    _describe(model, facts(network, entity))
-    return bytes(model.SerializeToString())
+    model = _model(detector, entity)
+    require_number("threshold_", detector.threshold_)
+    exported = _traced(ScoringGraph(model).eval(), model.entity.window, len(detector.channels_))
+    _default_threshold(exported, float(detector.threshold_))
+    _describe(exported, facts(detector, model, entity))
+    return bytes(exported.SerializeToString())
 
 
-def facts(detector: NeuralDetector, entity: str | None) -> dict[str, str]:
+def facts(detector: BaseDetector, model: NeuralModel, entity: str | None) -> dict[str, str]:
     """What the file says of itself, as text; lists are JSON."""
     told: dict[str, Any] = {
         "subadjacent": subadjacent.__version__,
         "kind": type(detector).__name__,
-        "recipe": getattr(detector, "recipe", None),
         "entity": entity,
         "channels": json.dumps(list(detector.channels_), ensure_ascii=False),
-        "window": detector.window_,
-        "scoring_stride": detector.scoring_stride or detector.window_,
-        "block": detector.block,
-        "temperature": float(detector.setting("temperature")),
-        "smoothing": detector.setting("smoothing"),
-        "dynamic": detector.setting("dynamic"),
+        "window": model.entity.window,
+        "scoring_stride": model.entity.stride,
+        "block": model.paper.block,
+        "temperature": float(model.paper.temperature),
+        "smoothing": model.paper.smoothing,
+        "dynamic": model.paper.dynamic,
         "threshold": float(detector.threshold_),
         "typical_score": detector.typical_score_,
     }
@@ -93,18 +87,13 @@ def _check_extra() -> None:
         ) from error
 
 
-def _with_network(detector: BaseDetector) -> NeuralDetector:
-    recipe = getattr(detector, "recipe", EXPORTED[0])
-    if has_network(detector) and recipe in EXPORTED:
-        return detector
-    what = f"recipe={recipe!r}" if isinstance(detector, NeuralDetector) else type(detector).__name__
-    raise InputError(
-        f"detector must score by a network alone, as one fitted with "
-        f"recipe={' or '.join(map(repr, EXPORTED))} does; got {what}"
-    )
-
-
-def _scaler(detector: NeuralDetector, entity: str | None) -> Scaler:
+def _model(detector: BaseDetector, entity: str | None) -> NeuralModel:
+    model = getattr(detector, "models_", None)
+    if model is None or not isinstance(model.pooled, NeuralModel):
+        raise InputError(
+            f"detector must score by a network alone, as SubAdjacentTransformerDetector does; "
+            f"got {type(detector).__name__}"
+        )
     known = detector.entities_
     if entity is None and len(known) > 1:
         raise InputError(
@@ -113,12 +102,13 @@ def _scaler(detector: NeuralDetector, entity: str | None) -> Scaler:
     if entity is not None and entity not in known:
         names = ", ".join(known) or "none, for fit saw one series without a name"
         raise InputError(f"entity must be one seen in fitting ({names}); got {entity!r}")
-    return detector.scalers_.of(entity)
+    found: NeuralModel = model.of(entity)
+    return found
 
 
-def _traced(graph: ScoringGraph, detector: NeuralDetector) -> ModelProto:
+def _traced(graph: ScoringGraph, window: int, channels: int) -> ModelProto:
     # some rows to follow, with windows on the grid and one moved back from it
-    rows = torch.zeros(3 * detector.window_ + 1, len(detector.channels_))
+    rows = torch.zeros(3 * window + 1, channels)
     threshold = torch.tensor(0.0, dtype=torch.float64)
     with _quietly(), torch.no_grad():
         program = torch.onnx.export(
@@ -127,7 +117,7 @@ def _traced(graph: ScoringGraph, detector: NeuralDetector) -> ModelProto:
             dynamo=True,
             dynamic_shapes={"rows": {0: torch.export.Dim("rows", min=2)}, "threshold": None},
             input_names=INPUTS,
-            output_names=Found._fields,
+            output_names=GraphOutput._fields,
             verbose=False,
         )
     assert program is not None

@@ -6,17 +6,21 @@ import os
 from pathlib import Path
 
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.baselines.anomaly_transformer import AnomalyTransformerDetector
-from subadjacent.detectors.baselines.magnitude import MagnitudeDetector
-from subadjacent.detectors.baselines.pca import PCADetector
-from subadjacent.detectors.baselines.random import RandomDetector
-from subadjacent.detectors.baselines.sub_pca import SubPCADetector
 from subadjacent.detectors.default import SubAdjacentDetector
 from subadjacent.detectors.folder import read_kind
+from subadjacent.detectors.rivals.anomaly_transformer import AnomalyTransformerDetector
+from subadjacent.detectors.rivals.magnitude import MagnitudeDetector
+from subadjacent.detectors.rivals.pca import PCADetector
+from subadjacent.detectors.rivals.random import RandomDetector
+from subadjacent.detectors.rivals.strict import StrictTransformerDetector
+from subadjacent.detectors.rivals.sub_pca import SubPCADetector
+from subadjacent.detectors.transformer import SubAdjacentTransformerDetector
 from subadjacent.errors import ModelFileError
 
 DETECTORS: dict[str, type[BaseDetector]] = {
     "SubAdjacentDetector": SubAdjacentDetector,
+    "SubAdjacentTransformerDetector": SubAdjacentTransformerDetector,
+    "StrictTransformerDetector": StrictTransformerDetector,
     "AnomalyTransformerDetector": AnomalyTransformerDetector,
     "SubPCADetector": SubPCADetector,
     "PCADetector": PCADetector,

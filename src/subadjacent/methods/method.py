@@ -5,6 +5,7 @@ Shapes: T rows of a stretch, C channels.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -114,3 +115,14 @@ class Method(ABC):
             for arrays, fact in zip(parts, facts, strict=True)
         )
         return PerEntity(pooled, dict(zip(entities, others, strict=True)))
+
+
+def require_array(
+    name: str, array: NDArray[Any], shape: tuple[int, ...], least: float = -math.inf
+) -> None:
+    """Refuse an array of another shape, or with values below ``least`` or not finite."""
+    if array.shape != shape:
+        raise InputError(f"{name} must have shape {shape}; got {array.shape}")
+    if not np.isfinite(array).all() or (array < least).any():
+        bound = f" and at least {least:g}" if least > -math.inf else ""
+        raise InputError(f"{name} must be finite{bound}")

@@ -10,7 +10,7 @@ from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.baselines.anomaly_transformer import AnomalyTransformerDetector
 from subadjacent.detectors.neural import NeuralDetector, has_network
 from subadjacent.scoring.standardised import smoothing_lengths
-from subadjacent.training.loop import Epoch
+from subadjacent.training.history import Epoch
 
 # rows shown on either side of an alarm where there is no window to go by
 AROUND = 100

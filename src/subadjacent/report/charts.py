@@ -29,7 +29,7 @@ from bokeh.plotting import figure
 
 from subadjacent.report.anatomy import Row
 from subadjacent.report.timeline import Kind
-from subadjacent.training.loop import Epoch
+from subadjacent.training.history import Epoch
 
 BORDER = 62  # pixels left of every frame, so that rows stand exactly below each other
 
@@ -37,7 +37,6 @@ TOOLTIP = (
     "display:grid;grid-template-columns:auto auto;gap:1px 12px;padding:2px;"
     "font:12px/1.45 system-ui,sans-serif;font-variant-numeric:tabular-nums"
 )
-CURVES = ("train_loss", "validation_error", "contribution")
 
 
 def detail(kind: Kind, rows: Sequence[Row]) -> tuple[dict[str, Model], Range1d]:
@@ -109,7 +108,7 @@ def training(history: Sequence[Epoch]) -> dict[str, Model]:
     if len(history) < 2:
         return figures
     epochs = [epoch.number for epoch in history]
-    for name in CURVES:
+    for name in history[0].curves():
         curve = f"curve-{name}"
         one = figure(
             name=curve,
@@ -123,7 +122,7 @@ def training(history: Sequence[Epoch]) -> dict[str, Model]:
         _calm(one)
         one.xaxis.ticker = BasicTicker(min_interval=1, desired_num_ticks=5, num_minor_ticks=0)
         source = ColumnDataSource(
-            {"epoch": epochs, "value": [getattr(epoch, name) for epoch in history]}
+            {"epoch": epochs, "value": [epoch.curves()[name] for epoch in history]}
         )
         one.line("epoch", "value", source=source, line_width=1.6).glyph.tags = _role("seen")
         points = one.scatter("epoch", "value", source=source, size=6, line_color=None)

@@ -29,7 +29,7 @@ from subadjacent.report.marks import by_severity, marked_stretches
 from subadjacent.report.timeline import timeline
 from subadjacent.scoring.alarms import Alarm, join, rows_of
 from subadjacent.scoring.point import Trace
-from subadjacent.training.loop import Epoch
+from subadjacent.training.history import Epoch
 
 # the colours of Okabe and Ito, which people with any colour vision can tell apart
 BLUE, ORANGE, VERMILLION, GREEN, INK = "#0072b2", "#e69f00", "#d55e00", "#009e73", "#24303d"
@@ -141,14 +141,14 @@ def figure_attention(detector: NeuralDetector, series: TrainSeries, row: int) ->
 
 
 def figure_training(history: Sequence[Epoch]) -> Figure:
-    """Loss, validation error and contribution, epoch by epoch."""
-    curves = ("train_loss", "validation_error", "contribution")
+    """Loss, validation error and the network's traces, epoch by epoch."""
+    curves = list(history[0].curves())
     with _styled():
         figure = Figure(figsize=(9, 2.4), layout="constrained")
         FigureCanvasAgg(figure)
         for axis, name in zip(figure.subplots(1, len(curves)), curves, strict=True):
             epochs = [epoch.number for epoch in history]
-            axis.plot(epochs, [getattr(epoch, name) for epoch in history], "o-", ms=3, color=BLUE)
+            axis.plot(epochs, [epoch.curves()[name] for epoch in history], "o-", ms=3, color=BLUE)
             axis.set_title(name.replace("_", " ").capitalize())
             axis.set_xlabel("epoch")
             axis.xaxis.get_major_locator().set_params(integer=True)

@@ -133,7 +133,11 @@ def page(
         unlisted=len(alarms) - len(rows),
         entities=[one.entity or "series" for one in series],
         channels=list(series[0].channels),
-        curves=[(name, _curve(name, has)) for name in charts.CURVES],
+        curves=[
+            (name, _curve(name, has))
+            for epoch in (has.history or ())[:1]
+            for name in epoch.curves()
+        ],
         rows=has.rows,
         history=has.history,
         attentive=bool(seen),

@@ -94,14 +94,11 @@ class BandRidge:
         seen, level = far @ self.axes, mean @ self.axes
         return Inputs(seen, far - mean, level, self._bent(seen, level))
 
-    def features(
-        self, inputs: Inputs, rows: NDArray[np.int64], *, as_they_are: bool = False
-    ) -> NDArray[Any]:
-        """The features of some rows, without the constant, (rows, J·K); uncut if so wished."""
+    def features(self, inputs: Inputs, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """The features of some rows, without the constant, (rows, J·K)."""
         picked = inputs.seen[rows[:, None] + self.neighbours.offsets]  # (rows, J, K)
         if inputs.level is not None:
-            picked = picked - inputs.level[rows, None]
-            picked = picked if as_they_are else cut(picked)
+            picked = cut(picked - inputs.level[rows, None])
         return np.asarray(picked.reshape(len(rows), -1))
 
     def left(self, inputs: Inputs, first: int, last: int) -> Rows:

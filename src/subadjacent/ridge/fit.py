@@ -23,8 +23,9 @@ FOLDS = 5
 PENALTIES = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)
 # rows that are enough to learn from: what more of them change is less than chance does
 MOST_ROWS = 1_000_000
-# fewer rows than this are multiplied out as they are
-FEW = 2_000
+# fewer rows than this are multiplied out as they are, in float32: with the least penalty their
+# sums can still be solved. Half or twice as many take a little longer
+FEW = 4_000
 
 
 class RidgeFit(NamedTuple):
@@ -76,13 +77,15 @@ def fit_ridge(
         edges = {0, total, *cuts, *(edge for pair in guarded for edge in pair)}
         cases = ManyCases(blank, parts, edges, most)
     everything = cases.moments(0, total)
+    # fewer rows weigh less against a penalty
+    share = everything.rows / total
     learned = [everything - cases.moments(*pair) for pair in guarded]
-    trial = _choose_penalty(cases, folds, learned, penalties)
+    trial = _choose_penalty(cases, folds, learned, [share * penalty for penalty in penalties])
     return RidgeFit(
         blank.with_weights(everything.solve(trial.penalty)),
         cases.residuals([blank.with_weights(each) for each in trial.weights], folds, wanted),
-        trial.penalty,
-        np.maximum(trial.errors, 0) / everything.count,
+        trial.penalty / share,
+        np.maximum(trial.errors, 0) / everything.rows,
     )
 
 

@@ -10,14 +10,14 @@ Shapes: n rows, C channels, K axes, J neighbours, F = J·K + 1 features, the las
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv, sposv
 
+from subadjacent.ridge.axes import cut
 from subadjacent.ridge.band import BandRidge, Inputs
 from subadjacent.ridge.neighbours import Neighbours
 
@@ -27,15 +27,14 @@ FEW = 1_000
 JITTER = 1e-6
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Moments:
+class Moments(NamedTuple):
     """Sums over rows: of features by features, features by targets, and squared targets."""
 
     features: NDArray[Any]  # (F, F), float64, or float32 of few rows
     targets: NDArray[Any]  # (F, C)
     squares: NDArray[np.float64]  # (C,)
 
-    def __add__(self, other: Moments) -> Moments:
+    def __add__(self, other: Moments) -> Moments:  # type: ignore[override]  # sums, not tuples
         return Moments(
             self.features + other.features,
             self.targets + other.targets,
@@ -50,7 +49,7 @@ class Moments:
         )
 
     @property
-    def count(self) -> int:
+    def rows(self) -> int:
         """How many rows there are."""
         return round(float(self.features[-1, -1]))
 
@@ -68,8 +67,11 @@ class Moments:
         ridge = self.features.copy()
         ridge.flat[:: len(ridge) + 1] += penalty + JITTER
         # straight to the library: of small matrices most of the time would go into checks
-        solve = sposv if ridge.dtype == np.float32 else dposv
-        _, weights, failed = solve(ridge.T, self.targets, overwrite_a=True)
+        single = ridge.dtype == np.float32
+        _, weights, failed = (sposv if single else dposv)(ridge.T, self.targets, overwrite_a=True)
+        if failed and single:
+            # features so alike that float32 cannot tell them apart
+            return Moments(*(np.asarray(part, np.float64) for part in self)).solve(penalty)
         assert not failed, "a penalty makes the matrix positive definite"
         return np.asarray(weights)
 
@@ -89,17 +91,19 @@ def moments(ridge: BandRidge, inputs: Inputs, first: int, last: int) -> Moments:
     found = _relative(found, ridge.neighbours.count)
     bent = first + np.flatnonzero(inputs.bent[first:last])
     if len(bent):
-        # rows with a feature that is cut, as if it were not, and as they are
-        found = found - _of_rows(ridge, inputs, bent, as_they_are=True)
-        found = found + _of_rows(ridge, inputs, bent)
+        # rows with a feature that is cut: as if it were not, and as they are. In float64, for
+        # what is cut is large and its squares must cancel
+        values = inputs.seen[bent[:, None] + ridge.neighbours.offsets].astype(np.float64)
+        uncut = (values - values.mean(axis=1, keepdims=True)).reshape(len(bent), -1)
+        targets = inputs.target[bent].astype(np.float64)
+        found = found - Moments.multiplied_out(with_constant(uncut), targets)
+        found = found + Moments.multiplied_out(with_constant(cut(uncut)), targets)
     return found
 
 
-def _of_rows(
-    ridge: BandRidge, inputs: Inputs, rows: NDArray[np.int64], *, as_they_are: bool = False
-) -> Moments:
-    """Of some rows, multiplied out; with features uncut if so wished."""
-    features = with_constant(ridge.features(inputs, rows, as_they_are=as_they_are))
+def _of_rows(ridge: BandRidge, inputs: Inputs, rows: NDArray[np.int64]) -> Moments:
+    """Of some rows, multiplied out."""
+    features = with_constant(ridge.features(inputs, rows))
     found = Moments.multiplied_out(features, inputs.target[rows])
     return Moments(
         found.features.astype(np.float64), found.targets.astype(np.float64), found.squares

@@ -22,7 +22,7 @@ LEAST = 1e-3
 # where fewer rows than this share are judged, their averages say nothing about others
 LEAST_SHARE = 0.5
 # rows that a one-sided ridge is learned from: it serves a few rows only
-FEW_ROWS = 20_000
+FEW_ROWS = 100_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)

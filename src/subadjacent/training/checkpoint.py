@@ -15,10 +15,11 @@ from torch import Tensor, nn
 
 from subadjacent.data.windows import Windows
 from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
-from subadjacent.training.loop import Epoch
+from subadjacent.training.history import Epoch
+from subadjacent.training.step import Optimizers, parameters_of
 from subadjacent.training.stopping import EarlyStopping
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 @dataclass(slots=True)
@@ -44,7 +45,7 @@ class TrainingState:
 def save_checkpoint(
     path: Path,
     model: nn.Module,
-    optimizer: torch.optim.Optimizer,
+    optimizers: Optimizers,
     state: TrainingState,
     fingerprint: str,
 ) -> None:
@@ -53,8 +54,9 @@ def save_checkpoint(
 
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
     tensors |= {f"best.{name}": value for name, value in state.best.items()}
-    for number, moments in optimizer.state_dict()["state"].items():
-        tensors |= {f"adam.{number}.{name}": value for name, value in moments.items()}
+    for which, optimizer in enumerate(optimizers):
+        for number, moments in optimizer.state_dict()["state"].items():
+            tensors |= {f"adam.{which}.{number}.{name}": one for name, one in moments.items()}
     facts = {
         "schema": SCHEMA,
         "fingerprint": fingerprint,
@@ -73,9 +75,9 @@ def save_checkpoint(
 
 
 def load_checkpoint(
-    path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, fingerprint: str
+    path: Path, model: nn.Module, optimizers: Optimizers, fingerprint: str
 ) -> TrainingState:
-    """Bring model and optimizer to where ``path`` left them.
+    """Bring model and optimisers to where ``path`` left them.
 
     Raises
     ------
@@ -105,7 +107,7 @@ def load_checkpoint(
             f"delete it, or name another file as checkpoint"
         )
     try:
-        return _restore(facts, tensors, model, optimizer)
+        return _restore(facts, tensors, model, optimizers)
     except KeyError as error:
         raise ModelFileError(f"{path} is damaged: {error} is missing") from error
     except (TypeError, ValueError, AttributeError, RuntimeError) as error:
@@ -157,7 +159,7 @@ def _restore(
     facts: dict[str, Any],
     tensors: dict[str, Tensor],
     model: nn.Module,
-    optimizer: torch.optim.Optimizer,
+    optimizers: Optimizers,
 ) -> TrainingState:
     stopping = EarlyStopping(**facts["stopping"])
     require_whole("patience", stopping.patience, least=1)
@@ -174,22 +176,36 @@ def _restore(
     if best or stopping.best < math.inf:
         _check_shapes("best.", best, weights)
 
-    parameters = [one for group in optimizer.param_groups for one in group["params"]]
+    prefixes = tuple(f"adam.{which}." for which in range(len(optimizers)))
+    for name in tensors:
+        if name.startswith("adam.") and not name.startswith(prefixes):
+            raise InputError(f"{name} belongs to no weight")
+    moments = [
+        _moments(prefix, tensors, parameters_of(optimizer))
+        for prefix, optimizer in zip(prefixes, optimizers, strict=True)
+    ]
+    model.load_state_dict(_under("model.", tensors))
+    for optimizer, found in zip(optimizers, moments, strict=True):
+        groups = optimizer.state_dict()["param_groups"]
+        optimizer.load_state_dict({"state": found, "param_groups": groups})
+    return TrainingState(stopping, best, history)
+
+
+def _moments(
+    prefix: str, tensors: dict[str, Tensor], parameters: list[Tensor]
+) -> dict[int, dict[str, Tensor]]:
+    """What Adam remembers of each parameter."""
     moments: dict[int, dict[str, Tensor]] = {}
-    for name, value in _under("adam.", tensors).items():
+    for name, value in _under(prefix, tensors).items():
         number, _, moment = name.partition(".")
         if not number.isdecimal() or int(number) >= len(parameters):
-            raise InputError(f"adam.{name} belongs to no weight")
+            raise InputError(f"{prefix}{name} belongs to no weight")
         moments.setdefault(int(number), {})[moment] = value
     for index, found in moments.items():
         shaped = torch.empty_like(parameters[index], device="meta")
         expected = {"step": torch.empty(()), "exp_avg": shaped, "exp_avg_sq": shaped}
-        _check_shapes(f"adam.{index}.", found, expected)
-
-    model.load_state_dict(_under("model.", tensors))
-    groups = optimizer.state_dict()["param_groups"]
-    optimizer.load_state_dict({"state": moments, "param_groups": groups})
-    return TrainingState(stopping, best, history)
+        _check_shapes(f"{prefix}{index}.", found, expected)
+    return moments
 
 
 def _check_shapes(prefix: str, found: dict[str, Tensor], expected: dict[str, Tensor]) -> None:

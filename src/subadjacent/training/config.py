@@ -23,9 +23,6 @@ class TrainingConfig:
         Factor on the learning rate after every epoch, the steady ones left out.
     steady_epochs
         Epochs at the first learning rate, before it begins to fall.
-    attention_weight
-        λ of Eq. 5: how much the contribution weighs against the error; the network's own
-        objective says how.
     patience
         Stop after so many epochs without a better validation error.
     budget
@@ -39,7 +36,6 @@ class TrainingConfig:
     learning_rate: float = 1e-4
     decay: float = 1.0
     steady_epochs: int = 1
-    attention_weight: float = 10.0
     patience: int = 3
     budget: float | None = None
     seed: int = 0
@@ -50,6 +46,5 @@ class TrainingConfig:
             require_whole(name, getattr(self, name), least)
         require_number("learning_rate", self.learning_rate, above=0)
         require_number("decay", self.decay, above=0)
-        require_number("attention_weight", self.attention_weight, least=0)
         if self.budget is not None:
             require_number("budget", self.budget, above=0)

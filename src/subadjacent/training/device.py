@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 
@@ -45,6 +47,19 @@ def autocast(device: torch.device, precision: str = "auto") -> torch.autocast:
     pays = device.type == "cuda" and torch.cuda.is_bf16_supported()
     enabled = precision == "bfloat16" or (precision == "auto" and pays)
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=enabled)
+
+
+@contextmanager
+def seeded(device: torch.device, seed: int) -> Iterator[None]:
+    """Seed torch's global generators of the CPU and the device; put them back afterwards."""
+    gpus = [device] if device.type == "cuda" else []
+    with torch.random.fork_rng(devices=gpus):
+        # not torch.manual_seed, which reseeds every GPU
+        torch.default_generator.manual_seed(seed)
+        for gpu in gpus:
+            with torch.cuda.device(gpu):
+                torch.cuda.manual_seed(seed)
+        yield
 
 
 def hardware(device: torch.device) -> str:

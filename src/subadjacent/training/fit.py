@@ -13,7 +13,8 @@ import torch
 
 from subadjacent.data.windows import Windows
 from subadjacent.errors import SubadjacentError
-from subadjacent.model.network import Network
+from subadjacent.networks.network import Network
+from subadjacent.runtime import Watch, ignore
 from subadjacent.training.checkpoint import (
     TrainingState,
     fingerprint,
@@ -23,8 +24,10 @@ from subadjacent.training.checkpoint import (
     save_checkpoint,
 )
 from subadjacent.training.config import TrainingConfig
-from subadjacent.training.loop import Epoch, Watch, ignore, train
-from subadjacent.training.step import WORTH_COMPILING, make_optimizer
+from subadjacent.training.history import Epoch
+from subadjacent.training.loop import train
+from subadjacent.training.recorded import WORTH_COMPILING
+from subadjacent.training.step import make_optimizers
 from subadjacent.training.stopping import EarlyStopping
 
 log = logging.getLogger(__name__)
@@ -49,7 +52,7 @@ def fit_network(
     network keeps the weights it came with. ``compiled`` says whether to fuse the layers'
     kernels, on a GPU; None does so where training is long enough to pay for it.
     """
-    optimizer = make_optimizer(model, config.learning_rate)
+    optimizers = make_optimizers(model, config.learning_rate)
     if compiled is None:
         compiled = config.epochs * len(windows) >= WORTH_COMPILING * config.batch_size
     state = TrainingState(EarlyStopping(config.patience))
@@ -60,7 +63,7 @@ def fit_network(
         settings["precision"] = _precision(autocast, windows.values.device.type)
         made_for = fingerprint(windows, validation, settings)
         if has_checkpoint(checkpoint):
-            state = load_checkpoint(checkpoint, model, optimizer, made_for)
+            state = load_checkpoint(checkpoint, model, optimizers, made_for)
             log.info("going on from %s, after epoch %d", checkpoint, len(state.history))
         if not state.finished and len(state.history) < config.epochs:
             require_writable(checkpoint)
@@ -72,7 +75,7 @@ def fit_network(
         windows,
         validation,
         config,
-        optimizer,
+        optimizers,
         autocast,
         first=len(state.history) + 1,
         deadline=deadline,
@@ -90,7 +93,7 @@ def fit_network(
             state.best = {name: value.clone() for name, value in model.state_dict().items()}
         # an epoch cut short by the budget cannot be gone on with; the next run repeats it whole
         if checkpoint is not None and epoch.complete:
-            save_checkpoint(checkpoint, model, optimizer, state, made_for)
+            save_checkpoint(checkpoint, model, optimizers, state, made_for)
     if state.history and not state.best:
         raise SubadjacentError(
             f"training diverged: no epoch gave a finite validation error with "
@@ -109,11 +112,12 @@ def _precision(autocast: torch.autocast, device: str) -> str:
 
 
 def _log(epoch: Epoch) -> None:
+    traces = "".join(f", {name} {value:.3f}" for name, value in epoch.traces.items())
     log.info(
-        "epoch %d: train loss %.5f, validation error %.5f, contribution %.3f, %.1f s",
+        "epoch %d: train loss %.5f, validation error %.5f%s, %.1f s",
         epoch.number,
         epoch.train_loss,
         epoch.validation_error,
-        epoch.contribution,
+        traces,
         epoch.seconds,
     )

@@ -5,45 +5,27 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import nullcontext
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from subadjacent.data.windows import Windows
-from subadjacent.model.network import Network
+from subadjacent.networks.network import Network
+from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.training.config import TrainingConfig
-from subadjacent.training.step import make_pass, set_learning_rate
+from subadjacent.training.device import seeded
+from subadjacent.training.history import Epoch
+from subadjacent.training.recorded import make_pass
+from subadjacent.training.step import Optimizers, set_learning_rate
 
 
-@dataclass(frozen=True, slots=True)
-class Epoch:
-    """What one pass over the training windows came to."""
+class Validation(NamedTuple):
+    """What a network makes of the validation windows: means over all of their points."""
 
-    number: int
-    train_loss: float
-    validation_error: float
-    contribution: float
-    seconds: float
-    complete: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where training stands; ``finished`` is set at the end of an epoch."""
-
-    epoch: int
-    epochs: int
-    step: int
-    steps: int
-    finished: Epoch | None = None
-
-
-Watch = Callable[[Progress], None]
-
-
-def ignore(_progress: Progress) -> None:
-    """Watch nothing."""
+    error: float
+    traces: dict[str, float]
 
 
 def train(
@@ -51,7 +33,7 @@ def train(
     windows: Windows,
     validation: Windows,
     config: TrainingConfig,
-    optimizer: torch.optim.Optimizer,
+    optimizers: Optimizers,
     autocast: torch.autocast,
     *,
     first: int = 1,
@@ -62,54 +44,69 @@ def train(
 ) -> Iterator[Epoch]:
     """Train epoch by epoch, from number ``first`` on.
 
-    The order of the windows depends on the seed and the epoch's number alone, so that an
-    epoch goes the same way whether or not the ones before it ran in this process. When
-    ``clock`` passes ``deadline`` the epoch in progress ends early (after one step at least).
-    ``compiled`` has the layers' kernels fused, on a GPU.
+    The order of the windows, and what a network draws at random, depend on the seed and the
+    epoch's number alone, so that an epoch goes the same way whether or not the ones before it
+    ran in this process. When ``clock`` passes ``deadline`` the epoch in progress ends early
+    (after one step at least). ``compiled`` has the layers' kernels fused, on a GPU.
     """
     steps = math.ceil(len(windows) / config.batch_size)
-    batches = make_pass(
-        model, windows, optimizer, autocast, config.attention_weight, config.batch_size,
-        compiled=compiled,
-    )  # fmt: skip
+    batches = make_pass(model, windows, optimizers, autocast, config.batch_size, compiled=compiled)
     for number in range(first, config.epochs + 1):
         started, complete, step = clock(), True, 0
         falls = max(number - config.steady_epochs, 0)
-        set_learning_rate(optimizer, config.learning_rate * config.decay**falls)
+        set_learning_rate(optimizers, config.learning_rate * config.decay**falls)
+        order, draws = _seeds(config.seed, number)
+        # a recorded step draws nothing
+        randomness = nullcontext() if model.recordable else seeded(windows.values.device, draws)
         model.train()
-        batches.begin(_shuffle(config.seed, number))
-        for step in range(1, steps + 1):
-            batches.advance()
-            if deadline < math.inf:
-                # a GPU runs behind what it was asked; the clock must not
-                batches.losses.item()
-            watch(Progress(number, config.epochs, step, steps))
-            if clock() >= deadline:
-                complete = step == steps
-                break
+        batches.begin(number, torch.Generator().manual_seed(order))
+        with randomness:
+            for step in range(1, steps + 1):
+                batches.advance()
+                if deadline < math.inf:
+                    # a GPU runs behind what it was asked; the clock must not
+                    batches.losses.item()
+                watch(_progress(config.epochs, number, steps, step))
+                if clock() >= deadline:
+                    complete = step == steps
+                    break
+        validated = validate(model, validation, config.batch_size)
         epoch = Epoch(
             number=number,
             train_loss=batches.losses.item() / step,
-            validation_error=validation_error(model, validation, config.batch_size),
-            contribution=batches.contributions.item() / step,
+            validation_error=validated.error,
             seconds=clock() - started,
             complete=complete,
+            traces=validated.traces,
         )
-        watch(Progress(number, config.epochs, step, steps, finished=epoch))
+        note = f"validation error {validated.error:.4g}"
+        watch(_progress(config.epochs, number, steps, step, note))
         yield epoch
 
 
 @torch.inference_mode()
-def validation_error(model: Network, windows: Windows, batch_size: int) -> float:
-    """Mean squared reconstruction error over all windows, in full precision."""
+def validate(model: Network, windows: Windows, batch_size: int) -> Validation:
+    """Mean error and traces over all windows, in full precision."""
     model.eval()
-    total = torch.zeros((), device=windows.values.device)
+    error = torch.zeros((), device=windows.values.device)
+    traces: dict[str, torch.Tensor] = {}
     for which in windows.batches(batch_size):
-        batch = windows.take(which)
-        total += (model(batch).values - batch).square().mean(dim=(1, 2)).sum()
-    return total.item() / len(windows)
+        found = model.judge(windows.take(which))
+        error += found.error.mean(dim=(1, 2)).sum()
+        for name, values in found.traces.items():
+            traces[name] = traces.get(name, torch.zeros_like(error)) + values.mean(dim=1).sum()
+    count = len(windows)
+    return Validation(
+        error.item() / count, {name: total.item() / count for name, total in traces.items()}
+    )
 
 
-def _shuffle(seed: int, epoch: int) -> torch.Generator:
-    mixed = np.random.SeedSequence([seed, epoch]).generate_state(1, dtype=np.uint64)[0]
-    return torch.Generator().manual_seed(int(mixed >> np.uint64(1)))
+def _progress(epochs: int, epoch: int, steps: int, step: int, note: str = "") -> Progress:
+    note = f"epoch {epoch} of at most {epochs}" + (f", {note}" if note else "")
+    return Progress("training", (epoch - 1) * steps + step, epochs * steps, "steps", note)
+
+
+def _seeds(seed: int, epoch: int) -> tuple[int, int]:
+    """Seeds of an epoch: for the order of the windows, and for what the network draws."""
+    order, draws = np.random.SeedSequence([seed, epoch]).generate_state(2, dtype=np.uint64)
+    return int(order >> np.uint64(1)), int(draws >> np.uint64(1))

@@ -1,124 +1,105 @@
-"""One step of training: objective, gradients, weights.
-
-On a GPU a step is recorded once, as a CUDA graph, and replayed.
-"""
+"""One step of training: losses, gradients, weights."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from importlib.util import find_spec
-from typing import TypeVar
+import functools
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from subadjacent.data.windows import Windows
-from subadjacent.model.network import Network, Objective
-from subadjacent.model.recorded import Recorded
+from subadjacent.networks.network import Network
 
-# compiling takes about half a minute; it pays back over so many steps
-WORTH_COMPILING = 8000
-
-Step = Callable[[Tensor], Objective]
-T = TypeVar("T")
+Optimizers = Sequence[torch.optim.Optimizer]
+# from a batch of windows and the epoch's number to the sum of the losses
+Step = Callable[[Tensor, int], Tensor]
 
 
-def make_optimizer(model: Network, learning_rate: float) -> torch.optim.Optimizer:
-    """Adam; on a GPU in the form that can be recorded, with its learning rate in a tensor."""
-    device = next(model.parameters()).device
-    if device.type != "cuda":
-        return torch.optim.Adam(model.parameters(), lr=learning_rate, fused=True)
-    rate = torch.tensor(learning_rate, device=device)
-    return torch.optim.Adam(model.parameters(), lr=rate, fused=True, capturable=True)
+def make_optimizers(model: Network, learning_rate: float) -> list[torch.optim.Optimizer]:
+    """Adam for each of the network's groups of parameters.
 
-
-def set_learning_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
-    """Change the rate, in place where a recorded step reads it."""
-    for group in optimizer.param_groups:
-        if isinstance(group["lr"], Tensor):
-            group["lr"].fill_(rate)
-        else:
-            group["lr"] = rate
-
-
-def make_step(
-    model: Network,
-    optimizer: torch.optim.Optimizer,
-    autocast: torch.autocast,
-    attention_weight: float,
-    batch_size: int,
-    *,
-    compiled: bool = False,
-) -> Step:
-    """A function that trains on one batch, and returns what the objective came to.
-
-    What it returns is overwritten by the next call. On a GPU it is recorded for batches of
-    ``batch_size``; others run as they are. ``compiled`` fuses the layers' kernels, where there
-    is a GPU, Triton and a network made for it.
+    On a GPU in the form that can be recorded, with its learning rate in a tensor.
     """
-    step = _plain_step(model, optimizer, autocast, attention_weight)
-    if not _recordable(optimizer):
-        return step
-    return _RecordedStep(model, optimizer, step, batch_size, compiled)
+    device = next(model.parameters()).device
+    found: list[torch.optim.Optimizer] = []
+    for group in model.parameter_groups():
+        if device.type != "cuda":
+            found.append(torch.optim.Adam(group, lr=learning_rate, fused=True))
+        else:
+            rate = torch.tensor(learning_rate, device=device)
+            found.append(torch.optim.Adam(group, lr=rate, fused=True, capturable=True))
+    return found
 
 
-def make_pass(
-    model: Network,
-    windows: Windows,
-    optimizer: torch.optim.Optimizer,
-    autocast: torch.autocast,
-    attention_weight: float,
-    batch_size: int,
-    *,
-    compiled: bool = False,
-) -> Pass:
-    """Steps over all the windows, one epoch after the other."""
-    step = _plain_step(model, optimizer, autocast, attention_weight)
-    if not _recordable(optimizer):
-        return Pass(step, windows, batch_size)
-    return RecordedPass(model, optimizer, step, windows, batch_size, compiled)
+def set_learning_rate(optimizers: Optimizers, rate: float) -> None:
+    """Change the rate, in place where a recorded step reads it."""
+    for optimizer in optimizers:
+        for group in optimizer.param_groups:
+            if isinstance(group["lr"], Tensor):
+                group["lr"].fill_(rate)
+            else:
+                group["lr"] = rate
 
 
-def _plain_step(
-    model: Network,
-    optimizer: torch.optim.Optimizer,
-    autocast: torch.autocast,
-    attention_weight: float,
-) -> Step:
-    def step(batch: Tensor) -> Objective:
+def plain_step(model: Network, optimizers: Optimizers, autocast: torch.autocast) -> Step:
+    """A function that trains on one batch."""
+
+    def step(batch: Tensor, epoch: int) -> Tensor:
         with torch.enable_grad(), autocast:
-            loss, contribution = model.objective(batch, attention_weight)
-        optimizer.zero_grad(set_to_none=True)
-        torch.autograd.backward(loss)
-        optimizer.step()
-        return Objective(loss.detach(), contribution.detach())
+            losses = model.losses(batch, epoch)
+        _learn(losses, optimizers)
+        return functools.reduce(torch.add, [one.detach() for one in losses])
 
     return step
 
 
-def _recordable(optimizer: torch.optim.Optimizer) -> bool:
-    return any(group.get("capturable", False) for group in optimizer.param_groups)
+def _learn(losses: Sequence[Tensor], optimizers: Optimizers) -> None:
+    """Change the parameters of each optimiser by the gradients of its own loss."""
+    if len(losses) == 1:
+        (optimizer,) = optimizers
+        optimizer.zero_grad(set_to_none=True)
+        torch.autograd.backward(losses[0])
+        optimizer.step()
+        return
+    groups = [parameters_of(optimizer) for optimizer in optimizers]
+    gradients = []
+    # all gradients before any step: a step changes what the other losses were computed from
+    for number, (loss, group) in enumerate(zip(losses, groups, strict=True)):
+        for one in group:
+            one.grad = None
+        last = number == len(losses) - 1
+        torch.autograd.backward(loss, inputs=group, retain_graph=not last)
+        gradients.append([one.grad for one in group])
+    for optimizer, group, found in zip(optimizers, groups, gradients, strict=True):
+        for one, gradient in zip(group, found, strict=True):
+            one.grad = gradient
+        optimizer.step()
+
+
+def parameters_of(optimizer: torch.optim.Optimizer) -> list[Tensor]:
+    """All parameters that an optimiser changes."""
+    return [one for group in optimizer.param_groups for one in group["params"]]
 
 
 class Pass:
-    """Trains batch after batch, and adds up what the batches of an epoch come to.
+    """Trains batch after batch, and adds up the losses of an epoch.
 
-    The sums stay on the device: to read them every step would make it wait.
+    The sum stays on the device: to read it every step would make it wait.
     """
 
     def __init__(self, step: Step, windows: Windows, batch_size: int) -> None:
         self.step = step
         self.windows = windows
         self.batch_size = batch_size
+        self.epoch = 0
         self.losses = torch.zeros((), device=windows.values.device)
-        self.contributions = torch.zeros_like(self.losses)
         self.batches: Iterator[Tensor] = iter(())
 
-    def begin(self, generator: torch.Generator) -> None:
-        """Begin an epoch, its windows in an order of the generator's."""
+    def begin(self, epoch: int, generator: torch.Generator) -> None:
+        """Begin an epoch, its windows shuffled by the generator."""
+        self.epoch = epoch
         self.losses.zero_()
-        self.contributions.zero_()
         self.batches = self.windows.batches(self.batch_size, generator)
 
     def advance(self) -> None:
@@ -127,116 +108,4 @@ class Pass:
 
     def train_on(self, which: Tensor) -> None:
         """Train on some windows."""
-        loss, contribution = self.step(self.windows.take(which))
-        self.losses += loss
-        self.contributions += contribution.mean()
-
-
-class RecordedPass(Pass):
-    """A pass whose step is recorded with all that it takes: which windows, and gathering them.
-
-    Nothing is copied to the device in a step, nor waited for. The last batch of an epoch may be
-    a smaller one and runs as it is.
-    """
-
-    def __init__(
-        self,
-        model: Network,
-        optimizer: torch.optim.Optimizer,
-        step: Step,
-        windows: Windows,
-        batch_size: int,
-        compiled: bool,
-    ) -> None:
-        super().__init__(step, windows, batch_size)
-        self.order = torch.zeros_like(windows.starts)
-        self.at = torch.zeros((), dtype=torch.long, device=self.order.device)
-        self.places = torch.arange(batch_size, device=self.order.device)
-        self.left = 0
-        self.replay = _recorded(model, optimizer, self._next, compiled)
-
-    def begin(self, generator: torch.Generator) -> None:
-        """Begin an epoch, its windows in an order of the generator's."""
-        self.losses.zero_()
-        self.contributions.zero_()
-        self.order.copy_(self.windows.order(generator))
-        self.at.zero_()
-        self.left = len(self.order)
-
-    def advance(self) -> None:
-        """Train on the next batch of the epoch."""
-        if self.left >= self.batch_size:
-            self.replay()
-        else:
-            self.train_on(self.order[-self.left :])
-        self.left -= self.batch_size
-
-    def _next(self) -> None:
-        which = self.order[self.at + self.places]
-        self.at += self.batch_size
-        self.train_on(which)
-
-
-class _RecordedStep:
-    """A step on a batch from outside, recorded for batches of one size."""
-
-    def __init__(
-        self,
-        model: Network,
-        optimizer: torch.optim.Optimizer,
-        step: Step,
-        batch_size: int,
-        compiled: bool,
-    ) -> None:
-        self.step = step
-        self.batch_size = batch_size
-        self.batch: Tensor | None = None
-        self.replay = _recorded(model, optimizer, self._again, compiled)
-
-    def __call__(self, batch: Tensor) -> Objective:
-        if len(batch) != self.batch_size:
-            return self.step(batch)
-        if self.batch is None:
-            self.batch = batch.clone()
-        self.batch.copy_(batch)
-        return self.replay()
-
-    def _again(self) -> Objective:
-        assert self.batch is not None
-        return self.step(self.batch)
-
-
-def _recorded(
-    model: Network, optimizer: torch.optim.Optimizer, function: Callable[[], T], compiled: bool
-) -> Recorded[T]:
-    fused = compiled and model.layered and find_spec("triton") is not None
-    return Recorded(
-        function,
-        around=lambda: _fused_layers(model, fused),
-        # gradients are made anew inside the recording's own memory
-        before=lambda: optimizer.zero_grad(set_to_none=True),
-    )
-
-
-@contextmanager
-def _fused_layers(model: Network, compiled: bool) -> Iterator[None]:
-    """Swap every layer for its compiled form while a step is run or recorded.
-
-    A network that runs in kernels of our own does not get to its layers: nothing is compiled.
-
-    Layer by layer and not the whole network: layers know nothing of channels, bands on short
-    windows or loss, so that one compilation serves every layer and every network of that width.
-    """
-    if not compiled:
-        yield
-        return
-    layers = model.get_submodule("layers")
-    assert isinstance(layers, nn.ModuleList)
-    plain = list(layers)
-    for number, layer in enumerate(plain):
-        layers[number] = torch.compile(layer)  # type: ignore[assignment]  # a module it is
-    try:
-        yield
-    finally:
-        for number, layer in enumerate(plain):
-            layers[number] = layer
+        self.losses += self.step(self.windows.take(which), self.epoch)

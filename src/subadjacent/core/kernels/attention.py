@@ -14,22 +14,14 @@ from torch import Tensor
 
 from subadjacent.core.attention import Attended
 from subadjacent.core.band import Band
-from subadjacent.core.kernels import long, long_back, short
-from subadjacent.core.kernels.long_tiles import fits as fits_long
+from subadjacent.core.dispatch import kernel_fits, short_kernel_fits
+from subadjacent.core.kernels import long, long_backward, short
 from subadjacent.core.kernels.tiles import power_of_two
 from subadjacent.errors import InputError
 
-# wider heads would not fit the registers that programs are given
-MOST_FEATURES = 64
-
-
-def fits(n: int, features: int, band: Band, kind: torch.dtype = torch.bfloat16) -> bool:
-    """Whether there is a kernel for windows of ``n`` points."""
-    return short.fits(n, features, kind) or (features <= MOST_FEATURES and fits_long(n, band))
-
 
 def _is_short(projected: Tensor, heads: int) -> bool:
-    return short.fits(projected.shape[1], projected.shape[2] // 3 // heads, projected.dtype)
+    return short_kernel_fits(projected.shape[1], projected.shape[2] // 3 // heads, projected.dtype)
 
 
 def attend(
@@ -51,7 +43,7 @@ def attend_backward(
     inputs = (projected, temperature, heads, band, of_values, of_contribution)
     if _is_short(projected, heads):
         return short.backward(*inputs)
-    return long_back.backward(*inputs, *sums)
+    return long_backward.backward(*inputs, *sums)
 
 
 def packed_attention(projected: Tensor, temperature: Tensor, heads: int, band: Band) -> Attended:
@@ -62,11 +54,11 @@ def packed_attention(projected: Tensor, temperature: Tensor, heads: int, band: B
     Raises
     ------
     InputError
-        When there is no kernel for such windows, heads or bands; ``fits`` tells before.
+        When there is no kernel for such windows, heads or bands; see ``dispatch.kernel_fits``.
     """
     n, features = projected.shape[1], projected.shape[2] // 3 // heads
     band.check(n)
-    if not fits(n, features, band, projected.dtype):
+    if not kernel_fits(n, features, band, projected.dtype):
         raise InputError(
             f"attention has no kernel for windows of {n} points, heads of {features} features "
             f"and {band}; linear_attention takes any"

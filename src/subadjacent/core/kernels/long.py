@@ -18,8 +18,8 @@ import triton.language as tl
 from torch import Tensor
 
 from subadjacent.core.band import Band
+from subadjacent.core.dispatch import CHUNK
 from subadjacent.core.kernels.long_tiles import (
-    CHUNK,
     FORWARD,
     add_in_band,
     band_tiles,

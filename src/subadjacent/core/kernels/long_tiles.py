@@ -15,16 +15,13 @@ import triton.language as tl
 from torch import Tensor
 
 from subadjacent.core.band import Band
+from subadjacent.core.dispatch import CHUNK, chunk_reach
 from subadjacent.core.kernels.tiles import kind_of, power_of_two, programs_for
 
-# rows of a chunk, and programs on a multiprocessor; as the registers below, what was measured to
-# be quickest on an H200
-CHUNK = 64
+# programs on a multiprocessor; as the registers below, what was measured to be quickest on an H200
 RESIDENT = 4
 FORWARD = {"num_warps": 4, "num_stages": 1, "maxnreg": 96}
 BACKWARD = {"num_warps": 4, "num_stages": 1}
-# tiles that the band of one chunk may reach into, before sliding sums are quicker
-MOST_TILES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +40,7 @@ def cut(projected: Tensor, heads: int, band: Band) -> Chunks:
     chunks = triton.cdiv(n, CHUNK)
     splits = min(chunks, triton.cdiv(programs_for(projected, RESIDENT), batch * heads))
     each = triton.cdiv(chunks, splits)
-    return Chunks(triton.cdiv(chunks, each), each, *reach(band))
-
-
-def reach(band: Band) -> tuple[int, int]:
-    """Sides of the band to walk, and tiles of each."""
-    together = triton.cdiv(CHUNK + 2 * band.far, CHUNK)
-    apart = triton.cdiv(CHUNK + band.far - band.near, CHUNK)
-    if band.near == 0 or together <= 2 * apart:
-        return 1, together
-    return 2, apart
-
-
-def fits(n: int, band: Band) -> bool:
-    """Whether the band is narrow enough, and short enough that it never meets itself."""
-    sides, tiles = reach(band)
-    return sides * tiles <= MOST_TILES and n > 2 * max(band.far, CHUNK)
+    return Chunks(triton.cdiv(chunks, each), each, *chunk_reach(band))
 
 
 @cache
@@ -67,7 +49,7 @@ def band_tiles(band: Band, device: torch.device, kind: torch.dtype) -> Tensor:
 
     The same for every chunk. Kept for good, since what was recorded reads it.
     """
-    sides, tiles = reach(band)
+    sides, tiles = chunk_reach(band)
     with torch.inference_mode(mode=False):
         rows = torch.arange(CHUNK, device=device)
         steps = torch.arange(sides * tiles, device=device)[:, None]

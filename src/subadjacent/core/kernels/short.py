@@ -34,25 +34,12 @@ from subadjacent.core.kernels.mapping import (
     normalised_backward,
     product,
 )
-from subadjacent.core.kernels.switch import interpreted
 from subadjacent.core.kernels.tiles import band_tile, grid_of, kind_of, power_of_two
-
-# more points would not fit the registers of one program: at N = 200 chunks were as quick
-MOST_POINTS = 128
-# a head's features fill a tile: others would come with it, and be written over
-FEATURES = (16, 32, 64)
 
 # warps and registers of a program, as measured to be quickest on an H200: three programs at a
 # time forward; backward two, since with fewer registers they spill
 FORWARD: dict[str, Any] = {"num_warps": 4, "num_stages": 1, "maxnreg": 168}
 BACKWARD: dict[str, Any] = {"num_warps": 4, "num_stages": 1}
-
-
-def fits(n: int, features: int, kind: torch.dtype) -> bool:
-    """Whether there is a kernel for windows of ``n`` points, and heads of so many features."""
-    # tiles of float32 would not fit the shared memory
-    narrow = kind == torch.bfloat16 or interpreted()
-    return n <= MOST_POINTS and features in FEATURES and narrow
 
 
 @triton.jit

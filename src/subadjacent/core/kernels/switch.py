@@ -1,6 +1,7 @@
-"""Whether kernels are used: a switch, and what has to be there.
+"""The switch of the kernels: turned on or off in code or by the environment.
 
-Nothing here imports Triton: a machine without it never notices.
+Nothing here imports Triton: a machine without it never notices. Where kernels then run is decided
+in ``core.dispatch``.
 """
 
 from __future__ import annotations
@@ -12,15 +13,10 @@ from contextvars import ContextVar
 from functools import cache
 from importlib.util import find_spec
 
-import torch
-from torch import Tensor
-
 from subadjacent.errors import InputError
 
 # "1" turns kernels on in a whole process and in those it starts, "0" off
 VARIABLE = "SUBADJACENT_KERNELS"
-# the chips that kernels were tested on, by what CUDA can do there: Hopper
-TESTED = (9, 0)
 
 _chosen: ContextVar[bool | None] = ContextVar("use_kernels", default=None)
 
@@ -38,7 +34,7 @@ def use_kernels(on: bool) -> Iterator[None]:
     InputError
         When they are turned on and there is no Triton.
     """
-    if on and not _triton():
+    if on and not triton_installed():
         raise InputError("kernels need the package triton, which is not installed")
     before = _chosen.set(on)
     try:
@@ -47,26 +43,9 @@ def use_kernels(on: bool) -> Iterator[None]:
         _chosen.reset(before)
 
 
-def kernels_on(x: Tensor) -> bool:
-    """Whether what is computed from ``x`` may run in a kernel.
-
-    By itself on the chips that kernels were tested on; on others of NVIDIA's where they were asked
-    for. Never while torch compiles: it fuses what it finds, and finds plain PyTorch.
-    """
-    if torch.compiler.is_compiling() or not _triton():
-        return False
-    chosen = _chosen.get()
-    if x.device.type == "cpu":
-        return chosen is True and interpreted()
-    if not x.is_cuda or torch.version.cuda is None:
-        return False
-    here = torch.get_device_module(x.device)
-    # Triton launches on the current device, wherever the numbers lie
-    if x.get_device() != here.current_device():
-        return False
-    # the environment is asked every time, so that a test or a notebook can set it
-    asked = os.environ.get(VARIABLE) if chosen is None else str(int(chosen))
-    return asked == "1" or (asked != "0" and here.get_device_capability(x.device) == TESTED)
+def chosen() -> bool | None:
+    """What the innermost ``use_kernels`` block says; None outside of any."""
+    return _chosen.get()
 
 
 def interpreted() -> bool:
@@ -75,5 +54,6 @@ def interpreted() -> bool:
 
 
 @cache
-def _triton() -> bool:
+def triton_installed() -> bool:
+    """Whether Triton is there to be imported."""
     return find_spec("triton") is not None

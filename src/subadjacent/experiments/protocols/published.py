@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from subadjacent.core.band import Band
 from subadjacent.data.benchmarks import Benchmark
+from subadjacent.data.entities import PerEntity
 from subadjacent.data.scaling import EntityScalers, Scaler
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import stack
@@ -35,16 +36,15 @@ from subadjacent.evaluation.metrics import (
 from subadjacent.experiments.datasets import cut_entities, load
 from subadjacent.experiments.protocols.scaling import scale_benchmark
 from subadjacent.experiments.run import Run
-from subadjacent.model.anomaly_transformer import AnomalyTransformer
-from subadjacent.model.config import ModelConfig
-from subadjacent.model.network import Network
-from subadjacent.model.transformer import SubAdjacentTransformer
-from subadjacent.scoring.dynamic import dynamic
-from subadjacent.scoring.point import PointConfig, score_points, weighted
+from subadjacent.networks.anomaly_transformer import AnomalyTransformer, AnomalyTransformerConfig
+from subadjacent.networks.network import Network
+from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
+from subadjacent.scoring.network import judge_rows
+from subadjacent.scoring.paper import CONTRIBUTION, PaperScore, dynamic, weighted
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast, resolve_device
 from subadjacent.training.loop import train
-from subadjacent.training.step import make_optimizer
+from subadjacent.training.step import make_optimizers
 
 # what is tried on the labels; the authors' code has one fixed pair, 200 and 50
 BLOCKS = (100, 200, 300, 400, 500)
@@ -57,11 +57,7 @@ WORTH_COMPILING = 40_000
 # what the released scripts set, where it differs between datasets
 STRIDES = {"smd": 10}
 EPOCHS = {"smd": 3}
-NETWORKS: dict[str, type[Network]] = {
-    "sub-adjacent": SubAdjacentTransformer,
-    "untrained": SubAdjacentTransformer,
-    "anomaly-transformer": AnomalyTransformer,
-}
+NETWORKS = ("sub-adjacent", "untrained", "anomaly-transformer")
 # λ of Eq. 5; k of the Anomaly Transformer
 ATTENTION_WEIGHTS = {"anomaly-transformer": 3.0}
 
@@ -109,10 +105,11 @@ def _one_model(run: Run, benchmark: Benchmark, device: torch.device) -> Points:
     network, window, fit_seconds = fit(run, learned, device)
     started = time.perf_counter()
     stacked = stack([TrainSeries(asked)], unscaled(asked.shape[1]), window)
-    found = score_points(network, stacked, PointConfig(temperature=0.0))
+    plain = PaperScore(temperature=0.0).of_windows
+    found = judge_rows(network, stacked, window, plain, channels=False).traces
     rows = slice(len(asked))
     return Points(
-        found.error[rows], found.contribution[rows], labels, fit_seconds,
+        found["error"][rows], found[CONTRIBUTION][rows], labels, fit_seconds,
         time.perf_counter() - started,
     )  # fmt: skip
 
@@ -120,16 +117,12 @@ def _one_model(run: Run, benchmark: Benchmark, device: torch.device) -> Points:
 def fit(run: Run, rows: NDArray[Any], device: torch.device) -> tuple[Network, int, float]:
     """The trained network, its window, and the seconds it took."""
     settings = _settings(run)
-    band = Band(settings["near"], settings["far"])
-    config = ModelConfig.sized(
-        settings["size"], rows.shape[1], attention=settings["attention"], band=band
-    )
-    network = NETWORKS[run.detector].seeded(config, run.seed).to(device)
+    network = _network(run, settings, rows.shape[1]).to(device)
     stacked = stack([TrainSeries(rows)], unscaled(rows.shape[1]), settings["window"])
     windows = stacked.windows_within([(0, len(rows))], settings["stride"]).to(device)
     training = TrainingConfig(
         epochs=settings["epochs"], batch_size=128, learning_rate=1e-4, decay=0.5, steady_epochs=2,
-        attention_weight=settings["attention_weight"], seed=run.seed,
+        seed=run.seed,
     )  # fmt: skip
     started = time.perf_counter()
     epochs = train(
@@ -138,13 +131,28 @@ def fit(run: Run, rows: NDArray[Any], device: torch.device) -> tuple[Network, in
         # nothing is validated; the loop wants a window to do it on
         replace(windows, starts=windows.starts[:1]),
         training,
-        make_optimizer(network, training.learning_rate),
+        make_optimizers(network, training.learning_rate),
         autocast(device),
         compiled=len(windows) >= WORTH_COMPILING,
     )
     for _ in epochs:
         pass
     return network.eval(), settings["window"], time.perf_counter() - started
+
+
+def _network(run: Run, settings: dict[str, Any], channels: int) -> Network:
+    """The run's network with its initial weights."""
+    size, weight = settings["size"], settings["attention_weight"]
+    if run.detector == "anomaly-transformer":
+        published = AnomalyTransformerConfig.sized(
+            size, channels, attention=settings["attention"], attention_weight=weight
+        )
+        return AnomalyTransformer.seeded(published, run.seed)
+    band = Band(settings["near"], settings["far"])
+    config = SubAdjacentConfig.sized(
+        size, channels, attention=settings["attention"], band=band, attention_weight=weight
+    )
+    return SubAdjacentTransformer.seeded(config, run.seed)
 
 
 def _settings(run: Run) -> dict[str, Any]:
@@ -222,4 +230,4 @@ def _score(points: Points, block: int, temperature: float, form: str) -> NDArray
 
 def unscaled(channels: int) -> EntityScalers:
     """For rows that were scaled already."""
-    return EntityScalers(Scaler(np.zeros(channels), np.ones(channels), np.inf), {})
+    return PerEntity(Scaler(np.zeros(channels), np.ones(channels), np.inf), {})

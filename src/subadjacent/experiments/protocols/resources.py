@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -19,10 +20,9 @@ from subadjacent.experiments.datasets import load
 from subadjacent.experiments.protocols.published import STRIDES, unscaled
 from subadjacent.experiments.protocols.scaling import scale_benchmark
 from subadjacent.experiments.run import Run
-from subadjacent.model.config import ModelConfig
-from subadjacent.model.layers import SubAdjacentAttention
-from subadjacent.model.transformer import SubAdjacentTransformer
-from subadjacent.scoring.point import PointConfig, score_points
+from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
+from subadjacent.scoring.network import judge_rows
+from subadjacent.scoring.paper import PaperScore
 from subadjacent.training.device import (
     autocast,
     forget_peak_memory,
@@ -30,7 +30,8 @@ from subadjacent.training.device import (
     resolve_device,
     wait_for,
 )
-from subadjacent.training.step import make_optimizer, make_step
+from subadjacent.training.recorded import make_pass
+from subadjacent.training.step import make_optimizers
 
 WINDOW = 100
 BATCH = 128
@@ -45,13 +46,12 @@ def execute(run: Run, root: str | None, device: str) -> dict[str, Any]:
     settings = dict(run.settings)
     where = resolve_device(device)
     learned, asked = scale_benchmark(benchmark)
-    config = ModelConfig.sized(
+    config = SubAdjacentConfig.sized(
         "small" if run.quick else "paper", learned.shape[1], attention=str(settings["attention"])
     )
     network = SubAdjacentTransformer.seeded(config, run.seed).to(where)
-    for module in network.modules():
-        if isinstance(module, SubAdjacentAttention):
-            module.dense = settings["form"] == "matrix"
+    for attention in network.attentions():
+        attention.dense = settings["form"] == "matrix"
     scored = _stack(asked)
     stacked = _stack(learned)
     windows = stacked.windows_within([(0, len(learned))], STRIDES.get(run.dataset, 1)).to(where)
@@ -80,22 +80,26 @@ def _step_seconds(network: SubAdjacentTransformer, windows: Windows, quick: bool
     device = windows.values.device
     forget_peak_memory(device)
     size = min(BATCH, len(windows))
-    step = make_step(network, make_optimizer(network, 1e-4), autocast(device), 10.0, size)
+    whole = replace(windows, starts=windows.starts[: len(windows) // size * size])
+    batches = make_pass(network, whole, make_optimizers(network, 1e-4), autocast(device), size)
     network.train()
-    which = torch.arange(size, device=device)
     warm_up, steps = (QUICK_WARM_UP, QUICK_STEPS) if quick else (WARM_UP, STEPS)
-    for _ in range(warm_up):
-        step(windows.take(which))
-    wait_for(device)
+    generator = torch.Generator().manual_seed(0)
     started = time.perf_counter()
-    for _ in range(steps):
-        step(windows.take(which))
+    for number in range(warm_up + steps):
+        if number == warm_up:
+            wait_for(device)
+            started = time.perf_counter()
+        if number % (len(whole) // size) == 0:
+            batches.begin(1, generator)
+        batches.advance()
     wait_for(device)
     return (time.perf_counter() - started) / steps
 
 
 def _inference_seconds(network: SubAdjacentTransformer, stacked: Stack) -> float:
-    score_points(network, stacked, PointConfig(0.0))
+    plain = PaperScore(temperature=0.0).of_windows
+    judge_rows(network, stacked, WINDOW, plain, channels=False)
     started = time.perf_counter()
-    score_points(network, stacked, PointConfig(0.0))
+    judge_rows(network, stacked, WINDOW, plain, channels=False)
     return time.perf_counter() - started

@@ -38,6 +38,7 @@ class AttentionMatrices:
         from subadjacent.experiments.datasets import load
         from subadjacent.experiments.protocols.published import fit
         from subadjacent.experiments.protocols.scaling import scale_benchmark
+        from subadjacent.networks.network import Attentive
         from subadjacent.training.device import resolve_device
 
         found = {}
@@ -49,6 +50,7 @@ class AttentionMatrices:
             device = resolve_device(place.device)
             learned, asked = scale_benchmark(load(run, place.root))
             network, window, _ = fit(run, learned, device)
+            assert isinstance(network, Attentive)
             with torch.inference_mode():
                 rows = torch.from_numpy(asked[:window]).to(device)[None]
                 matrix = network.attention(rows).mean(dim=(0, 1, 2))

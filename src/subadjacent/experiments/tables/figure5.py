@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from subadjacent.experiments.runner import Place
-    from subadjacent.model.network import Network
+    from subadjacent.networks.network import Network
 
 KINDS = ("global", "contextual", "shapelet", "seasonal", "trend")
 # the main text's figure: one kind of point, one of pattern
@@ -86,14 +86,16 @@ def _judge(network: Network, window: int, values: NDArray[Any]) -> dict[str, NDA
         FIXED_TEMPERATURE,
         unscaled,
     )
-    from subadjacent.scoring.dynamic import dynamic
-    from subadjacent.scoring.point import PointConfig, score_points
+    from subadjacent.scoring.network import judge_rows
+    from subadjacent.scoring.paper import CONTRIBUTION, PaperScore, blockwise, dynamic
 
     stacked = stack([TrainSeries(values)], unscaled(values.shape[1]), window)
-    found = score_points(network, stacked, PointConfig(FIXED_TEMPERATURE, block=FIXED_BLOCK))
-    score = found.score.astype(np.float64)
+    plain = PaperScore(temperature=0.0).of_windows
+    found = judge_rows(network, stacked, window, plain, channels=False).traces
+    error, contribution = (found[name][: len(values)] for name in ("error", CONTRIBUTION))
+    score = blockwise(error, contribution, FIXED_BLOCK, FIXED_TEMPERATURE).astype(np.float64)
     return {
-        "data": values[:, 0], "error": found.error, "contribution": found.contribution,
+        "data": values[:, 0], "error": error, "contribution": contribution,
         "score": score, "dynamic": dynamic(score, score, "released"),
     }  # fmt: skip
 

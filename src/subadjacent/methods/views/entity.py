@@ -22,8 +22,9 @@ from subadjacent.methods.views.combine import (
     smoothing_lengths,
     unusual,
 )
+from subadjacent.methods.views.network import NetworkView
 from subadjacent.methods.views.settings import ViewSettings
-from subadjacent.methods.views.view import LOCAL, PARTS, VIEWS, Look, View
+from subadjacent.methods.views.view import LOCAL, NETWORK, PARTS, VIEWS, Look, View
 from subadjacent.ridge.axes import Rows
 from subadjacent.runtime import side_by_side
 from subadjacent.scoring.evidence import Array, Evidence, Reach
@@ -83,12 +84,15 @@ class ViewsModel(Model):
     unit
         The score that one training row in a hundred exceeds: one threshold then serves entities
         that are calm and such that are not.
+    network
+        Whose residuals are added to the views', if any.
     """
 
     settings: ViewSettings
     scaler: Scaler
     entity: EntityViews
     unit: float
+    network: NetworkView | None = None
 
     @property
     def blur(self) -> int:
@@ -101,11 +105,16 @@ class ViewsModel(Model):
         """Neighbours, then averages of residuals, then averages of the score."""
         allowed = self.settings.ahead
         behind, ahead = self.entity.reach
+        every = 1
+        if self.network is not None:
+            behind, ahead = max(behind, self.network.reach), max(ahead, self.network.reach)
+            every = self.network.network.stride
         residual = max(*SCALES, SPREAD)
         score = max(smoothing_lengths(self.settings.smoothing))
         return Reach(
             behind + residual + score,
             ahead + rows_ahead(residual, allowed.residuals) + rows_ahead(score, allowed.score),
+            every,
         )
 
     def assess(self, rows: Array) -> Evidence:
@@ -114,6 +123,8 @@ class ViewsModel(Model):
         scaled = self.scaler.apply(rows)
         looks = self.entity.look(scaled, allowed.residuals)
         combined = self.entity.combine(looks, scaled.shape)
+        if self.network is not None:
+            combined = self.network.add_to(combined, rows)
         return Evidence(
             smoothed(combined.rows, smoothing, allowed.score) / self.unit,
             unusual(combined.values, smoothing, allowed.score),
@@ -123,9 +134,10 @@ class ViewsModel(Model):
 
     def _traces(self, combined: Combined) -> Mapping[str, NDArray[np.float64]]:
         """What each view adds to the score before it is averaged."""
+        forms = [part.form for part in PARTS] + ([NETWORK] if self.network is not None else [])
         traces: dict[str, NDArray[np.float64]] = {}
-        for part, rows in zip(PARTS, combined.by_part, strict=True):
-            traces[part.form] = traces.get(part.form, 0.0) + rows / self.unit
+        for form, rows in zip(forms, combined.by_part, strict=True):
+            traces[form] = traces.get(form, 0.0) + rows / self.unit
         return traces
 
     def state(self) -> State:

@@ -52,27 +52,34 @@ class ViewsMethod(Method):
 
     def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
         """Learn; scores of training rows are those of models that had not seen them."""
+        return self.fitted(series, self.fit_entities(series, run))
+
+    def fit_entities(self, series: Sequence[TrainSeries], run: Runtime) -> EntityFits:
+        """Learn the views of every entity, and of all together."""
         _check_rows(series, self.settings.far)
         scalers = fit_scalers(series, FAR_CLIP)
         tasks = [_Task(one, scalers.of(one.entity), self.settings) for one in series]
         spread = run.map if _worth_spreading(series) else in_turn
-        fits: list[_EntityFit] = []
+        fits: list[EntityFit] = []
         for fit in spread(_fit_entity, [*tasks, *self._pooled_task(series, scalers.pooled)]):
             fits.append(fit)
             run.watch(Progress("fitting", min(len(fits), len(tasks)), len(tasks), "entities"))
         # the model for entities never seen comes last; a single series serves them itself
-        entities, pooled = fits[: len(tasks)], fits[-1].views
-        units = [entity.unit for entity in entities]
+        return EntityFits(scalers, fits[: len(tasks)], fits[-1].views)
+
+    def fitted(self, series: Sequence[TrainSeries], fits: EntityFits) -> Fitted:
+        """The models, each in its entity's own unit."""
+        scalers, entities, pooled = fits
         models: dict[str, Model] = {
             one.entity: ViewsModel(self.settings, scalers.of(one.entity), fit.views, fit.unit)
             for one, fit in zip(series, entities, strict=True)
             if one.entity is not None
         }
-        unit = float(np.median(units))
+        unit = float(np.median([fit.unit for fit in entities]))
         return Fitted(
             PerEntity(ViewsModel(self.settings, scalers.pooled, pooled, unit), models),
-            [entity.scores for entity in entities],
-            np.concatenate([entity.held_out for entity in entities]),
+            [fit.scores for fit in entities],
+            np.concatenate([fit.held_out for fit in entities]),
         )
 
     def _pooled_task(self, series: Sequence[TrainSeries], scaler: Scaler) -> list[_Task]:
@@ -99,28 +106,49 @@ class _Task(NamedTuple):
     settings: ViewSettings
 
 
-class _EntityFit(NamedTuple):
-    """Views of an entity, its unit, and scores of its training rows in this unit."""
+class EntityFit(NamedTuple):
+    """Views of an entity, its unit, and scores of its training rows in this unit.
+
+    ``unseen`` is what views that had not seen the rows make of them, (T,) a stretch.
+    """
 
     views: EntityViews
+    unseen: list[NDArray[np.float64]]
     unit: float
     scores: NDArray[np.float64]
     held_out: NDArray[np.float64]
 
 
-def _fit_entity(task: _Task) -> _EntityFit:
+class EntityFits(NamedTuple):
+    """Scales and fits of all entities, and the views of all together."""
+
+    scalers: PerEntity[Scaler]
+    entities: list[EntityFit]
+    pooled: EntityViews
+
+
+def _fit_entity(task: _Task) -> EntityFit:
     series, scaler, settings = task
     parts = [scaler.apply(series.values[start:stop]) for start, stop in series.stretches]
     views, unseen = fit_views(parts, settings)
+    return in_own_unit(views, unseen, settings)
+
+
+def in_own_unit(
+    views: EntityViews, unseen: list[NDArray[np.float64]], settings: ViewSettings
+) -> EntityFit:
+    """Scores of an entity's rows in units of what one normal row in a hundred exceeds.
+
+    Unit and threshold are judged by rows without outliers alone.
+    """
     scores = np.concatenate(
         [smoothed(rows, settings.smoothing, settings.ahead.score) for rows in unseen]
     )
-    # unit and threshold are judged by rows without outliers alone
     reach = max(smoothing_lengths(settings.smoothing))
     level = level_folds(scores, FOLDS, reach)
     kept = level[outlier_free(level, reach)]
     unit = max(float(np.quantile(kept, SHARE)), LEAST_UNIT)
-    return _EntityFit(views, unit, level / unit, kept / unit)
+    return EntityFit(views, unseen, unit, level / unit, kept / unit)
 
 
 def _last_stretches(series: TrainSeries, most: int) -> list[NDArray[np.float64]]:

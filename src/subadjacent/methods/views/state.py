@@ -51,7 +51,12 @@ def save(model: ViewsModel) -> State:
             layouts[name].append([near, behind, ahead, step])
             arrays[f"{name}.{number}.axes"] = ridge.axes
             arrays[f"{name}.{number}.weights"] = ridge.weights
-    return State(arrays, {"unit": model.unit, "neighbours": layouts})
+    facts: dict[str, Any] = {"unit": model.unit, "neighbours": layouts}
+    if model.network is not None:
+        scale = model.network.scale
+        arrays["network_scale"] = np.concatenate([scale.squares, scale.spread[None]])
+        facts["network_factor"] = model.network.factor
+    return State(arrays, facts)
 
 
 def restore(state: State, channels: int, settings: ViewSettings) -> ViewsModel:

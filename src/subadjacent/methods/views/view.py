@@ -35,7 +35,7 @@ from subadjacent.scoring.usual import (
 #   slow rhythm   from neighbours further away
 LEVEL, RHYTHM, LOCAL, SLOW = VIEWS = ("level", "rhythm", "local rhythm", "slow rhythm")
 # names of what is judged beside a residual by itself
-ACROSS, WHOLE = "other channels", "all channels"
+ACROSS, WHOLE, NETWORK = "other channels", "all channels", "network"
 # weight of a residual given the other channels, relative to one by itself
 ACROSS_WEIGHT = 0.5
 # the view whose residuals are judged for the row as a whole as well

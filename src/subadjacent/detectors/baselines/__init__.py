@@ -1,1 +1,0 @@
-"""Detectors to compare with: cheap controls, and the method that ours grew from."""

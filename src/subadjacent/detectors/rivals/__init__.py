@@ -1,0 +1,1 @@
+"""Detectors to compare with."""

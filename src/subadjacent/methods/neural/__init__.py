@@ -1,0 +1,1 @@
+"""Networks as methods: the contract of ``networks`` turned into that of ``methods``."""

@@ -1,0 +1,79 @@
+"""What the parameters of a network's training come to where they are left at "auto"."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from subadjacent.core.band import Band
+from subadjacent.errors import InputError, require_number, require_whole
+
+Auto = Literal["auto"]
+
+LONGEST_WINDOW, SHORTEST_WINDOW = 100, 4
+# windows in an epoch to aim at: enough to learn from, few enough for a laptop
+WINDOWS_AN_EPOCH = 4_000
+# windows validated on after every epoch, at most
+VALIDATION_WINDOWS = 1_000
+# steps in an epoch to aim at, with batches of these sizes
+STEPS_AN_EPOCH = 32
+SMALLEST_BATCH, LARGEST_BATCH = 8, 128
+# and of long windows fewer: what a step takes in memory goes by the points
+POINTS_A_BATCH = 12_800
+# learning rate of each size of Transformer; the paper's for the paper's
+LEARNING_RATES = {"tiny": 1e-3, "small": 1e-3, "paper": 1e-4}
+
+
+def require_auto_or_whole(name: str, value: Any, least: int) -> None:
+    """Refuse anything but "auto" or a whole number of at least ``least``."""
+    if not _is_auto(value):
+        require_whole(name, value, least)
+
+
+def require_auto_or_number(name: str, value: Any) -> None:
+    """Refuse anything but "auto" or a positive number."""
+    if isinstance(value, str) and not _is_auto(value):
+        raise InputError(f"{name} must be a number or 'auto'; got {value!r}")
+    if not _is_auto(value):
+        require_number(name, value, above=0)
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
+def choose_window(window: int | Auto, rows: int) -> int:
+    """The paper's 100, or a quarter of the rows where there are few."""
+    fitting = min(max(rows // 4, SHORTEST_WINDOW), LONGEST_WINDOW)
+    return fitting if isinstance(window, str) else int(window)
+
+
+def choose_band(near: int | Auto, far: int | Auto, window: int, *, circular: bool = True) -> Band:
+    """A fifth to three tenths of the window, as the paper's 20 to 30 are of 100."""
+    nearest = max(window // 5, 1) if isinstance(near, str) else int(near)
+    farthest = max(3 * window // 10, nearest) if isinstance(far, str) else int(far)
+    band = Band(nearest, farthest, circular)
+    band.check(window)
+    return band
+
+
+def choose_stride(stride: int | Auto, rows: int, window: int) -> int:
+    """Rows between training windows, so that there are about as many as are aimed at."""
+    sparse = min(max(rows // WINDOWS_AN_EPOCH, 1), window)
+    return sparse if isinstance(stride, str) else int(stride)
+
+
+def choose_validation_stride(rows: int, window: int) -> int:
+    """Half a window, or more where there are many rows."""
+    return max(window // 2, rows // VALIDATION_WINDOWS, 1)
+
+
+def choose_batch_size(batch_size: int | Auto, windows: int, window: int) -> int:
+    """Batches small enough that few windows still make some steps, and that long ones fit."""
+    fitting = min(max(windows // STEPS_AN_EPOCH, SMALLEST_BATCH), LARGEST_BATCH)
+    fitting = min(fitting, max(POINTS_A_BATCH // window, 1))
+    return fitting if isinstance(batch_size, str) else batch_size
+
+
+def choose_learning_rate(learning_rate: float | Auto, size: str) -> float:
+    """What suits the network's size."""
+    return LEARNING_RATES[size] if isinstance(learning_rate, str) else learning_rate

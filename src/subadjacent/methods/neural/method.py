@@ -1,0 +1,303 @@
+"""How a network is trained: on windows of normal rows, the end of them held out.
+
+One network is trained for all entities; each entity has its own scale.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from subadjacent.data.clock import duration
+from subadjacent.data.entities import PerEntity
+from subadjacent.data.scaling import Scaler, fit_scalers
+from subadjacent.data.series import TrainSeries
+from subadjacent.data.split import validation_starts
+from subadjacent.data.windows import Stack, Windows, stack
+from subadjacent.errors import InputError, require_number, require_whole
+from subadjacent.methods.method import Fitted, Method, Model, State, require_array
+from subadjacent.methods.neural.defaults import (
+    Auto,
+    choose_batch_size,
+    choose_stride,
+    choose_validation_stride,
+    choose_window,
+    require_auto_or_number,
+    require_auto_or_whole,
+)
+from subadjacent.methods.neural.model import (
+    WEIGHTS,
+    Calibration,
+    EntityNetwork,
+    NeuralModel,
+    row_scores,
+)
+from subadjacent.networks.network import Network, NetworkConfig
+from subadjacent.runtime import Runtime
+from subadjacent.scoring.network import check_stride, judge_rows, usual_errors
+from subadjacent.scoring.paper import PaperScore
+from subadjacent.training.config import TrainingConfig
+from subadjacent.training.device import autocast, resolve_device
+from subadjacent.training.fit import fit_network
+from subadjacent.training.history import Epoch, decode_history
+
+
+class Trained(NamedTuple):
+    """A trained network, and the rows that it was trained and validated on."""
+
+    networks: PerEntity[EntityNetwork]
+    stacked: Stack
+    held_out: NDArray[np.bool_]  # of the stacked rows
+    validation: Windows
+    history: tuple[Epoch, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeuralMethod(Method):
+    """Trains a network on windows of the rows before the end, which is held out.
+
+    A subclass names the network's class and says in ``configure`` how its own fields make up the
+    network's settings.
+
+    Parameters
+    ----------
+    window
+        Points in a window. "auto": 100, or a quarter of the rows when there are under 400.
+    epochs, patience
+        Train at most ``epochs`` passes; stop after ``patience`` without improvement on the
+        held-out rows. With 0 epochs the network keeps its initial weights.
+    batch_size, learning_rate
+        "auto" follows the number of windows, and the network.
+    decay
+        Factor on the learning rate after every epoch.
+    stride
+        Rows from one training window to the next. "auto" aims at 4,000 windows an epoch.
+    validation_fraction
+        Share of the training rows, at the end, held out for stopping and calibration.
+    budget
+        Longest time to train ("2m", "1h30m" or seconds); the best weights so far are kept.
+    temperature, block, smoothing, dynamic
+        See ``PaperScore``; as they are here, a row's score is its mean error.
+    scoring_stride
+        Rows from one judged window to the next; the window's length when None.
+    memory
+        Scores that the trailing form of Eq. 7 compares with.
+    clip
+        Standardised values beyond this are cut.
+    checkpoint
+        File to keep the training's state in; a run that finds it there goes on from it.
+    """
+
+    network: ClassVar[type[Network]]
+
+    window: int | Auto = "auto"
+    epochs: int = 10
+    patience: int = 3
+    batch_size: int | Auto = "auto"
+    learning_rate: float | Auto = "auto"
+    decay: float = 1.0
+    stride: int | Auto = "auto"
+    validation_fraction: float = 0.2
+    budget: str | float | None = None
+    temperature: float = 0.0
+    block: int | None = None
+    smoothing: int = 1
+    dynamic: str = "none"
+    scoring_stride: int | None = None
+    memory: int = 1000
+    clip: float = 10.0
+    checkpoint: str | os.PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
+        require_auto_or_whole("window", self.window, least=2)
+        require_auto_or_whole("stride", self.stride, least=1)
+        require_auto_or_whole("batch_size", self.batch_size, least=1)
+        require_auto_or_number("learning_rate", self.learning_rate)
+        require_whole("memory", self.memory, least=2)
+        require_number("clip", self.clip, above=0)
+        if self.scoring_stride is not None:
+            require_whole("scoring_stride", self.scoring_stride, least=1)
+        if not isinstance(self.checkpoint, str | os.PathLike | None):
+            raise InputError(f"checkpoint must be a path or None; got {self.checkpoint!r}")
+        # what these refuse is refused now
+        self._paper()
+        self._training(windows=1, window=2, seed=0)
+
+    @abstractmethod
+    def configure(self, channels: int, window: int) -> NetworkConfig:
+        """The network's settings for some data; refuses what does not fit."""
+
+    @abstractmethod
+    def saved_config(self, saved: dict[str, Any], window: int) -> NetworkConfig:
+        """The settings of a saved network; refuses what does not fit."""
+
+    def usual_learning_rate(self) -> float:
+        """The learning rate where it is left at "auto"."""
+        return 1e-3
+
+    def train(self, series: Sequence[TrainSeries], run: Runtime) -> Trained:
+        """Train the network on the rows before the end of each series."""
+        device = resolve_device(run.device)
+        mixed = autocast(device, run.precision)
+        window = choose_window(self.window, max(map(len, series)))
+        stride = check_stride(self.scoring_stride, window)
+        config = self.configure(series[0].values.shape[1], window)
+        cuts = validation_starts(series, window, self.validation_fraction)
+        scalers = fit_scalers(series, self.clip)
+        stacked = stack(series, scalers, window)
+        windows, validation = self._windows(stacked, series, cuts)
+
+        network = self.network.seeded(config, run.seed).to(device, torch.float32)
+        # the rows go to the device once, for both
+        on_device = windows.to(device)
+        history = fit_network(
+            network,
+            on_device,
+            replace(validation, values=on_device.values).to(device),
+            self._training(len(windows), window, run.seed),
+            mixed,
+            checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
+            watch=run.watch,
+        )
+        networks = scalers.map(lambda scaler: EntityNetwork(network, scaler, window, stride))
+        held_out = [np.arange(len(one)) >= cut for one, cut in zip(series, cuts, strict=True)]
+        return Trained(networks, stacked, stacked.restack(held_out), validation, tuple(history))
+
+    def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
+        """Train the network, then learn what is usual from the rows that were held out."""
+        networks, stacked, held_out, validation, history = self.train(series, run)
+        network, paper = networks.pooled.network, self._paper()
+        points = _points(network, stacked, networks.pooled.stride, paper)
+        usual = float(points[held_out].mean())
+        smoothed = stacked.map_stretches(points, lambda rows: paper.smoothed(rows, usual))
+        warmup = _spaced(smoothed[held_out], self.memory)
+        scores = stacked.map_stretches(smoothed, lambda rows: paper.compared(rows, warmup))
+        calibration = Calibration(usual, warmup, usual_errors(network, validation))
+
+        def model(entity: EntityNetwork) -> Model:
+            return NeuralModel(entity, calibration, paper, history)
+
+        return Fitted(networks.map(model), stacked.unstack(scores), scores[held_out])
+
+    def pack(self, models: PerEntity[Model]) -> State:
+        """The state of one model, and the scales of all entities: they share the rest."""
+        arrays, facts = models.pooled.state()
+        states = [model.state().arrays for model in models.by_entity.values()]
+        for name in ("center", "deviation"):
+            shape = (len(states), len(arrays[name]))
+            arrays[f"entities.{name}"] = np.reshape([one[name] for one in states], shape)
+        return State(arrays, facts)
+
+    def unpack(self, state: State, channels: int, entities: Sequence[str]) -> PerEntity[Model]:
+        """The inverse of ``pack``; refuses what does not fit."""
+        scales = {}
+        for name in ("center", "deviation"):
+            scales[name] = state.arrays[f"entities.{name}"]
+            require_array(f"entities.{name}", scales[name], (len(entities), channels))
+        pooled = self.restore(state, channels)
+        assert isinstance(pooled, NeuralModel)
+        clip = pooled.entity.scaler.clip
+
+        def model(center: NDArray[Any], deviation: NDArray[Any]) -> Model:
+            entity = replace(pooled.entity, scaler=Scaler(center, deviation, clip))
+            return replace(pooled, entity=entity)
+
+        found = [model(*scale) for scale in zip(*scales.values(), strict=True)]
+        return PerEntity(pooled, dict(zip(entities, found, strict=True)))
+
+    def restore(self, state: State, channels: int) -> Model:
+        """The inverse of ``NeuralModel.state``; refuses what does not fit."""
+        arrays, facts = state
+        require_array("usual_errors", arrays["usual_errors"], (channels,), least=0)
+        require_array("warmup", arrays["warmup"], (max(arrays["warmup"].size, 1),))
+        require_number("usual_score", facts["usual_score"])
+        return NeuralModel(
+            self.restore_network(state, channels),
+            Calibration(float(facts["usual_score"]), arrays["warmup"], arrays["usual_errors"]),
+            self._paper(),
+            tuple(decode_history(facts["history"])),
+        )
+
+    def restore_network(self, state: State, channels: int) -> EntityNetwork:
+        """The inverse of ``EntityNetwork.state``; refuses what does not fit."""
+        arrays, facts = state
+        window = facts["window"]
+        require_whole("window", window, least=2)
+        config = self.saved_config(facts["network"], window)
+        if config.channels != channels:
+            raise InputError(
+                f"channels must name the {config.channels} that the network has; got {channels}"
+            )
+        for name in ("center", "deviation"):
+            require_array(name, arrays[name], (channels,))
+        require_number("clip", facts["clip"], above=0)
+        weights = {
+            name.removeprefix(WEIGHTS): torch.from_numpy(value)
+            for name, value in arrays.items()
+            if name.startswith(WEIGHTS)
+        }
+        network = self.network.seeded(config, 0)
+        network.load_state_dict(weights)
+        scaler = Scaler(arrays["center"], arrays["deviation"], float(facts["clip"]))
+        stride = check_stride(self.scoring_stride, window)
+        return EntityNetwork(network.eval(), scaler, window, stride)
+
+    def _windows(
+        self, stacked: Stack, series: Sequence[TrainSeries], cuts: Sequence[int]
+    ) -> tuple[Windows, Windows]:
+        """Training windows before the cuts, validation windows after them."""
+        window = stacked.window
+        stride = choose_stride(self.stride, sum(cuts), window)
+        windows = stacked.windows_within([(0, cut) for cut in cuts], stride)
+        held = [(cut, len(one)) for one, cut in zip(series, cuts, strict=True)]
+        rows = sum(stop - start for start, stop in held)
+        stride = choose_validation_stride(rows, window)
+        validation = stacked.windows_within(held, stride)
+        for name, found in (("learn from", windows), ("validate on", validation)):
+            if not len(found):
+                raise InputError(
+                    f"X must have unbroken stretches of at least window={window} rows to "
+                    f"{name}; its clock has too many gaps"
+                )
+        return windows, validation
+
+    def _training(self, windows: int, window: int, seed: int) -> TrainingConfig:
+        rate = self.learning_rate
+        return TrainingConfig(
+            epochs=self.epochs,
+            batch_size=choose_batch_size(self.batch_size, windows, window),
+            learning_rate=self.usual_learning_rate() if isinstance(rate, str) else rate,
+            decay=self.decay,
+            patience=self.patience,
+            budget=None if self.budget is None else duration(self.budget, name="budget"),
+            seed=seed,
+        )
+
+    def _paper(self) -> PaperScore:
+        return PaperScore(self.temperature, self.block, self.smoothing, self.dynamic)
+
+
+def _points(
+    network: Network, stacked: Stack, stride: int, paper: PaperScore
+) -> NDArray[np.float32]:
+    """Eq. 6 for every stacked row; zeros on the padding."""
+    judged = judge_rows(network, stacked, stride, paper.of_windows, channels=False)
+    points = np.zeros_like(judged.score)
+    for one in stacked.stretches:
+        rows = slice(one.at, one.at + one.rows)
+        points[rows] = row_scores(judged, rows, paper)
+    return points
+
+
+def _spaced(scores: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """At most ``count`` of the scores, evenly spaced, so that they stand for all of them."""
+    places = np.linspace(0, len(scores) - 1, min(count, len(scores)))
+    return np.asarray(scores[places.round().astype(int)])

@@ -1,0 +1,211 @@
+"""Models that expect values and score a row by its residuals: what is left of it.
+
+What subspaces and controls share. Each works entity by entity on standardised and clipped rows;
+an entity that was not there in fitting is judged by what was learned of all together.
+
+Shapes: T rows of a stretch, C channels.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.entities import PerEntity
+from subadjacent.data.scaling import EntityScalers, Scaler, fit_scalers
+from subadjacent.data.series import TrainSeries
+from subadjacent.errors import require_number, require_whole
+from subadjacent.methods.method import Fitted, Method, Model, State, require_array
+from subadjacent.runtime import Runtime
+from subadjacent.scoring.alarms import ERROR_FLOOR
+from subadjacent.scoring.evidence import Array, Evidence, Reach
+from subadjacent.scoring.moving import smooth
+
+Rows = NDArray[np.float64]
+
+
+class Prediction(NamedTuple):
+    """What the rows of a stretch were expected to be, standardised, and their errors."""
+
+    expected: Rows  # (T, C)
+    error: Rows  # (T,)
+
+
+class Predictor(ABC):
+    """What was learned of standardised rows. It never changes."""
+
+    @property
+    @abstractmethod
+    def reach(self) -> Reach:
+        """The rows around a row that its prediction depends on."""
+
+    @property
+    def window(self) -> int:
+        """Rows that must be seen together; shorter stretches are continued by mirroring."""
+        return 1
+
+    @abstractmethod
+    def predict(self, scaled: Rows) -> Prediction:
+        """Expected values and errors of a stretch of at least a window, (T, C)."""
+
+    @abstractmethod
+    def state(self) -> State:
+        """What was learned."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResidualModel(Model):
+    """Scores a row by the error of its prediction, averaged over the rows before it.
+
+    Parameters
+    ----------
+    scaler
+        To standardised units, and back.
+    predictor
+        What rows are expected to be.
+    usual_squares
+        Each channel's mean squared residual on the training rows of all entities.
+    usual_error
+        The mean error of all training rows; stands for the rows before the first.
+    smoothing
+        Average each error with those before it, so many in all.
+    """
+
+    scaler: Scaler
+    predictor: Predictor
+    usual_squares: Rows  # (C,)
+    usual_error: float
+    smoothing: int
+
+    @property
+    def reach(self) -> Reach:
+        """That of the predictor, and the rows that errors are averaged over."""
+        before, after, every = self.predictor.reach
+        return Reach(before + self.smoothing - 1, after, every)
+
+    def assess(self, rows: Array) -> Evidence:
+        """Judge the rows of one unbroken stretch."""
+        scaled = standardised(rows, self.scaler, self.predictor.window)
+        expected, error = self.predictor.predict(scaled)
+        residuals = (scaled - expected)[: len(rows)]
+        error = error[: len(rows)]
+        return Evidence(
+            smooth(error, self.smoothing, before=self.usual_error),
+            np.square(residuals) / (self.usual_squares + ERROR_FLOOR),
+            self.scaler.invert(expected[: len(rows)]),
+            # an error that is not averaged is the score
+            {"error": error} if self.smoothing > 1 else {},
+        )
+
+    def state(self) -> State:
+        """What was learned, the predictor's state included."""
+        arrays, facts = self.predictor.state()
+        return State(
+            arrays
+            | {
+                "center": self.scaler.center,
+                "deviation": self.scaler.deviation,
+                "usual_squares": self.usual_squares,
+            },
+            facts
+            | {
+                "clip": float(self.scaler.clip),
+                "usual_error": self.usual_error,
+                "smoothing": int(self.smoothing),
+            },
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResidualMethod(Method):
+    """Learns predictors from all training rows; these same rows set the threshold.
+
+    Nothing is held out: the methods are cheap controls, with few parameters to overfit.
+
+    Parameters
+    ----------
+    smoothing
+        Average each score with those before it, so many in all.
+    clip
+        Standardised values beyond this are cut.
+    """
+
+    smoothing: int = 1
+    clip: float = 10.0
+
+    def __post_init__(self) -> None:
+        require_whole("smoothing", self.smoothing, least=1)
+        require_number("clip", self.clip, above=0)
+
+    @abstractmethod
+    def _learn(
+        self, series: Sequence[TrainSeries], scalers: EntityScalers, run: Runtime
+    ) -> PerEntity[Predictor]:
+        """A predictor for each entity, and one of all."""
+
+    @abstractmethod
+    def _restore(self, state: State, channels: int) -> Predictor:
+        """The inverse of ``Predictor.state``; refuses what does not fit."""
+
+    def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
+        """Learn predictors, then what is usual of their residuals."""
+        scalers = fit_scalers(series, self.clip)
+        predictors = self._learn(series, scalers, run)
+        squares, errors = np.zeros(series[0].values.shape[1]), []
+        for one in series:
+            scaler, predictor = scalers.of(one.entity), predictors.of(one.entity)
+            for start, stop in one.stretches:
+                scaled = standardised(one.values[start:stop], scaler, predictor.window)
+                expected, error = predictor.predict(scaled)
+                squares += np.square(scaled - expected)[: stop - start].sum(axis=0)
+                errors.append(error[: stop - start])
+        flat = np.concatenate(errors)
+        usual_squares, usual_error = squares / len(flat), float(flat.mean())
+
+        def model(entity: str | None) -> Model:
+            return ResidualModel(
+                scalers.of(entity),
+                predictors.of(entity),
+                usual_squares,
+                usual_error,
+                self.smoothing,
+            )
+
+        smoothed = iter([smooth(error, self.smoothing, before=usual_error) for error in errors])
+        scores = [np.concatenate([next(smoothed) for _ in one.stretches]) for one in series]
+        names = [one.entity for one in series if one.entity is not None]
+        models = PerEntity(model(None), {name: model(name) for name in names})
+        return Fitted(models, scores, np.concatenate(scores))
+
+    def restore(self, state: State, channels: int) -> Model:
+        """The inverse of ``ResidualModel.state``; refuses what does not fit."""
+        arrays, facts = state
+        for name in ("center", "deviation", "usual_squares"):
+            require_array(name, arrays[name], (channels,))
+        require_array("usual_squares", arrays["usual_squares"], (channels,), least=0)
+        require_number("clip", facts["clip"], above=0)
+        require_number("usual_error", facts["usual_error"])
+        require_whole("smoothing", facts["smoothing"], least=1)
+        return ResidualModel(
+            Scaler(arrays["center"], arrays["deviation"], float(facts["clip"])),
+            self._restore(state, channels),
+            arrays["usual_squares"],
+            float(facts["usual_error"]),
+            facts["smoothing"],
+        )
+
+
+def standardised(rows: NDArray[Any], scaler: Scaler, window: int) -> Rows:
+    """The rows of a stretch in standard units; one shorter than a window ends in its mirror image.
+
+    They are rounded to float32, as what networks see is.
+    """
+    scaled = scaler.apply(rows)
+    if missing := max(window - len(rows), 0):
+        scaled = np.pad(scaled, ((0, missing), (0, 0)), mode="symmetric")
+    return scaled.astype(np.float64)

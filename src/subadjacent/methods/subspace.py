@@ -1,0 +1,194 @@
+"""Principal directions of rows or short windows, and what they leave unexplained.
+
+Shapes: T rows of a stretch, C channels, L rows in a window, W windows, D = L·C, k directions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from subadjacent.data.entities import PerEntity
+from subadjacent.data.scaling import EntityScalers, Scaler, chunks
+from subadjacent.data.series import TrainSeries
+from subadjacent.errors import InputError, require_number, require_whole
+from subadjacent.methods.method import State, require_array
+from subadjacent.methods.residuals import (
+    Prediction,
+    Predictor,
+    ResidualMethod,
+    Rows,
+    standardised,
+)
+from subadjacent.runtime import Progress, Runtime
+from subadjacent.scoring.evidence import Reach
+
+# windows handled at a time
+CHUNK = 4096
+# a direction with a smaller share of the largest variance is rounding
+SMALLEST_SHARE = 1e-10
+# so is a smaller variance than this, of values that are standardised and cut
+SMALLEST_VARIANCE = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subspace(Predictor):
+    """Expects every window to lie in a subspace: a mean, and orthonormal directions around it.
+
+    A window's error is the mean square of what is left of it, over all its rows and channels.
+    Expected values and error of a row are means over all windows that cover it, of which there
+    are fewer at the ends of a stretch.
+    """
+
+    mean: Rows  # (D,)
+    directions: Rows  # (D, k)
+    length: int  # L
+
+    @property
+    def window(self) -> int:
+        """Rows in a window."""
+        return self.length
+
+    @property
+    def reach(self) -> Reach:
+        """The windows that cover a row."""
+        return Reach(self.length - 1, self.length - 1)
+
+    def nearest(self, vectors: Rows) -> Rows:
+        """The point of the subspace nearest to each vector, (…, D)."""
+        return self.mean + (vectors - self.mean) @ self.directions @ self.directions.T
+
+    def predict(self, scaled: Rows) -> Prediction:
+        """Means over the windows that cover a row."""
+        length, channels = self.length, scaled.shape[1]
+        expected, errors = np.zeros_like(scaled), np.zeros(len(scaled))
+        first = 0
+        for vectors in windows_of(scaled, length):
+            nearest = self.nearest(vectors)
+            error = np.square(vectors - nearest).mean(axis=1)  # (W,)
+            nearest = nearest.reshape(len(vectors), length, channels)
+            for step in range(length):
+                rows = slice(first + step, first + step + len(vectors))
+                expected[rows] += nearest[:, step]
+                errors[rows] += error
+            first += len(vectors)
+        covering = np.minimum(np.arange(1, len(scaled) + 1), length)
+        covering = np.minimum(covering, np.minimum(covering[::-1], first))
+        return Prediction(expected / covering[:, None], errors / covering)
+
+    def state(self) -> State:
+        """Mean, directions and length of a window."""
+        return State({"mean": self.mean, "directions": self.directions}, {"window": self.length})
+
+
+class _Task(NamedTuple):
+    """Series to fit one subspace to, on the scale of one scaler."""
+
+    series: Sequence[TrainSeries]
+    scaler: Scaler
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubspaceMethod(ResidualMethod):
+    """A subspace for each entity, and one of all rows for entities that are new.
+
+    Parameters
+    ----------
+    window
+        Rows in a window; all their channels make one vector.
+    components
+        Directions to keep; None: as many as ``variance`` says. Never all there are.
+    variance
+        Keep as few directions as hold this share of the variance.
+    """
+
+    window: int = 1
+    components: int | None = None
+    variance: float = 0.9
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_whole("window", self.window, least=1)
+        require_number("variance", self.variance, above=0)
+        if self.variance >= 1:
+            raise InputError(f"variance must be below 1; got {self.variance!r}")
+        if self.components is not None:
+            require_whole("components", self.components, least=1)
+
+    def _learn(
+        self, series: Sequence[TrainSeries], scalers: EntityScalers, run: Runtime
+    ) -> PerEntity[Predictor]:
+        names = [one.entity for one in series if one.entity is not None]
+        tasks = [_Task(series, scalers.pooled)]
+        # of one entity, all rows are its own
+        if len(series) > 1:
+            named = (one for one in series if one.entity is not None)
+            tasks += [_Task([one], scalers.of(one.entity)) for one in named]
+        found: list[Predictor] = []
+        for subspace in run.map(self._fit_subspace, tasks):
+            found.append(subspace)
+            run.watch(Progress("fitting", len(found), len(tasks), "subspaces"))
+        pooled, *others = found
+        return PerEntity(pooled, dict(zip(names, others or [pooled] * len(names), strict=True)))
+
+    def _fit_subspace(self, task: _Task) -> Subspace:
+        length = int(self.window)
+        stretches = (
+            standardised(one.values[start:stop], task.scaler, length)
+            for one in task.series
+            for start, stop in one.stretches
+        )
+        vectors = chain.from_iterable(windows_of(scaled, length) for scaled in stretches)
+        return Subspace(*principal(vectors, self._keep), length)
+
+    def _keep(self, variances: Rows) -> int:
+        """How many directions to keep, given their variances, largest first."""
+        if self.components is not None:
+            return self.components
+        held = np.cumsum(variances) / variances.sum()
+        return int(np.searchsorted(held, self.variance)) + 1
+
+    def _restore(self, state: State, channels: int) -> Predictor:
+        length = state.facts["window"]
+        require_whole("window", length, least=1)
+        mean, directions = state.arrays["mean"], state.arrays["directions"]
+        require_array("mean", mean, (length * channels,))
+        require_array("directions", directions, (length * channels, *directions.shape[1:2]))
+        return Subspace(mean, directions, length)
+
+
+def windows_of(scaled: Rows, length: int) -> Iterator[Rows]:
+    """Every window of a stretch, flattened, some at a time, (W, D)."""
+    view = np.lib.stride_tricks.sliding_window_view(scaled, length, axis=0)  # (W, C, L)
+    for part in chunks(len(scaled) - length + 1, CHUNK):
+        windows = view[part].transpose(0, 2, 1)
+        # a copy: rows of the view overlap in memory, which BLAS does not take
+        yield np.ascontiguousarray(windows.reshape(len(windows), -1))
+
+
+def principal(
+    parts: Iterable[Rows], keep: Callable[[NDArray[np.float64]], int]
+) -> tuple[Rows, Rows]:
+    """Mean and principal directions of all vectors; ``keep`` says how many of them.
+
+    From raw moments, part by part: values are standardised and cut, so no digits are lost.
+    """
+    count, total, products = 0, np.zeros(()), np.zeros(())
+    for part in parts:
+        count += len(part)
+        total = total + part.sum(axis=0)
+        products = products + part.T @ part
+    mean = total / count
+    variances, directions = linalg.eigh(products / count - np.outer(mean, mean))
+    variances = variances[::-1]
+    # rows that never moved have no direction at all
+    variances = variances[variances > max(SMALLEST_SHARE * variances[0], SMALLEST_VARIANCE)]
+    # one is always left out, or there would be nothing that is not explained
+    kept = min(keep(variances), len(variances), len(mean) - 1) if len(variances) else 0
+    return mean, np.ascontiguousarray(directions[:, ::-1][:, :kept])

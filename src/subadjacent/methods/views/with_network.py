@@ -1,0 +1,166 @@
+"""The default's method with a network's residuals added."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.entities import PerEntity
+from subadjacent.data.scaling import Scaler
+from subadjacent.data.series import TrainSeries
+from subadjacent.errors import InputError, require_number
+from subadjacent.methods.method import Fitted, Model, State, require_array
+from subadjacent.methods.neural.method import Trained
+from subadjacent.methods.neural.model import WEIGHTS, EntityNetwork
+from subadjacent.methods.neural.transformers import SubAdjacentMethod
+from subadjacent.methods.views.entity import EntityViews, ViewsModel
+from subadjacent.methods.views.method import EntityFit, ViewsMethod, in_own_unit
+from subadjacent.methods.views.network import NetworkView, add_network
+from subadjacent.methods.views.settings import FULL
+from subadjacent.runtime import Runtime
+from subadjacent.scoring.usual import SCALES, SOFTNESS, ChannelScale, chunks
+from subadjacent.scoring.usual_fit import JudgedRows, fit_channel_scale
+from subadjacent.scoring.weights import typical_surprise
+
+Residuals = list[NDArray[np.float32]]
+
+
+class _NetworkScale(NamedTuple):
+    """What is usual of a network's residuals on held-out rows, and how large they typically are."""
+
+    scale: ChannelScale
+    typical: float
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkedViewsMethod(ViewsMethod):
+    """Trains one network for all entities, and adds its residuals to the views of each."""
+
+    neural: SubAdjacentMethod = field(default_factory=lambda: SubAdjacentMethod(size="small"))
+
+    def __post_init__(self) -> None:
+        if self.settings.lookahead != FULL:
+            raise InputError(
+                f"lookahead must be 'full' with a network, whose windows reach ahead; "
+                f"got {self.settings.lookahead!r}"
+            )
+
+    def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
+        """Learn; rows that the network was trained on say nothing about what is usual of it."""
+        trained = self.neural.train(series, run)
+        plain = self.fit_entities(series, run)
+        residuals = [
+            [
+                trained.networks.of(one.entity).residuals(one.values[start:stop])
+                for start, stop in one.stretches
+            ]
+            for one in series
+        ]
+        scales = _fit_scales(series, residuals, trained)
+
+        def view(entity: str | None, views: EntityViews) -> NetworkView:
+            scale, typical = scales.of(entity)
+            return NetworkView(trained.networks.of(entity), scale, views.weights.factor(typical))
+
+        entities = [
+            self._with_network(fit, view(one.entity, fit.views), parts)
+            for one, fit, parts in zip(series, plain.entities, residuals, strict=True)
+        ]
+        fitted = self.fitted(series, plain._replace(entities=entities))
+        models = {
+            name: replace(model, network=view(name, model.entity))
+            for name, model in fitted.models.by_entity.items()
+            if isinstance(model, ViewsModel)
+        }
+        pooled = fitted.models.pooled
+        assert isinstance(pooled, ViewsModel)
+        pooled = replace(pooled, network=view(None, pooled.entity))
+        return fitted._replace(models=PerEntity(pooled, models))
+
+    def _with_network(self, fit: EntityFit, view: NetworkView, parts: Residuals) -> EntityFit:
+        rows = [
+            add_network(plain, view.surprise(part).mean(axis=1, dtype=np.float64))
+            for plain, part in zip(fit.unseen, parts, strict=True)
+        ]
+        return in_own_unit(fit.views, rows, self.settings)
+
+    def pack(self, models: PerEntity[Model]) -> State:
+        """The views of all entities, and the network they share."""
+        state = super(NetworkedViewsMethod, self).pack(models)
+        pooled = models.pooled
+        assert isinstance(pooled, ViewsModel)
+        assert pooled.network is not None
+        shared = pooled.network.network.state()
+        weights = {name: array for name, array in shared.arrays.items() if name.startswith(WEIGHTS)}
+        return State(state.arrays | weights, state.facts | {"shared": shared.facts})
+
+    def unpack(self, state: State, channels: int, entities: Sequence[str]) -> PerEntity[Model]:
+        """The inverse of ``pack``; refuses what does not fit."""
+        shared = {n: array for n, array in state.arrays.items() if n.startswith(WEIGHTS)}
+        views = {n: array for n, array in state.arrays.items() if n not in shared}
+        plain = super(NetworkedViewsMethod, self).unpack(
+            State(views, state.facts), channels, entities
+        )
+        pooled = plain.pooled
+        assert isinstance(pooled, ViewsModel)
+        scale = {"center": pooled.scaler.center, "deviation": pooled.scaler.deviation}
+        network = self.neural.restore_network(
+            State(shared | scale, state.facts["shared"]), channels
+        )
+        numbered = zip(plain, state.facts["models"], range(1 + len(entities)), strict=True)
+        found = [
+            self._restore_view(model, facts, views, number, network)
+            for model, facts, number in numbered
+        ]
+        return PerEntity(found[0], dict(zip(entities, found[1:], strict=True)))
+
+    def _restore_view(
+        self,
+        model: Model,
+        facts: dict[str, float],
+        arrays: dict[str, NDArray[np.float64]],
+        number: int,
+        network: EntityNetwork,
+    ) -> ViewsModel:
+        assert isinstance(model, ViewsModel)
+        scale = arrays["network_scale"][number]
+        require_array("network_scale", scale, (len(SCALES) + 1, len(model.scaler.center)), least=0)
+        require_number("network_factor", facts["network_factor"], least=0)
+        scaler = Scaler(model.scaler.center, model.scaler.deviation, network.scaler.clip)
+        own = replace(network, scaler=scaler)
+        view = NetworkView(own, ChannelScale(scale[:-1], scale[-1]), float(facts["network_factor"]))
+        return replace(model, network=view)
+
+
+def _fit_scales(
+    series: Sequence[TrainSeries], residuals: Sequence[Residuals], trained: Trained
+) -> PerEntity[_NetworkScale]:
+    """From the rows that were held out; an entity too short for any goes by all."""
+    held_out = trained.stacked.unstack(trained.held_out)
+    kept = []
+    for one, parts, mask in zip(series, residuals, held_out, strict=True):
+        bounds = zip(parts, one.stretches, strict=True)
+        kept.append([part[mask[start:stop]] for part, (start, stop) in bounds])
+    everything = [part for parts in kept for part in parts]
+    return PerEntity(
+        _fit_scale(everything),
+        {
+            one.entity: _fit_scale(parts)
+            for one, parts in zip(series, kept, strict=True)
+            if one.entity is not None and any(map(len, parts))
+        },
+    )
+
+
+def _fit_scale(parts: Residuals) -> _NetworkScale:
+    fit = fit_channel_scale(parts, JudgedRows([np.ones(len(part), bool) for part in parts]), None)
+    rows = [
+        fit.surprise(number, first, last).mean(axis=1)
+        for number, part in enumerate(parts)
+        for first, last in chunks(len(part))
+    ]
+    return _NetworkScale(fit.scale, typical_surprise(np.concatenate(rows), SOFTNESS))

@@ -1,0 +1,91 @@
+"""What training and scoring ask of a network, whatever it computes inside.
+
+Shapes: B windows, N points in a window, C channels, H heads.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
+
+import torch
+from torch import Tensor, nn
+
+
+class WindowEvidence(NamedTuple):
+    """What a network says of a batch of windows.
+
+    ``error`` is how badly each value fits, per channel: the squared error of a reconstruction or
+    a forecast, the negative log-density of a density model, the distance from the centre of a
+    one-class model. A network that has no error per channel repeats one number over the channels.
+    ``expected`` is what the network takes to be normal, in the units of the windows, or None.
+    ``traces`` are further numbers at each point, by name, for the score and the report.
+    """
+
+    error: Tensor  # (B, N, C)
+    expected: Tensor | None  # (B, N, C)
+    traces: Mapping[str, Tensor]  # (B, N) each
+
+
+class NetworkConfig(Protocol):
+    """The settings of a network: a frozen dataclass of its own, which JSON can hold."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def channels(self) -> int:
+        """Columns of the data."""
+
+
+class Network(nn.Module, ABC):
+    """A network that learns from windows of normal data, and judges windows of any data.
+
+    ``recordable`` says that a training step runs the same operations whatever the epoch and the
+    batch, and draws nothing at random: a GPU then records a step once and replays it.
+    ``layered`` says that it is a chain of ``layers``, each called with the points alone; a GPU
+    then runs them compiled.
+    """
+
+    recordable: ClassVar[bool] = False
+    layered: ClassVar[bool] = False
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__()
+        self.config = config
+
+    @classmethod
+    def seeded(cls, config: Any, seed: int) -> Self:
+        """Build with weights that depend on ``seed`` alone; the global generators are untouched."""
+        with torch.random.fork_rng(devices=[]):
+            # not torch.manual_seed, which reseeds every GPU as well
+            torch.default_generator.manual_seed(seed)
+            return cls(config)
+
+    @abstractmethod
+    def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:
+        """What to minimise on windows (B, N, C): one number for each optimiser.
+
+        Epochs count from 1. Random numbers may be drawn from torch's global generators, which
+        training seeds anew for every epoch.
+        """
+
+    def parameter_groups(self) -> Sequence[Sequence[nn.Parameter]]:
+        """The parameters of each optimiser; one optimiser with all of them, unless overridden.
+
+        Loss number i changes the parameters of group i and no others. A parameter may be in
+        several groups. All gradients of a step are computed before any parameter changes.
+        """
+        return [list(self.parameters())]
+
+    @abstractmethod
+    def judge(self, windows: Tensor) -> WindowEvidence:
+        """Judge windows (B, N, C); the same windows get the same evidence every time."""
+
+
+@runtime_checkable
+class Attentive(Protocol):
+    """A network whose attention can be looked at, as in the paper's Figure 3."""
+
+    def attention(self, windows: Tensor) -> Tensor:
+        """The attention matrices of every layer, (layers, B, H, N, N) [query, key]."""

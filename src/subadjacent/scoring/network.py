@@ -1,0 +1,133 @@
+"""What a network says of every row: windows judged, and laid back onto rows.
+
+Shapes: B windows, N points in a window, C channels, T stacked rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from subadjacent.data.windows import Stack, Windows
+from subadjacent.errors import InputError, require_whole
+from subadjacent.networks.network import Network, WindowEvidence
+
+# points judged at a time, in as many windows as hold them; a longer window by itself. Twice as
+# many take twice the memory
+POINTS_AT_ONCE = 25_600
+
+Rows = NDArray[np.float32]
+
+
+class RowEvidence(NamedTuple):
+    """What a network found at each stacked row, the mean over the windows that cover it.
+
+    ``traces`` are those of the network, and "error", the mean over the channels. ``by_channel``
+    and ``expected`` are None where they were not asked for.
+    """
+
+    score: Rows  # (T,)
+    traces: dict[str, Rows]  # (T,) each
+    by_channel: Rows | None  # (T, C), the error of each channel
+    expected: Rows | None  # (T, C), scaled
+
+
+def check_stride(stride: int | None, window: int) -> int:
+    """Rows from one judged window to the next; None stands for the window's length."""
+    if stride is None:
+        return window
+    require_whole("scoring_stride", stride, least=1)
+    if stride > window:
+        raise InputError(
+            f"scoring_stride must be at most the window, or rows go unscored; "
+            f"got scoring_stride={stride}, window={window}"
+        )
+    return stride
+
+
+@torch.inference_mode()
+def judge_rows(
+    network: Network,
+    stack: Stack,
+    stride: int,
+    score: Callable[[WindowEvidence], Tensor],
+    *,
+    channels: bool = True,
+    points_at_once: int = POINTS_AT_ONCE,
+) -> RowEvidence:
+    """Judge every row of ``stack`` in one pass of the network.
+
+    ``score`` gives the scores of the points of a batch of windows, (B, N). ``channels=False``
+    leaves out what is known of each channel.
+    """
+    windows, fresh = stack.scoring_windows(stride)
+    steps = torch.arange(windows.length)
+    names: list[str] = []
+    totals: _Means | None = None
+    for which, judged in _judged(network, windows, points_at_once):
+        names = list(judged.traces)
+        parts = [score(judged), judged.error.mean(dim=-1), *judged.traces.values()]
+        found = torch.stack(parts, dim=-1)  # (B, N, …)
+        if channels:
+            others = [] if judged.expected is None else [judged.expected]
+            found = torch.cat([found, judged.error, *others], dim=-1)
+        if totals is None:
+            totals = _Means(len(stack.values), found.shape[-1])
+        # rows that do not count in a window go to row -1
+        totals.add(windows.rows(which).masked_fill(steps < fresh[which, None], -1), found)
+    assert totals is not None
+    means = totals.means()
+    count, c = 2 + len(names), stack.values.shape[1]
+    columns = np.ascontiguousarray(means[:, :count].T)
+    return RowEvidence(
+        columns[0],
+        {"error": columns[1], **dict(zip(names, columns[2:], strict=True))},
+        means[:, count : count + c] if channels else None,
+        means[:, count + c :] if means.shape[1] > count + c else None,
+    )
+
+
+@torch.inference_mode()
+def usual_errors(
+    network: Network, windows: Windows, points_at_once: int = POINTS_AT_ONCE
+) -> NDArray[np.float64]:
+    """Mean error of each channel over all windows: what is usual for it."""
+    total = torch.zeros(windows.values.shape[1], dtype=torch.float64)
+    for _, judged in _judged(network, windows, points_at_once):
+        total += judged.error.mean(dim=1).sum(dim=0).cpu().double()
+    return (total / len(windows)).numpy()
+
+
+def _judged(
+    network: Network, windows: Windows, points_at_once: int
+) -> Iterator[tuple[Tensor, WindowEvidence]]:
+    """Numbers of the windows of each batch, and what the network says of them."""
+    network.eval()
+    device = next(network.parameters()).device
+    for which in windows.batches(max(points_at_once // windows.length, 1)):
+        yield which, network.judge(windows.take(which).to(device))
+
+
+class _Means:
+    """Adds up what windows say of rows, and gives the mean where they overlap."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        # one row more, at the end, takes what does not count
+        self.total = torch.zeros(rows + 1, columns, dtype=torch.float32)
+        self.count = torch.zeros(rows + 1, dtype=torch.float32)
+
+    def add(self, rows: Tensor, found: Tensor) -> None:
+        """Add (B, N, columns) at rows (B, N); -1 counts for nothing."""
+        flat = rows.flatten() % len(self.count)
+        self.total.index_add_(0, flat, found.flatten(0, 1).float().cpu())
+        self.count.index_add_(0, flat, torch.ones(len(flat), dtype=torch.float32))
+
+    def means(self) -> Rows:
+        """Mean of what was added, (rows, columns)."""
+        means: Rows = self.total.div_(self.count.clamp(min=1)[:, None])[:-1].numpy()
+        return means

@@ -1,0 +1,134 @@
+"""Which form of attention runs where."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from subadjacent.core.band import Band
+from subadjacent.core.dispatch import (
+    DENSE_UP_TO,
+    MASK_UP_TO,
+    Form,
+    attention_in_kernel,
+    banded_form,
+    block_size,
+    chunk_reach,
+    kernel_fits,
+    linear_form,
+    projected_form,
+    sums_by_mask,
+)
+from subadjacent.core.kernels.switch import use_kernels
+
+BAND = Band(2, 5)
+
+
+@pytest.mark.parametrize(
+    ("n", "dense", "form"),
+    [
+        (DENSE_UP_TO, None, Form.MATRIX),
+        (DENSE_UP_TO + 1, None, Form.SUMS),
+        (DENSE_UP_TO, False, Form.SUMS),
+        (DENSE_UP_TO + 1, True, Form.MATRIX),
+    ],
+)
+def test_short_windows_form_the_matrix_unless_told_otherwise(n, dense, form) -> None:
+    assert linear_form(n, dense) is form
+
+
+@pytest.mark.parametrize(
+    ("n", "band", "form"),
+    [
+        (DENSE_UP_TO, Band(1, 2, circular=False), Form.MATRIX),
+        (DENSE_UP_TO + 1, Band(1, 2, circular=False), Form.BLOCKS),
+        # blocks as wide as the band, 50 points: 200 points are few blocks
+        (200, Band(1, 50, circular=False), Form.MATRIX),
+        (201, Band(1, 50, circular=False), Form.BLOCKS),
+    ],
+)
+def test_under_a_hard_band_the_matrix_serves_windows_of_few_blocks(n, band, form) -> None:
+    assert banded_form(n, band) is form
+    assert banded_form(n, band, dense=True) is Form.MATRIX
+    assert banded_form(n, band, dense=False) is Form.BLOCKS
+
+
+def test_blocks_are_as_wide_as_the_band_and_never_tiny() -> None:
+    assert block_size(Band(20, 39, circular=False)) == 20
+    assert block_size(Band(20, 30, circular=False)) == 16
+
+
+def test_the_packed_form_uses_the_mask_in_windows_that_are_not_long() -> None:
+    assert sums_by_mask(MASK_UP_TO)
+    assert not sums_by_mask(MASK_UP_TO + 1)
+
+
+@pytest.mark.parametrize(
+    ("softmax", "dense", "form"),
+    [
+        (True, None, Form.PACKED),
+        (False, None, Form.MATRIX),
+        (True, True, Form.MATRIX),
+        (True, False, Form.SUMS),
+    ],
+)
+def test_on_a_cpu_the_papers_mapping_is_packed(softmax, dense, form) -> None:
+    x = torch.zeros(1, 40, 32)
+    assert projected_form(x, 2, BAND, softmax=softmax, dense=dense) is form
+
+
+def test_on_other_devices_nothing_is_packed() -> None:
+    x = torch.zeros(1, 40, 32, device="meta")
+    assert projected_form(x, 2, BAND, softmax=True) is Form.MATRIX
+
+
+def test_torch_compile_sees_plain_operations() -> None:
+    x = torch.zeros(1, 40, 32)
+    forms = []
+
+    def decide(y: torch.Tensor) -> torch.Tensor:
+        forms.append(projected_form(y, 2, BAND, softmax=True))
+        return y
+
+    torch.compile(decide, backend="eager")(x)
+    assert forms[0] is Form.MATRIX
+
+
+def test_a_kernel_needs_bfloat16_and_a_size_that_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("triton", reason="the extra 'kernels' is not installed")
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    x = torch.zeros(1, 40, 32)
+    bfloat16 = torch.autocast("cpu", dtype=torch.bfloat16)
+    with use_kernels(True):
+        assert not attention_in_kernel(x, 2, BAND)
+        with bfloat16:
+            assert attention_in_kernel(x, 2, BAND)
+            assert projected_form(x, 2, BAND, softmax=True) is Form.KERNEL
+            assert projected_form(x, 2, BAND, softmax=False) is Form.MATRIX
+            # heads of 4 features fill no tile, and 40 points are too few for chunks
+            assert not attention_in_kernel(x, 8, BAND)
+    with use_kernels(False), bfloat16:
+        assert not attention_in_kernel(x, 2, BAND)
+
+
+@pytest.mark.parametrize(
+    ("band", "reach"),
+    [
+        (Band(0, 30), (1, 2)),  # 64 + 2·30 rows are two tiles of 64
+        (Band(20, 30), (1, 2)),  # one side has two tiles as well: both at once
+        (Band(200, 230), (2, 2)),  # far out, each side by itself
+    ],
+)
+def test_the_band_of_a_chunk_reaches_into_few_tiles(band, reach) -> None:
+    assert chunk_reach(band) == reach
+
+
+def test_the_kernels_have_limits() -> None:
+    assert kernel_fits(128, 32, Band(20, 30))
+    # 129 points are a long window, which any number of features up to 64 fits
+    assert kernel_fits(129, 33, Band(20, 30))
+    assert not kernel_fits(128, 33, Band(20, 30))
+    assert not kernel_fits(129, 65, Band(20, 30))
+    # a band that meets itself on the ring, and one that reaches into too many tiles
+    assert not kernel_fits(180, 32, Band(80, 90))
+    assert not kernel_fits(100_000, 32, Band(0, 1000))

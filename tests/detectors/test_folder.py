@@ -1,0 +1,569 @@
+"""The model folder: whole, safe, and clear about what is wrong with it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import shutil
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import subadjacent
+from subadjacent import (
+    DataNotFound,
+    InputError,
+    ModelFileError,
+    Quantile,
+    RandomDetector,
+    SubPCADetector,
+    load,
+)
+from subadjacent.data.plant import Plant
+from subadjacent.data.series import TrainSeries
+from subadjacent.detectors.folder import Saved, save_folder
+
+SMALL = {"window": 5, "components": 3, "smoothing": 3}
+
+
+@pytest.fixture(scope="module")
+def detector(plant: Plant) -> SubPCADetector:
+    """Fitted; tests must not change it."""
+    return SubPCADetector(**SMALL).fit(plant.train)
+
+
+@pytest.fixture
+def folder(detector: SubPCADetector, tmp_path: Path) -> Path:
+    detector.save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def edit(file: Path, **changes: Any) -> None:
+    document = json.loads(file.read_text())
+    file.write_text(json.dumps(document | changes))
+
+
+def change(
+    folder: Path, alter: Callable[[dict[str, Any]], object], *, reseal: bool = False
+) -> None:
+    """Alter the facts; ``reseal`` hides it from the hashes of the facts."""
+    file = folder / "detector.json"
+    facts = json.loads(file.read_text())
+    alter(facts)
+    if reseal:
+        from subadjacent.detectors.integrity import seal
+
+        facts["sealed"] = seal({name: facts[name] for name in facts["sealed"] if name in facts})
+    file.write_text(json.dumps(facts))
+
+
+def test_a_folder_holds_four_files_and_no_pickle(folder: Path) -> None:
+    assert sorted(file.name for file in folder.iterdir()) == [
+        "README.md",
+        "config.json",
+        "detector.json",
+        "model.safetensors",
+    ]
+    assert [file.name for file in folder.parent.iterdir()] == ["model"]
+
+
+def test_the_folder_says_what_it_holds(folder: Path, detector: SubPCADetector) -> None:
+    facts = json.loads((folder / "detector.json").read_text())
+    assert facts["schema"] == 2
+    assert facts["versions"]["subadjacent"] == subadjacent.__version__
+    assert facts["threshold"] == detector.threshold_
+    assert facts["channels"] == ["channel_0", "channel_1", "channel_2", "channel_3"]
+    card = (folder / "README.md").read_text()
+    assert "channel_3" in card
+    assert "subadjacent.load" in card
+
+
+def test_everything_learned_comes_back(folder: Path, detector: SubPCADetector) -> None:
+    loaded = SubPCADetector.load(folder, device="cpu")
+    for name in ("threshold_", "typical_score_", "score_spread_", "channels_", "entities_"):
+        assert getattr(loaded, name) == getattr(detector, name), name
+    assert loaded.threshold_rule_ == detector.threshold_rule_
+    before, after = (one.models_.pooled.state() for one in (detector, loaded))
+    assert after.facts == before.facts
+    assert after.arrays.keys() == before.arrays.keys()
+    for name, array in before.arrays.items():
+        np.testing.assert_array_equal(after.arrays[name], array)
+
+
+def test_any_folder_can_be_loaded_by_its_own_name(
+    folder: Path, detector: SubPCADetector, plant: Plant
+) -> None:
+    loaded = load(str(folder))
+    assert isinstance(loaded, SubPCADetector)
+    np.testing.assert_array_equal(loaded.explain(plant.test), detector.explain(plant.test))
+
+
+def test_entities_keep_their_scalers(plant: Plant, tmp_path: Path) -> None:
+    parts = {"cold": plant.test, "hot": 1000 + 50 * plant.test}
+    detector = SubPCADetector(**SMALL).fit({"cold": plant.train, "hot": 1000 + 50 * plant.train})
+    detector.save(tmp_path / "model")
+    scores, again = (one.decision_function(parts) for one in (detector, load(tmp_path / "model")))
+    for entity in parts:
+        np.testing.assert_array_equal(scores[entity], again[entity])
+
+
+def test_channel_names_that_differ_from_the_datas_are_refused(plant: Plant, tmp_path: Path) -> None:
+    frame = pd.DataFrame(plant.train, columns=["flow", "heat", "load", "wear"])
+    SubPCADetector(**SMALL).fit(frame).save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert list(loaded.feature_names_in_) == ["flow", "heat", "load", "wear"]
+    with pytest.raises(InputError, match=r"feature names should match(.|\n)*unseen(.|\n)*- warmth"):
+        loaded.decision_function(frame.rename(columns={"heat": "warmth"}))
+
+
+def test_channel_names_of_a_series_are_remembered(plant: Plant, tmp_path: Path) -> None:
+    names = ("flow", "heat", "load", "wear")
+    SubPCADetector(**SMALL).fit(TrainSeries(plant.train, names)).save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert len(loaded.decision_function(TrainSeries(plant.test, names))) == 1000
+    assert len(loaded.decision_function(plant.test)) == 1000
+    with pytest.raises(InputError, match="X must have the channels seen in fitting"):
+        loaded.decision_function(TrainSeries(plant.test, names[::-1]))
+
+
+def test_a_newer_folder_replaces_an_older_one(folder: Path, plant: Plant) -> None:
+    other = SubPCADetector(**SMALL | {"components": 4}).fit(plant.train)
+    other.save(folder)
+    np.testing.assert_array_equal(
+        load(folder).decision_function(plant.test), other.decision_function(plant.test)
+    )
+    assert [file.name for file in folder.parent.iterdir()] == ["model"]
+
+
+def test_a_folder_of_something_else_is_not_overwritten(
+    detector: SubPCADetector, tmp_path: Path
+) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(InputError, match="path must be new or a model folder"):
+        detector.save(tmp_path)
+    with pytest.raises(InputError, match="path must be new or a model folder"):
+        detector.save(tmp_path / "thesis.txt")
+    assert (tmp_path / "thesis.txt").read_text() == "years of work"
+
+
+def test_files_beside_a_model_are_not_deleted(folder: Path, detector: SubPCADetector) -> None:
+    (folder / "thesis.txt").write_text("years of work")
+    with pytest.raises(InputError, match=r"path must be new or a model folder.*thesis\.txt"):
+        detector.save(folder)
+    assert (folder / "thesis.txt").read_text() == "years of work"
+    load(folder)
+
+
+def test_a_folder_with_names_of_a_model_but_no_detector_is_not_overwritten(
+    detector: SubPCADetector, tmp_path: Path
+) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(InputError, match=r"path must be new or a model folder.*detector\.json"):
+        detector.save(tmp_path)
+    assert (tmp_path / "config.json").read_text() == "{}"
+
+
+def test_hidden_files_in_a_model_folder_are_kept(folder: Path, detector: SubPCADetector) -> None:
+    (folder / ".git").mkdir()
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main")
+    detector.save(folder)
+    assert (folder / ".git" / "HEAD").read_text() == "ref: refs/heads/main"
+    assert [file.name for file in folder.parent.iterdir()] == ["model"]
+    load(folder)
+
+
+def test_saving_to_a_link_replaces_the_folder_behind_it(
+    folder: Path, plant: Plant, tmp_path: Path
+) -> None:
+    link = tmp_path / "latest"
+    link.symlink_to(folder)
+    SubPCADetector(**SMALL | {"smoothing": 5}).fit(plant.train).save(link)
+    assert link.is_symlink()
+    assert load(folder).smoothing == 5
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["latest", "model"]
+
+
+def test_the_current_folder_is_refused(
+    folder: Path, detector: SubPCADetector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    for here in (".", "", folder):
+        with pytest.raises(InputError, match="path must not be the current folder"):
+            detector.save(here)
+    load(".")
+
+
+def test_a_failed_save_leaves_the_old_folder_and_nothing_else(
+    folder: Path, detector: SubPCADetector, monkeypatch: pytest.MonkeyPatch, plant: Plant
+) -> None:
+    def full_disk(*_: Any, **__: Any) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("safetensors.numpy.save_file", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        detector.save(folder)
+    assert [file.name for file in folder.parent.iterdir()] == ["model"]
+    assert len(load(folder).decision_function(plant.test)) == 1000
+
+
+def test_a_failed_swap_puts_the_old_folder_back(
+    folder: Path, detector: SubPCADetector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.rename
+
+    def fail_into_place(self: Path, target: Path) -> Path:
+        if target == folder and not self.name.endswith(".old"):
+            raise OSError("Device or resource busy")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fail_into_place)
+    with pytest.raises(OSError, match="busy"):
+        detector.save(folder)
+    assert [file.name for file in folder.parent.iterdir()] == ["model"]
+    load(folder)
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "detector.json"])
+def test_a_missing_file_is_named(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    with pytest.raises(DataNotFound, match=f"{name} is missing"):
+        load(folder)
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataNotFound, match="nothing is not a model folder"):
+        load(tmp_path / "nothing")
+
+
+def test_a_file_is_not_called_a_missing_folder(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text("")
+    with pytest.raises(DataNotFound, match=r"model\.py is a file, not a model folder"):
+        load(tmp_path / "model.py")
+
+
+def test_loading_reads_the_weights_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import safetensors.numpy
+
+    read = safetensors.numpy.load_file
+    calls: list[Any] = []
+
+    def count(*arguments: Any) -> Any:
+        calls.append(arguments)
+        return read(*arguments)
+
+    monkeypatch.setattr("safetensors.numpy.load_file", count)
+    load(folder)
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("schema", [-1, 0, True, "1", 1.0, None, [1]])
+def test_a_schema_that_is_none_is_damage_and_not_newer(folder: Path, schema: Any) -> None:
+    edit(folder / "detector.json", schema=schema)
+    with pytest.raises(ModelFileError, match="schema must be a whole number") as caught:
+        load(folder)
+    assert "upgrade" not in str(caught.value)
+
+
+def test_a_missing_schema_is_damage_and_not_newer(folder: Path) -> None:
+    change(folder, lambda facts: facts.pop("schema"))
+    with pytest.raises(ModelFileError, match=r"detector\.json has no schema") as caught:
+        load(folder)
+    assert "upgrade" not in str(caught.value)
+
+
+def test_a_newer_schema_is_refused_with_the_way_out(folder: Path) -> None:
+    edit(folder / "detector.json", schema=3)
+    with pytest.raises(ModelFileError, match=r"has schema 3; .* reads schema 2: upgrade"):
+        load(folder)
+
+
+def test_an_older_schema_is_refused_with_the_way_out(folder: Path) -> None:
+    edit(folder / "detector.json", schema=1)
+    with pytest.raises(
+        ModelFileError, match=r"has schema 1, of an earlier .*: fit the detector anew"
+    ):
+        load(folder)
+    with pytest.raises(ModelFileError, match="fit the detector anew"):
+        SubPCADetector.load(folder)
+
+
+def test_truncated_weights_are_refused(folder: Path) -> None:
+    file = folder / "model.safetensors"
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-100])
+    size = len(whole)
+    with pytest.raises(ModelFileError, match=f"is truncated, or .*: {size - 100} of {size} bytes"):
+        load(folder)
+
+
+def test_weights_of_a_smaller_model_are_not_called_truncated_alone(
+    folder: Path, plant: Plant, tmp_path: Path
+) -> None:
+    SubPCADetector(**SMALL).fit(plant.train[:, :2]).save(tmp_path / "other")
+    shutil.copy(tmp_path / "other" / "model.safetensors", folder)
+    with pytest.raises(ModelFileError, match="is truncated, or of another model"):
+        load(folder)
+
+
+def test_weights_of_another_model_are_refused(folder: Path, plant: Plant, tmp_path: Path) -> None:
+    other = SubPCADetector(**SMALL | {"components": 4}).fit(plant.train)
+    other.save(tmp_path / "other")
+    shutil.copy(tmp_path / "other" / "model.safetensors", folder)
+    with pytest.raises(ModelFileError, match=r"is not the file that detector.json was saved with"):
+        load(folder)
+
+
+def test_a_file_that_is_not_json_is_refused(folder: Path) -> None:
+    (folder / "detector.json").write_text("{")
+    with pytest.raises(ModelFileError, match="is not readable JSON"):
+        load(folder)
+    (folder / "detector.json").write_text("[]")
+    with pytest.raises(ModelFileError, match="must hold a JSON object; got a list"):
+        load(folder)
+
+
+@pytest.mark.parametrize("missing", ["threshold", "channels", "learned", "files"])
+def test_a_missing_fact_is_damage(folder: Path, missing: str) -> None:
+    file = folder / "detector.json"
+    facts = json.loads(file.read_text())
+    del facts[missing]
+    file.write_text(json.dumps(facts))
+    with pytest.raises(ModelFileError, match=missing):
+        load(folder)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        [],
+        "all",
+        {},
+        {"config.json": 3, "model.safetensors": None},
+        {"config.json": {"sha256": "00"}, "model.safetensors": {"sha256": "00"}},
+        {"config.json": {"bytes": "9", "sha256": "00"}},
+        {"config.json": {"bytes": 9**9, "sha256": 5}},
+    ],
+)
+def test_sizes_and_hashes_of_the_wrong_form_are_damage(folder: Path, files: Any) -> None:
+    edit(folder / "detector.json", files=files)
+    with pytest.raises(ModelFileError, match=r"files must hold bytes and sha256 of config\.json"):
+        load(folder)
+
+
+@pytest.mark.parametrize("threshold", [math.nan, math.inf, -math.inf, "3", None, True, 10**400])
+def test_a_threshold_that_is_no_number_is_refused(folder: Path, threshold: Any) -> None:
+    edit(folder / "detector.json", threshold=threshold)
+    with pytest.raises(ModelFileError, match="threshold"):
+        load(folder)
+
+
+def test_the_threshold_may_be_edited_by_hand(folder: Path) -> None:
+    edit(folder / "detector.json", threshold=7)
+    assert load(folder).threshold_ == 7.0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("channels", ["channel_0", "channel_1", "channel_2"], r"center must have shape \(3,\)"),
+        ("channels", ["channel_0", "channel_0", "channel_1", "channel_2"], "channels"),
+        ("channels", ["a", "b", "c", 4], "channels"),
+        ("channels", "abcd", "channels"),
+        ("named_channels", "no", "named_channels"),
+        ("entities", None, "entities"),
+        ("entities", ["pump-7"], "models must be a list of 2"),
+        ("entities_by_position", 1, "entities_by_position"),
+        ("typical_score", math.nan, "typical_score"),
+        ("threshold_rule", {"kind": "magic"}, "threshold"),
+    ],
+)
+def test_a_fact_that_makes_no_sense_is_named(
+    folder: Path, name: str, value: Any, message: str
+) -> None:
+    change(folder, lambda facts: facts.update({name: value}), reseal=True)
+    with pytest.raises(ModelFileError, match=message):
+        load(folder)
+
+
+# part of what was learned → what it is changed to
+WRONG: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
+    ("models", lambda learned: learned.pop("models")),
+    ("models", lambda learned: learned.update(models={})),
+    ("models", lambda learned: learned["models"].append({})),
+    ("window", lambda learned: learned["models"][0].update(window=0)),
+    ("mean", lambda learned: learned["models"][0].update(window=6)),
+    ("smoothing", lambda learned: learned["models"][0].update(smoothing="3")),
+    ("clip", lambda learned: learned["models"][0].update(clip=0)),
+    ("usual_error", lambda learned: learned["models"][0].update(usual_error=math.nan)),
+    ("usual_error", lambda learned: learned["models"][0].pop("usual_error")),
+]
+
+
+@pytest.mark.parametrize(("name", "alter"), WRONG)
+def test_learned_values_that_make_no_sense_are_named(
+    folder: Path, name: str, alter: Callable[[dict[str, Any]], object]
+) -> None:
+    change(folder, lambda facts: alter(facts["learned"]), reseal=True)
+    with pytest.raises(ModelFileError, match=rf"is damaged: (.|\n)*{name}"):
+        load(folder)
+
+
+ALTERED: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
+    ("channels", lambda facts: facts["channels"].reverse()),
+    ("entities", lambda facts: facts["entities"].append("pump-7")),
+    ("typical_score", lambda facts: facts.update(typical_score=0.0)),
+    ("score_spread", lambda facts: facts.pop("score_spread")),
+    ("threshold_rule", lambda facts: facts.update(threshold_rule={})),
+    ("learned", lambda facts: facts["learned"]["models"][0].update(clip=3.0)),
+    ("extra", lambda facts: facts.update(extra=1)),
+]
+
+
+@pytest.mark.parametrize(("part", "alter"), ALTERED)
+def test_any_edit_but_that_of_the_threshold_is_seen(
+    folder: Path, part: str, alter: Callable[[dict[str, Any]], object]
+) -> None:
+    change(folder, alter)
+    with pytest.raises(ModelFileError, match=rf"{part} is not what was saved.*only threshold may"):
+        load(folder)
+
+
+def test_every_fact_but_the_threshold_is_sealed(folder: Path) -> None:
+    facts = json.loads((folder / "detector.json").read_text())
+    beside = {"schema", "versions", "files", "sealed", "threshold"}
+    assert facts["sealed"].keys() == facts.keys() - beside
+
+
+def test_another_layout_of_the_json_is_no_change(folder: Path) -> None:
+    file = folder / "detector.json"
+    facts = json.loads(file.read_text())
+    file.write_text(json.dumps(dict(reversed(facts.items()))))
+    load(folder)
+
+
+@pytest.mark.parametrize("hashes", [None, "00", []])
+def test_missing_hashes_of_facts_are_damage(folder: Path, hashes: Any) -> None:
+    edit(folder / "detector.json", sealed=hashes)
+    with pytest.raises(ModelFileError, match="sealed must be a JSON object"):
+        load(folder)
+
+
+def test_json_nested_too_deep_is_refused(folder: Path) -> None:
+    (folder / "detector.json").write_text("[" * 200_000)
+    with pytest.raises(ModelFileError, match="is not readable JSON"):
+        load(folder)
+
+
+def test_weights_that_are_no_safetensors_are_damage(folder: Path) -> None:
+    from subadjacent.detectors.integrity import identity
+
+    (folder / "model.safetensors").write_bytes(b"\x80\x04pickled")
+    names = ("config.json", "model.safetensors")
+    edit(folder / "detector.json", files={name: identity(folder / name) for name in names})
+    with pytest.raises(ModelFileError, match="is damaged"):
+        load(folder)
+
+
+def test_a_detector_of_another_kind_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class OtherDetector(SubPCADetector):
+        pass
+
+    with pytest.raises(ModelFileError, match="holds a SubPCADetector, not a OtherDetector"):
+        OtherDetector.load(folder)
+    monkeypatch.setattr("subadjacent.detectors.registry.DETECTORS", {})
+    with pytest.raises(ModelFileError, match="holds a 'SubPCADetector'; this version knows"):
+        load(folder)
+
+
+def test_parameters_of_every_kind_survive(plant: Plant, tmp_path: Path) -> None:
+    class Foreign:
+        def fit(self, scores: np.ndarray) -> None: ...
+
+        def predict(self, scores: np.ndarray) -> np.ndarray:
+            return (scores > np.median(scores)).astype(int)
+
+    detector = SubPCADetector(
+        **SMALL | {"window": np.int64(20), "contamination": Quantile(0.9)}
+    ).fit(plant.train)
+    detector.save(tmp_path / "model")
+    parameters = load(tmp_path / "model").get_params()
+    assert parameters["window"] == 20
+    assert parameters["contamination"] == Quantile(0.9)
+
+    chance = RandomDetector(random_state=np.random.RandomState(0)).fit(plant.train)
+    chance.save(tmp_path / "chance")
+    assert load(tmp_path / "chance").get_params()["random_state"] is None
+    np.testing.assert_array_equal(
+        load(tmp_path / "chance").decision_function(plant.test),
+        chance.decision_function(plant.test),
+    )
+
+    foreign = SubPCADetector(**SMALL | {"contamination": Foreign()}).fit(plant.train)
+    foreign.save(tmp_path / "foreign")
+    loaded = load(tmp_path / "foreign")
+    assert loaded.threshold_ == foreign.threshold_
+    assert loaded.contamination.value == foreign.threshold_
+
+
+def test_a_threshold_set_by_the_user_can_be_saved(detector: SubPCADetector, tmp_path: Path) -> None:
+    changed = copy.copy(detector)
+    changed.threshold_ = np.float32(3)
+    changed.save(tmp_path / "model")
+    assert load(tmp_path / "model").threshold_ == 3.0
+
+
+@pytest.mark.parametrize("threshold", [math.nan, math.inf, "3", None])
+def test_a_threshold_that_is_no_number_is_not_saved(
+    detector: SubPCADetector, tmp_path: Path, threshold: Any
+) -> None:
+    changed = copy.copy(detector)
+    changed.threshold_ = threshold
+    with pytest.raises(InputError, match="threshold_ must be a finite number"):
+        changed.save(tmp_path / "deep" / "model")
+    assert not any(tmp_path.iterdir())
+
+
+def test_parameters_that_json_has_no_word_for_are_written_as_it_can(tmp_path: Path) -> None:
+    facts = {"channels": ["a"], "entities": [], "threshold": 1.0, "typical_score": 0.0}
+    parameters = {"budget": timedelta(minutes=2), "limit": np.timedelta64(2, "m"), "at": tmp_path}
+    save_folder(tmp_path / "model", Saved("Some", parameters, facts, {}))
+    written = json.loads((tmp_path / "model" / "config.json").read_text())["parameters"]
+    assert written == {"budget": 120.0, "limit": 120.0, "at": str(tmp_path)}
+
+
+def test_the_fitted_clip_is_saved_and_not_the_parameter(
+    detector: SubPCADetector, plant: Plant, tmp_path: Path
+) -> None:
+    changed = copy.copy(detector).set_params(clip=0.5)
+    changed.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert loaded.clip == 0.5
+    np.testing.assert_array_equal(
+        loaded.decision_function(plant.test), detector.decision_function(plant.test)
+    )
+
+
+def test_a_foreign_threshold_with_a_form_of_its_own_becomes_its_value(
+    plant: Plant, tmp_path: Path
+) -> None:
+    class Foreign:
+        def fit(self, scores: np.ndarray) -> None:
+            self.threshold_ = float(scores.max())
+
+        def predict(self, scores: np.ndarray) -> np.ndarray:
+            return (scores > self.threshold_).astype(int)
+
+        def to_dict(self) -> dict[str, Any]:
+            return {"flavor": "foreign"}
+
+    detector = SubPCADetector(**SMALL | {"contamination": Foreign()}).fit(plant.train)
+    detector.save(tmp_path / "model")
+    assert load(tmp_path / "model").contamination.value == detector.threshold_

@@ -1,0 +1,107 @@
+"""The network's settings, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import FrozenInstanceError, asdict
+from typing import Any
+
+import pytest
+
+from subadjacent.core.band import Band
+from subadjacent.core.mapping import MAPPINGS
+from subadjacent.errors import InputError
+from subadjacent.networks.anomaly_transformer import AnomalyTransformerConfig
+from subadjacent.networks.config import SIZES
+from subadjacent.networks.strict import StrictConfig
+from subadjacent.networks.subadjacent import SubAdjacentConfig
+
+
+def test_the_paper_s_settings_are_the_default() -> None:
+    assert SubAdjacentConfig(channels=5) == SubAdjacentConfig(
+        channels=5,
+        width=512,
+        heads=8,
+        layers=3,
+        feedforward=512,
+        attention="softmax",
+        band=Band(20, 30),
+    )
+
+
+def test_the_paper_s_size_is_the_default_size() -> None:
+    assert SubAdjacentConfig.sized("paper", channels=5) == SubAdjacentConfig(channels=5)
+
+
+def test_a_size_stands_for_its_dimensions(monkeypatch: pytest.MonkeyPatch) -> None:
+    tiny = {"width": 4, "heads": 2, "layers": 1, "feedforward": 6}
+    monkeypatch.setitem(SIZES, "tiny", tiny)
+    expected = SubAdjacentConfig(channels=5, width=4, heads=2, layers=1, feedforward=6)
+    assert SubAdjacentConfig.sized("tiny", channels=5) == expected
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_size_leaves_the_other_settings_open(size: str) -> None:
+    config = SubAdjacentConfig.sized(size, channels=5, attention="relu", band=Band(1, 2))
+    assert (config.attention, config.band) == ("relu", Band(1, 2))
+
+
+@pytest.mark.parametrize("attention", [*MAPPINGS, "vanilla"])
+def test_every_mapping_and_vanilla_are_accepted(attention: str) -> None:
+    assert SubAdjacentConfig(channels=1, attention=attention).attention == attention
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.0, True, "8", None])
+@pytest.mark.parametrize("name", ["channels", "width", "heads", "layers", "feedforward"])
+def test_a_dimension_that_is_no_count_is_refused_by_name(name: str, value: Any) -> None:
+    with pytest.raises(InputError, match=f"^{name} must be a whole number of at least 1; got "):
+        SubAdjacentConfig(**{"channels": 3, name: value})
+
+
+@pytest.mark.parametrize(("width", "heads"), [(10, 4), (7, 1), (9, 3)])
+def test_a_width_that_heads_or_positions_cannot_share_is_refused(width: int, heads: int) -> None:
+    message = f"width must be even and a multiple of heads; got width={width}, heads={heads}"
+    with pytest.raises(InputError, match=message):
+        SubAdjacentConfig(channels=3, width=width, heads=heads)
+
+
+def test_an_unknown_attention_is_refused_with_the_known_ones() -> None:
+    known = "softmax, softmax-column, power, relu, elu, vanilla"
+    with pytest.raises(InputError, match=f"^attention must be one of {known}; got 'sofmax'$"):
+        SubAdjacentConfig(channels=3, attention="sofmax")
+
+
+def test_an_unknown_size_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(InputError, match=r"^size must be one of tiny, small, paper; got 'large'$"):
+        SubAdjacentConfig.sized("large", channels=3)
+
+
+def test_settings_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        SubAdjacentConfig(channels=3).width = 4  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("config", [SubAdjacentConfig, AnomalyTransformerConfig])
+def test_a_negative_attention_weight_is_refused(config) -> None:
+    with pytest.raises(InputError, match="attention_weight must be a finite number of at least 0"):
+        config(channels=3, attention_weight=-0.1)
+
+
+def test_the_anomaly_transformer_refuses_mappings_that_it_was_not_tried_with() -> None:
+    with pytest.raises(
+        InputError, match=r"^attention must be one of vanilla, softmax; got 'relu'$"
+    ):
+        AnomalyTransformerConfig(channels=3, attention="relu")
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        SubAdjacentConfig(channels=3, band=Band(1, 2), attention_weight=2.0),
+        AnomalyTransformerConfig(channels=3, attention="softmax"),
+        StrictConfig(channels=3, width=16, band=Band(1, 2, circular=False)),
+    ],
+    ids=lambda config: type(config).__name__,
+)
+def test_settings_come_back_from_json(config) -> None:
+    assert type(config).from_dict(json.loads(json.dumps(asdict(config)))) == config
