@@ -10,7 +10,17 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from subadjacent import runtime
-from subadjacent.runtime import Progress, Runtime, cores, ignore, in_turn, side_by_side
+from subadjacent.errors import MissingPackage
+from subadjacent.runtime import (
+    Progress,
+    Runtime,
+    cores,
+    ignore,
+    in_turn,
+    needs_torch,
+    over_processes,
+    side_by_side,
+)
 
 
 def test_items_are_handled_in_turn() -> None:
@@ -27,11 +37,11 @@ def test_items_are_handled_in_turn() -> None:
     assert list(results) == [1, 4]
 
 
-def test_by_default_nobody_watches_and_one_process_does_it_all() -> None:
+def test_by_default_nobody_watches_and_all_cores_are_used() -> None:
     run = Runtime()
     assert (run.device, run.precision, run.seed) == ("auto", "auto", 0)
     assert run.watch is ignore
-    assert run.map is in_turn
+    assert run.map is over_processes
     run.watch(Progress("fitting", 1, 2, "entities"))
 
 
@@ -86,3 +96,26 @@ def test_an_error_is_passed_on(worth_it: bool) -> None:
 
     with pytest.raises(ValueError, match="item 1"):
         side_by_side(fail, [1, 2], worth_it=worth_it)
+
+
+def square(item: int) -> int:
+    return item * item
+
+
+@pytest.mark.parametrize("available", [1, 2])
+def test_processes_give_results_in_the_order_of_items(
+    available: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime, "cores", lambda: available)
+    assert list(over_processes(square, [3, 1, 2])) == [9, 1, 4]
+
+
+def test_what_needs_torch_says_what_to_install() -> None:
+    with (
+        pytest.raises(MissingPackage, match=r"network needs torch.* pip install 'subadjacent"),
+        needs_torch("network"),
+    ):
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+    # another module that is missing is another matter
+    with pytest.raises(ModuleNotFoundError, match="numpie"), needs_torch("network"):
+        raise ModuleNotFoundError("No module named 'numpie'", name="numpie")

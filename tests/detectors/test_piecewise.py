@@ -12,7 +12,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from subadjacent import BaseDetector, InputError, SubAdjacentDetector
+from subadjacent import (
+    BaseDetector,
+    InputError,
+    MagnitudeDetector,
+    PCADetector,
+    RandomDetector,
+    SubAdjacentDetector,
+    SubPCADetector,
+)
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.plant import Plant
 from subadjacent.data.series import TrainSeries
@@ -96,6 +104,10 @@ def in_parts(detector: BaseDetector, rows: pl.DataFrame, part: int, least: int =
         SubAdjacentDetector(lookahead=40),
         BlocksDetector(),
         BlocksDetector(size=40),
+        MagnitudeDetector(),
+        MagnitudeDetector(smoothing=7),
+        PCADetector(smoothing=3),
+        SubPCADetector(window=20, smoothing=6),
     ],
     ids=str,
 )
@@ -178,8 +190,9 @@ def test_nothing_pushed_is_nothing_scored(detector: SubAdjacentDetector) -> None
     assert PiecewiseScorer(detector).finish().tolist() == []
 
 
-def test_a_score_that_needs_all_rows_is_refused(plant: Plant) -> None:
-    detector = BlocksDetector(whole=True).fit(frame(plant.train))
+@pytest.mark.parametrize("detector", [BlocksDetector(whole=True), RandomDetector()], ids=str)
+def test_a_score_that_needs_all_rows_is_refused(detector: BaseDetector, plant: Plant) -> None:
+    detector.fit(frame(plant.train))
     assert not can_score_in_parts(detector)
     with pytest.raises(InputError, match="must not need all rows at once to score in parts"):
         PiecewiseScorer(detector)

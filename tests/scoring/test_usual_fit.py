@@ -23,13 +23,13 @@ from subadjacent.scoring.usual import (
     JointSquares,
     Squares,
 )
-from subadjacent.scoring.usual_fit import ScaleFit, fit_channel_scale, fit_joint_scale
+from subadjacent.scoring.usual_fit import JudgedRows, ScaleFit, fit_channel_scale, fit_joint_scale
 
 Floats = NDArray[np.float64]
 
 
-def everywhere(parts: list[Floats]) -> list[NDArray[np.bool_]]:
-    return [np.ones(len(part), dtype=bool) for part in parts]
+def everywhere(parts: list[Floats]) -> JudgedRows:
+    return JudgedRows([np.ones(len(part), dtype=bool) for part in parts])
 
 
 def channel_fit(parts: list[Floats], lookahead: int | None = None) -> ScaleFit[ChannelScale]:
@@ -91,7 +91,7 @@ def test_what_is_usual_of_channels_is_the_definition(
 ) -> None:
     monkeypatch.setattr("subadjacent.scoring.usual.CHUNK", chunk)
     parts, judged, kept = drawn(lengths)
-    fit = fit_channel_scale(parts, judged, lookahead)
+    fit = fit_channel_scale(parts, JudgedRows(judged), lookahead)
     pairs = [slow_squares(part, row, lookahead) for part in parts for row in range(len(part))]
     squares, spreads = np.array([one for one, _ in pairs]), np.array([one for _, one in pairs])
     # short stretches have less to add up than longer ones to come
@@ -120,7 +120,7 @@ def test_what_is_usual_of_rows_is_the_definition(
 ) -> None:
     monkeypatch.setattr("subadjacent.scoring.usual.CHUNK", chunk)
     parts, judged, kept = drawn(lengths)
-    fit = fit_joint_scale(parts, judged, lookahead)
+    fit = fit_joint_scale(parts, JudgedRows(judged), lookahead)
     squares = np.array(
         [slow_joint_squares(part, row, lookahead) for part in parts for row in range(len(part))]
     )
@@ -135,7 +135,8 @@ def test_what_is_usual_of_rows_is_the_definition(
 
 def test_the_surprise_of_some_rows_is_that_of_the_stretch() -> None:
     parts, judged, _ = drawn((300, 90))
-    for fit in (fit_channel_scale(parts, judged, None), fit_joint_scale(parts, judged, None)):
+    rows = JudgedRows(judged)
+    for fit in (fit_channel_scale(parts, rows, None), fit_joint_scale(parts, rows, None)):
         for number, first, last in ((0, 0, 1), (0, 50, 61), (0, 10, 299), (1, 3, 90)):
             found = fit.surprise(number, first, last)
             np.testing.assert_allclose(found, unseen(fit, number)[first:last], atol=1e-12)
@@ -160,12 +161,12 @@ def test_some_of_many_rows_tell_which_spread_is_rare(monkeypatch: pytest.MonkeyP
 def test_only_judged_rows_say_what_is_usual() -> None:
     residuals, judged = np.zeros((100, 1)), np.zeros(100, dtype=bool)
     residuals[50:], judged[50:] = 2.0, True
-    found = fit_channel_scale([residuals], [judged], 0).scale
+    found = fit_channel_scale([residuals], JudgedRows([judged]), 0).scale
     assert found.squares[0, 0] == pytest.approx(4.0)
 
 
 def test_where_no_row_was_judged_nothing_is_ever_unusual() -> None:
-    rows, never = np.ones((20, 2)), [np.zeros(20, dtype=bool)]
+    rows, never = np.ones((20, 2)), JudgedRows([np.zeros(20, dtype=bool)])
     for fit in (fit_channel_scale([rows], never, None), fit_joint_scale([rows], never, None)):
         assert unseen(fit).max() < 1e-6
         assert whole(fit.scale, np.full((5, 2), 1e3)).max() < 1e-6

@@ -24,7 +24,7 @@ from subadjacent.ridge.axes import principal_axes
 from subadjacent.ridge.companions import fit_companions
 from subadjacent.ridge.neighbours import Neighbours
 from subadjacent.ridge.sides import StretchRidge, fit_sides
-from subadjacent.scoring.usual_fit import ScaleFit, fit_channel_scale, fit_joint_scale
+from subadjacent.scoring.usual_fit import JudgedRows, ScaleFit, fit_channel_scale, fit_joint_scale
 
 FULL = ViewSettings()
 
@@ -99,10 +99,11 @@ def test_surprise_of_training_rows_is_the_mean_over_what_views_had_not_seen(
     forms: list[tuple[ScaleFit[Any], list[NDArray[np.bool_]]]] = []
     for number, (residuals, judged) in enumerate(views):
         left = fit_companions(residuals, judged).unseen
-        forms.append((fit_channel_scale(residuals, judged, lookahead), judged))
-        forms.append((fit_channel_scale(left, judged, lookahead), judged))
+        there = JudgedRows(judged)
+        forms.append((fit_channel_scale(residuals, there, lookahead), judged))
+        forms.append((fit_channel_scale(left, there, lookahead), judged))
         if VIEWS[number] == "rhythm":
-            forms.append((fit_joint_scale(residuals, judged, lookahead), judged))
+            forms.append((fit_joint_scale(residuals, there, lookahead), judged))
     surprise = [
         [scale.surprise(number, 0, rows) for number, rows in enumerate(lengths)]
         for scale, _ in forms

@@ -27,7 +27,7 @@ from subadjacent.methods.views.method import (
 )
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.ridge.band import FAR_CLIP
-from subadjacent.runtime import Progress, Runtime
+from subadjacent.runtime import Progress, Runtime, in_turn
 from subadjacent.scoring.outliers import level_folds, outlier_free
 
 FULL = ViewSettings()
@@ -57,9 +57,19 @@ def same(one: Model, other: Model) -> bool:
 # ---- units
 
 
+@pytest.fixture
+def scores_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Units by hand: scores that have been averaged already."""
+    monkeypatch.setattr("subadjacent.methods.views.method.smoothed", lambda rows, *_: rows)
+
+
+as_they_are = pytest.mark.usefixtures("scores_as_they_are")
+
+
+@as_they_are
 def test_even_scores_by_hand() -> None:
     for factor in (1.0, 10.0):
-        found = in_own_unit(NO_VIEWS, factor * EVEN, FULL)
+        found = in_own_unit(NO_VIEWS, [factor * EVEN], FULL)
         assert found.unit == pytest.approx(0.99 * factor)
         # even from 0 to 1.01 now
         np.testing.assert_allclose(found.scores, EVEN / 0.99)
@@ -76,20 +86,22 @@ def slow_unit(scores: Floats) -> float:
     return max(ordered[below] + (place - below) * (ordered[above] - ordered[below]), LEAST_UNIT)
 
 
+@as_they_are
 @pytest.mark.parametrize("count", [1, 2, 37, 500, 1200])
 def test_units_are_the_definition(count: int) -> None:
     scores = np.random.default_rng(count).gamma(3.0, size=count)
     scores[:1] += 1e4
-    found, unit = in_own_unit(NO_VIEWS, scores, FULL), slow_unit(scores)
+    found, unit = in_own_unit(NO_VIEWS, [scores], FULL), slow_unit(scores)
     assert found.unit == pytest.approx(unit)
     np.testing.assert_allclose(found.scores, level_folds(scores, 5, 60) / unit)
     np.testing.assert_allclose(found.held_out, found.scores[outlier_free(found.scores, 60)])
 
 
+@as_they_are
 def test_outliers_set_no_unit_but_are_scored() -> None:
     spoiled = np.tile(EVEN, 20)
     spoiled[700:760] = 500.0
-    found = in_own_unit(NO_VIEWS, spoiled, FULL)
+    found = in_own_unit(NO_VIEWS, [spoiled], FULL)
     assert found.unit == pytest.approx(0.99, abs=0.01)
     assert found.scores.shape == spoiled.shape
     assert found.scores[730] == pytest.approx(level_folds(spoiled, 5, 60)[730] / found.unit)
@@ -97,12 +109,13 @@ def test_outliers_set_no_unit_but_are_scored() -> None:
     assert found.held_out.max() < 2
 
 
+@as_they_are
 def test_a_fold_that_scores_high_for_its_anomalies_sets_no_unit() -> None:
     spoiled = np.tile(EVEN, 20)
     # the fourth of five folds, and what made others calmer than it
     spoiled[1212:1616] *= 3
     spoiled[1400:1420] = 500.0
-    found = in_own_unit(NO_VIEWS, spoiled, FULL)
+    found = in_own_unit(NO_VIEWS, [spoiled], FULL)
     assert found.unit == pytest.approx(0.99, abs=0.03)
     assert found.held_out.max() < 1.1
     # a row three times as high as its like elsewhere scores about the same as those
@@ -111,23 +124,26 @@ def test_a_fold_that_scores_high_for_its_anomalies_sets_no_unit() -> None:
     assert found.scores[1410] > 100
 
 
+@as_they_are
 def test_an_entity_that_nothing_surprised_has_the_least_unit() -> None:
-    found = in_own_unit(NO_VIEWS, np.zeros(50), FULL)
+    found = in_own_unit(NO_VIEWS, [np.zeros(50)], FULL)
     assert found.unit == LEAST_UNIT
     assert not found.scores.any()
 
 
+@as_they_are
 def test_a_scale_of_all_scores_cancels() -> None:
     scores = np.random.default_rng(1).gamma(3.0, size=400)
-    one, other = (in_own_unit(NO_VIEWS, factor * scores, FULL).scores for factor in (1.0, 37.0))
+    one, other = (in_own_unit(NO_VIEWS, [factor * scores], FULL).scores for factor in (1.0, 37.0))
     np.testing.assert_allclose(one, other)
 
 
+@as_they_are
 @pytest.mark.parametrize("smoothing", [1, 20])
 def test_rows_that_share_an_average_with_an_outlier_set_no_unit(smoothing: int) -> None:
     scores = np.tile(EVEN, 20)
     scores[1000] = 500.0
-    found = in_own_unit(NO_VIEWS, scores, ViewSettings(smoothing=smoothing))
+    found = in_own_unit(NO_VIEWS, [scores], ViewSettings(smoothing=smoothing))
     reach = 1 if smoothing == 1 else 60
     assert len(found.held_out) == len(scores) - 2 * reach - 1
 
@@ -140,7 +156,10 @@ def test_scores_of_training_rows_are_those_of_views_that_had_not_seen_them() -> 
     found = fit(one)
     scaler = fit_scalers([one], FAR_CLIP).pooled
     views, unseen = fit_views([scaler.apply(one.values)], FULL)
-    wanted = in_own_unit(views, smoothed(unseen[0], 20, None), FULL)
+    wanted = in_own_unit(views, unseen, FULL)
+    np.testing.assert_allclose(
+        wanted.scores * wanted.unit, level_folds(smoothed(unseen[0], 20, None), 5, 60)
+    )
     np.testing.assert_array_equal(found.scores[0], wanted.scores)
     np.testing.assert_array_equal(found.held_out, wanted.held_out)
     pooled = found.models.pooled
@@ -228,19 +247,36 @@ def test_the_last_rows_of_a_series_are_pooled_by_hand(most: int, kept: list[int]
 def test_every_entity_is_watched_as_it_is_done() -> None:
     seen: list[Progress] = []
     fit(series(100, "a"), series(90, "b"), run=Runtime(watch=seen.append))
-    assert seen == [Progress("fitting", done, 2, "entities") for done in (1, 2)]
+    # the model for strangers comes after the last entity
+    assert seen == [Progress("fitting", done, 2, "entities") for done in (1, 2, 2)]
 
 
-def test_entities_may_be_fitted_elsewhere_and_come_out_the_same() -> None:
+def test_entities_may_be_fitted_elsewhere_and_come_out_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("subadjacent.methods.views.method.MANY_ENTITIES", 2)
+    spread: list[int] = []
+
     def elsewhere(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
+        spread.append(len(items))
         # as another process would have it
         for item in items:
             yield pickle.loads(pickle.dumps(function))(pickle.loads(pickle.dumps(item)))
 
-    one, other = fit(*different()), fit(*different(), run=Runtime(map=elsewhere))
+    one = fit(*different(), run=Runtime(map=in_turn))
+    other = fit(*different(), run=Runtime(map=elsewhere))
+    # both entities, and what they have in common
+    assert spread == [3]
     for left, right in zip(one.models, other.models, strict=True):
         assert same(left, right)
     np.testing.assert_array_equal(one.held_out, other.held_out)
+
+
+def test_few_entities_are_fitted_in_this_process() -> None:
+    def never(_function: Any, _items: Any) -> Iterator[Any]:
+        raise AssertionError
+
+    assert len(fit(*different(), run=Runtime(map=never)).scores) == 2
 
 
 def test_too_few_rows_are_refused() -> None:

@@ -99,7 +99,7 @@ def test_arrays_that_do_not_fit_are_refused(name: str) -> None:
     ("name", "message"),
     [
         ("typical", "typical must not be negative; got -"),
-        ("deviation", "deviation must be above 0; got -"),
+        ("deviation", r"deviation must be above 0; got \[-"),
         ("rhythm.gains", "rhythm.gains must be above 0; got -"),
     ],
 )
