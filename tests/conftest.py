@@ -23,10 +23,6 @@ if not torch.cuda.is_available():
 hypothesis.settings.register_profile("unhurried", deadline=None)
 hypothesis.settings.load_profile("unhurried")
 
-# small enough to fit in a second, large enough to learn something
-SMALL = {"recipe": "network", "window": 20, "epochs": 2, "stride": 4, "smoothing": 3}
-
-
 @pytest.fixture(scope="session")
 def plant() -> Plant:
     return multivariate(n=1_000, channels=4, seed=3)
@@ -35,4 +31,4 @@ def plant() -> Plant:
 @pytest.fixture(scope="session")
 def detector(plant: Plant) -> SubAdjacentDetector:
     """Fitted; tests must not change it."""
-    return SubAdjacentDetector(**SMALL).fit(plant.train)
+    return SubAdjacentDetector().fit(plant.train)

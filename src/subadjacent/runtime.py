@@ -74,7 +74,7 @@ def side_by_side(
     to one thread each meanwhile: several threads would wait for each other more than work.
     """
     with _linear_algebra().limit(limits=1, user_api="blas"):
-        if not worth_it or cores() == 1 or len(items) == 1:
+        if not worth_it or cores() == 1 or len(items) < 2:
             return [function(item) for item in items]
         with ThreadPoolExecutor(min(cores(), len(items))) as threads:
             return list(threads.map(function, items))

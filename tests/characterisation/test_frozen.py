@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from characterisation import cases
+
 from subadjacent import SubAdjacentDetector
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.methods.neural.transformers import SubAdjacentMethod
@@ -20,7 +20,12 @@ from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.with_network import NetworkedViewsMethod
 
 FROZEN = Path(__file__).with_name("frozen")
-EXACT, NETWORK = 1e-6, 1e-3
+# scores are rounded to six decimals before they are divided by the entity's unit, 2e-3 or more:
+# rounding the other way is a difference of 1e-6 over the unit. Few rows are multiplied out in
+# single precision, and a threshold follows the highest scores: that is a difference of 5e-4
+NEAR = {"rtol": 1e-3, "atol": 2e-4}
+# entities of very different levels have a model in common that single precision changes more
+STRANGERS = {"rtol": 5e-3, "atol": 2e-4}
 
 needs_msl = pytest.mark.skipif(not cases.MSL.exists(), reason=f"{cases.MSL} is not there")
 
@@ -28,19 +33,20 @@ needs_msl = pytest.mark.skipif(not cases.MSL.exists(), reason=f"{cases.MSL} is n
 @pytest.mark.parametrize("name", list(cases.generated()))
 def test_linear_default_on_generated_rows(name: str) -> None:
     train, test = cases.generated()[name]
-    _compare(SubAdjacentDetector().fit(train), test, f"linear-{name}", EXACT)
+    near = STRANGERS if name == "entities" else NEAR
+    _compare(SubAdjacentDetector().fit(train), test, f"linear-{name}", near)
 
 
 @needs_msl
 @pytest.mark.shared
 def test_linear_default_on_msl() -> None:
     train, test = cases.msl()
-    _compare(SubAdjacentDetector().fit(train), test, "linear-msl", EXACT)
+    _compare(SubAdjacentDetector().fit(train), test, "linear-msl")
 
 
 def test_causal_form_on_a_plant() -> None:
     train, test = cases.generated()["plant"]
-    _compare(SubAdjacentDetector(lookahead=0).fit(train), test, "causal-plant", EXACT)
+    _compare(SubAdjacentDetector(lookahead=0).fit(train), test, "causal-plant")
 
 
 class WithTinyNetwork(SubAdjacentDetector):
@@ -52,12 +58,13 @@ class WithTinyNetwork(SubAdjacentDetector):
 
 def test_default_with_a_network_on_a_plant() -> None:
     train, test = cases.generated()["plant"]
-    _compare(WithTinyNetwork().fit(train), test, "network-plant", NETWORK)
+    _compare(WithTinyNetwork().fit(train), test, "network-plant")
 
 
-def _compare(detector: BaseDetector, test: Any, name: str, tolerance: float) -> None:
+def _compare(
+    detector: BaseDetector, test: Any, name: str, near: dict[str, float] = NEAR
+) -> None:
     with np.load(FROZEN / f"{name}.npz") as frozen:
-        near = {"rtol": tolerance, "atol": tolerance}
         np.testing.assert_allclose(detector.threshold_, frozen["threshold"], **near)
         np.testing.assert_allclose(detector.typical_score_, frozen["typical"], **near)
         np.testing.assert_allclose(detector.decision_scores_, frozen["training"], **near)
@@ -65,7 +72,7 @@ def _compare(detector: BaseDetector, test: Any, name: str, tolerance: float) -> 
             _rows(detector.decision_function(test)), frozen["scores"], **near
         )
         explained = _rows(detector.explain(test))[::7]
-        np.testing.assert_allclose(explained, frozen["explained"], rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(explained, frozen["explained"], rtol=5 * near["rtol"], atol=5e-3)
         alarms = detector.alarms(test)
         bounds = [[alarm.first, alarm.last, alarm.severity] for alarm in alarms]
         np.testing.assert_allclose(np.array(bounds).reshape(-1, 3), frozen["alarms"], **near)

@@ -32,14 +32,14 @@ def test_detector_fits_and_scores_every_entity(name: str) -> None:
             )
             for part in ("train", "test")
         )
-    detector = SubAdjacentDetector(epochs=1).fit(train)
+    detector = SubAdjacentDetector().fit(train)
     assert np.isfinite(detector.decision_scores_).all()
     assert len(detector.decision_scores_) == sum(map(len, train.values()))
-    scores = detector.decision_function(test)
-    assert {entity: len(one) for entity, one in scores.items()} == {
+    found = detector.assess(test)
+    assert {entity: len(one) for entity, one in found.scores.items()} == {
         entity: len(one) for entity, one in test.items()
     }
-    assert all(np.isfinite(one).all() for one in scores.values())
-    alarms = detector.alarms(test)
+    assert all(np.isfinite(one).all() for one in found.scores.values())
+    alarms = found.alarms()
     assert alarms
     assert {alarm.entity for alarm in alarms} <= set(entities)

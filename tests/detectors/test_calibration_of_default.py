@@ -7,8 +7,6 @@ entities change for good there, about 7 % are alarms.
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from detectors.test_benchmark_data import DATA
-from subadjacent import BandRidgeDetector, DataNotFound, multivariate
+from subadjacent import DataNotFound, SubAdjacentDetector, multivariate
 from subadjacent.data.benchmarks import load_benchmark
 from subadjacent.data.synthetic import neurips_ts
 
@@ -66,26 +64,20 @@ def spoiled(rows: NDArray[np.float64], share: float, seed: int) -> NDArray[np.fl
     return found
 
 
-@cache
 def share_of_alarms(share: float) -> float:
     """Among normal rows that follow, over all kinds and seeds."""
     alarms = []
     for kind in KINDS:
         for seed in SEEDS:
             rows = drawn(kind, seed)
-            fitted = BandRidgeDetector(contamination=ASKED).fit(spoiled(rows[:ROWS], share, seed))
+            fitted = SubAdjacentDetector(contamination=ASKED).fit(spoiled(rows[:ROWS], share, seed))
             alarms.append(fitted.predict(rows[ROWS:]))
     return float(np.concatenate(alarms).mean())
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.03, 0.05])
-def test_normal_rows_are_alarms_at_most_twice_as_often_as_asked_for(share: float) -> None:
-    assert share_of_alarms(share) <= MOST
-
-
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.03, 0.05])
-def test_and_at_least_half_as_often(share: float) -> None:
-    assert share_of_alarms(share) >= FEWEST
+def test_normal_rows_are_alarms_about_as_often_as_asked_for(share: float) -> None:
+    assert FEWEST <= share_of_alarms(share) <= MOST
 
 
 def bursty(rows: int, seed: int) -> NDArray[np.float64]:
@@ -100,7 +92,7 @@ def bursty(rows: int, seed: int) -> NDArray[np.float64]:
 
 def test_bursts_that_come_again_and_again_are_hardly_alarmed() -> None:
     rows = bursty(20_000, seed=0)
-    fitted = BandRidgeDetector(contamination=ASKED).fit(rows[:10_000])
+    fitted = SubAdjacentDetector(contamination=ASKED).fit(rows[:10_000])
     # a tenth of the rows are in bursts
     assert FEWEST <= fitted.predict(rows[10_000:]).mean() <= MOST
 
@@ -114,15 +106,15 @@ def test_anomalies_in_the_training_rows_do_not_hide_others_of_their_kind(events:
     for first in [*np.linspace(300, 9600, events).astype(int), 10_700, 12_500, 14_000]:
         anomalous[first : first + 20] = True
     rows[anomalous, 1] += 3.0
-    fitted = BandRidgeDetector().fit(rows[:10_000])
+    fitted = SubAdjacentDetector().fit(rows[:10_000])
     assert fitted.predict(rows[10_000:])[anomalous[10_000:]].mean() > 0.9
 
 
 # one-sided ridges and averages over fewer rows make the ends of a stretch less steady
-@pytest.mark.parametrize(("causal", "most"), [(False, 0.05), (True, 0.03)])
-def test_alarms_do_not_gather_at_the_ends_of_a_stretch(causal: bool, most: float) -> None:
+@pytest.mark.parametrize(("lookahead", "most"), [("full", 0.05), (0, 0.03)])
+def test_alarms_do_not_gather_at_the_ends_of_a_stretch(lookahead: int | str, most: float) -> None:
     rng = np.random.default_rng(0)
-    fitted = BandRidgeDetector(contamination=ASKED, causal=causal)
+    fitted = SubAdjacentDetector(contamination=ASKED, lookahead=lookahead)
     fitted.fit(rng.normal(size=(6000, 3)))
     alarms = np.array([fitted.predict(rng.normal(size=(200, 3))) for _ in range(100)])
     assert alarms[:, 80:120].mean() <= MOST
@@ -154,7 +146,7 @@ def test_held_back_rows_of_a_benchmark_are_alarms_about_as_often_as_asked_for(na
         first, last = int(0.35 * len(one)), int(0.65 * len(one))
         fitted_on[one.entity] = pd.concat([frame[:first], frame[last:]])
         held_back[one.entity] = frame[first:last]
-    detector = BandRidgeDetector(contamination=ASKED).fit(fitted_on)
+    detector = SubAdjacentDetector(contamination=ASKED).fit(fitted_on)
     alarms = np.concatenate([np.ravel(one) for one in detector.predict(held_back).values()])
     assert FEWEST <= alarms.mean() <= MOST
 
@@ -167,7 +159,7 @@ def test_training_labels_spare_the_normal_rows_beside_an_anomaly(seed: int) -> N
     # both in the second fifth
     rows[900:960, 1] += 3.0
     rows[1300:1360, 2] += 3.0
-    labels = BandRidgeDetector(contamination=ASKED).fit(rows).labels_
+    labels = SubAdjacentDetector(contamination=ASKED).fit(rows).labels_
     assert labels[900:960].mean() > 0.9
     assert labels[1300:1360].mean() > 0.9
     assert labels[1060:1200].mean() <= 0.1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
-from subadjacent.scoring.alarms import Alarm, Cause, Explanation, core_of, describe, join, rows_of
+from subadjacent.scoring.alarms import Alarm, Cause, core_of, describe, join, rows_of
+from subadjacent.scoring.decision import Decision
+from subadjacent.scoring.evidence import Evidence
 
 
 def flags(text: str) -> np.ndarray:
@@ -98,17 +101,22 @@ SERIES = TrainSeries(
 )
 SCORES = np.array([0.0, 6.0, 8.0, 0.0, 0.0, 4.0])
 EVENTS = [(1, 3), (5, 6)]
-# rows 1, 2 and 5
-EXPLAINED = Explanation(
-    scores=np.array([[1.0, 9.0], [2.0, 5.0], [7.0, 3.0]]),
-    expected=np.array([[-1.0, -11.0], [-2.0, -12.0], [-5.0, -15.0]]),
-)
+# of rows 1, 2 and 5; nothing is said of the others
+BY_CHANNEL, EXPECTED = np.zeros((6, 2)), np.zeros((6, 2))
+BY_CHANNEL[[1, 2, 5]] = [[1.0, 9.0], [2.0, 5.0], [7.0, 3.0]]
+EXPECTED[[1, 2, 5]] = [[-1.0, -11.0], [-2.0, -12.0], [-5.0, -15.0]]
+# a typical row scores 0
+DECISION = Decision(threshold=4.0, typical=0.0, spread=1.0)
 
 
-def described(series: TrainSeries = SERIES, channels: int = 5) -> list[Alarm]:
-    return describe(
-        series, SCORES, EVENTS, EXPLAINED, normalize=lambda scores: scores / 4, channels=channels
-    )
+def described(
+    series: TrainSeries = SERIES,
+    channels: int = 5,
+    events: list[tuple[int, int]] = EVENTS,
+    **others: Any,
+) -> list[Alarm]:
+    evidence = Evidence(SCORES, BY_CHANNEL, EXPECTED, {})._replace(**others)
+    return describe(series, evidence, events, DECISION, channels)
 
 
 def test_an_alarm_by_hand() -> None:
@@ -151,14 +159,16 @@ def test_so_many_channels_are_named_as_asked(most: int, named: int) -> None:
 
 
 def test_channels_alike_stand_in_the_order_of_the_data() -> None:
-    alike = Explanation(np.ones((3, 2)), np.zeros((3, 2)))
-    alarms = describe(SERIES, SCORES, EVENTS, alike, normalize=np.asarray, channels=2)
+    alarms = described(by_channel=np.ones((6, 2)))
     assert [cause.channel for cause in alarms[0].causes] == ["flow", "heat"]
 
 
+def test_where_nothing_is_expected_a_cause_says_so() -> None:
+    assert all(math.isnan(cause.expected) for cause in described(expected=None)[0].causes)
+
+
 def test_no_events_are_no_alarms() -> None:
-    nothing = Explanation(np.empty((0, 2)), np.empty((0, 2)))
-    assert describe(SERIES, SCORES, [], nothing, normalize=np.asarray, channels=2) == []
+    assert described(events=[]) == []
 
 
 def test_what_an_alarm_says_is_plain_python() -> None:
@@ -207,3 +217,11 @@ def test_a_ripple_is_no_event_of_its_own() -> None:
     scores = np.array([0.0, 3, 5, 4.5, 12, 20, 12, 5, 3, 0])
     found = core_of(scores > 1, scores, 6, [(0, len(scores))])
     assert np.flatnonzero(found).tolist() == [4, 5, 6]
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 6, 7, 8, 30])
+@pytest.mark.parametrize("reach", [0, 1, 2])
+def test_a_plateau_of_any_length_is_an_event_or_its_own_core(length: int, reach: int) -> None:
+    scores = np.concatenate([[0.0, 1.0], np.full(length, 4.0), [1.0, 0.0]])
+    found = core_of(scores > 3, scores, reach, [(0, len(scores))])
+    assert np.flatnonzero(found).tolist() == list(range(2, 2 + length))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from subadjacent.scoring.standardised import FOLDS
-from subadjacent.scoring.trust import (
+
+from subadjacent.scoring.outliers import (
     FAR_BEYOND_RARE,
     FAR_OUT,
     FEW,
@@ -15,17 +15,23 @@ from subadjacent.scoring.trust import (
     PARTS,
     PASSES,
     RARE,
-    REACH,
     TINY,
-    levelled,
-    trusted,
+    level_folds,
+    outlier_free,
 )
+
+# as the default has them: three times the rows that scores are averaged over, and five folds
+REACH, FOLDS = 60, 5
+
+
+def kept_rows(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return outlier_free(scores, REACH)
 
 
 def normal_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """What a threshold is judged by."""
-    even = levelled(scores)
-    return even[trusted(even)]
+    level = level_folds(scores, FOLDS, REACH)
+    return level[kept_rows(level)]
 
 
 def calm(rows: int, seed: int = 0) -> NDArray[np.float64]:
@@ -37,20 +43,20 @@ def test_one_row_far_out_and_those_around_it_by_hand() -> None:
     # median 0, upper fifth 1: far out is above 25
     scores = np.where(np.arange(1000) % 4 == 0, 1.0, 0.0)
     scores[500] = 25.0
-    assert trusted(scores).all()
+    assert kept_rows(scores).all()
     scores[500] = 25.1
-    kept = trusted(scores)
+    kept = kept_rows(scores)
     assert np.flatnonzero(~kept).tolist() == list(range(500 - REACH, 500 + REACH + 1))
 
 
-def test_what_is_hardly_higher_than_other_rows_at_times_is_trusted_by_hand() -> None:
+def test_what_is_hardly_higher_than_other_rows_at_times_is_kept_by_hand() -> None:
     scores = np.where(np.arange(1000) % 4 == 0, 1.0, 0.0)
     # as above, but one row in fifty is at 6: what is not above 5 times that is no anomaly
     scores[::50] = 6.0
     scores[510] = 30.0
-    assert trusted(scores).all()
+    assert kept_rows(scores).all()
     scores[510] = 30.1
-    kept = trusted(scores)
+    kept = kept_rows(scores)
     assert np.flatnonzero(~kept).tolist() == list(range(510 - REACH, 510 + REACH + 1))
 
 
@@ -68,7 +74,7 @@ def slow_away(far: list[int], rows: int) -> list[bool]:
     return [True] * rows
 
 
-def slow_trusted(scores: list[float]) -> list[bool]:
+def slow_kept(scores: list[float]) -> list[bool]:
     """The definition read aloud."""
     rows = len(scores)
     kept = first = [True] * rows
@@ -89,8 +95,8 @@ def slow_trusted(scores: list[float]) -> list[bool]:
 
 
 def slow_normal_scores(scores: list[float]) -> list[float]:
-    """The definition read aloud: level parts with rows that are not trusted, then choose anew."""
-    kept = slow_trusted(scores)
+    """The definition read aloud: level parts with rows with outliers near them, then choose anew."""
+    kept = slow_kept(scores)
     parts = [one.tolist() for one in np.array_split(np.arange(len(scores)), FOLDS) if len(one)]
     levels = []
     for part in parts:
@@ -104,31 +110,31 @@ def slow_normal_scores(scores: list[float]) -> list[float]:
         for row in part:
             if not one and 0 < aim < level:
                 even[row] = scores[row] * (aim / level)
-    return [score for score, one in zip(even, slow_trusted(even), strict=True) if one]
+    return [score for score, one in zip(even, slow_kept(even), strict=True) if one]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 61, 122, 400, 2000])
 @pytest.mark.parametrize("spoiled", [0, 1, 3, 8, 11, 40])
 @pytest.mark.parametrize("size", [30.0, 1e3, 1e9])
-def test_trust_and_normal_scores_are_the_definition(rows: int, spoiled: int, size: float) -> None:
+def test_kept_rows_and_normal_scores_are_the_definition(rows: int, spoiled: int, size: float) -> None:
     rng = np.random.default_rng(rows + spoiled)
     scores = calm(rows, seed=rows)
     for at in rng.integers(0, rows, size=min(spoiled, rows)):
         scores[at] *= size
-    assert trusted(scores).tolist() == slow_trusted(scores.tolist())
+    assert kept_rows(scores).tolist() == slow_kept(scores.tolist())
     np.testing.assert_allclose(normal_scores(scores), slow_normal_scores(scores.tolist()))
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_clean_scores_are_all_trusted(seed: int) -> None:
-    assert trusted(calm(20_000, seed)).all()
+def test_clean_scores_are_all_kept_rows(seed: int) -> None:
+    assert kept_rows(calm(20_000, seed)).all()
 
 
 @pytest.mark.parametrize("length", [1, 30, 200])
 def test_a_burst_and_its_neighbourhood_are_left_out(length: int) -> None:
     scores = calm(5000)
     scores[2000 : 2000 + length] += 500
-    kept = trusted(scores)
+    kept = kept_rows(scores)
     assert np.flatnonzero(~kept).tolist() == list(range(2000 - REACH, 2000 + length + REACH))
 
 
@@ -136,31 +142,31 @@ def test_a_burst_and_its_neighbourhood_are_left_out(length: int) -> None:
 def test_a_burst_at_an_end_is_left_out_as_well(at: int) -> None:
     scores = calm(1000)
     scores[at] = 1e6
-    left_out = np.flatnonzero(~trusted(scores))
+    left_out = np.flatnonzero(~kept_rows(scores))
     assert len(left_out) == REACH + 1
     assert at in left_out
 
 
 @pytest.mark.parametrize("every", [2, 3, 5, 20, 50, 100, 130, 500])
 @pytest.mark.parametrize("rows", [1, 10, 1000])
-def test_never_fewer_than_half_are_trusted(rows: int, every: int) -> None:
+def test_never_fewer_than_half_are_kept_rows(rows: int, every: int) -> None:
     scores = calm(rows)
     scores[::every] += 1e6
-    assert trusted(scores).mean() >= 0.5
+    assert kept_rows(scores).mean() >= 0.5
 
 
 def test_where_many_are_far_out_less_around_them_is_left_out() -> None:
     scores = calm(2000)
     # rows within 60 of one of these are nearly all of them, within 30 some 60 %, within 15 a third
     scores[50::100] = 1e6
-    kept = trusted(scores)
+    kept = kept_rows(scores)
     assert kept.sum() == 2000 - 20 * (2 * (REACH // 4) + 1)
 
 
 def test_anomalies_are_left_out_however_many() -> None:
     scores = calm(10_000)
     scores[500::1250] = 1e6  # eight events, in every part
-    assert trusted(scores).sum() == 10_000 - 8 * (2 * REACH + 1)
+    assert kept_rows(scores).sum() == 10_000 - 8 * (2 * REACH + 1)
 
 
 def restless(events: range) -> NDArray[np.float64]:
@@ -177,26 +183,26 @@ def test_what_comes_again_in_every_part_is_left_in_once_anomalies_are_out_by_han
     # seven events are left out in the second pass
     few = restless(range(500, 10_000, 1400))
     assert few.tolist().count(9.5) == 7
-    assert not trusted(few)[[500, 1900, 4700, 6100, 7500, 8900]].any()
+    assert not kept_rows(few)[[500, 1900, 4700, 6100, 7500, 8900]].any()
     # eight, some in every fifth, are how the series is: only what the first pass left out stays out
     many = restless(range(500, 10_000, 1250))
-    assert np.flatnonzero(~trusted(many)).tolist() == stretch
+    assert np.flatnonzero(~kept_rows(many)).tolist() == stretch
     # without any in the last fifth they are not all through it
     early = restless(range(500, 7900, 600))
-    assert not trusted(early)[[500, 1100, 7700]].any()
+    assert not kept_rows(early)[[500, 1100, 7700]].any()
 
 
-def test_scores_that_are_all_alike_are_trusted() -> None:
-    assert trusted(np.full(100, 3.0)).all()
-    assert trusted(np.zeros(100)).all()
+def test_scores_that_are_all_alike_are_kept_rows() -> None:
+    assert kept_rows(np.full(100, 3.0)).all()
+    assert kept_rows(np.zeros(100)).all()
     # a difference that means something is one
     scores = np.zeros(1000)
     scores[700] = 1.0
-    assert trusted(scores).sum() == 1000 - 2 * REACH - 1
+    assert kept_rows(scores).sum() == 1000 - 2 * REACH - 1
 
 
-def test_one_row_is_trusted() -> None:
-    assert trusted(np.array([1e9])).tolist() == [True]
+def test_one_row_is_kept_rows() -> None:
+    assert kept_rows(np.array([1e9])).tolist() == [True]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -205,10 +211,10 @@ def test_more_passes_would_change_nothing(seed: int, monkeypatch: pytest.MonkeyP
     scores = calm(4000, seed)
     for at in rng.integers(0, 4000, size=8):
         scores[at : at + 20] += 10 ** rng.uniform(1, 4)
-    found = trusted(scores)
+    found = kept_rows(scores)
     assert not found.all()
-    monkeypatch.setattr("subadjacent.scoring.trust.PASSES", 50)
-    np.testing.assert_array_equal(trusted(scores), found)
+    monkeypatch.setattr("subadjacent.scoring.outliers.PASSES", 50)
+    np.testing.assert_array_equal(kept_rows(scores), found)
 
 
 def test_a_second_pass_finds_what_the_first_does_not_by_hand(
@@ -218,10 +224,10 @@ def test_a_second_pass_finds_what_the_first_does_not_by_hand(
     scores[100:400] = 1000.0
     scores[1500] = 9.5
     # as long as the burst counts: median 5/9, upper fifth 1, far out above 11.7; then 0.5, 0.8, 8
-    monkeypatch.setattr("subadjacent.scoring.trust.PASSES", 1)
-    assert trusted(scores)[1500]
+    monkeypatch.setattr("subadjacent.scoring.outliers.PASSES", 1)
+    assert kept_rows(scores)[1500]
     monkeypatch.undo()
-    kept = trusted(scores)
+    kept = kept_rows(scores)
     left_out = [*range(100 - REACH, 400 + REACH), *range(1500 - REACH, 1500 + REACH + 1)]
     assert np.flatnonzero(~kept).tolist() == left_out
 
@@ -229,7 +235,7 @@ def test_a_second_pass_finds_what_the_first_does_not_by_hand(
 def test_scale_and_offset_do_not_matter() -> None:
     scores = calm(3000, seed=9)
     scores[1000:1010] += 300
-    np.testing.assert_array_equal(trusted(scores), trusted(7 * scores + 100))
+    np.testing.assert_array_equal(kept_rows(scores), kept_rows(7 * scores + 100))
 
 
 # median 0.5 in every ten rows
@@ -241,9 +247,9 @@ def test_a_part_with_anomalies_is_brought_down_to_the_others_by_hand() -> None:
     # the third of five parts was held against others without anomalies: all of it scores high
     scores[400:600] *= 3
     scores[500:510] = 1000.0
-    # rows 440 to 569 are not trusted; the part's others have a median of 1.5
+    # rows 440 to 569 are left out; the part's others have a median of 1.5
     left_out = np.arange(500 - REACH, 510 + REACH)
-    assert np.flatnonzero(~trusted(scores)).tolist() == left_out.tolist()
+    assert np.flatnonzero(~kept_rows(scores)).tolist() == left_out.tolist()
     np.testing.assert_allclose(normal_scores(scores), np.delete(STEADY, left_out))
 
 
@@ -272,7 +278,7 @@ def test_where_every_part_has_anomalies_the_lowest_is_the_level_by_hand() -> Non
 def test_a_part_that_is_far_out_as_a_whole_is_brought_down_too_by_hand() -> None:
     scores = STEADY.copy()
     scores[800:] *= 100
-    assert trusted(scores)[800:].sum() == 0
+    assert kept_rows(scores)[800:].sum() == 0
     # nothing is left that is far out
     np.testing.assert_allclose(normal_scores(scores), STEADY)
 
@@ -281,7 +287,7 @@ def test_a_part_lower_than_the_others_stays_as_it_is() -> None:
     scores = STEADY.copy()
     scores[400:600] /= 2
     scores[500:510] = 1000.0
-    np.testing.assert_array_equal(normal_scores(scores), scores[trusted(scores)])
+    np.testing.assert_array_equal(normal_scores(scores), scores[kept_rows(scores)])
 
 
 def test_parts_of_zeros_are_no_level_to_bring_others_down_to() -> None:
@@ -290,7 +296,7 @@ def test_parts_of_zeros_are_no_level_to_bring_others_down_to() -> None:
     scores[500:510] = 1000.0
     found = normal_scores(scores)
     assert np.isfinite(found).all()
-    np.testing.assert_array_equal(found, scores[trusted(scores)])
+    np.testing.assert_array_equal(found, scores[kept_rows(scores)])
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -309,3 +315,23 @@ def test_normal_scores_scale_with_scores_which_stay_as_they_were() -> None:
     before = scores.copy()
     np.testing.assert_allclose(normal_scores(37 * scores), 37 * normal_scores(scores))
     np.testing.assert_array_equal(scores, before)
+
+
+@pytest.mark.parametrize("reach", [0, 3, 20, 200])
+def test_as_many_rows_around_an_outlier_are_left_out_as_share_averages_with_it(reach: int) -> None:
+    scores = calm(1000)
+    scores[500] = 1e6
+    left_out = np.flatnonzero(~outlier_free(scores, reach)).tolist()
+    assert left_out == list(range(500 - reach, 500 + reach + 1))
+
+
+@pytest.mark.parametrize("folds", [1, 2, 4, 10])
+def test_only_the_fold_with_anomalies_is_brought_down(folds: int) -> None:
+    scores, length = np.tile(STEADY, 2), 2000 // folds
+    mine = slice(2000 - length, 2000)
+    scores[mine] *= 3
+    scores[1990] = 1e4
+    # a single fold has no other to be brought down to
+    wanted = scores / 3 if folds > 1 else scores.copy()
+    wanted[: 2000 - length] = scores[: 2000 - length]
+    np.testing.assert_allclose(level_folds(scores, folds, REACH), wanted)

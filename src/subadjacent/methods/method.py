@@ -98,9 +98,12 @@ class Method(ABC):
         if not isinstance(facts, list) or len(facts) != count:
             raise InputError(f"models must be a list of {count}, one an entity and one for others")
         parts: list[Arrays] = [{} for _ in facts]
+        places = {str(number) for number in range(count)}
         for key, array in state.arrays.items():
             name, _, place = key.partition("#")
             if place:
+                if place not in places:
+                    raise InputError(f"{key} must name one of {count} models, 0 to {count - 1}")
                 parts[int(place)][name] = array
             elif len(array) != count:
                 raise InputError(f"{name} must hold {count} arrays; got {len(array)}")

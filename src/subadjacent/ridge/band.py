@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
+from subadjacent.errors import InputError
 from subadjacent.ridge.axes import CLIP, Rows, cut
 from subadjacent.ridge.neighbours import Neighbours
 
@@ -58,6 +59,11 @@ class BandRidge:
     axes: NDArray[np.float32]
     weights: NDArray[np.float32]
     local: bool
+
+    def __post_init__(self) -> None:
+        # the mean of the neighbours is taken over every row
+        if self.local and self.neighbours.step != 1:
+            raise InputError(f"step must be 1 for a local model; got {self.neighbours.step}")
 
     def with_weights(self, weights: NDArray[Any]) -> BandRidge:
         """The same features with other weights."""

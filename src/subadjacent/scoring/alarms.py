@@ -111,7 +111,8 @@ def _slopes(scores: NDArray[Any], reach: int) -> list[tuple[int, int]]:
     """Where the slopes of each peak begin and end, from valley to valley."""
     # one row more at either end: the first and the last row may be peaks
     padded = np.pad(scores.astype(float), 1, constant_values=scores.min() - 1)
-    peaks, _ = find_peaks(padded)
+    # seen from the middle of a longer plateau nothing is lower: it does not stand out
+    peaks, _ = find_peaks(padded, plateau_size=(None, 2 * reach + 1))
     stands_out = peak_prominences(padded, peaks, wlen=2 * reach + 3)[0]
     peaks = peaks[stands_out >= VALLEY * padded[peaks]] - 1
     valleys = [one + int(np.argmin(scores[one : two + 1])) for one, two in pairwise(peaks)]

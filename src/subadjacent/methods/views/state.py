@@ -63,8 +63,6 @@ def restore(state: State, channels: int, settings: ViewSettings) -> ViewsModel:
     """The inverse of ``save``; refuses what does not fit."""
     read = _Reader(state.arrays)
     scaler = Scaler(read("center", channels), read("deviation", channels), FAR_CLIP)
-    if (scaler.deviation <= 0).any():
-        raise InputError(f"deviation must be above 0; got {scaler.deviation.min()}")
     typical = read("typical", len(PARTS))
     if (typical < 0).any():
         raise InputError(f"typical must not be negative; got {typical.min()}")

@@ -1,4 +1,4 @@
-"""Relations between channels, and what those that had not seen a row leave of it."""
+"""What the other channels leave of a channel's residual, and how that is learned."""
 
 from __future__ import annotations
 
@@ -8,9 +8,74 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
-from subadjacent.training.companions import CLIP, FOLDS, LEAST, SHRINKAGE, Fit, fit_companions
+
+from subadjacent.ridge.companions import (
+    CLIP,
+    FOLDS,
+    LEARNING_CLIP,
+    LEAST,
+    SHRINKAGE,
+    Companions,
+    CompanionsFit,
+    fit_companions,
+)
 
 Judged = list[NDArray[np.bool_]]
+
+
+HALF = Companions(np.array([[1.0, -0.5], [-0.5, 1.0]], np.float32))
+
+
+def test_each_channel_expects_half_of_the_other_by_hand() -> None:
+    residuals = np.array([[2.0, 2.0], [2.0, 0.0], [2.0, 4.0]])
+    assert HALF.unexplained(residuals).tolist() == [[1.0, 1.0], [2.0, -1.0], [0.0, 3.0]]
+
+
+def test_a_channel_that_is_far_out_is_cut_by_hand() -> None:
+    # the one that is far out stays far out; the other is put out by half of the cut, not more
+    assert HALF.unexplained(np.array([[1e6, 0.0]])).tolist() == [[CLIP, -CLIP / 2]]
+    assert HALF.unexplained(np.array([[-1e6, 1.0]])).tolist() == [[-CLIP - 0.5, 1.0 + CLIP / 2]]
+
+
+def slow_unexplained(companions: Companions, residuals: np.ndarray) -> list[list[float]]:
+    """The definition read aloud."""
+    found = []
+    for row in residuals.tolist():
+        cut = [max(-CLIP, min(CLIP, value)) for value in row]
+        found.append(
+            [
+                sum(float(weight) * value for weight, value in zip(weights, cut, strict=True))
+                for weights in companions.weights
+            ]
+        )
+    return found
+
+
+@pytest.mark.parametrize("channels", [1, 2, 5])
+@pytest.mark.parametrize("rows", [1, 2, 33])
+def test_what_is_left_is_the_definition(rows: int, channels: int) -> None:
+    rng = np.random.default_rng(10 * rows + channels)
+    companions = Companions(rng.normal(size=(channels, channels)).astype(np.float32))
+    residuals = 20 * rng.normal(size=(rows, channels)).astype(np.float32)
+    found = companions.unexplained(residuals)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, slow_unexplained(companions, residuals), rtol=1e-4, atol=1e-4)
+
+
+def test_without_relations_everything_is_left() -> None:
+    residuals = np.random.default_rng(0).normal(size=(20, 3)).astype(np.float32)
+    np.testing.assert_array_equal(
+        Companions(np.eye(3, dtype=np.float32)).unexplained(residuals), residuals
+    )
+
+
+def test_a_row_is_judged_by_itself_and_not_changed() -> None:
+    residuals = np.random.default_rng(1).normal(size=(20, 2)) * 50
+    before = residuals.copy()
+    whole = HALF.unexplained(residuals)
+    np.testing.assert_array_equal(residuals, before)
+    for row in range(20):
+        np.testing.assert_array_equal(HALF.unexplained(residuals[row : row + 1])[0], whole[row])
 
 
 def related(rows: int, channels: int = 3, seed: int = 0) -> NDArray[np.float32]:
@@ -24,7 +89,7 @@ def everywhere(parts: list[NDArray[np.float32]]) -> Judged:
     return [np.ones(len(part), dtype=bool) for part in parts]
 
 
-def fit(parts: list[NDArray[np.float32]], judged: Judged | None = None) -> Fit:
+def fit(parts: list[NDArray[np.float32]], judged: Judged | None = None) -> CompanionsFit:
     return fit_companions(parts, everywhere(parts) if judged is None else judged)
 
 
@@ -38,9 +103,9 @@ def test_two_channels_that_are_the_same_by_hand() -> None:
     np.testing.assert_allclose(unseen[0], 1 - share, rtol=1e-4)
 
 
-def slow_left(seen: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def left_by_regressions(seen: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """The definition read aloud, with scikit-learn's ridge: a regression for every channel."""
-    cut = np.clip(seen, -CLIP, CLIP)
+    cut = np.clip(seen, -LEARNING_CLIP, LEARNING_CLIP)
     channels, count = cut.shape[1], len(cut)
     added = SHRINKAGE * (cut**2).sum() / count / channels + LEAST
     left = np.empty_like(rows)
@@ -67,10 +132,10 @@ def test_what_is_left_is_by_regressions_on_the_other_folds(
     wanted = np.empty_like(rows)
     for first, last in pairwise(np.linspace(0, len(rows), FOLDS + 1).astype(int)):
         others = np.concatenate([rows[:first], rows[last:]])
-        wanted[first:last] = slow_left(others, rows[first:last])
+        wanted[first:last] = left_by_regressions(others, rows[first:last])
     assert [one.shape for one in unseen] == [(rows, channels) for rows in lengths]
     np.testing.assert_allclose(np.concatenate(unseen), wanted, atol=1e-4)
-    np.testing.assert_allclose(companions.left(rows), slow_left(rows, rows), atol=1e-4)
+    np.testing.assert_allclose(companions.unexplained(rows), left_by_regressions(rows, rows), atol=1e-4)
 
 
 def test_rows_that_are_not_judged_count_for_nothing() -> None:

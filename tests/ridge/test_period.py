@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from subadjacent.training.period import LONGEST, dominant_period
+
+from subadjacent.ridge.period import LONGEST, dominant_period
 
 
 def cycle(period: int, rows: int, noise: float, seed: int = 0) -> NDArray[np.float64]:

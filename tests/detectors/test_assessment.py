@@ -1,0 +1,185 @@
+"""Rows are judged once; all that is said of them is read off the assessment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from detectors.waves import waves
+from subadjacent import SubAdjacentDetector
+from subadjacent.data.inputs import read
+from subadjacent.data.plant import Plant
+from subadjacent.detectors.assessment import Assessment
+from subadjacent.methods.views.entity import ViewsModel
+from subadjacent.scoring.decision import Decision
+from subadjacent.scoring.evidence import Evidence
+
+
+def by_hand(blur: int = 0, expected: bool = True) -> Assessment:
+    """Six rows of two channels; the threshold is 2, a typical row scores 1."""
+    rows = np.arange(12.0).reshape(6, 2)
+    score = np.array([1.0, 2.0, 3.0, 1.0, 5.0, 1.0])
+    by_channel = np.column_stack([score, 10 * score])
+    evidence = Evidence(score, by_channel, rows + 100 if expected else None, {"level": score / 2})
+    return Assessment(read(rows), (evidence,), (blur,), Decision(2.0, 1.0, 0.5))
+
+
+def test_everything_is_read_off_the_evidence_by_hand() -> None:
+    found = by_hand()
+    assert found.scores.tolist() == [1.0, 2.0, 3.0, 1.0, 5.0, 1.0]
+    assert found.normalized_scores.tolist() == [0.0, 1.0, 2.0, 0.0, 4.0, 0.0]
+    # a row at the threshold is not anomalous
+    assert found.anomalous.tolist() == [0, 0, 1, 0, 1, 0]
+    np.testing.assert_allclose(found.probabilities[:2], [[0.99, 0.01], [0.5, 0.5]])
+    assert found.by_channel.tolist() == [[s, 10 * s] for s in found.scores]
+    assert found.expected[0].tolist() == [100.0, 101.0]
+    assert [*found.traces[0]] == ["level"]
+    assert len(found.series) == 1
+
+
+def test_alarms_by_hand() -> None:
+    first, second = by_hand().alarms(gap=0)
+    assert (first.first, first.last, first.score, first.severity) == (2, 2, 3.0, 2.0)
+    assert (second.first, second.last, second.score, second.severity) == (4, 4, 5.0, 4.0)
+    # the second channel is ten times as unusual
+    cause = second.causes[0]
+    assert (cause.channel, cause.at, cause.score) == ("channel_1", 4, 50.0)
+    assert (cause.seen, cause.expected) == (9.0, 109.0)
+    # one row lies between them
+    (joined,) = by_hand().alarms(gap=1, channels=1)
+    assert (joined.first, joined.last, joined.peak) == (2, 4, 4)
+    assert len(joined.causes) == 1
+    assert by_hand().alarms(gap=0, shortest=2) == []
+
+
+def test_where_averages_blur_an_event_its_core_is_alarmed_by_hand() -> None:
+    # within two rows of the row that scores 5, 3 is more than half of it, and 2.4 is not
+    score = np.array([1.0, 2.4, 3.0, 5.0, 3.0, 2.4])
+    one = by_hand()
+    evidence = one.evidence[0]._replace(score=score)
+    alarms = [
+        Assessment(one.table, (evidence,), (blur,), one.decision).alarms() for blur in (0, 2)
+    ]
+    assert [(alarm.first, alarm.last) for found in alarms for alarm in found] == [(1, 5), (2, 4)]
+
+
+def test_nothing_is_expected_where_a_model_expects_nothing() -> None:
+    found = by_hand(expected=False)
+    assert found.expected is None
+    assert np.isnan(found.alarms()[0].causes[0].expected)
+
+
+def test_a_detector_says_what_its_assessment_says(
+    detector: SubAdjacentDetector, plant: Plant
+) -> None:
+    found = detector.assess(plant.test)
+    pairs: list[tuple[Any, Any]] = [
+        (detector.decision_function(plant.test), found.scores),
+        (detector.normalized_score(plant.test), found.normalized_scores),
+        (detector.predict(plant.test), found.anomalous),
+        (detector.predict_proba(plant.test), found.probabilities),
+        (detector.explain(plant.test), found.by_channel),
+    ]
+    for said, read_off in pairs:
+        np.testing.assert_array_equal(said, read_off)
+    assert detector.alarms(plant.test) == found.alarms()
+    assert found.expected.shape == plant.test.shape
+    assert found.decision == detector.decision
+
+
+def test_every_stretch_is_assessed_once(
+    detector: SubAdjacentDetector, plant: Plant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    assess = ViewsModel.assess
+
+    def counted(self: ViewsModel, rows: Any) -> Evidence:
+        seen.append(len(rows))
+        return assess(self, rows)
+
+    monkeypatch.setattr(ViewsModel, "assess", counted)
+    times = pd.date_range("2026-01-01", periods=500, freq="1min").to_series()
+    times.iloc[200:] += pd.Timedelta("5h")
+    frame = pd.DataFrame(plant.test[:500], index=pd.DatetimeIndex(times))
+    named = SubAdjacentDetector().fit(pd.DataFrame(plant.train))
+    found = named.assess(frame)
+    assert seen == [200, 300]
+    assert len(found.scores) == len(found.anomalous) == len(found.expected) == 500
+    found.alarms()
+    assert seen == [200, 300]
+    assert detector.alarms(plant.test)
+    assert seen == [200, 300, 1000]
+
+
+def test_alarms_do_not_reach_across_a_gap() -> None:
+    detector = SubAdjacentDetector().fit(waves(1000))
+    rows = waves(400, seed=1)
+    rows[190:210] += 5.0
+    times = pd.date_range("2026-01-01", periods=400, freq="1min").to_series()
+    times.iloc[200:] += pd.Timedelta("5h")
+    alarms = detector.alarms(pd.DataFrame(rows, index=pd.DatetimeIndex(times)))
+    assert all(alarm.last < 200 or alarm.first >= 200 for alarm in alarms)
+    assert any(alarm.last == 199 for alarm in alarms)
+    assert any(alarm.first == 200 for alarm in alarms)
+
+
+def test_alarms_are_where_rows_are_above_the_threshold(
+    detector: SubAdjacentDetector, plant: Plant
+) -> None:
+    found = detector.assess(plant.test)
+    covered = np.zeros(1000, dtype=int)
+    for alarm in found.alarms(gap=0):
+        covered[alarm.first : alarm.last + 1] = 1
+        assert alarm.duration == alarm.last - alarm.first + 1
+        assert alarm.severity > 1
+        assert alarm.score == found.scores[alarm.peak]
+    # averages spread an event: what is next to it is left out
+    assert covered.any()
+    assert (covered <= found.anomalous).all()
+
+
+def test_causal_alarms_cover_exactly_the_rows_above_the_threshold(plant: Plant) -> None:
+    found = SubAdjacentDetector(lookahead=0).fit(plant.train).assess(plant.test)
+    covered = np.zeros(1000, dtype=int)
+    for alarm in found.alarms(gap=0):
+        covered[alarm.first : alarm.last + 1] = 1
+    np.testing.assert_array_equal(covered, found.anomalous)
+
+
+def test_explanations_have_a_value_for_every_row_and_channel(
+    detector: SubAdjacentDetector, plant: Plant
+) -> None:
+    unusual = np.asarray(detector.assess(plant.test).by_channel)
+    assert unusual.shape == plant.test.shape
+    assert (unusual >= 0).all()
+    # in units of what is usual
+    assert np.median(np.asarray(detector.assess(plant.train).by_channel)) < 1 < unusual.max()
+
+
+def test_a_later_threshold_does_not_change_an_assessment(plant: Plant) -> None:
+    detector = SubAdjacentDetector().fit(plant.train)
+    found = detector.assess(plant.test)
+    before = found.anomalous.copy()
+    detector.threshold_ = -1.0
+    np.testing.assert_array_equal(found.anomalous, before)
+    assert detector.assess(plant.test).anomalous.all()
+
+
+def test_results_of_entities_come_as_a_dict() -> None:
+    train = {"a": waves(300), "b": waves(400, seed=1)}
+    found = SubAdjacentDetector().fit(train).assess({"b": waves(50), "a": waves(60)})
+    for result, shape in (
+        (found.scores, ()),
+        (found.anomalous, ()),
+        (found.probabilities, (2,)),
+        (found.by_channel, (3,)),
+        (found.expected, (3,)),
+    ):
+        assert {name: rows.shape for name, rows in result.items()} == {
+            "b": (50, *shape),
+            "a": (60, *shape),
+        }
+    assert [len(traces["level"]) for traces in found.traces] == [50, 60]

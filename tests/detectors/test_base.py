@@ -1,0 +1,340 @@
+"""The interface of every detector, shown on the default."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from subadjacent import (
+    AlarmBudget,
+    Fixed,
+    InputError,
+    Quantile,
+    SubAdjacentDetector,
+    TestSeries,
+    TrainSeries,
+)
+from subadjacent.data.plant import Plant
+from subadjacent.runtime import Progress
+
+COLUMNS = ["a", "b", "c", "d"]
+
+
+def fit(rows: Any, **parameters: Any) -> SubAdjacentDetector:
+    return SubAdjacentDetector(**parameters).fit(rows)
+
+
+@pytest.fixture(scope="module")
+def fleet(plant: Plant) -> SubAdjacentDetector:
+    """Two entities, known by name."""
+    return fit({"a": plant.train, "b": plant.train})
+
+
+# ---- scores and labels
+
+
+def test_every_row_gets_one_finite_score(detector: SubAdjacentDetector, plant: Plant) -> None:
+    for rows in (1, 2, 19, 31, 47):
+        scores = detector.decision_function(plant.test[:rows])
+        assert scores.shape == (rows,)
+        assert np.isfinite(scores).all()
+
+
+def test_training_rows_have_scores_and_labels(detector: SubAdjacentDetector) -> None:
+    above = detector.decision_scores_ > detector.threshold_
+    assert detector.decision_scores_.shape == (1000,)
+    np.testing.assert_array_equal(detector.labels_, above.astype(int))
+
+
+def test_predict_marks_the_rows_above_the_threshold(
+    detector: SubAdjacentDetector, plant: Plant
+) -> None:
+    above = detector.decision_function(plant.test) > detector.threshold_
+    np.testing.assert_array_equal(detector.predict(plant.test), above.astype(int))
+    assert 0 < above.mean() < 1
+
+
+def test_a_row_at_the_threshold_is_not_marked(plant: Plant) -> None:
+    detector = fit(plant.train)
+    detector.threshold_ = float(detector.decision_function(plant.test)[500])
+    assert detector.predict(plant.test)[500] == 0
+    assert not any(alarm.first <= 500 <= alarm.last for alarm in detector.alarms(plant.test, gap=0))
+
+
+def test_normalized_score_is_one_at_the_threshold_and_zero_at_a_typical_row(
+    detector: SubAdjacentDetector, plant: Plant
+) -> None:
+    scores = detector.decision_function(plant.test)
+    normalized = detector.normalized_score(plant.test)
+    np.testing.assert_array_equal(normalized > 1, scores > detector.threshold_)
+    typical, threshold = detector.typical_score_, detector.threshold_
+    np.testing.assert_allclose(normalized, (scores - typical) / (threshold - typical))
+    np.testing.assert_array_equal(detector.normalize(scores), normalized)
+
+
+def test_probability_is_a_half_at_the_threshold(
+    detector: SubAdjacentDetector, plant: Plant
+) -> None:
+    probabilities = detector.predict_proba(plant.test)
+    assert probabilities.shape == (1000, 2)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    np.testing.assert_array_equal(probabilities[:, 1] > 0.5, detector.predict(plant.test) == 1)
+
+
+def test_fit_predict_is_fit_and_then_predict(plant: Plant) -> None:
+    np.testing.assert_array_equal(
+        SubAdjacentDetector().fit_predict(plant.train), fit(plant.train).predict(plant.train)
+    )
+
+
+def test_the_threshold_may_be_changed_after_fitting(plant: Plant) -> None:
+    detector = fit(plant.train)
+    detector.threshold_ = float(np.quantile(detector.decision_function(plant.train), 0.5))
+    assert detector.predict(plant.train).mean() == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize("contamination", [Fixed(-1.0), Fixed(0.001), 0.5])
+def test_one_is_the_threshold_even_where_that_is_below_a_typical_row(
+    plant: Plant, contamination: Any
+) -> None:
+    detector = fit(plant.train, contamination=contamination)
+    flagged = detector.predict(plant.test) == 1
+    np.testing.assert_array_equal(detector.normalized_score(plant.test) > 1, flagged)
+    np.testing.assert_array_equal(detector.predict_proba(plant.test)[:, 1] > 0.5, flagged)
+    assert np.abs(detector.normalized_score(plant.test)).max() < 1e5
+
+
+def test_a_series_below_the_threshold_has_no_alarms(plant: Plant) -> None:
+    assert fit(plant.train, contamination=Fixed(1e9)).alarms(plant.test) == []
+
+
+# ---- frames and entities
+
+
+@pytest.fixture(scope="module")
+def frame(plant: Plant) -> pd.DataFrame:
+    index = pd.date_range("2026-01-01", periods=1000, freq="1min", name="time", tz="Europe/Rome")
+    return pd.DataFrame(plant.test, index=index, columns=COLUMNS)
+
+
+def test_a_pandas_frame_gives_its_own_index_back(frame: pd.DataFrame, plant: Plant) -> None:
+    detector = fit(pd.DataFrame(plant.train, columns=COLUMNS))
+    for result in (
+        detector.decision_function(frame),
+        detector.predict(frame),
+        detector.predict_proba(frame),
+        detector.normalized_score(frame),
+        detector.explain(frame),
+    ):
+        pd.testing.assert_index_equal(result.index, frame.index)
+    assert list(detector.explain(frame).columns) == COLUMNS
+    alarm = detector.alarms(frame)[0]
+    assert alarm.start == frame.index[alarm.first]
+    assert alarm.causes[0].channel in "abcd"
+
+
+def test_a_polars_frame_gives_polars_back(frame: pd.DataFrame, plant: Plant) -> None:
+    detector = fit(pl.DataFrame(plant.train, schema=COLUMNS))
+    scores = detector.decision_function(pl.DataFrame(plant.test, schema=COLUMNS))
+    assert isinstance(scores, pl.Series)
+    as_pandas = fit(pd.DataFrame(plant.train, columns=COLUMNS))
+    np.testing.assert_array_equal(scores.to_numpy(), as_pandas.decision_function(frame).to_numpy())
+
+
+def test_channels_in_another_order_are_refused(plant: Plant) -> None:
+    frame = pd.DataFrame(plant.train, columns=COLUMNS)
+    detector = fit(frame)
+    with pytest.raises(InputError, match="feature names"):
+        detector.decision_function(frame[["b", "a", "c", "d"]])
+    with pytest.raises(InputError, match="feature names"):
+        detector.decision_function(frame.rename(columns={"a": "z"}))
+
+
+def test_another_number_of_channels_is_refused(detector: SubAdjacentDetector, plant: Plant) -> None:
+    with pytest.raises(
+        InputError, match="X has 3 features, but SubAdjacentDetector is expecting 4"
+    ):
+        detector.decision_function(plant.test[:, :3])
+
+
+def test_a_list_of_entities_gives_a_list_back(plant: Plant) -> None:
+    detector = fit([plant.train, plant.train[:400]])
+    scores = detector.decision_function([plant.test, plant.test[:55]])
+    assert [len(one) for one in scores] == [1000, 55]
+    assert len(detector.decision_scores_) == 1400
+
+
+def test_entities_that_cannot_be_matched_by_position_are_refused(
+    plant: Plant, fleet: SubAdjacentDetector
+) -> None:
+    detector = fit([plant.train, plant.train])
+    with pytest.raises(InputError, match="fit saw 2 entities, X has 1; pass a dict"):
+        detector.decision_function([plant.test])
+    with pytest.raises(InputError, match="cannot be matched by position"):
+        fleet.decision_function([plant.test, plant.test])
+
+
+def test_an_entity_never_seen_is_judged_by_what_all_share_and_said_so(
+    plant: Plant, fleet: SubAdjacentDetector, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, logger="subadjacent"):
+        scores = fleet.decision_function({"new": plant.test})
+    assert "new" in caplog.text
+    # both were the same rows, so the pool is much like each of them
+    seen = fleet.decision_function({"a": plant.test})["a"]
+    assert np.corrcoef(scores["new"], seen)[0, 1] > 0.99
+
+
+def test_a_series_without_a_name_is_refused_where_there_were_several_entities(
+    plant: Plant, fleet: SubAdjacentDetector
+) -> None:
+    with pytest.raises(InputError, match="X must name its entity, for fit saw 2"):
+        fleet.decision_function(plant.test)
+
+
+def test_one_entity_does_not_depend_on_another(plant: Plant, fleet: SubAdjacentDetector) -> None:
+    both = fleet.decision_function({"a": plant.test[:77], "b": plant.test})
+    alone = fleet.decision_function({"b": plant.test})
+    np.testing.assert_array_equal(both["b"], alone["b"])
+    assert {alarm.entity for alarm in fleet.alarms({"b": plant.test})} == {"b"}
+
+
+def test_channel_names_of_a_series_are_checked_too(plant: Plant) -> None:
+    detector = fit(TrainSeries(plant.train, channels=("a", "b", "c", "d")))
+    with pytest.raises(InputError, match="must have the channels seen in fitting"):
+        detector.decision_function(TrainSeries(plant.test, channels=("b", "a", "c", "d")))
+
+
+def test_a_long_frame_is_scored_in_its_own_row_order(plant: Plant) -> None:
+    times = pd.date_range("2026-01-01", periods=500, freq="1min")
+    one = pd.DataFrame(plant.train[:500], columns=COLUMNS).assign(item_id="x", timestamp=times)
+    two = pd.DataFrame(plant.train[500:], columns=COLUMNS).assign(item_id="y", timestamp=times)
+    mixed = pd.concat([one, two]).sort_values("timestamp", kind="stable").reset_index(drop=True)
+    detector = fit(mixed)
+    scores = detector.decision_function(mixed)
+    apart = detector.decision_function({"x": one[COLUMNS], "y": two[COLUMNS]})
+    np.testing.assert_array_equal(scores[mixed.item_id == "x"], apart["x"])
+    np.testing.assert_array_equal(scores[mixed.item_id == "y"], apart["y"])
+
+
+def test_a_gap_in_the_clock_is_never_bridged(plant: Plant) -> None:
+    times = pd.date_range("2026-01-01", periods=1000, freq="1min").to_series()
+    times.iloc[500:] += pd.Timedelta("3h")
+    frame = pd.DataFrame(plant.train, index=pd.DatetimeIndex(times), columns=COLUMNS)
+    detector = fit(frame)
+    whole = detector.decision_function(frame)
+    np.testing.assert_array_equal(whole.iloc[500:], detector.decision_function(frame.iloc[500:]))
+
+
+# ---- fitting
+
+
+@pytest.mark.parametrize("failing", ["refused", "interrupted"])
+def test_a_failed_fit_leaves_what_was_learned_before(plant: Plant, failing: str) -> None:
+    detector = fit(plant.train)
+    before = detector.decision_function(plant.test)
+
+    def interrupt(_progress: Progress) -> None:
+        raise KeyboardInterrupt
+
+    if failing == "refused":
+        with pytest.raises(InputError):
+            detector.set_params(near=-1).fit(plant.train[:, :2] * 100)
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            detector.fit(plant.train * 3 + 1, watch=interrupt)
+    np.testing.assert_array_equal(detector.decision_function(plant.test), before)
+
+
+def test_a_refused_first_fit_is_no_fit(plant: Plant) -> None:
+    detector = SubAdjacentDetector(near=-1)
+    with pytest.raises(InputError):
+        detector.fit(plant.train)
+    with pytest.raises(NotFittedError):
+        detector.decision_function(plant.test)
+
+
+def test_fitting_and_scoring_can_be_watched(plant: Plant) -> None:
+    seen: list[Progress] = []
+    rows = {"a": plant.train, "b": plant.train[:300]}
+    detector = SubAdjacentDetector().fit(rows, watch=seen.append)
+    # the model for strangers comes after the last entity
+    assert seen == [Progress("fitting", done, 2, "entities") for done in (1, 2, 2)]
+    seen.clear()
+    detector.assess(rows, watch=seen.append)
+    assert seen == [Progress("scoring", done, 1300, "rows") for done in (1000, 1300)]
+
+
+def test_labels_cannot_come_in_with_the_rows(plant: Plant) -> None:
+    labelled = TestSeries(TrainSeries(plant.test), plant.labels)
+    with pytest.raises(InputError, match="must not hold labels"):
+        fit(labelled)
+    fit(labelled.rows)
+
+
+def test_nothing_can_be_scored_before_fitting(plant: Plant) -> None:
+    for method in ("alarms", "explain", "normalized_score", "predict", "assess"):
+        with pytest.raises(NotFittedError):
+            getattr(SubAdjacentDetector(), method)(plant.test)
+    with pytest.raises(NotFittedError):
+        SubAdjacentDetector().save("nowhere")
+
+
+def test_fitting_leaves_the_input_and_the_global_generator_alone(plant: Plant) -> None:
+    rows = plant.train.copy()
+    state = np.random.get_state()[1]  # noqa: NPY002
+    fit(rows)
+    np.testing.assert_array_equal(rows, plant.train)
+    assert np.array_equal(np.random.get_state()[1], state)  # noqa: NPY002
+
+
+# ---- thresholds
+
+
+def test_contamination_as_a_share_is_the_share_of_held_out_rows_above(plant: Plant) -> None:
+    detector = fit(plant.train, contamination=0.1)
+    assert detector.labels_.mean() == pytest.approx(0.1, abs=0.01)
+
+
+def test_a_budget_of_alarms_takes_the_interval_from_the_clock(plant: Plant) -> None:
+    index = pd.date_range("2026-01-01", periods=1000, freq="1min")
+    frame = pd.DataFrame(plant.train, index=index, columns=COLUMNS)
+    told = fit(frame, contamination=AlarmBudget(1, "1day", interval="1min"))
+    assert fit(frame, contamination="1/day").threshold_ == told.threshold_
+
+
+def test_different_clocks_have_no_common_alarm_budget(plant: Plant) -> None:
+    minutes, hours = (
+        pd.DataFrame(
+            plant.train, index=pd.date_range("2026", periods=1000, freq=step), columns=COLUMNS
+        )
+        for step in ("1min", "1h")
+    )
+    with pytest.raises(InputError, match="interval must be known"):
+        fit({"a": minutes, "b": hours}, contamination="1/day")
+
+
+def test_a_threshold_object_of_another_library_is_accepted(plant: Plant) -> None:
+    class Half:
+        def fit(self, scores: np.ndarray) -> None:
+            self.cut = np.median(scores)
+
+        def predict(self, scores: np.ndarray) -> np.ndarray:
+            return (scores > self.cut).astype(int)
+
+    half = Half()
+    detector = fit(plant.train, contamination=half)
+    assert detector.labels_.mean() == pytest.approx(0.5, abs=0.01)
+    assert not hasattr(half, "cut"), "the caller's object must not be changed"
+
+
+def test_our_threshold_objects_are_left_as_they_were(plant: Plant) -> None:
+    threshold = Quantile(0.9)
+    fit(plant.train, contamination=threshold)
+    assert not hasattr(threshold, "threshold_")

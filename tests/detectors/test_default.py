@@ -1,0 +1,278 @@
+"""The default: what it finds, what it explains, and what it keeps."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from detectors.waves import waves
+from subadjacent import InputError, ModelFileError, SubAdjacentDetector, load, multivariate
+from subadjacent.data.series import TrainSeries
+
+
+@pytest.fixture(scope="module")
+def fitted() -> SubAdjacentDetector:
+    return SubAdjacentDetector().fit(waves(3000))
+
+
+@pytest.fixture(scope="module")
+def causal() -> SubAdjacentDetector:
+    return SubAdjacentDetector(lookahead=0).fit(waves(1500))
+
+
+# ---- what it finds
+
+
+def test_a_stretch_out_of_step_scores_highest_though_in_range(fitted: SubAdjacentDetector) -> None:
+    rows = waves(1000, seed=1)
+    rows[500:530, 1] = rows[515, 1]
+    scores = fitted.decision_function(rows)
+    assert 500 <= scores.argmax() < 530
+    worst = max(fitted.alarms(rows), key=lambda alarm: alarm.severity)
+    assert worst.causes[0].channel == "channel_1"
+
+
+def test_a_level_that_moved_for_good_does_not_hide_what_follows(
+    fitted: SubAdjacentDetector,
+) -> None:
+    rows = waves(2000, seed=2)
+    rows[700:] += 60.0
+    rows[1500:1520, 0] += 3.0
+    after = fitted.decision_function(rows)[1200:]
+    assert 1500 - 10 <= 1200 + after.argmax() < 1520 + 10
+
+
+def test_the_ends_of_a_series_are_judged_from_the_side_that_is_there(
+    fitted: SubAdjacentDetector,
+) -> None:
+    rows = waves(1000, seed=11)
+    scores = fitted.decision_function(rows)
+    ends, middle = np.concatenate([scores[:30], scores[-30:]]), scores[100:900]
+    assert np.median(ends) < 3 * np.median(middle)
+    rows[-12:-4, 0] = 0.9
+    assert fitted.decision_function(rows).argmax() > 970
+
+
+def test_scores_of_normal_rows_stay_below_the_threshold(fitted: SubAdjacentDetector) -> None:
+    assert fitted.predict(waves(5000, seed=3)).mean() < 0.01
+
+
+def test_the_disturbed_channel_of_twenty_is_named_first() -> None:
+    plant = multivariate(n=1_500, channels=20, seed=1, kinds=())
+    detector = SubAdjacentDetector().fit(plant.train)
+    disturbed = plant.test.copy()
+    disturbed[700:712, 13] += 6 * plant.train[:, 13].std()
+    alarms = [a for a in detector.alarms(disturbed) if a.first < 720 and a.last >= 700]
+    assert len(alarms) == 1
+    cause = alarms[0].causes[0]
+    assert cause.channel == "channel_13"
+    assert 700 <= cause.at < 712
+    assert cause.seen == disturbed[cause.at, 13]
+    # what was expected is nearer to the undisturbed value than what was seen
+    undisturbed = plant.test[cause.at, 13]
+    assert abs(cause.expected - undisturbed) < abs(cause.seen - undisturbed)
+
+
+def test_explanations_are_squares_in_units_of_the_usual(fitted: SubAdjacentDetector) -> None:
+    rows = waves(600, seed=10)
+    rows[300:320, 2] += 4.0
+    explained = np.asarray(fitted.explain(rows))
+    assert explained.shape == rows.shape
+    assert explained[310].argmax() == 2
+    assert explained[310, 2] > 10
+    assert np.median(explained) < 3
+
+
+def test_values_expected_at_the_ends_are_those_of_the_models(fitted: SubAdjacentDetector) -> None:
+    rows = waves(400, seed=13)
+    rows[-1, 0] += 5.0
+    alarm = max(fitted.alarms(rows), key=lambda one: one.last)
+    cause = next(one for one in alarm.causes if one.channel == "channel_0")
+    assert cause.seen == pytest.approx(rows[-1, 0])
+    assert abs(cause.expected - waves(400, seed=13)[-1, 0]) < 0.5
+
+
+# ---- looking ahead
+
+
+def test_causal_scores_do_not_depend_on_rows_to_come(causal: SubAdjacentDetector) -> None:
+    rows = waves(600, seed=4)
+    whole = causal.decision_function(rows)
+    for stop in (1, 5, 40, 333):
+        part = causal.decision_function(rows[:stop])
+        np.testing.assert_allclose(part, whole[:stop], rtol=1e-4, atol=1e-5)
+
+
+def test_causal_alarms_do_not_go_away_when_more_rows_come(causal: SubAdjacentDetector) -> None:
+    rows = waves(600, seed=4)
+    rows[300:306, 0] += 4
+    rows[340:380, 1] += 9
+    early = causal.alarms(rows[:330])
+    assert early
+    assert {alarm.first for alarm in early} <= {alarm.first for alarm in causal.alarms(rows)}
+
+
+@pytest.mark.parametrize("lookahead", [1, 12, 60])
+def test_a_score_is_final_once_the_rows_that_it_may_look_at_have_come(lookahead: int) -> None:
+    detector = SubAdjacentDetector(lookahead=lookahead).fit(waves(1500))
+    rows = waves(700, seed=4)
+    whole = detector.decision_function(rows)
+    for stop in (100, 333, 600):
+        final = stop - lookahead
+        part = detector.decision_function(rows[:stop])
+        np.testing.assert_allclose(part[:final], whole[:final], rtol=1e-4, atol=1e-5)
+
+
+def test_looking_ahead_finds_an_event_sooner(
+    fitted: SubAdjacentDetector, causal: SubAdjacentDetector
+) -> None:
+    rows = waves(600, seed=5)
+    rows[300:340, 1] = rows[315, 1]
+    first = [
+        min(alarm.first for alarm in one.alarms(rows) if alarm.last >= 300)
+        for one in (fitted, causal)
+    ]
+    assert 290 <= first[0] <= first[1] <= 320
+
+
+# ---- training rows
+
+
+def test_training_scores_are_of_rows_not_learned_from() -> None:
+    noise = np.random.default_rng(5).normal(size=(150, 6))
+    detector = SubAdjacentDetector().fit(noise)
+    # more features than rows: rows that were learned from would be explained away
+    unseen = detector.decision_function(np.random.default_rng(6).normal(size=(150, 6)))
+    assert np.median(detector.decision_scores_) == pytest.approx(np.median(unseen), rel=0.5)
+
+
+# with 50 rows, ridges that look one way learn from 20 of each stretch, and not quite enough
+@pytest.mark.parametrize(
+    ("stretch", "most"), [(25, 0.02), (35, 0.02), (50, 0.1), (70, 0.02), (120, 0.02)]
+)
+def test_gaps_in_the_training_rows_do_not_make_normal_rows_alarms(
+    stretch: int, most: float
+) -> None:
+    """Stretches too short for some model, or for all of them, leave those silent."""
+    rows = waves(2400)
+    # every so many rows, a pause of a day
+    times = np.arange(len(rows)) * 60 + np.arange(len(rows)) // stretch * 86_400
+    frame = pd.DataFrame(rows, index=pd.to_datetime(times, unit="s"))
+    detector = SubAdjacentDetector(contamination=0.01).fit(frame)
+    assert detector.predict(waves(2000, seed=12)).mean() < most
+
+
+def test_a_gap_is_never_bridged(fitted: SubAdjacentDetector) -> None:
+    rows = waves(900, seed=6)
+    broken = TrainSeries(rows, starts=(0, 400))
+    whole = fitted.decision_function(broken)
+    np.testing.assert_array_equal(whole[:400], fitted.decision_function(rows[:400]))
+    np.testing.assert_array_equal(whole[400:], fitted.decision_function(rows[400:]))
+
+
+def test_few_rows_are_enough() -> None:
+    with pytest.raises(InputError, match="at least 8 rows; the longest series has 7"):
+        SubAdjacentDetector().fit(waves(7))
+    assert np.isfinite(SubAdjacentDetector().fit(waves(8)).threshold_)
+    detector = SubAdjacentDetector().fit({"long": waves(300), "short": waves(25, seed=6)})
+    scores = detector.decision_function({"short": waves(30, seed=7)})["short"]
+    assert np.isfinite(scores).all()
+
+
+# ---- entities
+
+
+def test_entities_have_models_of_their_own_and_a_stranger_gets_the_common_one() -> None:
+    fast, slow = waves(1200), np.sin(np.arange(1200)[:, None] / [40.0, 50.0, 60.0])
+    detector = SubAdjacentDetector().fit({"fast": fast, "slow": slow})
+    assert set(detector.models_.by_entity) == {"fast", "slow"}
+    normal = detector.decision_function({"fast": waves(400, seed=7)})["fast"]
+    swapped = detector.decision_function({"slow": waves(400, seed=7)})["slow"]
+    assert np.median(swapped) > 2 * np.median(normal)
+    alone = SubAdjacentDetector().fit({"fast": fast})
+    np.testing.assert_array_equal(
+        normal, alone.decision_function({"fast": waves(400, seed=7)})["fast"]
+    )
+    stranger = detector.decision_function({"new": waves(400, seed=8)})["new"]
+    assert np.isfinite(stranger).all()
+
+
+def test_the_same_rows_in_other_units_score_the_same() -> None:
+    train, test = waves(900), waves(300, seed=1)
+    detector = SubAdjacentDetector().fit({"cold": train, "hot": 1000 + 50 * train})
+    scores = detector.decision_function({"hot": 1000 + 50 * test, "cold": test})
+    assert list(scores) == ["hot", "cold"]
+    np.testing.assert_allclose(scores["hot"], scores["cold"], rtol=1e-3, atol=1e-3)
+
+
+# ---- folders
+
+
+def test_what_is_saved_scores_the_same(fitted: SubAdjacentDetector, tmp_path: Path) -> None:
+    fitted.save(tmp_path / "one")
+    again, rows = load(tmp_path / "one"), waves(300, seed=9)
+    np.testing.assert_array_equal(again.decision_function(rows), fitted.decision_function(rows))
+    np.testing.assert_array_equal(again.explain(rows), fitted.explain(rows))
+    assert again.alarms(rows) == fitted.alarms(rows)
+
+
+@pytest.mark.parametrize("lookahead", ["full", 0, 30])
+def test_a_saved_fleet_scores_the_same(lookahead: int | str, tmp_path: Path) -> None:
+    # their stretches differ in length, and so do their models
+    train = {"z": waves(900), "a": 3 * waves(500, seed=1), "short": waves(40, seed=2)}
+    detector = SubAdjacentDetector(lookahead=lookahead).fit(train)
+    detector.save(tmp_path / "model")
+    # keys may have been laid out anew
+    facts = tmp_path / "model" / "detector.json"
+    facts.write_text(json.dumps(json.loads(facts.read_text()), sort_keys=True))
+    again = load(tmp_path / "model")
+    rows = {name: waves(120, seed=4) for name in ("short", "a", "new", "z")}
+    wanted, found = detector.decision_function(rows), again.decision_function(rows)
+    for name in rows:
+        np.testing.assert_array_equal(found[name], wanted[name])
+
+
+def test_what_was_learned_may_not_be_changed_by_hand(
+    fitted: SubAdjacentDetector, tmp_path: Path
+) -> None:
+    fitted.save(tmp_path / "model")
+    file = tmp_path / "model" / "detector.json"
+    facts = json.loads(file.read_text())
+    facts["learned"]["models"][0]["neighbours"]["rhythm"][0][1] = 20
+    file.write_text(json.dumps(facts))
+    with pytest.raises(ModelFileError, match="is damaged: learned is not what was saved"):
+        load(tmp_path / "model")
+
+
+def test_settings_may_not_be_changed_by_hand(fitted: SubAdjacentDetector, tmp_path: Path) -> None:
+    fitted.save(tmp_path / "model")
+    file = tmp_path / "model" / "config.json"
+    file.write_text(file.read_text().replace('"far": 30', '"far": 20'))
+    with pytest.raises(ModelFileError):
+        load(tmp_path / "model")
+
+
+# ---- parameters
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"near": 0}, "near must be"),
+        ({"near": 9, "far": 4}, "near <= far"),
+        ({"smoothing": 0}, "smoothing must be"),
+        ({"lookahead": "none"}, "lookahead must be 'full' or a whole number"),
+        ({"lookahead": -1}, "lookahead must be a whole number of at least 0; got -1"),
+        ({"fill_limit": -1}, "fill_limit must be"),
+        ({"contamination": 0.9}, "contamination must be 'auto', a share .*; got 0.9"),
+        ({"contamination": "1/week"}, "interval must be known"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        SubAdjacentDetector(**parameters).fit(waves(200))

@@ -1,0 +1,224 @@
+"""The model of one entity: from rows to evidence, in one pass, within its reach."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from methods.views.looks import Rows, combined, judgements, waves, without_factors
+from subadjacent.data.series import TrainSeries
+from subadjacent.methods.views.combine import smoothed, unusual
+from subadjacent.methods.views.entity import ViewsModel
+from subadjacent.methods.views.method import ViewsMethod
+from subadjacent.methods.views.settings import ViewSettings
+from subadjacent.methods.views.view import PARTS, VIEWS
+from subadjacent.runtime import Runtime
+
+
+@cache
+def model(lookahead: int | str = "full", rows: int = 3000) -> ViewsModel:
+    """Fitted on waves in units of their own: 100 + 20 times."""
+    series = TrainSeries(100 + 20 * waves(rows).astype(np.float64))
+    settings = ViewSettings(lookahead=lookahead)
+    found = ViewsMethod(settings).fit([series], Runtime()).models.pooled
+    assert isinstance(found, ViewsModel)
+    return found
+
+
+def given(rows: int, seed: int) -> Rows:
+    return 100 + 20 * waves(rows, seed).astype(np.float64)
+
+
+# ---- the parts together
+
+
+@pytest.mark.parametrize("lookahead", ["full", 0])
+@pytest.mark.parametrize("count", [1, 7, 30, 31, 61, 299, 300, 700])
+def test_the_surprise_is_the_mean_over_what_judges_a_row(count: int, lookahead: int | str) -> None:
+    """The definition read aloud; the slow rhythm reaches 300 rows here."""
+    fitted, rows = model(lookahead), waves(count, seed=1)
+    ahead = fitted.settings.ahead.residuals
+    parts = judgements(fitted.entity, rows, ahead).values()
+    factors = fitted.entity.weights.factors()
+    found = combined(fitted.entity, rows, ahead)
+    for row in range(count):
+        there = [
+            (factor, one) for factor, one in zip(factors, parts, strict=True) if one.judged[row]
+        ]
+        total = sum(factor * one.part.weight * one.surprise[row] for factor, one in there)
+        wanted = total / sum(one.part.weight for _, one in there)
+        np.testing.assert_allclose(found.values[row], wanted, rtol=1e-5)
+        assert found.rows[row] == pytest.approx(wanted.mean())
+
+
+def test_each_part_is_multiplied_by_its_factor() -> None:
+    entity, rows = model().entity, waves(700, seed=9)
+    typical = entity.weights.typical.copy()
+    # some parts, ever larger than most of them are
+    typical[::2] *= [3.0, 4.0, 9.0, 20.0, 100.0]
+    entity = replace(entity, weights=replace(entity.weights, typical=typical))
+    factors = entity.weights.factors()
+    assert len(set(factors)) > 3
+    weighted, plain = combined(entity, rows), combined(without_factors(entity), rows)
+    np.testing.assert_allclose(weighted.by_part, np.array(factors)[:, None] * plain.by_part)
+
+
+def test_a_short_stretch_is_judged_by_its_level_alone() -> None:
+    entity, rows = without_factors(model().entity), waves(20, seed=3)
+    rows[10, 1] = 9.0
+    parts = judgements(entity, rows)
+    alone, across = (parts["level", form].surprise for form in ("level", "other channels"))
+    wanted = (alone + 0.5 * across) / 1.5
+    np.testing.assert_allclose(combined(entity, rows).values, wanted, rtol=1e-5)
+    np.testing.assert_array_equal(entity.expected(entity.look(rows, None), rows), rows)
+
+
+# ---- evidence
+
+
+@pytest.mark.parametrize("lookahead", ["full", 0, 30])
+def test_evidence_is_the_definition(lookahead: int | str) -> None:
+    fitted, rows = model(lookahead), given(700, seed=2)
+    rows[300:310, 1] += 40
+    found, ahead = fitted.assess(rows), fitted.settings.ahead
+    scaled = fitted.scaler.apply(rows)
+    whole = combined(fitted.entity, scaled, ahead.residuals)
+    np.testing.assert_array_equal(found.score, smoothed(whole.rows, 20, ahead.score) / fitted.unit)
+    # explanations are averaged over as many rows as the score
+    np.testing.assert_array_equal(found.by_channel, unusual(whole.values, 20, ahead.score))
+    assert not np.allclose(found.by_channel, 100 * np.expm1(whole.values), rtol=0.1)
+    assert found.by_channel.shape == rows.shape
+    assert found.by_channel[305].argmax() == 1
+
+
+def test_expected_values_are_those_of_the_local_rhythm_in_the_data_s_own_units() -> None:
+    fitted, rows = model(), given(700, seed=2)
+    rows[300, 0] += 60
+    found = fitted.assess(rows).expected
+    assert found is not None
+    ridge = fitted.entity.views[VIEWS.index("local rhythm")].ridge
+    assert ridge is not None
+    scaled = fitted.scaler.apply(rows)
+    # in the middle the first model judges, without any gain
+    residuals = ridge.models[0].residuals(scaled, 30, 670)
+    wanted = (scaled[30:670] - residuals) * fitted.scaler.deviation + fitted.scaler.center
+    np.testing.assert_allclose(found[30:670], wanted, rtol=1e-4)
+    # the row itself has no part in what is expected of it, here and at the ends
+    assert abs(found[300, 0] - given(700, seed=2)[300, 0]) < 20
+    for row in (3, -2):
+        moved = given(700, seed=2)
+        moved[row, 1] += 200
+        again = fitted.assess(moved).expected
+        assert again is not None
+        assert abs(again[row, 1] - given(700, seed=2)[row, 1]) < 20
+
+
+def test_traces_add_up_to_the_score_before_it_is_averaged() -> None:
+    fitted, rows = model(), given(900, seed=3)
+    evidence = fitted.assess(rows)
+    assert list(evidence.traces) == [
+        "level",
+        "other channels",
+        "rhythm",
+        "all channels",
+        "local rhythm",
+        "slow rhythm",
+    ]
+    total = np.sum(list(evidence.traces.values()), axis=0)
+    whole = combined(fitted.entity, fitted.scaler.apply(rows))
+    np.testing.assert_allclose(total, whole.rows / fitted.unit)
+    across = [part.form == "other channels" for part in PARTS]
+    np.testing.assert_allclose(
+        evidence.traces["other channels"], whole.by_part[across].sum(axis=0) / fitted.unit
+    )
+
+
+# ---- how far a score looks
+
+
+@pytest.mark.parametrize("lookahead", [0, 1, 2, 3, 9, 30, 150])
+def test_nothing_beyond_the_lookahead_changes_a_score(lookahead: int) -> None:
+    fitted, rows, row = model(lookahead), given(1200, seed=4), 700
+    assert fitted.reach.after is not None
+    assert fitted.reach.after <= lookahead
+    other = rows.copy()
+    other[row + lookahead + 1 :] += 80
+    before, after = fitted.assess(rows), fitted.assess(other)
+    here = slice(0, row + 1)
+    np.testing.assert_allclose(after.score[here], before.score[here], rtol=1e-4, atol=1e-5)
+    near = {"rtol": 1e-3, "atol": 1e-3}
+    np.testing.assert_allclose(after.by_channel[here], before.by_channel[here], **near)
+    assert before.expected is not None
+    assert after.expected is not None
+    np.testing.assert_allclose(after.expected[here], before.expected[here], rtol=1e-4)
+    for name, trace in before.traces.items():
+        np.testing.assert_allclose(after.traces[name][here], trace[here], rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("lookahead", "last"),
+    # rows that change, up to the last one within reach; far ahead one alone is less than rounding
+    [(3, 1), (9, 1), (30, 1), (30, 29), (150, 20), ("full", 60)],
+)
+def test_a_score_looks_as_far_ahead_as_its_reach_says(lookahead: int | str, last: int) -> None:
+    fitted, rows, row = model(lookahead), given(2200, seed=5), 1000
+    ahead = fitted.reach.after
+    assert ahead
+    other = rows.copy()
+    other[row + ahead + 1 - last : row + ahead + 1] += 500
+    before, after = (fitted.assess(one).score[row] for one in (rows, other))
+    assert after != pytest.approx(before, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("lookahead", "after"),
+    [
+        (0, 0),
+        # two rows for each step, but the nearest neighbour stands five rows away
+        (6, 2 + 2),
+        # thirds of 10, as far as the neighbours and both averages
+        (30, 30),
+        # half of 40 and of 60 rows, less the row itself, and 50 of the slow rhythm's 300
+        (150, 50 + 19 + 29),
+        ("full", 300 + 19 + 29),
+    ],
+)
+def test_reach_is_the_sum_over_the_steps_by_hand(lookahead: int | str, after: int) -> None:
+    reach = model(lookahead).reach
+    assert reach.after == after
+    # as far back as neighbours stand, and both averages
+    assert reach.before == 300 + 40 + 60
+    assert reach.every == 1
+
+
+@pytest.mark.parametrize("lookahead", ["full", 0, 30])
+def test_nothing_beyond_the_reach_changes_a_score(lookahead: int | str) -> None:
+    fitted = model(lookahead)
+    reach = fitted.reach
+    assert reach.after is not None
+    row = reach.before + 50
+    rows = given(row + reach.after + 50, seed=5)
+    other = rows.copy()
+    other[row + reach.after + 1 :] += 60
+    other[: row - reach.before] -= 60
+    before, after = fitted.assess(rows).score, fitted.assess(other).score
+    np.testing.assert_allclose(after[row], before[row], rtol=1e-4)
+    assert not np.allclose(after[row - 100], before[row - 100], rtol=1e-3)
+
+
+def test_a_causal_score_does_not_change_when_rows_follow() -> None:
+    fitted, rows = model(0), given(600, seed=4)
+    rows[300:310] += 40
+    whole = fitted.assess(rows).score
+    for stop in (1, 6, 31, 205, 305, 599):
+        part = fitted.assess(rows[:stop]).score
+        np.testing.assert_allclose(part, whole[:stop], rtol=1e-4, atol=1e-5)
+
+
+def test_an_average_blurs_an_event_and_a_causal_one_does_so_later_only() -> None:
+    assert model().blur == 60
+    assert model(30).blur == 60
+    assert model(0).blur == 0

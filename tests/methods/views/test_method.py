@@ -1,0 +1,296 @@
+"""Views of every entity in its own unit, and of all together for entities never seen."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from methods.views.looks import Floats, waves
+from subadjacent.data.scaling import fit_scalers
+from subadjacent.data.series import TrainSeries
+from subadjacent.errors import InputError
+from subadjacent.methods.method import Fitted, Model
+from subadjacent.methods.views.combine import smoothed
+from subadjacent.methods.views.entity import EntityViews, ViewsModel
+from subadjacent.methods.views.fit import fit_views
+from subadjacent.methods.views.method import (
+    FEWEST_ROWS,
+    LEAST_UNIT,
+    ViewsMethod,
+    _last_stretches,
+    in_own_unit,
+)
+from subadjacent.methods.views.settings import ViewSettings
+from subadjacent.ridge.band import FAR_CLIP
+from subadjacent.runtime import Progress, Runtime, in_turn
+from subadjacent.scoring.outliers import level_folds, outlier_free
+
+FULL = ViewSettings()
+# 0, 0.01, …, 1: one row in a hundred is above 0.99, and none is far out
+EVEN = np.arange(101) / 100
+NO_VIEWS: Any = None
+
+
+def series(
+    rows: int, entity: str | None = None, *, seed: int = 0, size: float = 1.0, level: float = 0.0
+) -> TrainSeries:
+    return TrainSeries(level + size * waves(rows, seed).astype(np.float64), entity=entity)
+
+
+def fit(*some: TrainSeries, run: Runtime | None = None) -> Fitted:
+    return ViewsMethod(FULL).fit(some, run or Runtime())
+
+
+def same(one: Model, other: Model) -> bool:
+    """Whether two models hold the same."""
+    left, right = one.state(), other.state()
+    return left.facts == right.facts and all(
+        np.array_equal(array, right.arrays[name]) for name, array in left.arrays.items()
+    )
+
+
+# ---- units
+
+
+@pytest.fixture
+def scores_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Units by hand: scores that have been averaged already."""
+    monkeypatch.setattr("subadjacent.methods.views.method.smoothed", lambda rows, *_: rows)
+
+
+as_they_are = pytest.mark.usefixtures("scores_as_they_are")
+
+
+@as_they_are
+def test_even_scores_by_hand() -> None:
+    for factor in (1.0, 10.0):
+        found = in_own_unit(NO_VIEWS, [factor * EVEN], FULL)
+        assert found.unit == pytest.approx(0.99 * factor)
+        # even from 0 to 1.01 now
+        np.testing.assert_allclose(found.scores, EVEN / 0.99)
+        np.testing.assert_allclose(found.held_out, EVEN / 0.99)
+
+
+def slow_unit(scores: Floats) -> float:
+    """The definition read aloud: the score at 99 of 100 of the way up the normal ones."""
+    level = level_folds(scores, 5, 60)
+    ordered: list[float] = sorted(level[outlier_free(level, 60)].tolist())
+    place = 0.99 * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return max(ordered[below] + (place - below) * (ordered[above] - ordered[below]), LEAST_UNIT)
+
+
+@as_they_are
+@pytest.mark.parametrize("count", [1, 2, 37, 500, 1200])
+def test_units_are_the_definition(count: int) -> None:
+    scores = np.random.default_rng(count).gamma(3.0, size=count)
+    scores[:1] += 1e4
+    found, unit = in_own_unit(NO_VIEWS, [scores], FULL), slow_unit(scores)
+    assert found.unit == pytest.approx(unit)
+    np.testing.assert_allclose(found.scores, level_folds(scores, 5, 60) / unit)
+    np.testing.assert_allclose(found.held_out, found.scores[outlier_free(found.scores, 60)])
+
+
+@as_they_are
+def test_outliers_set_no_unit_but_are_scored() -> None:
+    spoiled = np.tile(EVEN, 20)
+    spoiled[700:760] = 500.0
+    found = in_own_unit(NO_VIEWS, [spoiled], FULL)
+    assert found.unit == pytest.approx(0.99, abs=0.01)
+    assert found.scores.shape == spoiled.shape
+    assert found.scores[730] == pytest.approx(level_folds(spoiled, 5, 60)[730] / found.unit)
+    assert found.scores[730] > 400
+    assert found.held_out.max() < 2
+
+
+@as_they_are
+def test_a_fold_that_scores_high_for_its_anomalies_sets_no_unit() -> None:
+    spoiled = np.tile(EVEN, 20)
+    # the fourth of five folds, and what made others calmer than it
+    spoiled[1212:1616] *= 3
+    spoiled[1400:1420] = 500.0
+    found = in_own_unit(NO_VIEWS, [spoiled], FULL)
+    assert found.unit == pytest.approx(0.99, abs=0.03)
+    assert found.held_out.max() < 1.1
+    # a row three times as high as its like elsewhere scores about the same as those
+    assert found.scores[1300] == pytest.approx(spoiled[1300] / 3 / 0.99, rel=0.05)
+    # and anomalies stay what they are
+    assert found.scores[1410] > 100
+
+
+@as_they_are
+def test_an_entity_that_nothing_surprised_has_the_least_unit() -> None:
+    found = in_own_unit(NO_VIEWS, [np.zeros(50)], FULL)
+    assert found.unit == LEAST_UNIT
+    assert not found.scores.any()
+
+
+@as_they_are
+def test_a_scale_of_all_scores_cancels() -> None:
+    scores = np.random.default_rng(1).gamma(3.0, size=400)
+    one, other = (in_own_unit(NO_VIEWS, [factor * scores], FULL).scores for factor in (1.0, 37.0))
+    np.testing.assert_allclose(one, other)
+
+
+@as_they_are
+@pytest.mark.parametrize("smoothing", [1, 20])
+def test_rows_that_share_an_average_with_an_outlier_set_no_unit(smoothing: int) -> None:
+    scores = np.tile(EVEN, 20)
+    scores[1000] = 500.0
+    found = in_own_unit(NO_VIEWS, [scores], ViewSettings(smoothing=smoothing))
+    reach = 1 if smoothing == 1 else 60
+    assert len(found.held_out) == len(scores) - 2 * reach - 1
+
+
+# ---- entities
+
+
+def test_scores_of_training_rows_are_those_of_views_that_had_not_seen_them() -> None:
+    one = series(900, level=5.0, size=3.0)
+    found = fit(one)
+    scaler = fit_scalers([one], FAR_CLIP).pooled
+    views, unseen = fit_views([scaler.apply(one.values)], FULL)
+    wanted = in_own_unit(views, unseen, FULL)
+    np.testing.assert_allclose(
+        wanted.scores * wanted.unit, level_folds(smoothed(unseen[0], 20, None), 5, 60)
+    )
+    np.testing.assert_array_equal(found.scores[0], wanted.scores)
+    np.testing.assert_array_equal(found.held_out, wanted.held_out)
+    pooled = found.models.pooled
+    assert same(pooled, ViewsModel(FULL, scaler, views, wanted.unit))
+
+
+def different() -> list[TrainSeries]:
+    """Two entities of other sizes and levels, and other rhythms."""
+    slow = 40 + 9 * np.sin(np.arange(1200)[:, None] / [40.0, 50.0, 60.0])
+    slow += 0.5 * np.random.default_rng(1).normal(size=slow.shape)
+    return [series(900, "fast"), TrainSeries(slow, entity="slow")]
+
+
+def test_every_entity_has_the_model_that_it_would_have_alone() -> None:
+    some = different()
+    found = fit(*some)
+    for one, scores in zip(some, found.scores, strict=True):
+        alone = fit(one)
+        name = one.entity
+        assert same(found.models.of(name), alone.models.of(name))
+        np.testing.assert_array_equal(scores, alone.scores[0])
+        # and not the one for strangers
+        assert not same(found.models.of(name), found.models.pooled)
+    assert list(found.models.by_entity) == ["fast", "slow"]
+    assert len(found.held_out) <= 2100
+
+
+def test_an_entity_is_judged_by_its_own_model() -> None:
+    found = fit(*different())
+    rows = series(400, seed=7).values
+    own, other = (found.models.of(name).assess(rows).score for name in ("fast", "slow"))
+    assert np.median(own) < 1
+    assert np.median(other) > 2 * np.median(own)
+
+
+def test_strangers_are_judged_on_the_scale_of_all_entities() -> None:
+    """The pooled model is learned on the scale that it will be used with."""
+    some = different()
+    found = fit(*some)
+    scaler = fit_scalers(some, FAR_CLIP).pooled
+    views: EntityViews = fit_views([scaler.apply(one.values) for one in some], FULL).entity
+    units = [fit(one).models.of(one.entity) for one in some]
+    unit = float(np.median([one.unit for one in units if isinstance(one, ViewsModel)]))
+    assert same(found.models.of("stranger"), ViewsModel(FULL, scaler, views, unit))
+    assert found.models.of(None) is found.models.pooled
+
+
+def test_what_is_like_some_entity_is_hardly_an_anomaly_to_the_pooled_model() -> None:
+    some = [series(900, f"{n}", seed=n, size=1.0 + n, level=50.0 * n) for n in range(3)]
+    found = fit(*some)
+    for number in range(3):
+        rows = series(300, seed=10 + number, size=1.0 + number, level=50.0 * number).values
+        score = found.models.of("stranger").assess(rows).score
+        assert np.median(score) < 1
+        rows[150:170] += 40.0
+        assert found.models.of("stranger").assess(rows).score[150:170].min() > score.max()
+
+
+def test_a_single_series_without_a_name_has_one_model() -> None:
+    found = fit(series(300))
+    assert dict(found.models.by_entity) == {}
+    assert isinstance(found.models.pooled, ViewsModel)
+
+
+def test_a_single_named_series_has_the_pooled_model_too() -> None:
+    models = fit(series(300, "only")).models
+    assert same(models.of("only"), models.pooled)
+
+
+@pytest.mark.parametrize(
+    ("most", "kept"), [(0, []), (30, [30]), (100, [100]), (130, [30, 100]), (999, [60, 100])]
+)
+def test_the_last_rows_of_a_series_are_pooled_by_hand(most: int, kept: list[int]) -> None:
+    one = TrainSeries(np.arange(160.0)[:, None], starts=(0, 60))
+    found = _last_stretches(one, most)
+    assert [len(rows) for rows in found] == kept
+    if found:
+        assert found[-1][-1] == 159
+        assert np.concatenate(found).ravel().tolist() == list(range(160))[-sum(kept) :]
+
+
+# ---- how it runs
+
+
+def test_every_entity_is_watched_as_it_is_done() -> None:
+    seen: list[Progress] = []
+    fit(series(100, "a"), series(90, "b"), run=Runtime(watch=seen.append))
+    # the model for strangers comes after the last entity
+    assert seen == [Progress("fitting", done, 2, "entities") for done in (1, 2, 2)]
+
+
+def test_entities_may_be_fitted_elsewhere_and_come_out_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("subadjacent.methods.views.method.MANY_ENTITIES", 2)
+    spread: list[int] = []
+
+    def elsewhere(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
+        spread.append(len(items))
+        # as another process would have it
+        for item in items:
+            yield pickle.loads(pickle.dumps(function))(pickle.loads(pickle.dumps(item)))
+
+    one = fit(*different(), run=Runtime(map=in_turn))
+    other = fit(*different(), run=Runtime(map=elsewhere))
+    # both entities, and what they have in common
+    assert spread == [3]
+    for left, right in zip(one.models, other.models, strict=True):
+        assert same(left, right)
+    np.testing.assert_array_equal(one.held_out, other.held_out)
+
+
+def test_few_entities_are_fitted_in_this_process() -> None:
+    def never(_function: Any, _items: Any) -> Iterator[Any]:
+        raise AssertionError
+
+    assert len(fit(*different(), run=Runtime(map=never)).scores) == 2
+
+
+def test_too_few_rows_are_refused() -> None:
+    message = f"X must have at least {FEWEST_ROWS} rows; the longest series has 7"
+    with pytest.raises(InputError, match=message):
+        fit(series(7), series(3))
+    assert np.isfinite(fit(series(8)).held_out).all()
+
+
+@pytest.mark.parametrize(("rows", "warned"), [(149, True), (150, False)])
+def test_short_stretches_are_warned_of(
+    rows: int, warned: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, logger="subadjacent"):
+        fit(series(rows))
+    assert ("expect false alarms" in caplog.text) == warned
+    assert not warned or f"stretch has {rows} rows, few for neighbours up to 30" in caplog.text

@@ -1,0 +1,69 @@
+"""Settings of the views: what they refuse, and how rows ahead are shared out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from subadjacent.errors import InputError
+from subadjacent.methods.views.settings import ViewSettings
+from subadjacent.ridge.neighbours import Neighbours
+
+
+@pytest.mark.parametrize(
+    ("lookahead", "shares"),
+    [
+        ("full", (None, None, None)),
+        (0, (0, 0, 0)),
+        (1, (1, 0, 0)),
+        (2, (2, 0, 0)),
+        (7, (3, 2, 2)),
+        (30, (10, 10, 10)),
+    ],
+)
+def test_a_third_of_the_rows_ahead_goes_to_each_step_by_hand(
+    lookahead: int | str, shares: tuple[int | None, ...]
+) -> None:
+    assert ViewSettings(lookahead=lookahead).ahead == shares
+
+
+@pytest.mark.parametrize("lookahead", range(40))
+def test_the_steps_together_look_as_far_ahead_as_allowed(lookahead: int) -> None:
+    shares = ViewSettings(lookahead=lookahead).ahead
+    assert sum(rows for rows in shares if rows is not None) == lookahead
+
+
+@pytest.mark.parametrize(
+    ("lookahead", "wanted"),
+    [
+        ("full", Neighbours(5, 30, 30, 2)),
+        (0, Neighbours(5, 30, 0, 2)),
+        # four rows ahead are nearer than the nearest neighbour
+        (12, Neighbours(5, 30, 0, 2)),
+        (15, Neighbours(5, 30, 5, 2)),
+        (300, Neighbours(5, 30, 30, 2)),
+    ],
+)
+def test_neighbours_reach_as_far_ahead_as_is_allowed_by_hand(
+    lookahead: int | str, wanted: Neighbours
+) -> None:
+    assert ViewSettings(lookahead=lookahead).neighbours(5, 30, 2) == wanted
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"near": 0}, "near must be a whole number of at least 1; got 0"),
+        ({"far": "wide"}, "far must be a whole number"),
+        ({"near": 9, "far": 4}, "band needs near <= far; got near=9, far=4"),
+        ({"smoothing": 0}, "smoothing must be a whole number of at least 1; got 0"),
+        ({"lookahead": -1}, "lookahead must be a whole number of at least 0; got -1"),
+        ({"lookahead": 1.5}, "lookahead must be a whole number of at least 0; got 1.5"),
+        ({"lookahead": None}, "lookahead must be a whole number of at least 0; got None"),
+        ({"lookahead": "half"}, "lookahead must be 'full' or a whole number .*; got 'half'"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        ViewSettings(**parameters)

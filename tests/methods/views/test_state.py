@@ -1,0 +1,140 @@
+"""A views model as arrays and facts, and back."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from methods.views.looks import waves
+from subadjacent.data.series import TrainSeries
+from subadjacent.errors import InputError
+from subadjacent.methods.method import Arrays, State
+from subadjacent.methods.views.entity import ViewsModel
+from subadjacent.methods.views.method import ViewsMethod
+from subadjacent.methods.views.settings import ViewSettings
+from subadjacent.methods.views.state import restore
+from subadjacent.runtime import Runtime
+
+
+@cache
+def model(lengths: tuple[int, ...] = (2500,), lookahead: int | str = "full") -> ViewsModel:
+    """Fitted on one series with a gap after each stretch."""
+    rows = np.concatenate([waves(rows, seed=rows) for rows in lengths]).astype(np.float64)
+    starts = tuple(np.cumsum([0, *lengths[:-1]]).tolist())
+    series = TrainSeries(rows, starts=starts)
+    assert [stop - start for start, stop in series.stretches] == list(lengths)
+    found = ViewsMethod(ViewSettings(lookahead=lookahead)).fit([series], Runtime()).models.pooled
+    assert isinstance(found, ViewsModel)
+    return found
+
+
+def state() -> tuple[Arrays, dict[str, Any]]:
+    """Of a model, to be tampered with."""
+    saved = model().state()
+    return dict(saved.arrays), json.loads(json.dumps(saved.facts))
+
+
+@pytest.mark.parametrize("lookahead", ["full", 0, 30])
+@pytest.mark.parametrize("lengths", [(2500,), (400, 300), (45, 70), (12,)])
+def test_what_is_saved_is_restored_the_same(
+    lengths: tuple[int, ...], lookahead: int | str
+) -> None:
+    saved = model(lengths, lookahead)
+    arrays, facts = saved.state()
+    # facts go through JSON
+    again = restore(State(arrays, json.loads(json.dumps(facts))), 3, saved.settings)
+    for count in (5, 40, 900):
+        rows = waves(count, seed=count).astype(np.float64)
+        found, wanted = again.assess(rows), saved.assess(rows)
+        np.testing.assert_array_equal(found.score, wanted.score)
+        np.testing.assert_array_equal(found.by_channel, wanted.by_channel)
+        np.testing.assert_array_equal(found.expected, wanted.expected)
+        for name, trace in wanted.traces.items():
+            np.testing.assert_array_equal(found.traces[name], trace)
+    # also how far it reaches, which no setting says
+    assert again.reach == saved.reach
+    assert again.blur == saved.blur
+
+
+def test_facts_are_the_unit_and_where_neighbours_stand_by_hand() -> None:
+    _, facts = state()
+    assert set(facts) == {"unit", "neighbours"}
+    both, before, after = [5, 30, 30, 1], [5, 30, 0, 1], [5, 0, 30, 1]
+    assert facts["neighbours"] == {
+        "rhythm": [both, before, after],
+        "local rhythm": [both, before, after],
+        "slow rhythm": [[20, 250, 250, 16], [20, 250, 0, 16], [20, 0, 250, 16]],
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "center",
+        "deviation",
+        "typical",
+        "comparable",
+        "rhythm.joint",
+        "level.alone",
+        "rhythm.across",
+        "rhythm.gains",
+        "local rhythm.0.weights",
+        "slow rhythm.companions",
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(name: str) -> None:
+    arrays, facts = state()
+    whole = arrays[name]
+    for bad in (whole[..., :-1], whole * np.nan, whole[None]):
+        arrays[name] = bad
+        with pytest.raises(InputError, match=f"{name} must be finite and have shape"):
+            restore(State(arrays, facts), 3, ViewSettings())
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("typical", "typical must not be negative; got -"),
+        ("deviation", r"deviation must be above 0; got \[-"),
+        ("rhythm.gains", "rhythm.gains must be above 0; got -"),
+    ],
+)
+def test_what_must_not_be_negative_is_refused(name: str, message: str) -> None:
+    arrays, facts = state()
+    arrays[name] = -arrays[name]
+    with pytest.raises(InputError, match=message):
+        restore(State(arrays, facts), 3, ViewSettings())
+
+
+@pytest.mark.parametrize("unit", [0.0, -1.0, float("nan"), "1", None])
+def test_a_unit_that_is_no_positive_number_is_refused(unit: Any) -> None:
+    arrays, facts = state()
+    with pytest.raises(InputError, match="unit must be a finite number above 0"):
+        restore(State(arrays, facts | {"unit": unit}), 3, ViewSettings())
+
+
+@pytest.mark.parametrize(
+    ("view", "layout", "message"),
+    [
+        ("rhythm", [5, 29, 30, 1], "rhythm.0.weights must be finite and have shape"),
+        ("rhythm", [0, 30, 30, 1], "near must be a whole number of at least 1"),
+        ("local rhythm", [5, 130, 130, 5], "step must be 1 for a local model"),
+    ],
+)
+def test_neighbours_that_do_not_fit_are_refused(
+    view: str, layout: list[int], message: str
+) -> None:
+    arrays, facts = state()
+    facts["neighbours"][view][0] = layout
+    with pytest.raises(InputError, match=message):
+        restore(State(arrays, facts), 3, ViewSettings())
+
+
+def test_another_number_of_channels_is_refused() -> None:
+    arrays, facts = state()
+    with pytest.raises(InputError, match="center must be finite and have shape"):
+        restore(State(arrays, facts), 4, ViewSettings())

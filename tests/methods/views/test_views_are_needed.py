@@ -1,0 +1,131 @@
+"""What each view is there for: it catches what the others do not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score
+
+from methods.views.looks import Floats, Rows, combined, fitted, judgements, waves, without_factors
+from subadjacent.methods.views.combine import PartOfStretch, combine, smoothed
+from subadjacent.methods.views.entity import EntityViews
+from subadjacent.methods.views.fit import fit_views
+from subadjacent.methods.views.settings import ViewSettings
+from subadjacent.methods.views.view import PARTS
+from subadjacent.scoring.weights import typical_surprise
+
+FULL = ViewSettings()
+
+
+@pytest.fixture(scope="module")
+def entity() -> EntityViews:
+    return fitted()
+
+
+def standing_out(each: Floats, rows: slice) -> float:
+    """How far rows are above all others, in deviations of these."""
+    others = np.delete(each, rows)
+    return float((each[rows].mean() - others.mean()) / others.std())
+
+
+def test_companions_catch_a_broken_relation_that_no_channel_shows() -> None:
+    def pair(rows: int, seed: int) -> Rows:
+        rng = np.random.default_rng(seed)
+        cause = rng.normal(size=(rows, 1))
+        return (cause + 0.1 * rng.normal(size=(rows, 2))).astype(np.float32)
+
+    learned = fit_views([pair(4000, 0)], FULL).entity
+    rows, broken = pair(1500, 1), slice(700, 740)
+    # from another time: each channel as it always is, and the two at odds
+    rows[broken, 1] = pair(1500, 2)[broken, 1]
+    parts = judgements(learned, rows)
+    for view in ("level", "rhythm"):
+        assert abs(standing_out(parts[view, view].surprise.mean(axis=1), broken)) < 1
+        assert standing_out(parts[view, "other channels"].surprise.mean(axis=1), broken) > 3
+    assert standing_out(combined(learned, rows).rows, broken) > 1.5
+
+
+def test_the_slow_rhythm_catches_a_missing_beat_that_the_band_does_not() -> None:
+    def beats(rows: int, seed: int) -> Rows:
+        # a bump of some ten rows, every hundred
+        phase = (np.arange(rows) % 100 - 50) / 4
+        noise = 0.05 * np.random.default_rng(seed).normal(size=(rows, 1))
+        return (3 * np.exp(-(phase**2))[:, None] + noise).astype(np.float32)
+
+    learned = fit_views([beats(5000, 0)], FULL).entity
+    rows, missing = beats(2000, 1), slice(1046, 1055)
+    rows[1020:1080] = 0.05 * np.random.default_rng(2).normal(size=(60, 1))
+    parts = judgements(learned, rows)
+    slow = parts["slow rhythm", "slow rhythm"].surprise
+    assert slow[missing].mean() > 10 * slow[200:900].mean()
+    assert slow[missing].mean() > 5 * parts["rhythm", "rhythm"].surprise[missing].mean()
+
+
+def test_the_spread_catches_a_noise_that_has_tripled() -> None:
+    rng = np.random.default_rng(8)
+    learned = fit_views([rng.normal(size=(4000, 2)).astype(np.float32)], FULL).entity
+    rows, loud = rng.normal(size=(1500, 2)).astype(np.float32), slice(700, 800)
+    rows[loud] *= 3
+    deaf = replace(
+        learned,
+        views=tuple(
+            replace(
+                view,
+                alone=view.alone.indifferent_to_spread(),
+                across=view.across.indifferent_to_spread(),
+            )
+            for view in learned.views
+        ),
+    )
+    with_it, without = combined(learned, rows), combined(deaf, rows)
+    assert with_it.values[720:780].min() > without.values[720:780].min()
+    assert standing_out(with_it.rows, loud) > 1.3 * standing_out(without.rows, loud) > 0
+    # and where nothing has changed it is silent
+    np.testing.assert_allclose(
+        with_it.rows[100:600].mean(), without.rows[100:600].mean(), rtol=0.05
+    )
+
+
+def with_frozen_channels(rows: int, seed: int) -> tuple[Rows, NDArray[np.bool_]]:
+    values, frozen = waves(rows, seed), np.zeros(rows, dtype=bool)
+    for first in range(200, rows - 60, 250):
+        frozen[first : first + 30] = True
+        values[first : first + 30, first % 3] = values[first, first % 3]
+    return values, frozen
+
+
+@pytest.mark.parametrize("size", [0.01, 1.0, 1e4])
+@pytest.mark.parametrize("number", range(len(PARTS)))
+def test_a_part_that_is_but_noise_of_any_size_costs_little(
+    entity: EntityViews, number: int, size: float
+) -> None:
+    rng = np.random.default_rng(number)
+    rows, frozen = with_frozen_channels(4000, seed=11)
+    plain = without_factors(entity)
+    known, there = (list(judgements(plain, one).values()) for one in (waves(3000), rows))
+    for parts in (known, there):
+        noise = 0.01 * size * rng.exponential(size=parts[number].surprise.shape)
+        parts[number] = parts[number]._replace(surprise=noise)
+    typical = [
+        typical_surprise(one.surprise.mean(axis=1)[one.judged], one.part.softness) for one in known
+    ]
+
+    def part_of(surprise: Floats, judged: NDArray[np.bool_]) -> PartOfStretch:
+        # what it gives is worked on in place
+        return PartOfStretch(lambda first, last: surprise[first:last].copy(), judged)
+
+    def ranking(factors: list[float]) -> float:
+        parts = [part_of(one.surprise, one.judged) for one in there]
+        scores = smoothed(combine(parts, factors, rows.shape).rows, 20, None)
+        return float(average_precision_score(frozen, scores))
+
+    scores = smoothed(combined(entity, rows).rows, 20, None)
+    clean = average_precision_score(frozen, scores)
+    learned = ranking(replace(entity.weights, typical=np.array(typical)).factors())
+    assert clean > 0.7
+    assert learned > clean - 0.05
+    if size > 1:
+        assert ranking([1.0] * len(PARTS)) < clean - 0.2

@@ -1,0 +1,152 @@
+"""A row is expected from its neighbours, and from nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ridge.waves import Rows, noise
+
+from subadjacent.errors import InputError
+from subadjacent.ridge.axes import CLIP
+from subadjacent.ridge.band import CHUNK, FAR_CLIP, FEW, BandRidge
+from subadjacent.ridge.neighbours import Neighbours
+
+ONE = np.ones((1, 1), np.float32)
+# near, behind, ahead, step
+BOTH, BEFORE, AFTER = (2, 5, 5, 1), (2, 5, 0, 1), (2, 0, 5, 1)
+LAYOUTS = [(1, 1, 1, 1), BOTH, BEFORE, AFTER, (5, 30, 30, 1), (5, 30, 8, 1), (4, 9, 0, 1)]
+STEPS = [(2, 5, 5, 2), (5, 30, 30, 7), (20, 60, 0, 16), (20, 0, 60, 16), (3, 4, 4, 9)]
+
+
+def model(layout: tuple[int, int, int, int], *, local: bool = False) -> BandRidge:
+    """A ridge of random axes and weights."""
+    rng, channels = np.random.default_rng(sum(layout)), 2
+    neighbours = Neighbours(*layout)
+    axes = rng.normal(size=(channels, 2)).astype(np.float32)
+    features = 2 * neighbours.count + 1
+    weights = rng.normal(size=(features, channels)) / features
+    return BandRidge(neighbours, axes, weights.astype(np.float32), local)
+
+
+def residuals(ridge: BandRidge, rows: Rows) -> Rows:
+    """Of all rows that have all their neighbours."""
+    complete = ridge.neighbours.complete(len(rows))
+    return ridge.residuals(rows, complete.start, complete.stop)
+
+
+def test_neighbours_at_distance_one_by_hand() -> None:
+    # one channel, axis 1, weights 2 for the row before, 3 for the row after, 1 for all
+    weights = np.array([[2], [3], [1]], np.float32)
+    ridge = BandRidge(Neighbours(1, 1, 1), ONE, weights, local=False)
+    values = np.array([[1], [2], [4], [3]], np.float32)
+    # expected: 2·1 + 3·4 + 1, 2·2 + 3·3 + 1
+    assert ridge.residuals(values, 1, 3).tolist() == [[2 - 15], [4 - 14]]
+
+
+def test_a_local_model_sees_departures_from_the_neighbours_mean_by_hand() -> None:
+    weights = np.array([[2], [3], [0]], np.float32)
+    ridge = BandRidge(Neighbours(1, 1, 1), ONE, weights, local=True)
+    values = np.array([[1], [2], [4]], np.float32)
+    # the middle's neighbours are 1 and 4: mean 2.5, departures -1.5 and 1.5; its own is -0.5
+    found = ridge.residuals(values, 1, 2)
+    np.testing.assert_allclose(found, [[-0.5 - (2 * -1.5 + 3 * 1.5)]], rtol=1e-6)
+
+
+def test_every_third_row_by_hand() -> None:
+    # distances 1 and 4: weights 1000 and 100 before, 10 and 1 after; row 5 sees 1, 4, 6 and 9
+    weights = np.array([[1000], [100], [10], [1], [0]], np.float32)
+    ridge = BandRidge(Neighbours(1, 5, 5, 3), ONE, weights, local=False)
+    values = np.arange(11, dtype=np.float32)[:, None]
+    assert ridge.residuals(values, 5, 6).item() == 5 - (1000 * 1 + 100 * 4 + 10 * 6 + 9)
+
+
+def test_a_feature_far_from_the_level_is_cut_by_hand() -> None:
+    # neighbours 100 and 0: mean 50, departures 50 and -50 are cut at 10; the row's own is -50
+    weights = np.array([[2], [3], [0]], np.float32)
+    ridge = BandRidge(Neighbours(1, 1, 1), ONE, weights, local=True)
+    found = ridge.residuals(np.array([[100], [0], [0]], np.float32), 1, 2)
+    assert found.tolist() == [[-50 - (2 * CLIP - 3 * CLIP)]]
+
+
+def slow_residual(ridge: BandRidge, values: Rows, row: int) -> list[float]:
+    """The definition read aloud, of one row."""
+    limit = FAR_CLIP if ridge.local else CLIP
+    rows = np.clip(values.astype(np.float64), -limit, limit)
+    around = [rows[row + offset] for offset in ridge.neighbours.offsets]
+    level = sum(around) / len(around) if ridge.local else np.zeros(rows.shape[1])
+    features: list[float] = []
+    for neighbour in around:
+        seen = (neighbour - level) @ ridge.axes
+        features += [max(-CLIP, min(CLIP, value)) for value in seen] if ridge.local else list(seen)
+    expected = np.array([*features, 1.0]) @ ridge.weights
+    return list(rows[row] - level - expected)
+
+
+@pytest.mark.parametrize("more", [1, 17, FEW - 1, FEW, CHUNK + 3])
+@pytest.mark.parametrize(
+    ("layout", "local"),
+    [(layout, local) for layout in LAYOUTS for local in (False, True)]
+    + [(layout, False) for layout in STEPS],
+)
+def test_residuals_are_the_definition(
+    layout: tuple[int, int, int, int], local: bool, more: int
+) -> None:
+    ridge = model(layout, local=local)
+    values = noise(layout[1] + more + layout[2])
+    # values that are cut, some of them next to the ends of a chunk
+    for at in (0, 3, CHUNK - 1, CHUNK + 2):
+        values[min(at, len(values) - 1)] = [40.0, -2000.0]
+    found = residuals(ridge, values)
+    assert found.shape == (more, 2)
+    last = layout[1] + more - 1
+    for row in {layout[1], layout[1] + more // 2, CHUNK - 1, CHUNK, CHUNK + 1, last}:
+        if layout[1] <= row <= last:
+            wanted = slow_residual(ridge, values, row)
+            np.testing.assert_allclose(found[row - layout[1]], wanted, rtol=1e-4, atol=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("layout", "local"),
+    [(layout, local) for layout in (BOTH, BEFORE, AFTER, (4, 9, 6, 1)) for local in (False, True)]
+    + [((1, 7, 7, 3), False), ((4, 18, 0, 5), False), ((2, 0, 3, 16), False)],
+)
+def test_nothing_but_neighbours_reaches_an_expectation(
+    layout: tuple[int, int, int, int], local: bool
+) -> None:
+    ridge, values, row = model(layout, local=local), noise(40), 20
+    near, behind, ahead, step = layout
+    inside = {row - distance for distance in range(near, behind + 1, step)}
+    inside |= {row + distance for distance in range(near, ahead + 1, step)}
+    before = values[row] - ridge.residuals(values, row, row + 1)[0]
+    for moved in range(len(values)):
+        other = values.copy()
+        other[moved] += 1
+        # a subtraction undone loses the last digits
+        after = other[row] - ridge.residuals(other, row, row + 1)[0]
+        assert (not np.allclose(after, before, atol=1e-6)) == (moved in inside)
+
+
+@pytest.mark.parametrize("local", [False, True])
+def test_a_model_of_what_came_before_never_looks_ahead(local: bool) -> None:
+    ridge, values = model((2, 6, 0, 1), local=local), noise(60)
+    whole = residuals(ridge, values)
+    np.testing.assert_allclose(residuals(ridge, values[:35]), whole[: 35 - 6], atol=1e-5)
+
+
+def test_a_local_model_does_not_mind_a_level_that_has_moved() -> None:
+    ridge, values = model((2, 6, 6, 1), local=True), noise(50)
+    moved = residuals(ridge, values + np.float32(300))
+    np.testing.assert_allclose(moved, residuals(ridge, values), atol=2e-3)
+    plain = model((2, 6, 6, 1))
+    assert not np.allclose(residuals(plain, values + 5), residuals(plain, values), atol=0.1)
+
+
+def test_weights_are_laid_out_row_by_row_as_they_are_read_from_a_file() -> None:
+    ridge = model(BOTH).with_weights(np.asfortranarray(np.ones((17, 2))))
+    assert ridge.weights.flags.c_contiguous
+    assert ridge.weights.dtype == np.float32
+
+
+def test_a_local_model_takes_every_row() -> None:
+    with pytest.raises(InputError, match="step must be 1 for a local model; got 3"):
+        model((1, 7, 7, 3), local=True)

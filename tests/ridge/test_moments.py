@@ -1,0 +1,144 @@
+"""Product sums by lags are those of the definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from ridge.waves import Rows, noise, wave
+from sklearn.linear_model import Ridge
+
+from subadjacent.ridge.axes import CLIP, cut
+from subadjacent.ridge.band import FAR_CLIP, BandRidge, Inputs
+from subadjacent.ridge.moments import FEW, Moments, moments, with_constant
+from subadjacent.ridge.neighbours import Neighbours
+
+Layout = tuple[int, int, int, int]
+# near, behind, ahead, step
+SIDED = [(2, 4, 4, 1), (1, 1, 1, 1), (5, 30, 30, 1), (2, 5, 3, 1), (3, 9, 0, 1), (3, 0, 9, 1)]
+STEPS = [(2, 9, 9, 3), (4, 13, 0, 8), (20, 60, 60, 16), (3, 4, 4, 9), (2, 12, 5, 2)]
+ANY = [(layout, False) for layout in SIDED + STEPS] + [(layout, True) for layout in SIDED]
+
+
+def blank(layout: Layout, channels: int, local: bool = False, axes: int = 2) -> BandRidge:
+    directions = np.random.default_rng(channels).normal(size=(channels, axes)).astype(np.float32)
+    return BandRidge(Neighbours(*layout), directions, np.zeros((0, 0), np.float32), local)
+
+
+def slow_moments(ridge: BandRidge, rows: Rows, first: int, last: int) -> Moments:
+    """The definition read aloud: products of features and targets, row by row."""
+    limit = FAR_CLIP if ridge.local else CLIP
+    values = np.clip(rows.astype(np.float64), -limit, limit)
+    total: Moments | None = None
+    for row in range(first, last):
+        around = [values[row + offset] for offset in ridge.neighbours.offsets]
+        level = sum(around) / len(around) if ridge.local else np.zeros(rows.shape[1])
+        seen = np.concatenate([(one - level) @ ridge.axes for one in around])
+        features = np.append(cut(seen) if ridge.local else seen, 1.0)
+        target = values[row] - level
+        found = Moments(np.outer(features, features), np.outer(features, target), target**2)
+        total = found if total is None else total + found
+    assert total is not None
+    return total
+
+
+def multiplied_out(ridge: BandRidge, inputs: Inputs, rows: NDArray[np.int64]) -> Moments:
+    """Of the features that a ridge gives of some rows."""
+    features = with_constant(ridge.features(inputs, rows))
+    return Moments.multiplied_out(features.astype(np.float64), inputs.target[rows])
+
+
+def assert_same(found: Moments, wanted: Moments, tolerance: float) -> None:
+    size = max(np.abs(wanted.features).max(), np.abs(wanted.targets).max())
+    np.testing.assert_allclose(found.features, wanted.features, atol=tolerance * size)
+    np.testing.assert_allclose(found.targets, wanted.targets, atol=tolerance * size)
+    np.testing.assert_allclose(found.squares, wanted.squares, rtol=tolerance)
+    assert found.rows == wanted.rows
+
+
+def test_five_rows_of_one_channel_by_hand() -> None:
+    ridge = BandRidge(
+        Neighbours(1, 1, 1), np.ones((1, 1), np.float32), np.zeros((0, 0), np.float32), local=False
+    )
+    inputs = ridge.inputs(np.array([[1], [2], [4], [0], [3]], np.float32))
+    found = moments(ridge, inputs, 1, 4)
+    # before, after and 1: (1, 4, 1), (2, 0, 1), (4, 3, 1); targets 2, 4, 0
+    assert found.features.tolist() == [[21, 16, 7], [16, 25, 7], [7, 7, 3]]
+    assert found.targets.tolist() == [[10], [8], [6]]
+    assert found.squares.tolist() == [20]
+    assert found.rows == 3
+
+
+@pytest.mark.parametrize(("layout", "local"), ANY, ids=str)
+@pytest.mark.parametrize("count", [1, 37, FEW - 1, FEW, FEW + 41])
+def test_moments_are_the_definition(layout: Layout, local: bool, count: int) -> None:
+    ridge, channels = blank(layout, 3, local), 3
+    rows = wave(layout[1] + count + layout[2], channels, seed=count)
+    # far out: for a local model, features of rows near it are cut
+    rows[min(layout[1] + 20, len(rows) - 1)] = [0.5, -90.0, 0.3]
+    inputs = ridge.inputs(rows)
+    first, last = layout[1], layout[1] + count
+    found = moments(ridge, inputs, first, last)
+    if local and count > 20:
+        assert inputs.bent is not None
+        assert inputs.bent[first:last].any()
+    assert_same(found, slow_moments(ridge, rows, first, last), 1e-5)
+
+
+@pytest.mark.parametrize(("layout", "local"), ANY, ids=str)
+@pytest.mark.parametrize(("first", "count"), [(0, FEW), (13, FEW + 7), (4, 2 * FEW + 1)])
+def test_moments_of_some_rows_equal_those_multiplied_out(
+    layout: Layout, local: bool, first: int, count: int
+) -> None:
+    # rows before the first and after the last are there, and must not count
+    ridge = blank(layout, 2, local, axes=1)
+    rows = noise(layout[1] + first + count + 50 + layout[2])
+    inputs = ridge.inputs(rows)
+    start = layout[1] + first
+    found = moments(ridge, inputs, start, start + count)
+    assert_same(found, multiplied_out(ridge, inputs, np.arange(start, start + count)), 1e-4)
+
+
+@pytest.mark.parametrize("local", [False, True])
+def test_moments_add_up_and_come_apart(local: bool) -> None:
+    ridge, rows = blank((2, 5, 5, 1), 2, local), wave(3000)
+    inputs = ridge.inputs(rows)
+    left, right = moments(ridge, inputs, 5, 1200), moments(ridge, inputs, 1200, 2995)
+    whole = moments(ridge, inputs, 5, 2995)
+    assert_same(left + right, whole, 1e-9)
+    assert_same(whole - left, right, 1e-9)
+
+
+def test_cut_features_are_counted_as_cut() -> None:
+    ridge, rows = blank((2, 5, 5, 1), 2, local=True), noise(FEW + 10)
+    rows[400] = 300.0
+    inputs = ridge.inputs(rows)
+    every = np.arange(5, FEW + 5)
+    found = moments(ridge, inputs, 5, FEW + 5)
+    # eight rows have a neighbour of some 300, and count it as 10
+    assert np.diag(found.features)[:-1].max() < 20 * FEW
+    assert_same(found, multiplied_out(ridge, inputs, every), 1e-4)
+
+
+def drawn(rows: int = 400, features: int = 5) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    rng = np.random.default_rng(rows)
+    x = np.concatenate([rng.normal(size=(rows, features)), np.ones((rows, 1))], axis=1)
+    return x, x @ rng.normal(size=(features + 1, 2)) + rng.normal(size=(rows, 2))
+
+
+@pytest.mark.parametrize("penalty", [1.0, 30.0, 1e5])
+def test_solutions_are_those_of_a_ridge(penalty: float) -> None:
+    x, y = drawn()
+    slow = Ridge(alpha=penalty, fit_intercept=False).fit(x, y)
+    np.testing.assert_allclose(Moments.multiplied_out(x, y).solve(penalty), slow.coef_.T, atol=1e-6)
+
+
+def test_features_that_are_alike_can_be_solved_with_the_least_penalty() -> None:
+    x, y = drawn()
+    assert np.isfinite(Moments.multiplied_out(np.repeat(x, 3, axis=1), y).solve(0.0)).all()
+
+
+def test_errors_are_those_of_residuals() -> None:
+    x, y = drawn()
+    weights = np.random.default_rng(1).normal(size=(6, 2))
+    np.testing.assert_allclose(Moments.multiplied_out(x, y).errors(weights), ((y - x @ weights) ** 2).sum(axis=0))

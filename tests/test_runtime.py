@@ -1,0 +1,121 @@
+"""How work runs: in turn or side by side, watched or not."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from subadjacent import runtime
+from subadjacent.errors import MissingPackage
+from subadjacent.runtime import (
+    Progress,
+    Runtime,
+    cores,
+    ignore,
+    in_turn,
+    needs_torch,
+    over_processes,
+    side_by_side,
+)
+
+
+def test_items_are_handled_in_turn() -> None:
+    seen: list[int] = []
+
+    def note(item: int) -> int:
+        seen.append(item)
+        return item * item
+
+    results = in_turn(note, [3, 1, 2])
+    assert next(results) == 9
+    # no later item was touched
+    assert seen == [3]
+    assert list(results) == [1, 4]
+
+
+def test_by_default_nobody_watches_and_all_cores_are_used() -> None:
+    run = Runtime()
+    assert (run.device, run.precision, run.seed) == ("auto", "auto", 0)
+    assert run.watch is ignore
+    assert run.map is over_processes
+    run.watch(Progress("fitting", 1, 2, "entities"))
+
+
+def test_there_is_a_core_at_least() -> None:
+    assert cores() >= 1
+
+
+@pytest.mark.parametrize("worth_it", [False, True])
+@pytest.mark.parametrize("count", [0, 1, 2, 50])
+def test_results_come_in_the_order_of_items(count: int, worth_it: bool) -> None:
+    items = list(range(count))
+    assert side_by_side(lambda item: item * item, items, worth_it=worth_it) == [
+        item * item for item in items
+    ]
+
+
+@pytest.mark.parametrize(
+    ("worth_it", "available", "threads"), [(False, 4, 1), (True, 1, 1), (True, 2, 2)]
+)
+def test_threads_are_used_where_work_is_worth_them_and_cores_are_there(
+    worth_it: bool, available: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime, "cores", lambda: available)
+    # with two threads both must arrive before either goes on
+    gate = threading.Barrier(threads, timeout=60)
+
+    def who(_item: int) -> int:
+        gate.wait()
+        return threading.get_ident()
+
+    assert len(set(side_by_side(who, [1, 2], worth_it=worth_it))) == threads
+
+
+@pytest.mark.parametrize("worth_it", [False, True])
+def test_linear_algebra_keeps_to_one_thread_meanwhile_and_is_let_go_again(worth_it: bool) -> None:
+    def threads(_item: Any = None) -> list[int]:
+        return [
+            library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"
+        ]
+
+    np.ones((2, 2)) @ np.ones((2, 2))
+    before = threads()
+    for found in side_by_side(threads, [1, 2, 3], worth_it=worth_it):
+        assert set(found) <= {1}
+    assert threads() == before
+
+
+@pytest.mark.parametrize("worth_it", [False, True])
+def test_an_error_is_passed_on(worth_it: bool) -> None:
+    def fail(item: int) -> None:
+        raise ValueError(f"item {item}")
+
+    with pytest.raises(ValueError, match="item 1"):
+        side_by_side(fail, [1, 2], worth_it=worth_it)
+
+
+def square(item: int) -> int:
+    return item * item
+
+
+@pytest.mark.parametrize("available", [1, 2])
+def test_processes_give_results_in_the_order_of_items(
+    available: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime, "cores", lambda: available)
+    assert list(over_processes(square, [3, 1, 2])) == [9, 1, 4]
+
+
+def test_what_needs_torch_says_what_to_install() -> None:
+    with (
+        pytest.raises(MissingPackage, match=r"network needs torch.* pip install 'subadjacent"),
+        needs_torch("network"),
+    ):
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+    # another module that is missing is another matter
+    with pytest.raises(ModuleNotFoundError, match="numpie"), needs_torch("network"):
+        raise ModuleNotFoundError("No module named 'numpie'", name="numpie")
