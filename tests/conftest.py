@@ -23,6 +23,7 @@ if not torch.cuda.is_available():
 hypothesis.settings.register_profile("unhurried", deadline=None)
 hypothesis.settings.load_profile("unhurried")
 
+
 @pytest.fixture(scope="session")
 def plant() -> Plant:
     return multivariate(n=1_000, channels=4, seed=3)

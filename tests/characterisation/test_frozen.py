@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from characterisation import cases
 
+from characterisation import cases
 from subadjacent import SubAdjacentDetector
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.methods.neural.transformers import SubAdjacentMethod
@@ -61,9 +61,7 @@ def test_default_with_a_network_on_a_plant() -> None:
     _compare(WithTinyNetwork().fit(train), test, "network-plant")
 
 
-def _compare(
-    detector: BaseDetector, test: Any, name: str, near: dict[str, float] = NEAR
-) -> None:
+def _compare(detector: BaseDetector, test: Any, name: str, near: dict[str, float] = NEAR) -> None:
     with np.load(FROZEN / f"{name}.npz") as frozen:
         np.testing.assert_allclose(detector.threshold_, frozen["threshold"], **near)
         np.testing.assert_allclose(detector.typical_score_, frozen["typical"], **near)

@@ -60,9 +60,7 @@ def test_where_averages_blur_an_event_its_core_is_alarmed_by_hand() -> None:
     score = np.array([1.0, 2.4, 3.0, 5.0, 3.0, 2.4])
     one = by_hand()
     evidence = one.evidence[0]._replace(score=score)
-    alarms = [
-        Assessment(one.table, (evidence,), (blur,), one.decision).alarms() for blur in (0, 2)
-    ]
+    alarms = [Assessment(one.table, (evidence,), (blur,), one.decision).alarms() for blur in (0, 2)]
     assert [(alarm.first, alarm.last) for found in alarms for alarm in found] == [(1, 5), (2, 4)]
 
 

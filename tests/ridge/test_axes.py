@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from ridge.waves import noise
 
+from ridge.waves import noise
 from subadjacent.ridge.axes import CHUNK, CLIP, MOST, cut, principal_axes
 
 

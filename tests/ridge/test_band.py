@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ridge.waves import Rows, noise
 
+from ridge.waves import Rows, noise
 from subadjacent.errors import InputError
 from subadjacent.ridge.axes import CLIP
 from subadjacent.ridge.band import CHUNK, FAR_CLIP, FEW, BandRidge

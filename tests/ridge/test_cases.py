@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from ridge.waves import Rows, noise, wave
 
+from ridge.waves import Rows, noise, wave
 from subadjacent.ridge.axes import principal_axes
 from subadjacent.ridge.band import BandRidge
 from subadjacent.ridge.cases import FewCases, ManyCases

@@ -103,7 +103,9 @@ def test_two_channels_that_are_the_same_by_hand() -> None:
     np.testing.assert_allclose(unseen[0], 1 - share, rtol=1e-4)
 
 
-def left_by_regressions(seen: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def left_by_regressions(
+    seen: NDArray[np.float64], rows: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """The definition read aloud, with scikit-learn's ridge: a regression for every channel."""
     cut = np.clip(seen, -LEARNING_CLIP, LEARNING_CLIP)
     channels, count = cut.shape[1], len(cut)
@@ -135,7 +137,9 @@ def test_what_is_left_is_by_regressions_on_the_other_folds(
         wanted[first:last] = left_by_regressions(others, rows[first:last])
     assert [one.shape for one in unseen] == [(rows, channels) for rows in lengths]
     np.testing.assert_allclose(np.concatenate(unseen), wanted, atol=1e-4)
-    np.testing.assert_allclose(companions.unexplained(rows), left_by_regressions(rows, rows), atol=1e-4)
+    np.testing.assert_allclose(
+        companions.unexplained(rows), left_by_regressions(rows, rows), atol=1e-4
+    )
 
 
 def test_rows_that_are_not_judged_count_for_nothing() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from ridge.waves import Rows, noise, wave
 from sklearn.linear_model import Ridge
 
+from ridge.waves import Rows, noise, wave
 from subadjacent.ridge.axes import principal_axes
 from subadjacent.ridge.band import BandRidge
 from subadjacent.ridge.fit import FOLDS, PENALTIES, RidgeFit, fit_ridge

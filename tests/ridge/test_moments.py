@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from ridge.waves import Rows, noise, wave
 from sklearn.linear_model import Ridge
 
+from ridge.waves import Rows, noise, wave
 from subadjacent.ridge.axes import CLIP, cut
 from subadjacent.ridge.band import FAR_CLIP, BandRidge, Inputs
 from subadjacent.ridge.moments import FEW, Moments, moments, with_constant
@@ -141,4 +141,6 @@ def test_features_that_are_alike_can_be_solved_with_the_least_penalty() -> None:
 def test_errors_are_those_of_residuals() -> None:
     x, y = drawn()
     weights = np.random.default_rng(1).normal(size=(6, 2))
-    np.testing.assert_allclose(Moments.multiplied_out(x, y).errors(weights), ((y - x @ weights) ** 2).sum(axis=0))
+    np.testing.assert_allclose(
+        Moments.multiplied_out(x, y).errors(weights), ((y - x @ weights) ** 2).sum(axis=0)
+    )

@@ -59,8 +59,12 @@ def test_sides_may_reach_differently_far_by_hand(
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 def test_offsets_are_the_definition(layout: Neighbours) -> None:
-    before = [d for d in range(layout.near, layout.behind + 1) if (d - layout.near) % layout.step == 0]
-    after = [d for d in range(layout.near, layout.ahead + 1) if (d - layout.near) % layout.step == 0]
+    before = [
+        d for d in range(layout.near, layout.behind + 1) if (d - layout.near) % layout.step == 0
+    ]
+    after = [
+        d for d in range(layout.near, layout.ahead + 1) if (d - layout.near) % layout.step == 0
+    ]
     assert layout.offsets.tolist() == [*(-d for d in reversed(before)), *after]
     assert layout.count == len(before) + len(after)
 

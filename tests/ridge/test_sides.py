@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from ridge.waves import Rows, noise, wave
 
+from ridge.waves import Rows, noise, wave
 from subadjacent.ridge.axes import principal_axes
 from subadjacent.ridge.band import BandRidge
 from subadjacent.ridge.fit import RidgeFit, fit_ridge

@@ -116,7 +116,9 @@ def slow_normal_scores(scores: list[float]) -> list[float]:
 @pytest.mark.parametrize("rows", [1, 2, 3, 61, 122, 400, 2000])
 @pytest.mark.parametrize("spoiled", [0, 1, 3, 8, 11, 40])
 @pytest.mark.parametrize("size", [30.0, 1e3, 1e9])
-def test_kept_rows_and_normal_scores_are_the_definition(rows: int, spoiled: int, size: float) -> None:
+def test_kept_rows_and_normal_scores_are_the_definition(
+    rows: int, spoiled: int, size: float
+) -> None:
     rng = np.random.default_rng(rows + spoiled)
     scores = calm(rows, seed=rows)
     for at in rng.integers(0, rows, size=min(spoiled, rows)):

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scoring.squares import slow_joint_squares, slow_squares
 
+from scoring.squares import slow_joint_squares, slow_squares
 from subadjacent.scoring.usual import (
     CHUNK,
     FLOOR,
@@ -83,9 +83,7 @@ def test_squares_of_some_rows_are_those_of_all(
     first: int, last: int, lookahead: int | None
 ) -> None:
     residuals = np.random.default_rng(first).normal(size=(200, 2))
-    whole, some = (
-        Squares.of(residuals, *rows, lookahead) for rows in ((0, 200), (first, last))
-    )
+    whole, some = (Squares.of(residuals, *rows, lookahead) for rows in ((0, 200), (first, last)))
     for found, wanted in zip(some.scales, whole.within(slice(first, last)).scales, strict=True):
         np.testing.assert_allclose(found, wanted, atol=1e-12)
     np.testing.assert_allclose(some.spread, whole.spread[first:last], atol=1e-12)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scoring.squares import slow_joint_squares, slow_squares
 
+from scoring.squares import slow_joint_squares, slow_squares
 from subadjacent.scoring.usual import (
     CHUNK,
     FLOOR,

@@ -83,7 +83,9 @@ def test_the_combination_is_the_definition(
 
 def test_what_parts_add_makes_the_whole() -> None:
     surprise, judged, factors = drawn(40, 2)
-    found: Combined = combine([part(*both) for both in zip(surprise, judged, strict=True)], factors, (40, 2))
+    found: Combined = combine(
+        [part(*both) for both in zip(surprise, judged, strict=True)], factors, (40, 2)
+    )
     np.testing.assert_allclose(found.by_part.sum(axis=0), found.rows)
     np.testing.assert_allclose(found.values.mean(axis=1), found.rows, rtol=1e-6)
 

@@ -40,9 +40,7 @@ def state() -> tuple[Arrays, dict[str, Any]]:
 
 @pytest.mark.parametrize("lookahead", ["full", 0, 30])
 @pytest.mark.parametrize("lengths", [(2500,), (400, 300), (45, 70), (12,)])
-def test_what_is_saved_is_restored_the_same(
-    lengths: tuple[int, ...], lookahead: int | str
-) -> None:
+def test_what_is_saved_is_restored_the_same(lengths: tuple[int, ...], lookahead: int | str) -> None:
     saved = model(lengths, lookahead)
     arrays, facts = saved.state()
     # facts go through JSON
@@ -125,9 +123,7 @@ def test_a_unit_that_is_no_positive_number_is_refused(unit: Any) -> None:
         ("local rhythm", [5, 130, 130, 5], "step must be 1 for a local model"),
     ],
 )
-def test_neighbours_that_do_not_fit_are_refused(
-    view: str, layout: list[int], message: str
-) -> None:
+def test_neighbours_that_do_not_fit_are_refused(view: str, layout: list[int], message: str) -> None:
     arrays, facts = state()
     facts["neighbours"][view][0] = layout
     with pytest.raises(InputError, match=message):
