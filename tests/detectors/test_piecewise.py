@@ -66,7 +66,11 @@ class BlocksMethod(Method):
     size: int
     after: int | None
 
-    def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
+    def fit(
+        self,
+        series: Sequence[TrainSeries],
+        run: Runtime,  # noqa: ARG002 — nothing to spread
+    ) -> Fitted:
         model = Blocks(self.size, self.after)
         scores = [model.assess(one.values).score for one in series]
         return Fitted(PerEntity(model, {}), scores, np.concatenate(scores))

@@ -66,8 +66,14 @@ def cases(model: BandRidge, parts: list[Rows]) -> tuple[NDArray[np.float64], NDA
 
 @pytest.mark.parametrize(
     ("neighbours", "local"),
-    [(BOTH, False), (BOTH, True), (BEFORE, True), (AFTER, False)]
-    + [(Neighbours(2, 9, 9, 3), False), (Neighbours(4, 13, 0, 8), False)],
+    [
+        (BOTH, False),
+        (BOTH, True),
+        (BEFORE, True),
+        (AFTER, False),
+        (Neighbours(2, 9, 9, 3), False),
+        (Neighbours(4, 13, 0, 8), False),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("lengths", [(200,), (90, 37, 120)])

@@ -212,9 +212,8 @@ def test_residuals_are_those_of_the_first_model_on_the_scale_of_the_first(
     some = layouts(2, 4, step)
     found = fit(parts, some[0], local=local)
     first = single(parts, some[0], local=local)
-    fits = [first]
-    for layout in some[1:]:
-        fits.append(single(parts, layout, local=local, penalties=(first.penalty,)))
+    others = [single(parts, layout, local=local, penalties=(first.penalty,)) for layout in some[1:]]
+    fits = [first, *others]
     squares = [
         np.mean(
             [

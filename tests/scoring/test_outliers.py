@@ -95,7 +95,7 @@ def slow_kept(scores: list[float]) -> list[bool]:
 
 
 def slow_normal_scores(scores: list[float]) -> list[float]:
-    """The definition read aloud: level parts with rows with outliers near them, then choose anew."""
+    """The definition read aloud: level parts that have outliers, then choose anew."""
     kept = slow_kept(scores)
     parts = [one.tolist() for one in np.array_split(np.arange(len(scores)), FOLDS) if len(one)]
     levels = []

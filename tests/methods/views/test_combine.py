@@ -108,7 +108,7 @@ def test_scores_are_averaged_over_the_row_some_rows_and_three_times_as_many() ->
 
 
 def test_rows_that_are_alike_tie() -> None:
-    rows = np.full(4, 0.1) + [1e-12, 0, -1e-12, 0]
+    rows = 0.1 + np.array([1e-12, 0, -1e-12, 0])
     assert len(set(smoothed(rows, 1, 0))) == 1
 
 
