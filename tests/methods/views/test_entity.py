@@ -177,8 +177,8 @@ def test_a_score_looks_as_far_ahead_as_its_reach_says(lookahead: int | str, last
     ("lookahead", "after"),
     [
         (0, 0),
-        # two rows for each step, but the nearest neighbour stands five rows away
-        (6, 2 + 2),
+        # two rows for each step are too few for neighbours five rows away: averages have all six
+        (6, 3 + 3),
         # thirds of 10, as far as the neighbours and both averages
         (30, 30),
         # half of 40 and of 60 rows, less the row itself, and 50 of the slow rhythm's 300
