@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import current_process
 from threading import Lock
 from typing import Any, Protocol, TypeVar
 
@@ -119,7 +120,8 @@ def over_processes(function: Callable[[Item], Result], items: Sequence[Item]) ->
     """On all cores, in processes that are started once and kept for the next call."""
     from joblib import Parallel, delayed
 
-    if cores() == 1:
+    # a process that must not have children of its own, as in another pool, does it all itself
+    if cores() == 1 or current_process().daemon:
         return in_turn(function, items)
     work = Parallel(n_jobs=cores(), return_as="generator")
     results: Iterator[Result] = work(delayed(function)(item) for item in items)

@@ -12,7 +12,7 @@ import subadjacent
 
 SOURCE = Path(subadjacent.__file__).parent
 # itself, and what stands above the detectors and shows results to people
-MAY = {"evaluation", "report", "workflow", "cli", "experiments", "service"}
+MAY = {"evaluation", "report", "workflow", "experiments", "service", "cli"}
 # a module by its full name, or as the package's own table of names has it
 NAME = re.compile(r"(subadjacent\.)?evaluation(\.\w+)*")
 

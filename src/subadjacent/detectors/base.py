@@ -292,12 +292,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         unknown = sorted(named.difference(self.entities_))
         if unknown and self.entities_:
             shown = ", ".join(unknown[:NAMED]) + (", …" if len(unknown) > NAMED else "")
-            log.warning(
-                "%d entities were not seen in fitting and are judged by what all have in "
-                "common: %s",
-                len(unknown),
-                shown,
-            )
+            log.warning("not seen in fitting, so judged by what all entities share: %s", shown)
 
     def _check_names(self, table: Table) -> None:
         """A frame is checked by scikit-learn; this is for names that came another way."""

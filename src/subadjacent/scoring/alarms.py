@@ -29,7 +29,7 @@ VALLEY = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A channel's part in an alarm, at the row where it was worst.
+    """A channel's part in an alarm, at the row where it was furthest from what was expected.
 
     ``score`` is its squared departure in units of the usual one, the mean over the alarm;
     ``expected`` is NaN where the detector expects no value.
@@ -160,10 +160,13 @@ def _causes(
     series: TrainSeries, evidence: Evidence, start: int, stop: int, most: int
 ) -> tuple[Cause, ...]:
     """The ``most`` channels that explain the event best."""
-    by_channel = evidence.by_channel[start:stop]
+    by_channel, expected = evidence.by_channel[start:stop], evidence.expected
     means = by_channel.mean(axis=0)
-    worst = start + by_channel.argmax(axis=0)
-    expected = evidence.expected
+    departures = by_channel
+    if expected is not None:
+        # what each channel did is averaged over rows: where it departed most is not its top
+        departures = np.abs(series.values[start:stop] - expected[start:stop])
+    worst = start + departures.argmax(axis=0)
     return tuple(
         Cause(
             channel=series.channels[column],

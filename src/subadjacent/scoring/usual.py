@@ -21,10 +21,12 @@ from subadjacent.scoring.moving import WindowSums, row_counts, rows_ahead
 # rows that a residual is averaged over
 SCALES = (1, 10, 40)
 # added to usual squares, in squared standard deviations: a channel that never moved may move a
-# little. A third or three times as much changes little, a hundred times costs much (docs/log.md)
+# little. A third or three times as much changes little, a hundred times costs much
+# (docs/log.md, "Floor and softness")
 FLOOR = 1e-3
 # a square so many times the usual one counts as log 2, so that noise counts for next to nothing.
-# A third or three times as much changes little, a hundredth costs much (docs/log.md)
+# A third or three times as much changes little, a hundredth costs much
+# (docs/log.md, "Floor and softness")
 SOFTNESS = 100.0
 # a mean over channels is steadier than one channel: less of it counts as much
 JOINT_SOFTNESS = 30.0
