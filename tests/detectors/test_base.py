@@ -174,7 +174,7 @@ def test_entities_that_cannot_be_matched_by_position_are_refused(
     plant: Plant, fleet: SubAdjacentDetector
 ) -> None:
     detector = fit([plant.train, plant.train])
-    with pytest.raises(InputError, match="fit saw 2 entities, X has 1; pass a dict"):
+    with pytest.raises(InputError, match="fit saw 2 entities, X has 1: pass a dict"):
         detector.decision_function([plant.test])
     with pytest.raises(InputError, match="cannot be matched by position"):
         fleet.decision_function([plant.test, plant.test])

@@ -176,7 +176,7 @@ def test_a_gap_is_never_bridged(fitted: SubAdjacentDetector) -> None:
 
 
 def test_few_rows_are_enough() -> None:
-    with pytest.raises(InputError, match="at least 8 rows; the longest series has 7"):
+    with pytest.raises(InputError, match="at least 8 rows; the longest series has n_samples=7"):
         SubAdjacentDetector().fit(waves(7))
     assert np.isfinite(SubAdjacentDetector().fit(waves(8)).threshold_)
     detector = SubAdjacentDetector().fit({"long": waves(300), "short": waves(25, seed=6)})

@@ -76,8 +76,8 @@ def ramp(rows: int, channels: int) -> Rows:
     return np.linspace(-1.7, 1.7, rows)[:, None].repeat(channels, 1).astype(np.float32)
 
 
-@pytest.mark.parametrize("channels", [1, 12])
-@pytest.mark.parametrize("rows", [200, 1_900, 3_900, 5_000])
+@pytest.mark.parametrize("channels", [1, 5])
+@pytest.mark.parametrize("rows", [200, 1_900, 3_900, 4_200])
 @pytest.mark.parametrize("kind", ["ramp", "alike", "still", "spike", "step", "walk"])
 def test_rows_whose_features_are_alike_can_be_learned_from(
     kind: str, rows: int, channels: int

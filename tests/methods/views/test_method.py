@@ -280,7 +280,7 @@ def test_few_entities_are_fitted_in_this_process() -> None:
 
 
 def test_too_few_rows_are_refused() -> None:
-    message = f"X must have at least {FEWEST_ROWS} rows; the longest series has 7"
+    message = f"X must have at least {FEWEST_ROWS} rows; the longest series has n_samples=7"
     with pytest.raises(InputError, match=message):
         fit(series(7), series(3))
     assert np.isfinite(fit(series(8)).held_out).all()

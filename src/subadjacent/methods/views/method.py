@@ -172,7 +172,9 @@ def _check_rows(series: Sequence[TrainSeries], far: int) -> None:
     longest = max(map(len, series))
     if longest < FEWEST_ROWS:
         raise InputError.of(
-            "X", f"must have at least {FEWEST_ROWS} rows", f"the longest series has {longest}"
+            "X",
+            f"must have at least {FEWEST_ROWS} rows",
+            f"the longest series has n_samples={longest}",
         )
     stretch = max(stop - start for one in series for start, stop in one.stretches)
     if stretch < FEW_ROWS * far:
