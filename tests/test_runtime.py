@@ -66,7 +66,7 @@ def test_threads_are_used_where_work_is_worth_them_and_cores_are_there(
 ) -> None:
     monkeypatch.setattr(runtime, "cores", lambda: available)
     # with two threads both must arrive before either goes on
-    gate = threading.Barrier(threads, timeout=60)
+    gate = threading.Barrier(threads, timeout=600)
 
     def who(_item: int) -> int:
         gate.wait()
@@ -119,3 +119,20 @@ def test_what_needs_torch_says_what_to_install() -> None:
     # another module that is missing is another matter
     with pytest.raises(ModuleNotFoundError, match="numpie"), needs_torch("network"):
         raise ModuleNotFoundError("No module named 'numpie'", name="numpie")
+
+
+def test_a_caller_in_another_thread_does_not_lift_the_limit() -> None:
+    def threads() -> list[int]:
+        return [
+            library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"
+        ]
+
+    def meanwhile(_item: int) -> list[int]:
+        other = threading.Thread(target=side_by_side, args=(str, [0]), kwargs={"worth_it": False})
+        other.start()
+        other.join(timeout=600)
+        return threads()
+
+    before = threads()
+    assert side_by_side(meanwhile, [0], worth_it=False) == [[1] * len(before)]
+    assert threads() == before

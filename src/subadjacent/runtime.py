@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from threading import Lock
 from typing import Any, Protocol, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -73,17 +73,41 @@ def side_by_side(
     NumPy lets go of the interpreter's lock while it computes. Libraries of linear algebra are kept
     to one thread each meanwhile: several threads would wait for each other more than work.
     """
-    with _linear_algebra().limit(limits=1, user_api="blas"):
+    with _ONE_THREAD_EACH:
         if not worth_it or cores() == 1 or len(items) < 2:
             return [function(item) for item in items]
         with ThreadPoolExecutor(min(cores(), len(items))) as threads:
             return list(threads.map(function, items))
 
 
-@cache
-def _linear_algebra() -> ThreadpoolController:
-    # looking for the libraries takes milliseconds: once will do
-    return ThreadpoolController()
+class _OneThreadEach:
+    """Keeps libraries of linear algebra to one thread, from the first that enters to the last.
+
+    The limit holds for the whole process: callers in several threads must not lift each other's.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._libraries: ThreadpoolController | None = None
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                # looking for the libraries takes milliseconds: once will do
+                self._libraries = self._libraries or ThreadpoolController()
+                self._limit = self._libraries.limit(limits=1, user_api="blas")
+
+    def __exit__(self, *_error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._limit.restore_original_limits()
+
+
+_ONE_THREAD_EACH = _OneThreadEach()
 
 
 def in_turn(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:

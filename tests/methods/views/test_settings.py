@@ -16,13 +16,15 @@ from subadjacent.ridge.neighbours import Neighbours
     [
         ("full", (None, None, None)),
         (0, (0, 0, 0)),
-        (1, (1, 0, 0)),
-        (2, (2, 0, 0)),
-        (7, (3, 2, 2)),
-        (30, (10, 10, 10)),
+        # a third is nearer than the nearest neighbour, 5 rows away: averages share all of it
+        (1, (0, 0, 1)),
+        (2, (0, 1, 1)),
+        (12, (0, 6, 6)),
+        (15, (5, 5, 5)),
+        (31, (11, 10, 10)),
     ],
 )
-def test_a_third_of_the_rows_ahead_goes_to_each_step_by_hand(
+def test_rows_ahead_are_shared_out_over_the_steps_by_hand(
     lookahead: int | str, shares: tuple[int | None, ...]
 ) -> None:
     assert ViewSettings(lookahead=lookahead).ahead == shares

@@ -63,7 +63,8 @@ class ViewsMethod(Method):
         fits: list[EntityFit] = []
         for fit in spread(_fit_entity, [*tasks, *self._pooled_task(series, scalers.pooled)]):
             fits.append(fit)
-            run.watch(Progress("fitting", min(len(fits), len(tasks)), len(tasks), "entities"))
+            if len(fits) <= len(tasks):
+                run.watch(Progress("fitting", len(fits), len(tasks), "entities"))
         # the model for entities never seen comes last; a single series serves them itself
         return EntityFits(scalers, fits[: len(tasks)], fits[-1].views)
 

@@ -59,11 +59,17 @@ class ViewSettings:
 
     @property
     def ahead(self) -> Lookahead:
-        """How the rows that a score may look ahead are shared out: a third to each step."""
+        """How the rows that a score may look ahead are shared out: a third to each step.
+
+        Where that is less than the nearest neighbour is away, averages get a half each.
+        """
         if isinstance(self.lookahead, str):
             return Lookahead(None, None, None)
-        third = self.lookahead // 3
-        return Lookahead(self.lookahead - 2 * third, third, third)
+        third, half = self.lookahead // 3, self.lookahead // 2
+        neighbours = self.lookahead - 2 * third
+        if neighbours < self.near:
+            return Lookahead(0, half, self.lookahead - half)
+        return Lookahead(neighbours, third, third)
 
     def neighbours(self, near: int, far: int, step: int = 1) -> Neighbours:
         """Neighbours from ``near`` to ``far`` rows away, as far ahead as is allowed."""
