@@ -94,8 +94,8 @@ class SubAdjacentTransformerDetector(NetworkDetector):
     >>> normal = np.column_stack([np.sin(time / 8), np.cos(time / 8)])
     >>> broken = normal[:500].copy()
     >>> broken[300:310, 1] = 1.0
-    >>> quick = {"size": "tiny", "stride": 4, "epochs": 2, "temperature": 0.0}
-    >>> detector = SubAdjacentTransformerDetector(**quick).fit(normal)
+    >>> detector = SubAdjacentTransformerDetector(size="tiny", stride=4, epochs=2, temperature=0)
+    >>> detector = detector.fit(normal)
     >>> worst = max(detector.alarms(broken), key=lambda alarm: alarm.severity)
     >>> worst.causes[0].channel
     'channel_1'
