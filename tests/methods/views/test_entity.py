@@ -121,11 +121,11 @@ def test_traces_add_up_to_the_score_before_it_is_averaged() -> None:
     evidence = fitted.assess(rows)
     assert list(evidence.traces) == [
         "level",
-        "other channels",
         "rhythm",
-        "all channels",
         "local rhythm",
         "slow rhythm",
+        "other channels",
+        "all channels",
     ]
     total = np.sum(list(evidence.traces.values()), axis=0)
     whole = combined(fitted.entity, fitted.scaler.apply(rows))

@@ -24,7 +24,16 @@ from subadjacent.methods.views.combine import (
 )
 from subadjacent.methods.views.network import NetworkView
 from subadjacent.methods.views.settings import ViewSettings
-from subadjacent.methods.views.view import LOCAL, NETWORK, PARTS, VIEWS, Look, View
+from subadjacent.methods.views.view import (
+    ACROSS,
+    LOCAL,
+    NETWORK,
+    PARTS,
+    VIEWS,
+    WHOLE,
+    Look,
+    View,
+)
 from subadjacent.ridge.axes import Rows
 from subadjacent.runtime import side_by_side
 from subadjacent.scoring.evidence import Array, Evidence, Reach
@@ -135,10 +144,11 @@ class ViewsModel(Model):
     def _traces(self, combined: Combined) -> Mapping[str, NDArray[np.float64]]:
         """What each view adds to the score before it is averaged."""
         forms = [part.form for part in PARTS] + ([NETWORK] if self.network is not None else [])
-        traces: dict[str, NDArray[np.float64]] = {}
-        for form, rows in zip(forms, combined.by_part, strict=True):
-            traces[form] = traces.get(form, 0.0) + rows / self.unit
-        return traces
+        return {
+            name: combined.by_part[[form == name for form in forms]].sum(axis=0) / self.unit
+            for name in (*VIEWS, ACROSS, WHOLE, NETWORK)
+            if name in forms
+        }
 
     def state(self) -> State:
         """Arrays of the scaler, the weights and every view; layouts of neighbours as facts."""
