@@ -19,7 +19,7 @@ names = ["db-1", "db-2", "web-1"]
 train = pd.concat([machine(name, seed, broken=False) for seed, name in enumerate(names)])
 test = pd.concat([machine(name, seed, broken=True) for seed, name in enumerate(names)])
 
-detector = SubAdjacentDetector(epochs=3).fit(train)
+detector = SubAdjacentDetector().fit(train)
 scores = detector.decision_function(test)  # one a row, in the frame's own order
 print(test.assign(score=scores.to_numpy()).groupby("item_id")["score"].max().round(3).to_string())
 for alarm in detector.alarms(test):

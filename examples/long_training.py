@@ -3,18 +3,20 @@
 import tempfile
 from pathlib import Path
 
-from subadjacent import Progress, SubAdjacentDetector, multivariate
+from subadjacent import Progress, SubAdjacentTransformerDetector, multivariate
 
 
 def show(progress: Progress) -> None:
-    """Print a line an epoch."""
-    if epoch := progress.finished:
-        print(f"epoch {epoch.number}: validation error {epoch.validation_error:.4f}")
+    """Print a line an epoch: the last step of each has the validation error."""
+    if "validation error" in progress.note:
+        print(f"{progress.done} of {progress.total} {progress.unit}: {progress.note}")
 
 
 plant = multivariate(n=2_000, channels=4, seed=0)
 with tempfile.TemporaryDirectory() as folder:
-    detector = SubAdjacentDetector(
+    detector = SubAdjacentTransformerDetector(
+        size="tiny",
+        stride=8,
         epochs=3,
         budget="1m",
         checkpoint=Path(folder) / "training.safetensors",
@@ -22,5 +24,5 @@ with tempfile.TemporaryDirectory() as folder:
     # kill this process and start it again: it goes on after the last finished epoch
     detector.fit(plant.train, watch=show)
     detector.save(Path(folder) / "model")
-    again = SubAdjacentDetector.load(Path(folder) / "model")
+    again = SubAdjacentTransformerDetector.load(Path(folder) / "model")
 print("loaded, threshold", round(again.threshold_, 4))

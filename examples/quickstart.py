@@ -3,7 +3,7 @@
 from subadjacent import SubAdjacentDetector, multivariate
 
 plant = multivariate(n=2_000, channels=6, seed=0)
-detector = SubAdjacentDetector(epochs=3).fit(plant.train)
+detector = SubAdjacentDetector().fit(plant.train)
 
 alarms = detector.alarms(plant.test)
 print(f"{len(alarms)} alarms in {len(plant.test)} rows, {len(plant.events)} events were put in")

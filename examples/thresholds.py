@@ -16,7 +16,7 @@ for contamination in (
     "1/day",  # the clock tells that a day has 1,440 rows
     AlarmBudget(alarms=5, per="1day", interval="1min"),
 ):
-    detector = SubAdjacentDetector(epochs=1, contamination=contamination).fit(train)
+    detector = SubAdjacentDetector(contamination=contamination).fit(train)
     print(
         f"{contamination!s:60} threshold {detector.threshold_:.4f}, "
         f"{len(detector.alarms(test))} alarms"

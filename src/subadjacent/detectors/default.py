@@ -35,8 +35,8 @@ class SubAdjacentDetector(BaseDetector):
         Rows that the score is averaged over: the mean of this average, one over three times as
         many rows, and the score as it is.
     lookahead : "full" or int
-        Rows after a row that its score may depend on. "full": as many as before it, about 500.
-        With 0 a score never changes when more rows come, and finds clearly less.
+        Rows after a row that its score may depend on. "full": about 450, more where cycles are
+        long. With 0 a score never changes when more rows come, and finds clearly less.
     network : None, "small" or "paper"
         Add the residuals of a Sub-Adjacent Transformer of this size, trained for all entities
         together, with half the weight of a linear model. It takes torch and many times as long,

@@ -20,6 +20,11 @@ LEFT_OUT = {
     "all but the level": "the level alone",
 }
 
+# the causal form: no score depends on later rows
+LOOKING_BACK = Variant(
+    "looking back only", "default", settings=(("lookahead", 0),), protocols=(CLEAN,)
+)
+
 TABLE = Comparison(
     "ablation-default",
     "The default detector, each part left out in turn",
@@ -31,6 +36,7 @@ TABLE = Comparison(
             Variant(words, ABLATION, settings=(("without", part),), protocols=(CLEAN,))
             for part, words in LEFT_OUT.items()
         ),
+        LOOKING_BACK,
     ),
     datasets=(*REAL, SYNTHETIC),
     published=(),
