@@ -171,7 +171,7 @@ def test_entities_never_seen_are_named(plant: Plant, caplog: pytest.LogCaptureFi
     detector = quick(epochs=0).fit({"a": plant.train, "b": plant.train})
     with caplog.at_level(logging.WARNING):
         detector.decision_function({"c": plant.test})
-    assert "1 entities were not seen in fitting" in caplog.text
+    assert "not seen in fitting, so judged by what all entities share: c" in caplog.text
 
 
 def test_fitting_can_be_watched(plant: Plant) -> None:

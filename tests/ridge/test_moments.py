@@ -105,8 +105,10 @@ def test_moments_add_up_and_come_apart(local: bool) -> None:
     inputs = ridge.inputs(rows)
     left, right = moments(ridge, inputs, 5, 1200), moments(ridge, inputs, 1200, 2995)
     whole = moments(ridge, inputs, 5, 2995)
-    assert_same(left + right, whole, 1e-9)
-    assert_same(whole - left, right, 1e-9)
+    # values are multiplied in single precision where they are not taken relative to a level
+    near = 1e-9 if local else 1e-5
+    assert_same(left + right, whole, near)
+    assert_same(whole - left, right, near)
 
 
 def test_cut_features_are_counted_as_cut() -> None:

@@ -104,7 +104,7 @@ EVENTS = [(1, 3), (5, 6)]
 # of rows 1, 2 and 5; nothing is said of the others
 BY_CHANNEL, EXPECTED = np.zeros((6, 2)), np.zeros((6, 2))
 BY_CHANNEL[[1, 2, 5]] = [[1.0, 9.0], [2.0, 5.0], [7.0, 3.0]]
-EXPECTED[[1, 2, 5]] = [[-1.0, -11.0], [-2.0, -12.0], [-5.0, -15.0]]
+EXPECTED[[1, 2, 5]] = [[-1.0, -13.0], [-2.0, -10.0], [-5.0, -15.0]]
 # a typical row scores 0
 DECISION = Decision(threshold=4.0, typical=0.0, spread=1.0)
 
@@ -128,9 +128,9 @@ def test_an_alarm_by_hand() -> None:
         severity=2.0,
         score=8.0,
         duration=2,
-        # means 7 and 1.5; heat was worst in row 1, flow in row 2
+        # means 7 and 1.5; heat was 24 and 22 from what was expected, flow 2 and 4
         causes=(
-            Cause("heat", score=7.0, at=DATES[1], expected=-11.0, seen=11.0),
+            Cause("heat", score=7.0, at=DATES[1], expected=-13.0, seen=11.0),
             Cause("flow", score=1.5, at=DATES[2], expected=-2.0, seen=2.0),
         ),
         first=1,
@@ -163,8 +163,18 @@ def test_channels_alike_stand_in_the_order_of_the_data() -> None:
     assert [cause.channel for cause in alarms[0].causes] == ["flow", "heat"]
 
 
-def test_where_nothing_is_expected_a_cause_says_so() -> None:
-    assert all(math.isnan(cause.expected) for cause in described(expected=None)[0].causes)
+def test_where_nothing_is_expected_a_cause_says_so_at_its_most_unusual_row() -> None:
+    causes = described(expected=None)[0].causes
+    assert all(math.isnan(cause.expected) for cause in causes)
+    assert [cause.at for cause in causes] == [DATES[1], DATES[2]]
+
+
+def test_values_are_those_of_the_largest_departure_though_another_row_scores_higher() -> None:
+    # what is unusual is averaged over rows: its top, row 1, is not where heat departed most
+    expected = EXPECTED.copy()
+    expected[2, 1] = -30.0
+    heat = described(expected=expected)[0].causes[0]
+    assert (heat.channel, heat.at, heat.seen, heat.expected) == ("heat", DATES[2], 12.0, -30.0)
 
 
 def test_no_events_are_no_alarms() -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from subadjacent.errors import InputError
 from subadjacent.scoring.moving import (
     WindowSums,
+    around,
     moving_mean,
     moving_sum,
     row_counts,
@@ -118,7 +119,7 @@ def test_half_of_the_rows_or_what_is_allowed_come_after_by_hand(
     assert rows_ahead(length, lookahead) == ahead
 
 
-def around(row: int, rows: int, length: int, lookahead: int | None) -> list[int]:
+def window_rows(row: int, rows: int, length: int, lookahead: int | None) -> list[int]:
     """The rows that a window around a row takes in: the definition read aloud."""
     ahead = (length - 1) // 2
     if lookahead is not None:
@@ -132,7 +133,7 @@ def around(row: int, rows: int, length: int, lookahead: int | None) -> list[int]
 @pytest.mark.parametrize("rows", [1, 2, 7, 39, 100])
 def test_sums_and_means_are_the_definition(rows: int, length: int, lookahead: int | None) -> None:
     values = np.random.default_rng(rows).normal(size=(rows, 3))
-    windows = [around(row, rows, length, lookahead) for row in range(rows)]
+    windows = [window_rows(row, rows, length, lookahead) for row in range(rows)]
     sums = np.array([values[window].sum(axis=0) for window in windows])
     means = np.array([values[window].mean(axis=0) for window in windows])
     np.testing.assert_allclose(moving_sum(values, length, lookahead), sums, atol=1e-12)
@@ -158,7 +159,7 @@ def test_a_huge_value_takes_no_digits_from_means_that_do_not_hold_it() -> None:
     values[25] = 1e18
     found = moving_mean(values, 10)
     for row in (0, 12, 20, 30, 31, 59):
-        window = around(row, 60, 10, None)
+        window = window_rows(row, 60, 10, None)
         if 25 not in window:
             assert found[row] == pytest.approx(values[window].mean(), rel=1e-14)
 
@@ -172,8 +173,7 @@ def test_a_huge_value_takes_no_digits_from_means_that_do_not_hold_it() -> None:
 def test_window_sums_are_those_of_a_loop(n: int, margin: int, first: int) -> None:
     values = np.random.default_rng(n).normal(size=(n, 2))
     for last in (first + 1, min(first + 30, n), n):
-        begin = max(first - margin, 0)
-        sums = WindowSums(values[begin : last + margin], begin, n)
+        sums = WindowSums(*around(values, first, last, margin))
         for length, ahead in ((1, 0), (2, 0), (10, 4), (40, 19), (40, 0), (40, 39)):
             found = sums.over(first, last, length, ahead)
             windows = [
@@ -185,6 +185,22 @@ def test_window_sums_are_those_of_a_loop(n: int, margin: int, first: int) -> Non
 
 
 def test_window_sums_of_single_values_by_hand() -> None:
-    # rows 2 to 5 of ten: 12, 13, …; rows 3 and 4 with the one before each
+    # rows 3 and 4 of 10, 11, …, 19, each with the one before it
     values: NDArray[np.float64] = np.arange(10.0) + 10
-    assert WindowSums(values[2:6], 2, 10).over(3, 5, 2, 0).tolist() == [25.0, 27.0]
+    sums = WindowSums(*around(values, 3, 5, 2))
+    assert sums.over(3, 5, 2, 0).tolist() == [12.0 + 13, 13.0 + 14]
+
+
+def test_rows_that_a_stretch_does_not_have_are_zeros_by_hand() -> None:
+    values: NDArray[np.float64] = np.arange(1.0, 4.0)
+    rows, begin = around(values, 0, 3, 2)
+    assert (rows.tolist(), begin) == ([0, 0, 1, 2, 3, 0, 0], -2)
+    rows, begin = around(values, 2, 3, 1)
+    assert (rows.tolist(), begin) == ([2, 3, 0], 1)
+
+
+def test_nothing_of_a_huge_value_reaches_beyond_its_windows() -> None:
+    values: NDArray[np.float64] = np.full(200, 0.1)
+    values[100] = 1e17
+    sums = WindowSums(*around(values, 0, 200, 40))
+    np.testing.assert_allclose(sums.over(0, 200, 40, 0)[140:], 4.0, rtol=1e-12)

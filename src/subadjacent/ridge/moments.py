@@ -117,8 +117,9 @@ def with_constant(features: NDArray[Any]) -> NDArray[Any]:
 
 def _by_lags(neighbours: Neighbours, inputs: Inputs, first: int, last: int) -> Moments:
     """Of features that are the neighbours' values as they are."""
-    seen = np.asarray(inputs.seen, dtype=np.float64)
-    targets = np.asarray(inputs.target[first:last], dtype=np.float64)
+    # relative features are differences of these sums, which then must not lose digits
+    seen = np.asarray(inputs.seen, dtype=np.float32 if inputs.level is None else np.float64)
+    targets = np.asarray(inputs.target[first:last], dtype=seen.dtype)
     width, channels = seen.shape[1], targets.shape[1]
     starts = np.cumsum([0, *(side.size * width for side in neighbours.sides)])
     heads = len(neighbours.sides) * width
@@ -126,7 +127,8 @@ def _by_lags(neighbours: Neighbours, inputs: Inputs, first: int, last: int) -> M
     for rows, views in neighbours.aligned(seen, first, last):
         ours = targets[rows]
         left = np.concatenate(
-            [*(view[:, :width] for view in views), ours, np.ones((len(ours), 1))], axis=1
+            [*(view[:, :width] for view in views), ours, np.ones((len(ours), 1), seen.dtype)],
+            axis=1,
         )
         for view, (start, stop) in zip(views, pairwise(starts), strict=True):
             products[:, start:stop] += left.T @ view
@@ -145,20 +147,19 @@ def _by_lags(neighbours: Neighbours, inputs: Inputs, first: int, last: int) -> M
     sums = products[-1]
     full[-1, :-1] = full[:-1, -1] = sums
     full[-1, -1] = last - first
-    by_target = np.concatenate([products[heads:-1], targets.sum(axis=0)[:, None]], axis=1).T
-    return Moments(full, by_target, np.square(targets).sum(axis=0))
+    constant = targets.sum(axis=0, dtype=np.float64)
+    by_target = np.concatenate([products[heads:-1], constant[:, None]], axis=1).T
+    return Moments(full, by_target, np.square(targets, dtype=np.float64).sum(axis=0))
 
 
-def _ends(
-    neighbours: Neighbours, seen: NDArray[np.float64], first: int, last: int
-) -> NDArray[np.float64]:
+def _ends(neighbours: Neighbours, seen: NDArray[Any], first: int, last: int) -> NDArray[np.float64]:
     """What product sums change by when all lags grow by a step: (J·K, J·K)."""
     steps = np.arange(neighbours.step)
     total = np.zeros((0, 0))
     for at, sign in ((last, 1.0), (first, -1.0)):
         rows = at + steps[:, None] + neighbours.offsets
         # the farthest lag does not grow: what it would be is not used
-        values = seen[np.minimum(rows, len(seen) - 1)].reshape(len(steps), -1)
+        values = seen[np.minimum(rows, len(seen) - 1)].reshape(len(steps), -1).astype(np.float64)
         total = total + sign * (values.T @ values) if total.size else sign * (values.T @ values)
     return total
 

@@ -69,10 +69,12 @@ def moving_sum(
     return trailing_sum(np.concatenate([values, beyond]), length)[ahead:]
 
 
-def row_counts(n: int, length: int, lookahead: int | None = None) -> NDArray[np.int64]:
-    """How many of ``length`` rows around each of ``n`` rows are there."""
+def row_counts(
+    n: int, length: int, lookahead: int | None = None, first: int = 0, last: int | None = None
+) -> NDArray[np.int64]:
+    """How many of ``length`` rows around each of ``n`` rows are there; of some rows if asked."""
     ahead = rows_ahead(length, lookahead)
-    rows = np.arange(n)
+    rows = np.arange(first, n if last is None else last)
     return np.minimum(rows + ahead + 1, n) - np.maximum(rows + ahead + 1 - length, 0)
 
 
@@ -90,35 +92,52 @@ def smooth(scores: NDArray[Any], length: int, before: float) -> NDArray[np.float
 
 
 class WindowSums:
-    """Sums over windows of several lengths, from one running sum of a few thousand rows.
+    """Sums over windows of several lengths, of a few thousand rows at a time.
 
-    Several times as quick as ``moving_sum`` where there are many columns: what it works on stays
-    in the processor's cache. Rounding reaches as far as the rows given.
+    A sum over twice as many rows is that of two sums, so that a window of 40 rows takes six
+    additions and no subtraction: nothing of one value reaches beyond its windows. Several times as
+    quick as ``moving_sum`` where there are many columns.
 
     Parameters
     ----------
     values
-        Rows from ``begin`` on of a stretch of ``n`` rows.
+        Rows from ``begin`` on of a stretch, with zeros where the stretch has no rows.
     """
 
-    def __init__(self, values: NDArray[np.float64], begin: int, n: int) -> None:
-        self.total = np.empty((len(values) + 1, *values.shape[1:]))
-        self.total[0] = 0
-        np.cumsum(values, axis=0, out=self.total[1:])
+    def __init__(self, values: NDArray[np.float64], begin: int) -> None:
         self.begin = begin
-        self.n = n
+        # by how many rows are added up
+        self.doubled = [values]
 
     def over(self, first: int, last: int, length: int, ahead: int) -> NDArray[np.float64]:
-        """Sums over ``length`` rows around each row, ``ahead`` of them after it."""
-        high = slice(first + ahead + 1, last + ahead + 1)
-        low = slice(high.start - length, high.stop - length)
-        if low.start >= 0 and high.stop <= self.n + 1:
-            return np.asarray(self._up_to(high) - self._up_to(low))
-        rows = np.arange(high.start, high.stop)
-        return np.asarray(
-            self.total[np.minimum(rows, self.n) - self.begin]
-            - self.total[np.maximum(rows - length, 0) - self.begin]
-        )
+        """Sums over ``length`` rows, ``ahead`` of them after it, of rows ``first`` to ``last``."""
+        at = first + ahead + 1 - length - self.begin
+        total: NDArray[np.float64] | None = None
+        for power in range(length.bit_length()):
+            if length >> power & 1:
+                part = self._doubled(power)[at : at + last - first]
+                total = part if total is None else total + part
+                at += 1 << power
+        assert total is not None
+        return total
 
-    def _up_to(self, rows: slice) -> NDArray[np.float64]:
-        return self.total[rows.start - self.begin : rows.stop - self.begin]
+    def _doubled(self, power: int) -> NDArray[np.float64]:
+        """Sums of so many rows from each row on: two to the power."""
+        while len(self.doubled) <= power:
+            half, rows = self.doubled[-1], 1 << len(self.doubled) - 1
+            self.doubled.append(half[:-rows] + half[rows:])
+        return self.doubled[power]
+
+
+def around(
+    values: NDArray[Any], first: int, last: int, margin: int
+) -> tuple[NDArray[np.float64], int]:
+    """Rows ``first`` to ``last`` with ``margin`` rows on either side, and where they begin.
+
+    Zeros stand for rows that the stretch does not have.
+    """
+    begin, end = first - margin, last + margin
+    rows = np.zeros((end - begin, *values.shape[1:]))
+    there = values[max(begin, 0) : end]
+    rows[max(-begin, 0) : max(-begin, 0) + len(there)] = there
+    return rows, begin

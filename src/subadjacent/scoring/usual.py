@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.scoring.moving import WindowSums, row_counts, rows_ahead
+from subadjacent.scoring.moving import WindowSums, around, row_counts, rows_ahead
 
 # rows that a residual is averaged over
 SCALES = (1, 10, 40)
@@ -42,8 +42,10 @@ LARGEST_SQUARE = 1e4
 NEVER_UNUSUAL = 1e30
 # mean squares below this have no channel to blame
 TINY = 1e-12
+# rows around a row that its averages may take in
+MARGIN = max(*SCALES, SPREAD)
 # rows handled at a time: few enough to stay in the processor's cache
-CHUNK = 2048
+CHUNK = 4096
 
 Residuals = NDArray[Any]
 Surprise = NDArray[np.float64]
@@ -107,17 +109,16 @@ class Squares:
         back by as much as that of noise would; for the spread, rows beyond an end count as calm.
         """
         n = len(residuals)
-        begin, values = _around(residuals, first, last)
-        sums = WindowSums(values, begin, n)
+        values, begin = around(residuals, first, last, MARGIN)
+        sums = WindowSums(values, begin)
         scales = [np.square(values[first - begin : last - begin])]
         for scale in SCALES[1:]:
-            there = row_counts(n, scale, lookahead)[first:last]
-            square = sums.over(first, last, scale, rows_ahead(scale, lookahead))
-            square *= square
+            there = row_counts(n, scale, lookahead, first, last)
+            square = np.square(sums.over(first, last, scale, rows_ahead(scale, lookahead)))
             square *= (1 / (there * scale))[:, None]
             scales.append(square)
         squares = np.minimum(np.square(values), LARGEST_SQUARE)
-        spread = WindowSums(squares, begin, n)
+        spread = WindowSums(squares, begin)
         ahead = rows_ahead(SPREAD, lookahead)
         return cls(scales, spread.over(first, last, SPREAD, ahead) / SPREAD)
 
@@ -157,16 +158,16 @@ class JointSquares:
     def of(cls, residuals: Residuals, first: int, last: int, lookahead: int | None) -> JointSquares:
         """Of the rows from ``first`` to ``last`` of a stretch."""
         n = len(residuals)
-        begin, values = _around(residuals, first, last)
+        values, begin = around(residuals, first, last, MARGIN)
         np.clip(values, -JOINT_CLIP, JOINT_CLIP, out=values)
         here = slice(first - begin, last - begin)
         squares = np.square(values)
         means = squares.mean(axis=1)
         columns = [means[here]]
-        sums, of_squares = WindowSums(values, begin, n), WindowSums(means, begin, n)
+        sums, of_squares = WindowSums(values, begin), WindowSums(means, begin)
         averaged = [means[here]]
         for scale in SCALES[1:]:
-            there = row_counts(n, scale, lookahead)[first:last]
+            there = row_counts(n, scale, lookahead, first, last)
             ahead = rows_ahead(scale, lookahead)
             sum_ = sums.over(first, last, scale, ahead)
             columns.append(np.einsum("tc,tc->t", sum_, sum_) / (there * scale * values.shape[1]))
@@ -180,13 +181,6 @@ def _shares(squares: NDArray[np.float64], means: NDArray[np.float64]) -> NDArray
         return np.zeros(squares.shape)
     mean = means[:, None]
     return np.divide(squares, mean, out=np.ones_like(squares), where=mean > TINY)
-
-
-def _around(residuals: Residuals, first: int, last: int) -> tuple[int, NDArray[np.float64]]:
-    """Rows ``first`` to ``last`` with those that their averages need, and where they begin."""
-    margin = max(*SCALES, SPREAD)
-    begin = max(first - margin, 0)
-    return begin, residuals[begin : last + margin].astype(np.float64)
 
 
 def chunks(n: int) -> list[tuple[int, int]]:

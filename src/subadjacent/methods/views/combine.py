@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from subadjacent.methods.views.view import PARTS
 from subadjacent.runtime import side_by_side
-from subadjacent.scoring.moving import WindowSums, moving_mean, row_counts, rows_ahead
+from subadjacent.scoring.moving import (
+    WindowSums,
+    around,
+    moving_mean,
+    row_counts,
+    rows_ahead,
+)
 from subadjacent.scoring.usual import SOFTNESS, Surprise, chunks
 
 # values that are worth several threads
@@ -93,10 +99,8 @@ def unusual(values: NDArray[Any], smoothing: int, lookahead: int | None) -> NDAr
 
     def average(bounds: tuple[int, int]) -> None:
         first, last = bounds
-        begin = max(first - smoothing, 0)
-        around = values[begin : last + smoothing].astype(np.float64)
-        mean = WindowSums(around, begin, n).over(first, last, smoothing, ahead)
-        mean /= counts[first:last, None]
+        sums = WindowSums(*around(values, first, last, smoothing))
+        mean = sums.over(first, last, smoothing, ahead) / counts[first:last, None]
         unusual[first:last] = SOFTNESS * np.expm1(mean)
 
     side_by_side(average, chunks(n), worth_it=values.size >= MANY)

@@ -61,7 +61,7 @@ def fit_views(parts: Sequence[Rows], settings: ViewSettings) -> ViewsFit:
             return _fit_slow(parts, axes, settings)
         return fit_sides(parts, band, axes, local=name == LOCAL, looks_ahead=looks_ahead)
 
-    # the ones that take longest first
+    # those that take longest first
     fits = side_by_side(
         lambda name: _fit_view(name, parts, sides(name), settings.ahead.residuals),
         VIEWS[::-1],
@@ -97,7 +97,10 @@ class _ViewFit(NamedTuple):
 
 
 def _fit_view(
-    name: str, parts: Sequence[Rows], sides: SidesFit | None, lookahead: int | None
+    name: str,
+    parts: Sequence[Rows],
+    sides: SidesFit | None,
+    lookahead: int | None,
 ) -> _ViewFit:
     """Learn what is usual of a view's residuals on rows that it had not seen."""
     if sides is None:
