@@ -44,7 +44,7 @@ def slow_moments(ridge: BandRidge, rows: Rows, first: int, last: int) -> Moments
 
 def multiplied_out(ridge: BandRidge, inputs: Inputs, rows: NDArray[np.int64]) -> Moments:
     """Of the features that a ridge gives of some rows."""
-    features = with_constant(ridge.features(inputs, rows))
+    features = with_constant(ridge.features(inputs, int(rows[0]), int(rows[-1]) + 1))
     return Moments.multiplied_out(features.astype(np.float64), inputs.target[rows])
 
 

@@ -94,18 +94,19 @@ class BandRidge:
         seen, level = far @ self.axes, mean @ self.axes
         return Inputs(seen, far - mean, level, self._bent(seen, level))
 
-    def features(self, inputs: Inputs, rows: NDArray[np.int64]) -> NDArray[Any]:
-        """The features of some rows, without the constant, (rows, J·K)."""
-        picked = inputs.seen[rows[:, None] + self.neighbours.offsets]  # (rows, J, K)
+    def features(self, inputs: Inputs, first: int, last: int) -> NDArray[Any]:
+        """The features of rows ``first`` to ``last``, without the constant, (rows, J·K)."""
+        features = self.neighbours.windows(inputs.seen, first, last)  # (rows, J, K)
         if inputs.level is not None:
-            picked = cut(picked - inputs.level[rows, None])
-        return np.asarray(picked.reshape(len(rows), -1))
+            features -= inputs.level[first:last, None]
+            np.clip(features, -CLIP, CLIP, out=features)
+        return features.reshape(last - first, -1)
 
     def left(self, inputs: Inputs, first: int, last: int) -> Rows:
         """What is left of the rows from ``first`` to ``last`` of these inputs, (T, C)."""
         weights, constant = self.weights[:-1], self.weights[-1]
         if last - first < FEW:
-            expected = self.features(inputs, np.arange(first, last)) @ weights
+            expected = self.features(inputs, first, last) @ weights
         else:
             expected = self._expected(inputs, first, last)
         return np.asarray(inputs.target[first:last] - (expected + constant), dtype=np.float32)
@@ -127,7 +128,9 @@ class BandRidge:
             expected -= inputs.level[first:last] @ summed
             bent = first + np.flatnonzero(inputs.bent[first:last])
             if len(bent):
-                expected[bent - first] = self.features(inputs, bent) @ weights
+                values = inputs.seen[bent[:, None] + self.neighbours.offsets]
+                values = cut(values - inputs.level[bent, None])
+                expected[bent - first] = values.reshape(len(bent), -1) @ weights
         return expected
 
     def _mean(self, rows: Rows) -> Rows:

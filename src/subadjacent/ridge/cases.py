@@ -79,7 +79,7 @@ class FewCases(Cases):
         for part, rows in zip(parts, self.complete, strict=True):
             if rows.start < rows.stop:
                 inputs = blank.inputs(part)
-                features.append(blank.features(inputs, np.arange(rows.start, rows.stop)))
+                features.append(blank.features(inputs, rows.start, rows.stop))
                 targets.append(inputs.target[rows])
         self.features = with_constant(np.concatenate(features))  # (n, F)
         self.targets = np.concatenate(targets)  # (n, C)

@@ -84,7 +84,7 @@ class Moments(NamedTuple):
 def moments(ridge: BandRidge, inputs: Inputs, first: int, last: int) -> Moments:
     """Of the rows from ``first`` to ``last``, all of them complete."""
     if last - first < FEW:
-        return _of_rows(ridge, inputs, np.arange(first, last))
+        return _of_rows(ridge, inputs, first, last)
     found = _by_lags(ridge.neighbours, inputs, first, last)
     if inputs.level is None or inputs.bent is None:
         return found
@@ -101,10 +101,10 @@ def moments(ridge: BandRidge, inputs: Inputs, first: int, last: int) -> Moments:
     return found
 
 
-def _of_rows(ridge: BandRidge, inputs: Inputs, rows: NDArray[np.int64]) -> Moments:
-    """Of some rows, multiplied out."""
-    features = with_constant(ridge.features(inputs, rows))
-    found = Moments.multiplied_out(features, inputs.target[rows])
+def _of_rows(ridge: BandRidge, inputs: Inputs, first: int, last: int) -> Moments:
+    """Of few rows, multiplied out."""
+    features = with_constant(ridge.features(inputs, first, last))
+    found = Moments.multiplied_out(features, inputs.target[first:last])
     return Moments(
         found.features.astype(np.float64), found.targets.astype(np.float64), found.squares
     )

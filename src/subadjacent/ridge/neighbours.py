@@ -72,6 +72,23 @@ class Neighbours:
         first = min(self.behind, rows)
         return slice(first, max(rows - self.ahead, first))
 
+    def windows(self, values: NDArray[Any], first: int, last: int) -> NDArray[Any]:
+        """The neighbours of each row from ``first`` to ``last``, copied, (rows, J, K)."""
+        values = np.ascontiguousarray(values)
+        width, item = values.shape[1], values.itemsize
+        return np.concatenate(
+            [
+                np.lib.stride_tricks.as_strided(
+                    values[first + side.offset :],
+                    (last - first, side.size, width),
+                    (width * item, self.step * width * item, item),
+                    writeable=False,
+                )
+                for side in self.sides
+            ],
+            axis=1,
+        )
+
     def aligned(
         self, values: NDArray[Any], first: int, last: int
     ) -> Iterator[tuple[slice, list[NDArray[Any]]]]:
