@@ -9,6 +9,7 @@ README's file and the demo are whole runs, in seconds.
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
+import subadjacent
 
 COMMAND = Path(sys.executable).with_name("subadjacent")
 
@@ -105,13 +108,37 @@ def measure(rows: int, *, quick: bool = False) -> Iterator[Measure]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--largest", action="store_true", help="10,000 entities x 1,000 x 5 too")
+    parser.add_argument("--write", type=Path, help="a Markdown file for the table")
     arguments = parser.parse_args()
+    lines = []
     for line in measure(arguments.rows):
+        lines.append(line)
         print(f"{line.what:56} {line.came:>10}   {line.target}".rstrip(), flush=True)
-    if arguments.largest:
-        line = fleet(10_000, 1_000, "at most 90 s")
-        print(f"{line.what:56} {line.came:>10}   {line.target}")
+    if arguments.write is not None:
+        arguments.write.write_text(page(lines), encoding="utf-8")
+
+
+def page(lines: list[Measure]) -> str:
+    """What came, as Markdown."""
+    cores = os.cpu_count()
+    rows = [f"| {line.what} | {line.came} | {line.target} |" for line in lines]
+    made = (
+        f"Made by `python benchmarks/default.py --write`, with subadjacent "
+        f"{subadjacent.__version__}, NumPy {np.__version__}. Ratios are medians of five, each of "
+        f"two runs one after the other."
+    )
+    return "\n".join(
+        [
+            f"# The default on {cores} cores",
+            "",
+            made,
+            "",
+            "| | came | aimed at |",
+            "|---|--:|---|",
+            *rows,
+            "",
+        ]
+    )
 
 
 if __name__ == "__main__":
