@@ -21,7 +21,8 @@ FOLDS = 5
 LEARNING_CLIP = 10.0
 # and beyond this where they are applied: one channel that is far out must not put all others out
 CLIP = 30.0
-# share of the mean variance added to every channel's: relations of a few rows are not believed
+# share of the mean variance added to every channel's: relations of a few rows are not believed.
+# A plateau from a tenth of it to three times (docs/log.md, "The default detector")
 SHRINKAGE = 0.1
 # and as much at least, in squared standard deviations
 LEAST = 1e-3

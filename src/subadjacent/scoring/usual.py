@@ -34,7 +34,7 @@ JOINT_SOFTNESS = 30.0
 JOINT_CLIP = 4.0
 # rows whose squares are averaged to tell how much a channel varies
 SPREAD = 40
-# weight of that, beside 1 for all scales together
+# weight of that, beside 1 for all scales together (docs/log.md, "The default detector")
 SPREAD_WEIGHT = 0.1
 # squares beyond this are cut there: one row does not make a channel vary for long
 LARGEST_SQUARE = 1e4

@@ -34,7 +34,8 @@ log = logging.getLogger(__name__)
 SHARE = 0.99
 # the unit of an entity that hardly anything ever surprised
 LEAST_UNIT = 2e-3
-# rows and entities that the model for entities never seen learns from
+# rows and entities that the model for entities never seen learns from: more of them take longer
+# than all the rest of a fleet (docs/log.md, "The linear default rebuilt")
 POOLED_ROWS, POOLED_ENTITIES = 20_000, 40
 # so many entities, or values in several of them, are worth several processes
 MANY_ENTITIES, MANY_VALUES = 100, 5_000_000
