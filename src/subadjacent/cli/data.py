@@ -26,7 +26,7 @@ data = typer.Typer(
 )
 
 
-class Form(StrEnum):
+class ListFormat(StrEnum):
     """How the list is printed."""
 
     table = "table"
@@ -59,8 +59,8 @@ def list_sets(
         bool, typer.Option(help="Read every set that is there and compare it with Table 1.")
     ] = True,
     format: Annotated[  # noqa: A002 — the option's name
-        Form, typer.Option(help="A table for people, a JSON object a line, or CSV.")
-    ] = Form.table,
+        ListFormat, typer.Option(help="A table for people, a JSON object a line, or CSV.")
+    ] = ListFormat.table,
     quiet: option.Quiet = False,
 ) -> None:
     """List the sets: what each is, its licence, whether it is there and whole."""
@@ -71,10 +71,10 @@ def list_sets(
         for number, source in enumerate(SOURCES.values()):
             bar.update(number, len(SOURCES), source.title)
             rows.append(_line(source, data_root(root), check=check))
-    if format is Form.json:
+    if format is ListFormat.json:
         for row in rows:
             print_json(row)
-    elif format is Form.csv:
+    elif format is ListFormat.csv:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(rows[0])
         writer.writerows(row.values() for row in rows)

@@ -77,13 +77,13 @@ def fit_scalers(series: Sequence[TrainSeries], clip: float = 10.0) -> EntityScal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Moments:
+class _ChannelMoments:
     mean: NDArray[np.float64]
     variance: NDArray[np.float64]
     largest: NDArray[np.float64]
 
 
-def _moments(parts: Iterable[NDArray[Any]]) -> _Moments:
+def _moments(parts: Iterable[NDArray[Any]]) -> _ChannelMoments:
     """Moments of all rows, chunk by chunk (Chan's update), in float64."""
     count, mean, spread, largest = 0, np.zeros(()), np.zeros(()), np.zeros(())
     for values in parts:
@@ -97,10 +97,10 @@ def _moments(parts: Iterable[NDArray[Any]]) -> _Moments:
             spread = spread + shift**2 * (count * len(part) / total)
             largest = np.maximum(largest, np.abs(part).max(axis=0))
             count = total
-    return _Moments(mean, spread / max(count, 1), largest)
+    return _ChannelMoments(mean, spread / max(count, 1), largest)
 
 
-def _scaler(moments: _Moments, clip: float) -> Scaler:
+def _scaler(moments: _ChannelMoments, clip: float) -> Scaler:
     deviation = np.sqrt(moments.variance)
     varies = deviation > CONSTANT * moments.largest
     return Scaler(moments.mean, np.where(varies, deviation, np.maximum(deviation, 1.0)), clip)

@@ -89,7 +89,7 @@ class Subspace(Predictor):
         return State({"mean": self.mean, "directions": self.directions}, {"window": self.length})
 
 
-class _Task(NamedTuple):
+class _SubspaceTask(NamedTuple):
     """Series to fit one subspace to, on the scale of one scaler."""
 
     series: Sequence[TrainSeries]
@@ -127,13 +127,13 @@ class SubspaceMethod(ResidualMethod):
         self, series: Sequence[TrainSeries], scalers: EntityScalers, run: Runtime
     ) -> PerEntity[Predictor]:
         named = [one for one in series if one.entity is not None]
-        pooled = self._fit_subspace(_Task(series, scalers.pooled))
+        pooled = self._fit_subspace(_SubspaceTask(series, scalers.pooled))
         if len(series) == 1:
             # all rows are its own
             return PerEntity(
                 pooled, {one.entity: pooled for one in named if one.entity is not None}
             )
-        tasks = [_Task([one], scalers.of(one.entity)) for one in named]
+        tasks = [_SubspaceTask([one], scalers.of(one.entity)) for one in named]
         spread = run.map if len(named) >= MANY_ENTITIES else in_turn
         by_entity: dict[str, Predictor] = {}
         for one, subspace in zip(named, spread(self._fit_subspace, tasks), strict=True):
@@ -141,7 +141,7 @@ class SubspaceMethod(ResidualMethod):
             run.watch(Progress("fitting", len(by_entity), len(named), "entities"))
         return PerEntity(pooled, by_entity)
 
-    def _fit_subspace(self, task: _Task) -> Subspace:
+    def _fit_subspace(self, task: _SubspaceTask) -> Subspace:
         length = int(self.window)
         stretches = (
             standardised(one.values[start:stop], task.scaler, length)

@@ -25,7 +25,7 @@ from subadjacent.errors import InputError
 from subadjacent.report import model_facts
 from subadjacent.report.downsample import min_max, step_for
 from subadjacent.report.marks import Stretches, by_severity, marked_stretches
-from subadjacent.report.model_facts import Attention, BandShape, attention, curves, history
+from subadjacent.report.model_facts import AttentionMatrix, BandShape, attention, curves, history
 from subadjacent.report.panels import in_words
 from subadjacent.report.text import curve
 from subadjacent.report.timeline import timeline
@@ -124,7 +124,7 @@ def _mark(axis: Axes, alarms: Sequence[Alarm], labels: Stretches, fitted: Stretc
     axis.margins(x=0)
 
 
-def figure_attention(found: Attention, row: int, band: BandShape | None = None) -> Figure:
+def figure_attention(found: AttentionMatrix, row: int, band: BandShape | None = None) -> Figure:
     """Attention in the window that a row is scored by, with the band outlined if there is one."""
     first, matrix = found
     n = len(matrix)

@@ -26,24 +26,24 @@ LEAST_AROUND, MOST_AROUND = 30, 100
 
 
 @runtime_checkable
-class Attentive(Protocol):
+class HasAttention(Protocol):
     """A model with an attention matrix to look at."""
 
     def attention_around(self, rows: Array, row: int) -> tuple[int, Array]:
         """The first row of the window that ``row`` is scored by, and its A[query, key]."""
 
 
-class Attention(NamedTuple):
+class AttentionMatrix(NamedTuple):
     """The attention matrix of a window, and the row of the series it begins at."""
 
     first: int
     matrix: Array  # (N, N), row: the point that looks
 
 
-def attention(detector: BaseDetector, series: TrainSeries, row: int) -> Attention | None:
+def attention(detector: BaseDetector, series: TrainSeries, row: int) -> AttentionMatrix | None:
     """The attention in the window that a row is scored by; None where the model has none."""
     model = detector.models_.of(series.entity)
-    if not isinstance(model, Attentive):
+    if not isinstance(model, HasAttention):
         return None
     start, stop = next(one for one in series.stretches if one[0] <= row < one[1])
     try:
@@ -51,7 +51,7 @@ def attention(detector: BaseDetector, series: TrainSeries, row: int) -> Attentio
     except InputError:
         # a model around a network, which has no attention
         return None
-    return Attention(start + first, matrix)
+    return AttentionMatrix(start + first, matrix)
 
 
 class BandShape(NamedTuple):

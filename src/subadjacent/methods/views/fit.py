@@ -30,8 +30,8 @@ from subadjacent.scoring.usual_fit import (
 )
 from subadjacent.scoring.weights import PartWeights, typical_surprise
 
-# the slow rhythm: about every 16th row from 20 to 400 rows away, or as many further between. Half the
-# reach is as good (docs/log.md, "The default detector")
+# the slow rhythm: about every 16th row from 20 to 400 rows away, or as many further between. Half
+# the reach is as good (docs/log.md, "The default detector")
 SLOW_NEAR, SLOW_FAR, SLOW_STEP, SLOW_COUNT = 20, 400, 16, 24
 # it reaches over so many cycles, which finds broken cycles of more than 400 rows (same entry), and
 # over one in so many of the rows at most

@@ -59,7 +59,7 @@ class ViewsMethod(Method):
         """Learn the views of every entity, and of all together."""
         _check_rows(series, self.settings.far)
         scalers = fit_scalers(series, FAR_CLIP)
-        tasks = [_Task(one, scalers.of(one.entity), self.settings) for one in series]
+        tasks = [_EntityTask(one, scalers.of(one.entity), self.settings) for one in series]
         spread = run.map if _worth_spreading(series) else in_turn
         fits: list[EntityFit] = []
         for fit in spread(_fit_entity, [*tasks, *self._pooled_task(series, scalers.pooled)]):
@@ -84,7 +84,7 @@ class ViewsMethod(Method):
             np.concatenate([fit.held_out for fit in entities]),
         )
 
-    def _pooled_task(self, series: Sequence[TrainSeries], scaler: Scaler) -> list[_Task]:
+    def _pooled_task(self, series: Sequence[TrainSeries], scaler: Scaler) -> list[_EntityTask]:
         """All entities together, on the scale that an unknown one will have."""
         if len(series) == 1:
             return []
@@ -93,14 +93,14 @@ class ViewsMethod(Method):
         parts = [rows for one in some for rows in _last_stretches(one, most)]
         starts = np.cumsum([0, *map(len, parts)])[:-1]
         together = TrainSeries(np.concatenate(parts), starts=tuple(starts.tolist()))
-        return [_Task(together, scaler, self.settings)]
+        return [_EntityTask(together, scaler, self.settings)]
 
     def restore(self, state: State, channels: int) -> Model:
         """A model from its saved state."""
         return restore(state, channels, self.settings)
 
 
-class _Task(NamedTuple):
+class _EntityTask(NamedTuple):
     """An entity to be fitted: all that another process needs."""
 
     series: TrainSeries
@@ -129,7 +129,7 @@ class EntityFits(NamedTuple):
     pooled: EntityViews
 
 
-def _fit_entity(task: _Task) -> EntityFit:
+def _fit_entity(task: _EntityTask) -> EntityFit:
     series, scaler, settings = task
     parts = [scaler.apply(series.values[start:stop]) for start, stop in series.stretches]
     views, unseen = fit_views(parts, settings)
