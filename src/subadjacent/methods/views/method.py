@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -59,7 +59,11 @@ class ViewsMethod(Method):
         """Learn the views of every entity, and of all together."""
         _check_rows(series, self.settings.far)
         scalers = fit_scalers(series, FAR_CLIP)
-        tasks = [_EntityTask(one, scalers.of(one.entity), self.settings) for one in series]
+        tasks = [
+            # other processes have no use for labels of rows
+            _EntityTask(replace(one, index=None), scalers.of(one.entity), self.settings)
+            for one in series
+        ]
         spread = run.map if _worth_spreading(series) else in_turn
         fits: list[EntityFit] = []
         for fit in spread(_fit_entity, [*tasks, *self._pooled_task(series, scalers.pooled)]):
