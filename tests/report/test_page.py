@@ -350,7 +350,7 @@ def test_an_interrupted_training_is_warned_of(plant: Plant) -> None:
 # what each detector shows between the data and the score
 SHOWN = {
     "SubAdjacentDetector": [
-        *("Level", "Other channels", "Rhythm", "All channels", "Local rhythm", "Slow rhythm")
+        *("Level", "Rhythm", "Local rhythm", "Slow rhythm", "Other channels", "All channels")
     ],
     "SubAdjacentTransformerDetector": ["Error", "Contribution", "Row score"],
     "AnomalyTransformerDetector": ["Error", "Contribution", "Row score"],
