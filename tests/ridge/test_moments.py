@@ -80,8 +80,8 @@ def test_moments_are_the_definition(layout: Layout, local: bool, count: int) -> 
     first, last = layout[1], layout[1] + count
     found = moments(ridge, inputs, first, last)
     if local and count > 20:
-        assert inputs.bent is not None
-        assert inputs.bent[first:last].any()
+        assert inputs.clipped is not None
+        assert inputs.clipped[first:last].any()
     assert_same(found, slow_moments(ridge, rows, first, last), 1e-5)
 
 
@@ -119,6 +119,18 @@ def test_cut_features_are_counted_as_cut() -> None:
     found = moments(ridge, inputs, 5, FEW + 5)
     # eight rows have a neighbour of some 300, and count it as 10
     assert np.diag(found.features)[:-1].max() < 20 * FEW
+    assert_same(found, multiplied_out(ridge, inputs, every), 1e-4)
+
+
+def test_more_rows_with_cut_features_than_are_taken_at_a_time() -> None:
+    ridge, rows = blank((2, 5, 5, 1), 2, local=True), noise(3 * FEW)
+    # every row has a neighbour that is far out
+    rows[::4] += 300.0
+    inputs = ridge.inputs(rows)
+    assert inputs.clipped is not None
+    assert inputs.clipped[5:-5].all()
+    every = np.arange(5, 3 * FEW - 5)
+    found = moments(ridge, inputs, 5, 3 * FEW - 5)
     assert_same(found, multiplied_out(ridge, inputs, every), 1e-4)
 
 

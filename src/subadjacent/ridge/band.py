@@ -35,7 +35,7 @@ class Inputs:
     seen: NDArray[Any]  # (T, K) along the axes
     target: NDArray[Any]  # (T, C)
     level: NDArray[Any] | None  # (T, K)
-    bent: NDArray[np.bool_] | None  # (T,): which rows have a feature that is cut
+    clipped: NDArray[np.bool_] | None  # (T,): which rows have a feature that is cut
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +92,7 @@ class BandRidge:
         far = far - far.mean(axis=0)
         mean = self._mean(far)
         seen, level = far @ self.axes, mean @ self.axes
-        return Inputs(seen, far - mean, level, self._bent(seen, level))
+        return Inputs(seen, far - mean, level, self._clipped(seen, level))
 
     def features(self, inputs: Inputs, first: int, last: int) -> NDArray[Any]:
         """The features of rows ``first`` to ``last``, without the constant, (rows, J·K)."""
@@ -122,15 +122,15 @@ class BandRidge:
             for view, some in zip(views[1:], of_sides[1:], strict=True):
                 total += view @ some
             expected[rows] = total
-        if inputs.level is not None and inputs.bent is not None:
+        if inputs.level is not None and inputs.clipped is not None:
             # every feature is relative to the level: the sum of its weights takes it off at once
             summed = weights.reshape(self.neighbours.count, -1, weights.shape[1]).sum(axis=0)
             expected -= inputs.level[first:last] @ summed
-            bent = first + np.flatnonzero(inputs.bent[first:last])
-            if len(bent):
-                values = inputs.seen[bent[:, None] + self.neighbours.offsets]
-                values = cut(values - inputs.level[bent, None])
-                expected[bent - first] = values.reshape(len(bent), -1) @ weights
+            clipped = first + np.flatnonzero(inputs.clipped[first:last])
+            if len(clipped):
+                values = inputs.seen[clipped[:, None] + self.neighbours.offsets]
+                values = cut(values - inputs.level[clipped, None])
+                expected[clipped - first] = values.reshape(len(clipped), -1) @ weights
         return expected
 
     def _mean(self, rows: Rows) -> Rows:
@@ -144,7 +144,7 @@ class BandRidge:
             mean += total[np.clip(first + count, 0, len(rows))] - total[first]
         return np.asarray(mean / self.neighbours.count, dtype=rows.dtype)
 
-    def _bent(self, seen: NDArray[Any], level: NDArray[Any]) -> NDArray[np.bool_]:
+    def _clipped(self, seen: NDArray[Any], level: NDArray[Any]) -> NDArray[np.bool_]:
         """Which rows have a neighbour so far from their level that it is cut, or one between."""
         if not len(seen):
             return np.zeros(0, dtype=bool)

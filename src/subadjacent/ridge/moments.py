@@ -85,20 +85,22 @@ def moments(ridge: BandRidge, inputs: Inputs, first: int, last: int) -> Moments:
     """Of the rows from ``first`` to ``last``, all of them complete."""
     if last - first < FEW:
         return _of_rows(ridge, inputs, first, last)
-    found = _by_lags(ridge.neighbours, inputs, first, last)
-    if inputs.level is None or inputs.bent is None:
-        return found
-    found = _relative(found, ridge.neighbours.count)
-    bent = first + np.flatnonzero(inputs.bent[first:last])
-    if len(bent):
-        # rows with a feature that is cut: as if it were not, and as they are. In float64, for
-        # what is cut is large and its squares must cancel
-        values = inputs.seen[bent[:, None] + ridge.neighbours.offsets].astype(np.float64)
-        uncut = (values - values.mean(axis=1, keepdims=True)).reshape(len(bent), -1)
-        targets = inputs.target[bent].astype(np.float64)
-        found = found - Moments.multiplied_out(with_constant(uncut), targets)
-        found = found + Moments.multiplied_out(with_constant(cut(uncut)), targets)
-    return found
+    total = _by_lags(ridge.neighbours, inputs, first, last)
+    if inputs.clipped is None:
+        return total
+    total = _relative(total, ridge.neighbours.count)
+    clipped = first + np.flatnonzero(inputs.clipped[first:last])
+    # some at a time: the windows of many rows would take too much memory
+    for start in range(0, len(clipped), FEW):
+        rows = clipped[start : start + FEW]
+        # out as if no feature were cut, and in as they are. In float64, for what is cut is large
+        # and its squares must cancel
+        values = inputs.seen[rows[:, None] + ridge.neighbours.offsets].astype(np.float64)
+        uncut = (values - values.mean(axis=1, keepdims=True)).reshape(len(rows), -1)
+        targets = inputs.target[rows].astype(np.float64)
+        total = total - Moments.multiplied_out(with_constant(uncut), targets)
+        total = total + Moments.multiplied_out(with_constant(cut(uncut)), targets)
+    return total
 
 
 def _of_rows(ridge: BandRidge, inputs: Inputs, first: int, last: int) -> Moments:
@@ -120,48 +122,60 @@ def _by_lags(neighbours: Neighbours, inputs: Inputs, first: int, last: int) -> M
     # relative features are differences of these sums, which then must not lose digits
     seen = np.asarray(inputs.seen, dtype=np.float32 if inputs.level is None else np.float64)
     targets = np.asarray(inputs.target[first:last], dtype=seen.dtype)
-    width, channels = seen.shape[1], targets.shape[1]
+    width = seen.shape[1]
+    # where the features of each side begin
     starts = np.cumsum([0, *(side.size * width for side in neighbours.sides)])
     heads = len(neighbours.sides) * width
-    products = np.zeros((heads + channels + 1, starts[-1]))
+    # of each side's first lag, each target and the constant, with every feature
+    products = np.zeros((heads + targets.shape[1] + 1, starts[-1]))
     for rows, views in neighbours.aligned(seen, first, last):
-        ours = targets[rows]
-        left = np.concatenate(
-            [*(view[:, :width] for view in views), ours, np.ones((len(ours), 1), seen.dtype)],
-            axis=1,
-        )
+        ones = np.ones((len(views[0]), 1), seen.dtype)
+        left = np.concatenate([*(view[:, :width] for view in views), targets[rows], ones], axis=1)
         for view, (start, stop) in zip(views, pairwise(starts), strict=True):
             products[:, start:stop] += left.T @ view
-    full = np.empty((starts[-1] + 1, starts[-1] + 1))
-    ends = _ends(neighbours, seen, first, last)
-    for one, (top, bottom) in enumerate(pairwise(starts)):
-        for other, (left_, right) in enumerate(pairwise(starts)):
-            block = full[top:bottom, left_:right]
-            block[:width] = products[one * width : (one + 1) * width, left_:right]
-            block[:, :width] = products[other * width : (other + 1) * width, top:bottom].T
-            change = ends[top:bottom, left_:right]
-            for at in range(width, bottom - top, width):
-                row = slice(at, at + width)
-                before = slice(at - width, at)
-                block[row, width:] = block[before, :-width] + change[before, :-width]
-    sums = products[-1]
-    full[-1, :-1] = full[:-1, -1] = sums
-    full[-1, -1] = last - first
+    features = np.empty((starts[-1] + 1, starts[-1] + 1))
+    features[:-1, :-1] = _all_lags(products[:heads], starts, _ends(neighbours, seen, first, last))
+    features[-1, :-1] = features[:-1, -1] = products[-1]
+    features[-1, -1] = last - first
     constant = targets.sum(axis=0, dtype=np.float64)
     by_target = np.concatenate([products[heads:-1], constant[:, None]], axis=1).T
-    return Moments(full, by_target, np.square(targets, dtype=np.float64).sum(axis=0))
+    return Moments(features, by_target, np.square(targets, dtype=np.float64).sum(axis=0))
+
+
+def _all_lags(
+    products: NDArray[np.float64], starts: NDArray[np.int64], ends: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Product sums of all pairs of lags, from those of each side's first lag, (J·K, J·K).
+
+    In the block of any two sides, each pair follows from the pair of lags a step smaller.
+    """
+    width = len(products) // (len(starts) - 1)
+    full = np.empty_like(ends)
+    sides = [slice(start, stop) for start, stop in pairwise(starts)]
+    for rows, of_rows in zip(sides, np.split(products, len(sides)), strict=True):
+        for columns, of_columns in zip(sides, np.split(products, len(sides)), strict=True):
+            block, change = full[rows, columns], ends[rows, columns]
+            block[:width] = of_rows[:, columns]
+            block[:, :width] = of_columns[:, rows].T
+            for at in range(width, len(block), width):
+                smaller = slice(at - width, at)
+                grown = block[smaller, :-width] + change[smaller, :-width]
+                block[at : at + width, width:] = grown
+    return full
 
 
 def _ends(neighbours: Neighbours, seen: NDArray[Any], first: int, last: int) -> NDArray[np.float64]:
     """What product sums change by when all lags grow by a step: (J·K, J·K)."""
-    steps = np.arange(neighbours.step)
-    total = np.zeros((0, 0))
-    for at, sign in ((last, 1.0), (first, -1.0)):
-        rows = at + steps[:, None] + neighbours.offsets
+    entering, leaving = (
         # the farthest lag does not grow: what it would be is not used
-        values = seen[np.minimum(rows, len(seen) - 1)].reshape(len(steps), -1).astype(np.float64)
-        total = total + sign * (values.T @ values) if total.size else sign * (values.T @ values)
-    return total
+        seen[
+            np.minimum(at + np.arange(neighbours.step)[:, None] + neighbours.offsets, len(seen) - 1)
+        ]
+        .reshape(neighbours.step, -1)
+        .astype(np.float64)
+        for at in (last, first)
+    )
+    return np.asarray(entering.T @ entering - leaving.T @ leaving)
 
 
 def _relative(found: Moments, neighbours: int) -> Moments:
