@@ -14,7 +14,6 @@ from subadjacent.data.plant import Event
 from subadjacent.data.synthetic import Floats
 from subadjacent.errors import InputError
 
-STATES = [*list(DEVELOPMENT)[:2], *list(KEPT_BACK)[:3]]
 SHAPES = [*list(DEVELOPMENT)[2:], *list(KEPT_BACK)[3:]]
 
 every_kind = pytest.mark.parametrize("kind", [*DEVELOPMENT, *KEPT_BACK])
@@ -96,14 +95,14 @@ def test_an_anomaly_is_large_enough_to_be_seen(kind: str, seed: int) -> None:
         assert relative.max() > 0.4
 
 
-@pytest.mark.parametrize("kind", STATES)
+@every_kind
 @some_seeds
-def test_a_state_never_seen_moves_in_steps_of_usual_size(kind: str, seed: int) -> None:
+def test_no_channel_moves_further_between_rows_than_in_training(kind: str, seed: int) -> None:
     series = drawn(kind, seed)
     largest = np.abs(np.diff(series.train, axis=0)).max(axis=0)
     for event in series.events:
         steps = np.abs(np.diff(series.test[event.start - 1 : event.stop + 1], axis=0))
-        assert (steps <= 1.1 * largest).all()
+        assert (steps <= largest * (1 + 1e-9)).all()
 
 
 def _summaries(windows: Floats) -> Floats:
@@ -129,8 +128,11 @@ def test_another_shape_has_level_variance_and_spectrum_of_normal_windows(
             window = series.test[event.start : event.stop, channel]
             summaries = _summaries(np.vstack([window, normal]))
             low, high = summaries[1:].min(axis=0), summaries[1:].max(axis=0)
-            assert (summaries[0] >= low).all(), (channel, summaries[0], low, high)
-            assert (summaries[0] <= high).all(), (channel, summaries[0], low, high)
+            # mean and deviation in standard deviations; two spectra can be 2 apart
+            deviation = series.train[:, channel].std()
+            tolerance = np.array([0.15 * deviation, 0.15 * deviation, 0.25])
+            assert (summaries[0] >= low - tolerance).all()
+            assert (summaries[0] <= high + tolerance).all()
 
 
 def test_the_signs_of_an_unseen_combination_multiply_to_one_except_in_an_anomaly() -> None:

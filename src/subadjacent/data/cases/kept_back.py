@@ -58,7 +58,7 @@ def valve_at_another_load(rng: np.random.Generator, rows: int) -> Draft:
     valve = np.zeros(rows)
     for start, stop in _runs(~between):
         if rng.random() < 0.7:
-            valve[start + rng.integers(0, 10) : stop - rng.integers(0, 10)] = 1
+            valve[start + rng.integers(0, 10) : max(0, stop - rng.integers(0, 10))] = 1
     curves = [np.tanh(steep * load) for steep in rng.uniform(0.8, 4, 6)]
     noise = 0.02 * rng.standard_normal((rows, 4))
     others = np.column_stack([*curves, 5 * ordinary(rng, rows, 2)])
@@ -102,7 +102,7 @@ def fold_lost(rng: np.random.Generator, rows: int) -> Draft:
 
     def change(_rng: np.random.Generator, where: slice) -> Floats:
         changed = values[where].copy()
-        share = plateau(where.stop - where.start, ramp=8)[:, None]
+        share = plateau(where.stop - where.start, ramp=20)[:, None]
         changed[:, 2:4] += share * (odd - clean)[where]
         return changed
 
@@ -110,7 +110,7 @@ def fold_lost(rng: np.random.Generator, rows: int) -> Draft:
     apart = np.abs(odd - clean) / clean.std(axis=0)
     spans = [
         (start, stop)
-        for start, stop in consecutive(rng, rows, 30, 60)
+        for start, stop in consecutive(rng, rows, 45, 64)
         if apart[start:stop].mean() > 1.2
     ]
     return Draft(values, spans, change)

@@ -74,7 +74,8 @@ class Case:
 def case(kind: str, seed: int = 0, n: int = SHORTEST) -> Case:
     """A series with anomalies of one kind, 1 to 4 % of the test rows.
 
-    Within an anomaly no channel leaves the range of its training rows.
+    Within an anomaly no channel leaves the range of its training rows, nor
+    moves further from one row to the next than it did there.
 
     Parameters
     ----------
@@ -116,8 +117,10 @@ def case(kind: str, seed: int = 0, n: int = SHORTEST) -> Case:
 def _anomalies(rng: np.random.Generator, draft: Draft, n: int) -> list[tuple[Span, Floats]]:
     """Spans of test rows, drawn in random order, and their values: in range, with gaps."""
     low, high = draft.values[:n].min(axis=0), draft.values[:n].max(axis=0)
+    largest_step = np.abs(np.diff(draft.values[:n], axis=0)).max(axis=0)
     spans = [(start, stop) for start, stop in draft.spans if n < start and stop < 2 * n]
-    shortest = min(stop - start for start, stop in spans)
+    # not the shortest: a span that must still come may be out of range or too near
+    short = int(np.quantile([stop - start for start, stop in spans], 0.2))
     fewest, most = (count * n // SHORTEST for count in (FEWEST_EVENTS, MOST_EVENTS))
     wanted = int(rng.integers(fewest, most, endpoint=True))
     rows_left = int(MOST_ANOMALOUS * n)
@@ -125,12 +128,14 @@ def _anomalies(rng: np.random.Generator, draft: Draft, n: int) -> list[tuple[Spa
     for position in rng.permutation(len(spans)):
         start, stop = spans[position]
         # what the events that must still come need at the least
-        reserved = shortest * max(0, fewest - len(chosen) - 1)
+        reserved = short * max(0, fewest - len(chosen) - 1)
         apart = all(stop + GAP <= first or last + GAP <= start for first, last in chosen)
         if len(chosen) == wanted or not apart or stop - start + reserved > rows_left:
             continue
         rows = draft.change(rng, slice(start, stop))
-        if ((low <= rows) & (rows <= high)).all():
+        around = np.vstack([draft.values[start - 1], rows, draft.values[stop]])
+        in_range = ((low <= rows) & (rows <= high)).all()
+        if in_range and (np.abs(np.diff(around, axis=0)) <= largest_step).all():
             chosen[start, stop] = rows
             rows_left -= stop - start
     return sorted(chosen.items(), key=lambda item: item[0])
