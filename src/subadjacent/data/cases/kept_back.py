@@ -61,7 +61,7 @@ def valve_at_another_load(rng: np.random.Generator, rows: int) -> Draft:
             valve[start + rng.integers(0, 10) : max(0, stop - rng.integers(0, 10))] = 1
     curves = [np.tanh(steep * load) for steep in rng.uniform(0.8, 4, 6)]
     noise = 0.02 * rng.standard_normal((rows, 4))
-    others = np.column_stack([*curves, 5 * ordinary(rng, rows, 2)])
+    others = np.column_stack([*curves, ordinary(rng, rows, 2)])
     others[:, :6] += 0.02 * rng.standard_normal((rows, 6))
 
     def drawn(valve: Floats, where: slice) -> Floats:
@@ -139,7 +139,7 @@ def swapped_order(rng: np.random.Generator, rows: int) -> Draft:
     batches = consecutive(rng, rows + 90, 58, 85)
     work = np.zeros(rows + 90)
     half = 25  # rows of each of the two
-    at = np.arange(half)
+    at = np.arange(half, dtype=np.float64)
     spans: list[Span] = []
     for start, _ in batches:
         peaks = bump(at, 7, 2.2) + 0.8 * bump(at, 17, 2.2)
