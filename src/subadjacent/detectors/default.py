@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from subadjacent.detectors.base import BaseDetector
@@ -37,6 +38,9 @@ class SubAdjacentDetector(BaseDetector):
     lookahead : "full" or int
         Rows after a row that its score may depend on. "full": about 450, more where cycles are
         long. With 0 a score never changes when more rows come, and finds clearly less.
+    views : "all" or sequence of str
+        The views that take part: "level", "rhythm", "local rhythm", "slow rhythm", "state" and
+        "shape".
     network : None, "small" or "paper"
         Add the residuals of a Sub-Adjacent Transformer of this size, trained for all entities
         together, with half the weight of a linear model. It takes torch and many times as long,
@@ -75,6 +79,7 @@ class SubAdjacentDetector(BaseDetector):
         far: int = 30,
         smoothing: int = 20,
         lookahead: int | str = "full",
+        views: str | Sequence[str] = "all",
         network: str | None = None,
         contamination: Any = "auto",
         fill_limit: int = 10,
@@ -86,6 +91,7 @@ class SubAdjacentDetector(BaseDetector):
         self.far = far
         self.smoothing = smoothing
         self.lookahead = lookahead
+        self.views = views
         self.network = network
         self.contamination = contamination
         self.fill_limit = fill_limit
@@ -95,7 +101,7 @@ class SubAdjacentDetector(BaseDetector):
 
     def _method(self) -> Method:
         require_whole("fill_limit", self.fill_limit, least=0)
-        settings = ViewSettings(self.near, self.far, self.smoothing, self.lookahead)
+        settings = ViewSettings(self.near, self.far, self.smoothing, self.lookahead, self.views)
         if self.network is None:
             return ViewsMethod(settings)
         if not isinstance(self.network, str) or self.network not in NETWORKS:

@@ -1,4 +1,6 @@
-"""The weighted mean over all parts of all views, chunk by chunk.
+"""What all views together make of a stretch, chunk by chunk.
+
+The parts of views that expect values are averaged; what was never seen is added to their mean.
 
 Shapes: T rows of a stretch, C channels, P parts.
 """
@@ -11,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.methods.views.view import PARTS
+from subadjacent.methods.views.novelty import Novelty
 from subadjacent.runtime import side_by_side
 from subadjacent.scoring.moving import (
     WindowSums,
@@ -29,16 +31,28 @@ DECIMALS = 6
 
 
 class PartOfStretch(NamedTuple):
-    """What one part makes of a stretch: the surprise of some rows, and which rows it judges."""
+    """What one part makes of a stretch: the surprise of some rows, and which rows it judges.
+
+    It counts by its weight and a factor; the mean is by the weights of parts that judge a row.
+    """
 
     surprise: Callable[[int, int], Surprise]
     judged: NDArray[np.bool_]
+    weight: float
+    factor: float
+
+
+class AddedPart(NamedTuple):
+    """What is added to the mean over parts: the surprise of rows and of their values."""
+
+    novelty: Novelty
+    weight: float
 
 
 class Combined(NamedTuple):
     """What all parts together make of a stretch.
 
-    ``by_part`` is what each part adds to ``rows``, the mean over channels.
+    ``by_part`` is what each part adds to ``rows``, those that are added after the others.
     """
 
     values: NDArray[np.float32]  # (T, C)
@@ -46,30 +60,36 @@ class Combined(NamedTuple):
     by_part: NDArray[np.float64]  # (P, T)
 
 
-def combine(parts: Sequence[PartOfStretch], factors: Sequence[float], shape: Any) -> Combined:
-    """The mean over parts by weight and factor, at each row over the parts that judge it."""
+def combine(parts: Sequence[PartOfStretch], added: Sequence[AddedPart], shape: Any) -> Combined:
+    """The mean over parts, at each row over those that judge it, and what others add to it."""
     rows, channels = shape
     values = np.empty((rows, channels), dtype=np.float32)
-    means, by_part = np.empty(rows), np.zeros((len(parts), rows))
-    weight = np.sum(
-        [part.weight * own.judged for part, own in zip(PARTS, parts, strict=True)], axis=0
-    )
+    means, by_part = np.empty(rows), np.zeros((len(parts) + len(added), rows))
+    weight = np.zeros(rows)
+    for part in parts:
+        weight += part.weight * part.judged
 
     def add_up(bounds: tuple[int, int]) -> None:
         first, last = bounds
         here = slice(first, last)
         total = np.zeros((last - first, channels))
-        for number, (part, own, factor) in enumerate(zip(PARTS, parts, factors, strict=True)):
-            judged = own.judged[here]
+        for number, part in enumerate(parts):
+            judged = part.judged[here]
             if not judged.any():
                 continue
-            surprise = own.surprise(first, last)
             # rows that are not judged have a residual of 0, but averages with those next to them
-            surprise *= (part.weight * factor / weight[here] * judged)[:, None]
+            share = np.zeros(last - first)
+            np.divide(part.weight * part.factor, weight[here], out=share, where=judged)
+            surprise = part.surprise(first, last)
+            surprise *= share[:, None]
             by_part[number, here] = surprise.mean(axis=1)
             total += surprise
-        values[here] = total
         means[here] = total.mean(axis=1)
+        for number, (novelty, added_weight) in enumerate(added, start=len(parts)):
+            by_part[number, here] = added_weight * novelty.rows[here]
+            means[here] += by_part[number, here]
+            total += added_weight * novelty.values[here]
+        values[here] = total
 
     side_by_side(add_up, chunks(rows), worth_it=rows * channels >= MANY)
     return Combined(values, means, by_part)

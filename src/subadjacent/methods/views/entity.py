@@ -5,8 +5,10 @@ Shapes: T rows of a stretch, C channels.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from subadjacent.data.scaling import Scaler
 from subadjacent.methods.method import Model, State
 from subadjacent.methods.views.combine import (
     MANY,
+    AddedPart,
     Combined,
     PartOfStretch,
     combine,
@@ -23,17 +26,11 @@ from subadjacent.methods.views.combine import (
     unusual,
 )
 from subadjacent.methods.views.network import NetworkView
-from subadjacent.methods.views.settings import ViewSettings
-from subadjacent.methods.views.view import (
-    ACROSS,
-    LOCAL,
-    NETWORK,
-    PARTS,
-    VIEWS,
-    WHOLE,
-    Look,
-    View,
-)
+from subadjacent.methods.views.novelty import WEIGHTS, Novelty
+from subadjacent.methods.views.settings import LOCAL, SHAPE, VIEWS, ViewSettings
+from subadjacent.methods.views.shapes import ShapeView
+from subadjacent.methods.views.states import StateView
+from subadjacent.methods.views.view import ACROSS, NETWORK, WHOLE, Look, View, parts_of
 from subadjacent.ridge.axes import Rows
 from subadjacent.runtime import side_by_side
 from subadjacent.scoring.evidence import Array, Evidence, Reach
@@ -42,44 +39,109 @@ from subadjacent.scoring.usual import SCALES, SPREAD
 from subadjacent.scoring.weights import PartWeights
 
 
+class Seeking(NamedTuple):
+    """A view of what was never seen, and its weight beside 1 for all views that expect values."""
+
+    view: StateView | ShapeView
+    weight: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class EntityViews:
     """All views of one entity, on standardised rows.
 
     Parameters
     ----------
-    views
-        In the order of ``VIEWS``.
+    expecting
+        Views that expect values, by name, in the order of ``VIEWS``.
     weights
-        In the order of ``PARTS``.
+        Of their parts, in the same order.
+    seeking
+        Views that look for something alike in the training rows, by name; without those that know
+        nothing of this entity.
     """
 
-    views: tuple[View, ...]
+    expecting: Mapping[str, View]
     weights: PartWeights
+    seeking: Mapping[str, Seeking]
 
-    def look(self, rows: Rows, lookahead: int | None) -> list[Look]:
+    def look(self, rows: Rows, lookahead: int | None) -> Looks:
         """What each view makes of a stretch."""
-        return side_by_side(
-            lambda view: view.look(rows, lookahead), self.views, worth_it=rows.size >= MANY
+        looks: dict[str, Look] = {}
+        novelties: dict[str, Novelty] = {}
+
+        def expect(name: str) -> None:
+            looks[name] = self.expecting[name].look(rows, lookahead)
+
+        def seek(name: str) -> None:
+            novelties[name] = self.seeking[name].view.novelty(rows)
+
+        # those that take longest first
+        names = [*self.seeking, *self.expecting]
+        side_by_side(
+            lambda name: seek(name) if name in self.seeking else expect(name),
+            names,
+            worth_it=rows.size >= MANY,
         )
+        return Looks(looks, novelties)
 
-    def combine(self, looks: list[Look], shape: tuple[int, ...]) -> Combined:
-        """What all parts together make of it."""
-        parts = [PartOfStretch(part, look.judged) for look in looks for part in look.parts]
-        return combine(parts, self.weights.factors(), shape)
+    def combine(self, looks: Looks, shape: tuple[int, ...]) -> Combined:
+        """What all parts together make of it, in the order of ``forms``."""
+        kinds = [part for name in self.expecting for part in parts_of(name)]
+        surprises = [
+            (surprise, looks.expecting[name].judged)
+            for name in self.expecting
+            for surprise in looks.expecting[name].parts
+        ]
+        parts = [
+            PartOfStretch(surprise, judged, part.weight, factor)
+            for (surprise, judged), part, factor in zip(
+                surprises, kinds, self.weights.factors(), strict=True
+            )
+        ]
+        added = [
+            AddedPart(looks.seeking[name], WEIGHTS[name] * seeking.weight)
+            for name, seeking in self.seeking.items()
+        ]
+        return combine(parts, added, shape)
 
-    def expected(self, looks: list[Look], rows: Rows) -> Rows:
-        """What the local rhythm leads to expect: it follows a level that has moved."""
-        place = VIEWS.index(LOCAL)
-        ridge = self.views[place].ridge
-        assert ridge is not None
-        return ridge.expected(rows, looks[place].residuals)
+    @property
+    def forms(self) -> list[str]:
+        """Names of what is judged, one a part."""
+        return [part.form for name in self.expecting for part in parts_of(name)] + [*self.seeking]
+
+    def expected(self, looks: Looks, rows: Rows) -> Rows | None:
+        """What the local rhythm leads to expect, as it follows a level that has moved.
+
+        Without it, another rhythm; None without any.
+        """
+        ridges = {name: view.ridge for name, view in self.expecting.items()}
+        for name in (LOCAL, *ridges):
+            ridge = ridges.get(name)
+            if ridge is not None:
+                return ridge.expected(rows, looks.expecting[name].residuals)
+        return None
 
     @property
     def reach(self) -> tuple[int, int]:
         """How far the farthest neighbours of any view stand, before and after a row."""
-        sides = [view.ridge.reach for view in self.views if view.ridge is not None]
+        ridges = [view.ridge for view in self.expecting.values() if view.ridge is not None]
+        sides = [ridge.reach for ridge in ridges] or [(0, 0)]
         return max(before for before, _ in sides), max(after for _, after in sides)
+
+    @property
+    def shapes(self) -> ShapeView | None:
+        """The view of shapes, if it takes part."""
+        view = self.seeking[SHAPE].view if SHAPE in self.seeking else None
+        assert view is None or isinstance(view, ShapeView)
+        return view
+
+
+class Looks(NamedTuple):
+    """What each view makes of a stretch, by name."""
+
+    expecting: Mapping[str, Look]
+    seeking: Mapping[str, Novelty]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +173,7 @@ class ViewsModel(Model):
 
     @property
     def reach(self) -> Reach:
-        """Neighbours, then averages of residuals, then averages of the score."""
+        """Neighbours and averages of residuals, or windows; then averages of the score."""
         allowed = self.settings.ahead
         behind, ahead = self.entity.reach
         every = 1
@@ -119,12 +181,13 @@ class ViewsModel(Model):
             behind, ahead = max(behind, self.network.reach), max(ahead, self.network.reach)
             every = self.network.network.stride
         residual = max(*SCALES, SPREAD)
+        behind, ahead = behind + residual, ahead + rows_ahead(residual, allowed.residuals)
+        if self.entity.shapes is not None:
+            window_behind, window_ahead = self.entity.shapes.reach
+            behind, ahead = max(behind, window_behind), max(ahead, window_ahead)
+            every = math.lcm(every, self.entity.shapes.every)
         score = max(smoothing_lengths(self.settings.smoothing))
-        return Reach(
-            behind + residual + score,
-            ahead + rows_ahead(residual, allowed.residuals) + rows_ahead(score, allowed.score),
-            every,
-        )
+        return Reach(behind + score, ahead + rows_ahead(score, allowed.score), every)
 
     def assess(self, rows: Array) -> Evidence:
         """Judge the rows of one unbroken stretch, in one pass."""
@@ -134,16 +197,17 @@ class ViewsModel(Model):
         combined = self.entity.combine(looks, scaled.shape)
         if self.network is not None:
             combined = self.network.add_to(combined, rows)
+        expected = self.entity.expected(looks, scaled)
         return Evidence(
             smoothed(combined.rows, smoothing, allowed.score) / self.unit,
             unusual(combined.values, smoothing, allowed.score),
-            self.scaler.invert(self.entity.expected(looks, scaled)),
+            None if expected is None else self.scaler.invert(expected),
             self._traces(combined),
         )
 
     def _traces(self, combined: Combined) -> Mapping[str, NDArray[np.float64]]:
         """What each view adds to the score before it is averaged."""
-        forms = [part.form for part in PARTS] + ([NETWORK] if self.network is not None else [])
+        forms = self.entity.forms + ([NETWORK] if self.network is not None else [])
         return {
             name: combined.by_part[[form == name for form in forms]].sum(axis=0) / self.unit
             for name in (*VIEWS, ACROSS, WHOLE, NETWORK)
@@ -152,6 +216,6 @@ class ViewsModel(Model):
 
     def state(self) -> State:
         """Arrays of the scaler, the weights and every view; layouts of neighbours as facts."""
-        from subadjacent.methods.views.state import save
+        from subadjacent.methods.views.saved import save
 
         return save(self)

@@ -5,16 +5,28 @@ Shapes: T rows of a stretch, C channels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.methods.views.combine import MANY, PartOfStretch, combine
-from subadjacent.methods.views.entity import EntityViews
-from subadjacent.methods.views.settings import ViewSettings
-from subadjacent.methods.views.view import JOINT_VIEW, LEVEL, LOCAL, PARTS, SLOW, VIEWS, View
+from subadjacent.methods.views.combine import MANY, PartOfStretch, combine, smoothed
+from subadjacent.methods.views.entity import EntityViews, Seeking
+from subadjacent.methods.views.novelty import WEIGHTS, novelty_weight
+from subadjacent.methods.views.settings import (
+    LEVEL,
+    LOCAL,
+    SEEKING,
+    SHAPE,
+    SLOW,
+    STATE,
+    ViewSettings,
+)
+from subadjacent.methods.views.shapes import ShapeFit, fit_shapes
+from subadjacent.methods.views.states import StateFit, fit_states
+from subadjacent.methods.views.view import JOINT_VIEW, Part, View, parts_of
 from subadjacent.ridge.axes import Rows, cut, principal_axes
 from subadjacent.ridge.companions import fit_companions
 from subadjacent.ridge.period import dominant_period
@@ -53,33 +65,84 @@ class ViewsFit(NamedTuple):
 def fit_views(parts: Sequence[Rows], settings: ViewSettings) -> ViewsFit:
     """Learn from an entity's unbroken stretches of standardised rows."""
     axes = principal_axes(parts)
+    cycle = dominant_period(cut(max(parts, key=len)), axes)
     band = settings.neighbours(settings.near, settings.far)
     looks_ahead = settings.ahead.neighbours is None
+
+    views: dict[str, _ViewFit] = {}
+    novelties: dict[str, StateFit | ShapeFit | None] = {}
+
+    def fit(name: str) -> None:
+        if name == STATE:
+            novelties[name] = fit_states(parts, axes)
+        elif name == SHAPE:
+            novelties[name] = fit_shapes(parts, cycle, settings.window_ahead)
+        else:
+            views[name] = _fit_view(name, parts, sides(name), settings.ahead.residuals)
 
     def sides(name: str) -> SidesFit | None:
         if name == LEVEL:
             return None
         if name == SLOW:
-            return _fit_slow(parts, axes, settings)
+            return _fit_slow(parts, axes, cycle, settings)
         return fit_sides(parts, band, axes, local=name == LOCAL, looks_ahead=looks_ahead)
 
     # those that take longest first
-    fits = side_by_side(
-        lambda name: _fit_view(name, parts, sides(name), settings.ahead.residuals),
-        VIEWS[::-1],
-        worth_it=sum(part.size for part in parts) >= MANY,
-    )[::-1]
-    unseen = [part for fit in fits for part in fit.parts]
-    weights = _weights(unseen, parts)
+    worth_it = sum(part.size for part in parts) >= MANY
+    side_by_side(fit, settings.names[::-1], worth_it=worth_it)
+    views = {name: views[name] for name in settings.names if name in views}
+    weights, combined = _combine_expecting(views, parts)
+    entity = EntityViews({name: fit.view for name, fit in views.items()}, weights, {})
+    return _add_seeking(entity, combined, novelties, settings)
+
+
+def _combine_expecting(
+    views: Mapping[str, _ViewFit], parts: Sequence[Rows]
+) -> tuple[PartWeights, list[NDArray[np.float64]]]:
+    """Weights of the parts of all views that expect values, and the mean over the parts."""
+    kinds = [part for name in views for part in parts_of(name)]
+    unseen = [part for fit in views.values() for part in fit.parts]
+    weights = _weights(kinds, unseen, parts)
+    factors = weights.factors()
     combined = [
         combine(
-            [PartOfStretch(part.of(number), part.judged[number]) for part in unseen],
-            weights.factors(),
+            [
+                PartOfStretch(own.of(number), own.judged[number], part.weight, factor)
+                for part, own, factor in zip(kinds, unseen, factors, strict=True)
+            ],
+            (),
             rows.shape,
         ).rows
         for number, rows in enumerate(parts)
     ]
-    return ViewsFit(EntityViews(tuple(fit.view for fit in fits), weights), combined)
+    return weights, combined
+
+
+def _add_seeking(
+    entity: EntityViews,
+    expecting: list[NDArray[np.float64]],
+    fits: Mapping[str, StateFit | ShapeFit | None],
+    settings: ViewSettings,
+) -> ViewsFit:
+    """Add views of what was never seen, each as far as the others let it."""
+
+    def scores(rows: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+        return np.concatenate(
+            [smoothed(stretch, settings.smoothing, settings.ahead.score) for stretch in rows]
+        )
+
+    total, seeking = list(expecting), {}
+    for name in SEEKING:
+        fit = fits.get(name)
+        if fit is None:
+            continue
+        # with no other view there is nothing to compare it with
+        weight = novelty_weight(scores(fit.unseen), scores(expecting)) if entity.expecting else 1.0
+        seeking[name] = Seeking(fit.view, weight)
+        total = [
+            rows + WEIGHTS[name] * weight * own for rows, own in zip(total, fit.unseen, strict=True)
+        ]
+    return ViewsFit(replace(entity, seeking=seeking), total)
 
 
 class _UnseenPart(NamedTuple):
@@ -126,11 +189,11 @@ def _fit_view(
     return _ViewFit(view, [_UnseenPart(scale, judged) for scale in scales])
 
 
-def _fit_slow(parts: Sequence[Rows], axes: NDArray[np.float32], settings: ViewSettings) -> SidesFit:
+def _fit_slow(
+    parts: Sequence[Rows], axes: NDArray[np.float32], cycle: int | None, settings: ViewSettings
+) -> SidesFit:
     """A ridge that reaches as far as there are rows for, or one of no model."""
-    longest = max(parts, key=len)
-    cycle = dominant_period(cut(longest), axes) or 0
-    far = min(max(SLOW_FAR, round(CYCLES * cycle)), len(longest) // SHARE)
+    far = min(max(SLOW_FAR, round(CYCLES * (cycle or 0))), max(map(len, parts)) // SHARE)
     if far < SLOW_NEAR + SLOW_STEP:
         return SidesFit.of_nothing(parts)
     step = max(SLOW_STEP, (far - SLOW_NEAR) // SLOW_COUNT)
@@ -139,7 +202,9 @@ def _fit_slow(parts: Sequence[Rows], axes: NDArray[np.float32], settings: ViewSe
     return fit_sides(parts, neighbours, axes, local=False, looks_ahead=looks_ahead)
 
 
-def _weights(unseen: Sequence[_UnseenPart], parts: Sequence[Rows]) -> PartWeights:
+def _weights(
+    kinds: Sequence[Part], unseen: Sequence[_UnseenPart], parts: Sequence[Rows]
+) -> PartWeights:
     """From how large each part is on typical rows."""
     pieces = list(_pieces([len(part) for part in parts]))
     typical = [
@@ -154,7 +219,7 @@ def _weights(unseen: Sequence[_UnseenPart], parts: Sequence[Rows]) -> PartWeight
             ),
             part.softness,
         )
-        for part, own in zip(PARTS, unseen, strict=True)
+        for part, own in zip(kinds, unseen, strict=True)
     ]
     everywhere = [all(judged.all() for judged in own.judged) for own in unseen]
     return PartWeights(np.array(typical), np.array(everywhere))

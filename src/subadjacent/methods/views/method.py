@@ -21,8 +21,8 @@ from subadjacent.methods.method import Fitted, Method, Model, State
 from subadjacent.methods.views.combine import smoothed, smoothing_lengths
 from subadjacent.methods.views.entity import EntityViews, ViewsModel
 from subadjacent.methods.views.fit import fit_views
+from subadjacent.methods.views.saved import restore
 from subadjacent.methods.views.settings import ViewSettings
-from subadjacent.methods.views.state import restore
 from subadjacent.ridge.band import FAR_CLIP
 from subadjacent.runtime import Progress, Runtime, in_turn
 from subadjacent.scoring.outliers import level_folds, outlier_free

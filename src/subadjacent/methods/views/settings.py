@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,6 +10,25 @@ from subadjacent.errors import InputError, require_whole
 from subadjacent.ridge.neighbours import Neighbours
 
 FULL = "full"
+
+# What each view asks of a value:
+#   level         how far out it is
+#   rhythm        can it be expected from its sub-adjacent neighbours?
+#   local rhythm  from how they depart from their own mean, so that a level may move?
+#   slow rhythm   from neighbours further away?
+#   state         was there ever a row like this one, all channels together?
+#   shape         was there ever a window like this one, in this channel?
+LEVEL, RHYTHM, LOCAL, SLOW, STATE, SHAPE = VIEWS = (
+    "level",
+    "rhythm",
+    "local rhythm",
+    "slow rhythm",
+    "state",
+    "shape",
+)
+# views that expect a value, and such that look for something like it
+EXPECTING, SEEKING = VIEWS[:4], VIEWS[4:]
+ALL = "all"
 
 
 class Lookahead(NamedTuple):
@@ -34,12 +54,15 @@ class ViewSettings:
         Rows that the score is averaged over.
     lookahead
         Rows after a row that its score may depend on; ``"full"`` for as many as before it.
+    views
+        Names of the views that take part, or ``"all"``.
     """
 
     near: int = 5
     far: int = 30
     smoothing: int = 20
     lookahead: int | str = FULL
+    views: str | Sequence[str] = ALL
 
     def __post_init__(self) -> None:
         # nearer than 1 is the point itself, which would explain itself
@@ -56,6 +79,12 @@ class ViewSettings:
                 )
         else:
             require_whole("lookahead", self.lookahead, least=0)
+        _check_views(self.views)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The views that take part, in their order."""
+        return VIEWS if isinstance(self.views, str) else tuple(v for v in VIEWS if v in self.views)
 
     @property
     def ahead(self) -> Lookahead:
@@ -71,8 +100,30 @@ class ViewSettings:
             return Lookahead(0, half, self.lookahead - half)
         return Lookahead(neighbours, third, third)
 
+    @property
+    def window_ahead(self) -> int | None:
+        """Rows after a row that a window may take in, before scores are averaged."""
+        neighbours, residuals, _ = self.ahead
+        return None if neighbours is None or residuals is None else neighbours + residuals
+
     def neighbours(self, near: int, far: int, step: int = 1) -> Neighbours:
         """Neighbours from ``near`` to ``far`` rows away, as far ahead as is allowed."""
         allowed = self.ahead.neighbours
         ahead = far if allowed is None else min(far, allowed)
         return Neighbours(near, far, ahead if ahead >= near else 0, step)
+
+
+def _check_views(views: str | Sequence[str]) -> None:
+    known = ", ".join(VIEWS)
+    if isinstance(views, str):
+        if views != ALL:
+            raise InputError(
+                f"views must be 'all' or a sequence of names among {known}; got {views!r}"
+            )
+        return
+    unknown = [name for name in views if name not in VIEWS]
+    if unknown or not len(views):
+        raise InputError(
+            f"views must be 'all' or at least one name among {known}; "
+            f"got {unknown[0] if unknown else list(views)!r}"
+        )

@@ -1,4 +1,4 @@
-"""One view of an entity: what it expects, and how surprising it is that it did not come.
+"""One view that expects values: how surprising it is that something else came.
 
 A view leaves a residual at each value. It is judged by itself, given what is left of the other
 channels in the same row, and, in one view, for the row as a whole.
@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.methods.views.settings import EXPECTING, RHYTHM
 from subadjacent.ridge.axes import Rows, cut
 from subadjacent.ridge.companions import Companions
 from subadjacent.ridge.sides import StretchRidge
@@ -28,12 +29,6 @@ from subadjacent.scoring.usual import (
     Surprise,
 )
 
-# How each view expects a value:
-#   level         not at all: how far out it is counts
-#   rhythm        from its sub-adjacent neighbours
-#   local rhythm  from how they depart from their own mean, so that a level may move
-#   slow rhythm   from neighbours further away
-LEVEL, RHYTHM, LOCAL, SLOW = VIEWS = ("level", "rhythm", "local rhythm", "slow rhythm")
 # names of what is judged beside a residual by itself
 ACROSS, WHOLE, NETWORK = "other channels", "all channels", "network"
 # weight of a residual given the other channels, relative to one by itself. Weights from half to
@@ -52,15 +47,13 @@ class Part(NamedTuple):
     softness: float
 
 
-PARTS = tuple(
-    part
-    for view in VIEWS
-    for part in (
-        Part(view, view, 1.0, SOFTNESS),
-        Part(view, ACROSS, ACROSS_WEIGHT, SOFTNESS),
-        *([Part(view, WHOLE, 1.0, JOINT_SOFTNESS)] if view == JOINT_VIEW else []),
-    )
-)
+def parts_of(view: str) -> tuple[Part, ...]:
+    """What is judged in one view."""
+    whole = (Part(view, WHOLE, 1.0, JOINT_SOFTNESS),) if view == JOINT_VIEW else ()
+    return (Part(view, view, 1.0, SOFTNESS), Part(view, ACROSS, ACROSS_WEIGHT, SOFTNESS), *whole)
+
+
+PARTS = tuple(part for view in EXPECTING for part in parts_of(view))
 TOTAL_WEIGHT = sum(part.weight for part in PARTS)
 
 

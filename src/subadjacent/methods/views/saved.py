@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.scaling import Scaler
-from subadjacent.errors import InputError, require_number
-from subadjacent.methods.method import Arrays, State
-from subadjacent.methods.views.entity import EntityViews, ViewsModel
-from subadjacent.methods.views.settings import ViewSettings
-from subadjacent.methods.views.view import JOINT_VIEW, LEVEL, LOCAL, PARTS, VIEWS, View
+from subadjacent.errors import InputError, require_number, require_whole
+from subadjacent.methods.method import Arrays, State, require_array
+from subadjacent.methods.views.entity import EntityViews, Seeking, ViewsModel
+from subadjacent.methods.views.settings import (
+    EXPECTING,
+    LEVEL,
+    LOCAL,
+    SEEKING,
+    SHAPE,
+    STATE,
+    ViewSettings,
+)
+from subadjacent.methods.views.shapes import POINTS, ShapesOfLength, ShapeView
+from subadjacent.methods.views.states import StateView
+from subadjacent.methods.views.view import JOINT_VIEW, View, parts_of
 from subadjacent.ridge.band import FAR_CLIP, BandRidge
 from subadjacent.ridge.companions import Companions
 from subadjacent.ridge.neighbours import Neighbours
@@ -31,7 +42,7 @@ def save(model: ViewsModel) -> State:
         "comparable": weights.comparable.astype(np.uint8),
     }
     layouts: dict[str, list[list[int]]] = {}
-    for name, view in zip(VIEWS, model.entity.views, strict=True):
+    for name, view in model.entity.expecting.items():
         arrays[f"{name}.companions"] = view.companions.weights
         for form, scale in (("alone", view.alone), ("across", view.across)):
             arrays[f"{name}.{form}"] = np.concatenate([scale.squares, scale.spread[None]])
@@ -51,7 +62,15 @@ def save(model: ViewsModel) -> State:
             layouts[name].append([near, behind, ahead, step])
             arrays[f"{name}.{number}.axes"] = ridge.axes
             arrays[f"{name}.{number}.weights"] = ridge.weights
-    facts: dict[str, Any] = {"unit": model.unit, "neighbours": layouts}
+    for seeking in model.entity.seeking.values():
+        arrays |= _references(seeking.view)
+    shapes = model.entity.shapes
+    facts: dict[str, Any] = {
+        "unit": model.unit,
+        "neighbours": layouts,
+        "novelty": {name: seeking.weight for name, seeking in model.entity.seeking.items()},
+        "grains": [] if shapes is None else [length.grain for length in shapes.lengths],
+    }
     if model.network is not None:
         scale = model.network.scale
         arrays["network_scale"] = np.concatenate([scale.squares, scale.spread[None]])
@@ -59,19 +78,78 @@ def save(model: ViewsModel) -> State:
     return State(arrays, facts)
 
 
+def _references(view: StateView | ShapeView) -> Arrays:
+    """Of a view of what was never seen."""
+    if isinstance(view, StateView):
+        return {
+            f"{STATE}.axes": view.axes,
+            f"{STATE}.references": view.references,
+            f"{STATE}.usual": view.usual,
+        }
+    arrays: Arrays = {}
+    for number, length in enumerate(view.lengths):
+        arrays[f"{SHAPE}.{number}.channels"] = length.channels
+        arrays[f"{SHAPE}.{number}.references"] = length.references
+        arrays[f"{SHAPE}.{number}.usual"] = length.usual
+    return arrays
+
+
 def restore(state: State, channels: int, settings: ViewSettings) -> ViewsModel:
     """The inverse of ``save``; refuses what does not fit."""
     read = _Reader(state.arrays)
     scaler = Scaler(read("center", channels), read("deviation", channels), FAR_CLIP)
-    typical = read("typical", len(PARTS))
+    expecting = [name for name in settings.names if name in EXPECTING]
+    parts = sum(len(parts_of(name)) for name in expecting)
+    typical = read("typical", parts)
     if (typical < 0).any():
         raise InputError(f"typical must not be negative; got {typical.min()}")
-    weights = PartWeights(typical, read("comparable", len(PARTS)) > 0)
+    weights = PartWeights(typical, read("comparable", parts) > 0)
     layouts = state.facts["neighbours"]
-    views = tuple(_view(read, name, layouts, channels) for name in VIEWS)
+    views = {name: _view(read, name, layouts, channels) for name in expecting}
+    seeking = {
+        name: _seeking(read, name, state.facts, channels, settings)
+        for name in settings.names
+        if name in SEEKING and name in state.facts["novelty"]
+    }
     unit = state.facts["unit"]
     require_number("unit", unit, above=0)
-    return ViewsModel(settings, scaler, EntityViews(views, weights), float(unit))
+    return ViewsModel(settings, scaler, EntityViews(views, weights, seeking), float(unit))
+
+
+def _seeking(
+    read: _Reader, name: str, facts: dict[str, Any], channels: int, settings: ViewSettings
+) -> Seeking:
+    weight = facts["novelty"][name]
+    require_number(f"novelty.{name}", weight, least=0)
+    view = _states(read, channels) if name == STATE else _shapes(read, facts, channels, settings)
+    return Seeking(view, float(weight))
+
+
+def _states(read: _Reader, channels: int) -> StateView:
+    axes = read(f"{STATE}.axes", channels, read.columns(f"{STATE}.axes"))
+    count = read.columns(f"{STATE}.usual")
+    references = read(f"{STATE}.references", count, axes.shape[1])
+    return StateView(axes, references, read(f"{STATE}.usual", count, least=0))
+
+
+def _shapes(
+    read: _Reader, facts: dict[str, Any], channels: int, settings: ViewSettings
+) -> ShapeView:
+    lengths = []
+    for number, grain in enumerate(facts["grains"]):
+        require_whole("grains", grain, least=1)
+        key = f"{SHAPE}.{number}"
+        count = read.columns(f"{key}.channels")
+        own = read(f"{key}.channels", count, least=0).astype(np.int64)
+        if len(set(own.tolist())) < count or not count or own.max() >= channels:
+            raise InputError(f"{key}.channels must be different numbers below {channels}")
+        shape = read.arrays[f"{key}.references"].shape
+        references = read(f"{key}.references", count, shape[1], POINTS)
+        usual = read(f"{key}.usual", count, least=0)
+        lengths.append(ShapesOfLength(grain, own, references, usual))
+    if not lengths:
+        raise InputError("grains must not be empty where there are shapes")
+    return ShapeView(tuple(lengths), settings.window_ahead)
 
 
 class _Reader:
@@ -80,10 +158,9 @@ class _Reader:
     def __init__(self, arrays: Arrays) -> None:
         self.arrays = arrays
 
-    def __call__(self, name: str, *shape: int) -> NDArray[Any]:
+    def __call__(self, name: str, *shape: int, least: float = -math.inf) -> NDArray[Any]:
         array = self.arrays[name]
-        if array.shape != shape or not np.isfinite(array).all():
-            raise InputError(f"{name} must be finite and have shape {shape}; got {array.shape}")
+        require_array(name, array, shape, least)
         return array
 
     def columns(self, name: str) -> int:

@@ -1,0 +1,97 @@
+"""What was never seen in training: how surprising a distance to everything seen is.
+
+The other views ask whether a value can be expected. A view of states and one of shapes ask
+whether anything like it was there before: they measure the distance to the nearest of some
+references from the training rows, and hold it against the distances of training rows to
+references far from them in time.
+
+Such a view may know nothing of some data: where nothing comes twice, everything is far from
+everything. Its weight is learned from held-out rows, without any label.
+
+Shapes: T rows of a stretch, N rows of all stretches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.methods.views.settings import SHAPE, STATE
+from subadjacent.scoring.usual import FLOOR
+
+# parts of the training rows that are held against references of the others
+FOLDS = 5
+# parts of the rows whose mean distances are compared, as for residuals
+BLOCKS = 10
+# a squared distance so many times the usual one counts as log 2 / 2. Ten times as much, or a
+# logarithm of the distance itself, cost up to five points (docs/log.md, "States and shapes")
+SOFTNESS = 3.0
+# on held-out rows the scores of a view and of all views that expect values are compared at these
+# quantiles. Without the first, a view that is bounded by nature gets too much weight: up to five
+# points where nothing comes twice (docs/log.md, "States and shapes")
+QUANTILES = (0.9, 0.99, 0.999, 1.0)
+# weight of a view at which its held-out scores are as high as those of all views that expect
+# values together. Half and twice change little, but for MSL, where a state counts for less
+# (docs/log.md, "States and shapes")
+WEIGHTS = {STATE: 0.5, SHAPE: 1.0}
+# scores smaller than this are rounding
+SILENT = 1e-4
+
+Scores = NDArray[np.float64]
+Distances = NDArray[Any]
+
+
+class Novelty(NamedTuple):
+    """How new a stretch is: its rows, and each channel's part in that, never more than the row's.
+
+    The rows make the score; channels explain it.
+    """
+
+    rows: Scores  # (T,)
+    values: NDArray[np.float32]  # (T, C)
+
+
+def surprise(squares: Distances, usual: Distances) -> Distances:
+    """``log(1 + (z/3)²) / 2``, z being a squared distance over the usual one.
+
+    Squared once more: unlike residuals, distances to the nearest of many references hardly vary
+    as long as nothing is new, and those up to the usual one are to count for nothing.
+    """
+    ratio = squares / ((usual + FLOOR) * SOFTNESS)
+    return np.asarray(np.log1p(np.square(ratio)) / 2)
+
+
+def usual_distance(squares: Distances) -> Any:
+    """The root mean square over ten blocks of rows of each block's mean; of each column.
+
+    What was unlike anything else for some of the time will be so again.
+    """
+    blocks = np.array_split(squares, min(BLOCKS, len(squares)))
+    return np.sqrt(np.mean([np.square(block.mean(axis=0)) for block in blocks], axis=0))
+
+
+def folds(count: int) -> Iterator[slice]:
+    """Contiguous parts of ``count`` rows."""
+    edges = np.linspace(0, count, min(FOLDS, count) + 1).astype(int)
+    return (slice(int(first), int(last)) for first, last in pairwise(edges))
+
+
+def outside(rows: NDArray[np.int64], fold: slice, guard: int) -> NDArray[np.bool_]:
+    """Which of ``rows`` lie at least ``guard`` rows before or after a fold."""
+    return np.asarray((rows <= fold.start - guard) | (rows >= fold.stop - 1 + guard))
+
+
+def novelty_weight(own: Scores, others: Scores) -> float:
+    """The weight of a view of what was never seen, from scores of held-out rows.
+
+    The largest, up to 1, with which the view is nowhere above the views that expect values: not
+    on the highest of the rows, and not on the highest tenth. One that cries wolf on normal rows
+    that it had not seen is turned down.
+    """
+    highest = np.quantile(own, QUANTILES)
+    allowed = np.quantile(others, QUANTILES)
+    return float(min(1.0, np.min(allowed / np.maximum(highest, SILENT))))

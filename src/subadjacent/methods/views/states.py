@@ -1,0 +1,136 @@
+"""A view of states: how far a row is from every state of all channels seen in training.
+
+A combination of values may be new though each value is in range and in rhythm: a valve open while
+its pump is off. Rows are compared along their main axes. How far from its nearest reference a row
+usually is differs from region to region, as in a local outlier factor: a state that was rarely
+seen need not be odd.
+
+Shapes: T rows of a stretch, N rows of all stretches, C channels, K axes, R references.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.methods.views.nearest import Nearest, nearest, spread_out
+from subadjacent.methods.views.novelty import (
+    Distances,
+    Novelty,
+    Scores,
+    folds,
+    outside,
+    surprise,
+    usual_distance,
+)
+from subadjacent.ridge.axes import Rows, cut
+
+# training rows that others are compared with. Half costs up to four points where a state is what
+# is new, twice gains one (docs/log.md, "States and shapes")
+MOST_REFERENCES = 4_000
+# rows next to each other are alike: references so close in time to a row say nothing
+GUARD = 50
+# fewer rows than this are no picture of all states
+FEWEST_ROWS = 10 * GUARD
+# so many rows at the usual distance of all are added to those that are nearest to a reference.
+# Five times as many change little (docs/log.md, "States and shapes")
+PRIOR_ROWS = 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StateView:
+    """States seen in training, and how far from each of them rows usually are.
+
+    Parameters
+    ----------
+    axes
+        Main axes of the standardised rows, (C, K).
+    references
+        Training rows along these axes, (R, K).
+    usual
+        The usual squared distance of rows that are nearest to a reference, (R,).
+    """
+
+    axes: NDArray[np.float32]
+    references: NDArray[np.float32]
+    usual: NDArray[np.float32]
+
+    def novelty(self, rows: Rows) -> Novelty:
+        """Of a stretch; a row's is laid on its channels by their share in the distance."""
+        points = along(rows, self.axes)
+        squares, which = nearest(points, self.references)
+        own = surprise(squares / rows.shape[1], self.usual[which])
+        departures = np.square((points - self.references[which]) @ self.axes.T)
+        largest = departures.max(axis=1, keepdims=True)
+        shares = np.divide(departures, largest, out=np.zeros_like(departures), where=largest > 0)
+        return Novelty(own, own[:, None].astype(np.float32) * shares)
+
+
+class StateFit(NamedTuple):
+    """A fitted view of states, and how surprising rows are to references far from them.
+
+    ``unseen`` holds one number a row, (T,) a stretch.
+    """
+
+    view: StateView
+    unseen: list[Scores]
+
+
+def fit_states(parts: Sequence[Rows], axes: NDArray[np.float32]) -> StateFit | None:
+    """From stretches of standardised rows; None where a row has no states or there are few rows.
+
+    A single channel, or several that are all one, have levels, which another view judges.
+    """
+    count = sum(map(len, parts))
+    if axes.shape[1] < 2 or count < FEWEST_ROWS:
+        return None
+    points = np.concatenate([along(part, axes) for part in parts])
+    chosen = spread_out(count, MOST_REFERENCES)
+    references = points[chosen]
+    squares, which, fold_of = np.empty(count), np.empty(count, np.int64), np.empty(count, np.int64)
+    for number, fold in enumerate(folds(count)):
+        far = np.flatnonzero(outside(chosen, fold, GUARD))
+        distances: Nearest = nearest(points[fold], references[far])
+        squares[fold] = distances.squares / axes.shape[0]
+        which[fold] = far[distances.which]
+        fold_of[fold] = number
+    rows = _RowsByReference(squares, which, fold_of, len(references))
+    unseen = np.empty(count)
+    for number, fold in enumerate(folds(count)):
+        unseen[fold] = surprise(squares[fold], rows.usual(without=number)[which[fold]])
+    view = StateView(axes, references, rows.usual().astype(np.float32))
+    return StateFit(view, np.split(unseen, np.cumsum([len(part) for part in parts])[:-1]))
+
+
+def along(rows: Rows, axes: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Standardised rows along their main axes, without values that are far out, (T, K)."""
+    return np.asarray(cut(rows) @ axes, dtype=np.float32)
+
+
+class _RowsByReference:
+    """Squared distances of held-out rows, by the reference that is nearest to them."""
+
+    def __init__(
+        self,
+        squares: Distances,
+        which: NDArray[np.int64],
+        fold_of: NDArray[np.int64],
+        references: int,
+    ) -> None:
+        self.squares, self.fold_of = squares, fold_of
+        shape = (references, int(fold_of.max()) + 1)
+        place = np.ravel_multi_index((which, fold_of), shape)
+        size = shape[0] * shape[1]
+        self.counts = np.bincount(place, minlength=size).reshape(shape)
+        self.sums = np.bincount(place, weights=squares, minlength=size).reshape(shape)
+
+    def usual(self, without: int | None = None) -> Distances:
+        """What is usual near each reference, of all rows or of those outside one fold, (R,)."""
+        kept = np.arange(self.counts.shape[1]) != (-1 if without is None else without)
+        everywhere = usual_distance(self.squares[kept[self.fold_of]])
+        counts, sums = self.counts[:, kept].sum(axis=1), self.sums[:, kept].sum(axis=1)
+        return np.asarray((sums + PRIOR_ROWS * everywhere) / (counts + PRIOR_ROWS))
