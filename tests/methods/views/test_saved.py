@@ -15,8 +15,8 @@ from subadjacent.errors import InputError
 from subadjacent.methods.method import Arrays, State
 from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.method import ViewsMethod
+from subadjacent.methods.views.saved import restore
 from subadjacent.methods.views.settings import ViewSettings
-from subadjacent.methods.views.state import restore
 from subadjacent.runtime import Runtime
 
 
@@ -58,9 +58,12 @@ def test_what_is_saved_is_restored_the_same(lengths: tuple[int, ...], lookahead:
     assert again.blur == saved.blur
 
 
-def test_facts_are_the_unit_and_where_neighbours_stand_by_hand() -> None:
+def test_facts_are_the_unit_the_weights_and_where_neighbours_stand_by_hand() -> None:
     _, facts = state()
-    assert set(facts) == {"unit", "neighbours"}
+    assert set(facts) == {"unit", "neighbours", "novelty", "grains"}
+    assert set(facts["novelty"]) == {"state", "shape"}
+    # windows of a fifth of a cycle of 157 rows and of most of it, in 16 points
+    assert facts["grains"] == [2, 8]
     both, before, after = [5, 30, 30, 1], [5, 30, 0, 1], [5, 0, 30, 1]
     assert facts["neighbours"] == {
         "rhythm": [both, before, after],
@@ -82,6 +85,9 @@ def test_facts_are_the_unit_and_where_neighbours_stand_by_hand() -> None:
         "rhythm.gains",
         "local rhythm.0.weights",
         "slow rhythm.companions",
+        "state.references",
+        "shape.1.references",
+        "shape.1.usual",
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(name: str) -> None:
@@ -89,7 +95,7 @@ def test_arrays_that_do_not_fit_are_refused(name: str) -> None:
     whole = arrays[name]
     for bad in (whole[..., :-1], whole * np.nan, whole[None]):
         arrays[name] = bad
-        with pytest.raises(InputError, match=f"{name} must be finite and have shape"):
+        with pytest.raises(InputError, match=f"{name} must (be finite|have shape)"):
             restore(State(arrays, facts), 3, ViewSettings())
 
 
@@ -118,7 +124,7 @@ def test_a_unit_that_is_no_positive_number_is_refused(unit: Any) -> None:
 @pytest.mark.parametrize(
     ("view", "layout", "message"),
     [
-        ("rhythm", [5, 29, 30, 1], "rhythm.0.weights must be finite and have shape"),
+        ("rhythm", [5, 29, 30, 1], "rhythm.0.weights must have shape"),
         ("rhythm", [0, 30, 30, 1], "near must be a whole number of at least 1"),
         ("local rhythm", [5, 130, 130, 5], "step must be 1 for a local model"),
     ],
@@ -132,5 +138,5 @@ def test_neighbours_that_do_not_fit_are_refused(view: str, layout: list[int], me
 
 def test_another_number_of_channels_is_refused() -> None:
     arrays, facts = state()
-    with pytest.raises(InputError, match="center must be finite and have shape"):
+    with pytest.raises(InputError, match="center must have shape"):
         restore(State(arrays, facts), 4, ViewSettings())
