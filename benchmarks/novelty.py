@@ -26,10 +26,11 @@ MACHINES = (0, 5, 10, 15)
 SEEDS = range(5)
 # what is changed → module, constant, value
 CHANGES: dict[str, tuple[str, str, Any]] = {
-    "quantiles: without 90 %": ("novelty", "QUANTILES", (0.99, 0.999, 1.0)),
+    "quantiles: 90 % as well": ("novelty", "QUANTILES", (0.9, 0.99, 0.999, 1.0)),
     "quantiles: the highest row alone": ("novelty", "QUANTILES", (1.0,)),
     "softness / 3": ("novelty", "SOFTNESS", 1.0),
     "softness x 3": ("novelty", "SOFTNESS", 9.0),
+    "softness x 10": ("novelty", "SOFTNESS", 30.0),
     "weight of states / 2": ("novelty", "WEIGHTS", {"state": 0.25, "shape": 1.0}),
     "weight of states x 2": ("novelty", "WEIGHTS", {"state": 1.0, "shape": 1.0}),
     "weight of shapes / 2": ("novelty", "WEIGHTS", {"state": 0.5, "shape": 0.5}),
@@ -47,6 +48,7 @@ CHANGES: dict[str, tuple[str, str, Any]] = {
     "shapes: half as long": ("shapes", "NO_CYCLE", 128),
     "shapes: twice as long": ("shapes", "NO_CYCLE", 400),
     "shapes: no cycle counts": ("shapes", "CYCLES", (10**9, 10**9)),
+    "shapes: cycles from 100 rows on": ("shapes", "CYCLES", (100, 400)),
     "shapes: least moving 0.25": ("shapes", "LEAST_MOVING", 0.25),
     "shapes: least moving 0.75": ("shapes", "LEAST_MOVING", 0.75),
 }
