@@ -14,7 +14,7 @@ from subadjacent.methods.views.combine import Combined, smoothed, unusual
 from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.method import ViewsMethod
 from subadjacent.methods.views.novelty import WEIGHTS
-from subadjacent.methods.views.settings import EXPECTING, ViewSettings
+from subadjacent.methods.views.settings import EXPECTING, SEEKING, VIEWS, ViewSettings
 from subadjacent.methods.views.view import PARTS
 from subadjacent.runtime import Runtime
 
@@ -158,10 +158,86 @@ def test_traces_add_up_to_the_score_before_it_is_averaged() -> None:
     )
 
 
+# ---- views that take part
+
+
+@pytest.mark.parametrize("lookahead", ["full", 0])
+@pytest.mark.parametrize("name", VIEWS)
+def test_any_view_may_be_alone(name: str, lookahead: int | str) -> None:
+    fitted, rows = model(lookahead, (name,)), given(700, seed=2)
+    rows[300:340] = rows[300:340, [1, 2, 0]]
+    found = fitted.assess(rows)
+    assert [*fitted.entity.expecting, *fitted.entity.seeking] == [name]
+    assert set(found.traces) <= {name, "other channels", "all channels"}
+    assert name in found.traces
+    assert np.isfinite(found.score).all()
+    assert found.score[300:340].max() > np.median(found.score)
+    # only a rhythm leads to expect a value
+    assert (found.expected is not None) == ("rhythm" in name)
+    # and the others are not there: it says the same as it does among all
+    among_all = model(lookahead).assess(rows).traces[name]
+    if name in SEEKING:
+        ratio = model(lookahead).entity.seeking[name].weight * fitted.unit / model(lookahead).unit
+        np.testing.assert_allclose(among_all, ratio * found.traces[name], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("views", "expecting"),
+    [(("rhythm", "slow rhythm"), "rhythm"), (("slow rhythm", "state"), "slow rhythm")],
+)
+def test_without_the_local_rhythm_another_one_says_what_to_expect(
+    views: tuple[str, ...], expecting: str
+) -> None:
+    fitted, rows = model("full", views), given(900, seed=2)
+    scaled = fitted.scaler.apply(rows)
+    ridge = fitted.entity.expecting[expecting].ridge
+    assert ridge is not None
+    wanted = fitted.scaler.invert(ridge.expected(scaled, ridge.residuals(scaled)))
+    np.testing.assert_array_equal(fitted.assess(rows).expected, wanted)
+
+
+def test_states_alone_are_judged_by_no_other_row_before_scores_are_averaged() -> None:
+    fitted, rows = model(0, ("state",)), given(300, seed=2)
+    other = rows.copy()
+    other[:150] += 30
+    before, after = fitted.assess(rows), fitted.assess(other)
+    np.testing.assert_allclose(after.traces["state"][150:], before.traces["state"][150:], rtol=1e-4)
+    # averages over 60 rows
+    np.testing.assert_allclose(after.score[209:], before.score[209:], rtol=1e-4)
+    assert after.score[208] > before.score[208]
+
+
+def test_two_fits_are_identical() -> None:
+    first = model().state()
+    model.cache_clear()
+    again = model().state()
+    assert first.facts == again.facts
+    assert first.arrays.keys() == again.arrays.keys()
+    for name, array in first.arrays.items():
+        np.testing.assert_array_equal(array, again.arrays[name])
+
+
 # ---- how far a score looks
 
 
-@pytest.mark.parametrize("lookahead", [0, 1, 2, 3, 9, 30, 150])
+@pytest.mark.parametrize("views", [("state",), ("shape",), ("level", "shape"), "all"])
+@pytest.mark.parametrize("lookahead", ["full", 0, 5, 30])
+def test_pieces_that_begin_at_multiples_are_judged_as_the_whole(
+    lookahead: int | str, views: str | tuple[str, ...]
+) -> None:
+    fitted, rows = model(lookahead, views), given(2000, seed=6)
+    before, after, every = fitted.reach
+    assert after is not None
+    whole = fitted.assess(rows).score
+    for first in (0, every, 9 * every):
+        piece = fitted.assess(rows[first : first + 900]).score
+        sure = slice(before if first else 0, 900 - after)
+        wanted = whole[first : first + 900][sure]
+        assert len(wanted) > 100
+        np.testing.assert_allclose(piece[sure], wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("lookahead", [0, 1, 2, 3, 5, 9, 30, 60, 150])
 def test_nothing_beyond_the_lookahead_changes_a_score(lookahead: int) -> None:
     fitted, rows, row = model(lookahead), given(1200, seed=4), 700
     assert fitted.reach.after is not None

@@ -21,13 +21,18 @@ from subadjacent.runtime import Runtime
 
 
 @cache
-def model(lengths: tuple[int, ...] = (2500,), lookahead: int | str = "full") -> ViewsModel:
+def model(
+    lengths: tuple[int, ...] = (2500,),
+    lookahead: int | str = "full",
+    views: str | tuple[str, ...] = "all",
+) -> ViewsModel:
     """Fitted on one series with a gap after each stretch."""
     rows = np.concatenate([waves(rows, seed=rows) for rows in lengths]).astype(np.float64)
     starts = tuple(np.cumsum([0, *lengths[:-1]]).tolist())
     series = TrainSeries(rows, starts=starts)
     assert [stop - start for start, stop in series.stretches] == list(lengths)
-    found = ViewsMethod(ViewSettings(lookahead=lookahead)).fit([series], Runtime()).models.pooled
+    settings = ViewSettings(lookahead=lookahead, views=views)
+    found = ViewsMethod(settings).fit([series], Runtime()).models.pooled
     assert isinstance(found, ViewsModel)
     return found
 
@@ -56,6 +61,41 @@ def test_what_is_saved_is_restored_the_same(lengths: tuple[int, ...], lookahead:
     # also how far it reaches, which no setting says
     assert again.reach == saved.reach
     assert again.blur == saved.blur
+
+
+@pytest.mark.parametrize("views", [("rhythm",), ("state",), ("level", "shape"), ("shape", "state")])
+def test_a_model_of_some_views_is_restored_the_same(views: tuple[str, ...]) -> None:
+    saved = model(views=views)
+    arrays, facts = saved.state()
+    assert {name.partition(".")[0] for name in arrays if "." in name} == set(views)
+    again = restore(State(arrays, json.loads(json.dumps(facts))), 3, saved.settings)
+    rows = waves(400, seed=1).astype(np.float64)
+    np.testing.assert_array_equal(again.assess(rows).score, saved.assess(rows).score)
+    assert again.reach == saved.reach
+
+
+def test_entities_with_and_without_states_and_shapes_are_saved_together() -> None:
+    # too few rows for either, for states but not for shapes of both lengths, and enough
+    series = [
+        TrainSeries(waves(rows, seed=rows).astype(np.float64), entity=name)
+        for name, rows in (("short", 90), ("middle", 600), ("long", 3000))
+    ]
+    method = ViewsMethod(ViewSettings())
+    models = method.fit(series, Runtime()).models
+    found = [models.of(name) for name in ("short", "middle", "long")]
+    lengths = [
+        [length.grain for length in one.entity.shapes.lengths] if one.entity.shapes else []
+        for one in found
+        if isinstance(one, ViewsModel)
+    ]
+    assert lengths == [[], [1], [2, 8]]
+    arrays, facts = method.pack(models)
+    again = method.unpack(
+        State(arrays, json.loads(json.dumps(facts))), 3, ["short", "middle", "long"]
+    )
+    rows = waves(400, seed=1).astype(np.float64)
+    for one, other in zip(models, again, strict=True):
+        np.testing.assert_array_equal(one.assess(rows).score, other.assess(rows).score)
 
 
 def test_facts_are_the_unit_the_weights_and_where_neighbours_stand_by_hand() -> None:
@@ -112,6 +152,57 @@ def test_what_must_not_be_negative_is_refused(name: str, message: str) -> None:
     arrays[name] = -arrays[name]
     with pytest.raises(InputError, match=message):
         restore(State(arrays, facts), 3, ViewSettings())
+
+
+@pytest.mark.parametrize("name", ["state.usual", "shape.0.usual", "shape.0.channels"])
+def test_arrays_of_one_view_that_do_not_agree_are_refused(name: str) -> None:
+    arrays, facts = state()
+    whole = arrays[name]
+    view = name.rpartition(".")[0]
+    for bad in (whole[:-1], whole * np.nan, -1 - whole, whole[None]):
+        arrays[name] = bad
+        with pytest.raises(
+            InputError, match=rf"{view}\.\w+ must (have shape|be finite and at least)"
+        ):
+            restore(State(arrays, facts), 3, ViewSettings())
+
+
+@pytest.mark.parametrize(
+    "name", ["state.axes", "state.usual", "shape.0.channels", "shape.1.references"]
+)
+def test_a_view_without_any_references_is_refused(name: str) -> None:
+    arrays, facts = state()
+    whole = arrays[name]
+    for bad in (whole[:, :0] if whole.ndim > 1 else whole[:0], whole.ravel()[0]):
+        arrays[name] = np.asarray(bad)
+        with pytest.raises(InputError, match=f"{name} must not be empty; got shape"):
+            restore(State(arrays, facts), 3, ViewSettings())
+
+
+@pytest.mark.parametrize("channels", [[0, 1, 1], [0, 1, 3]])
+def test_channels_of_shapes_that_are_not_there_or_twice_are_refused(channels: list[int]) -> None:
+    arrays, facts = state()
+    arrays["shape.1.channels"] = np.array(channels)
+    with pytest.raises(InputError, match=r"shape.1.channels must be different numbers below 3"):
+        restore(State(arrays, facts), 3, ViewSettings())
+
+
+@pytest.mark.parametrize(
+    ("fact", "value", "message"),
+    [
+        ("grains", [2, 0], "grains must be a whole number of at least 1; got 0"),
+        ("grains", [2.5], "grains must be a whole number of at least 1; got 2.5"),
+        ("grains", [], "grains must not be empty where there are shapes"),
+        ("novelty", {"state": -1}, "novelty.state must be a finite number of at least 0; got -1"),
+        ("novelty", {"shape": "much"}, "novelty.shape must be a finite number"),
+    ],
+)
+def test_grains_and_weights_that_make_no_sense_are_refused(
+    fact: str, value: Any, message: str
+) -> None:
+    arrays, facts = state()
+    with pytest.raises(InputError, match=message):
+        restore(State(arrays, facts | {fact: value}), 3, ViewSettings())
 
 
 @pytest.mark.parametrize("unit", [0.0, -1.0, float("nan"), "1", None])
