@@ -36,10 +36,12 @@ from subadjacent.methods.views.shapes import (
 )
 from subadjacent.ridge.band import FAR_CLIP
 
+# windows of a whole cycle, and of 16 rows
+CYCLE = 64
 LOOKAHEADS = [None, 0, 5, 30, 60]
 
 
-def fit(*parts: Rows, cycle: int | None = 100, lookahead: int | None = None) -> ShapeFit:
+def fit(*parts: Rows, cycle: int | None = CYCLE, lookahead: int | None = None) -> ShapeFit:
     found = fit_shapes(parts, cycle, lookahead)
     assert found is not None
     return found
@@ -134,9 +136,11 @@ def test_noise_on_a_flat_line_is_no_shape() -> None:
     ("cycle", "wanted"),
     [
         (None, (3, 12)),
-        (99, (3, 12)),
-        (100, (1, 4)),
-        (127, (1, 4)),
+        (31, (3, 12)),
+        (32, (1, 4)),
+        (64, (1, 4)),
+        (95, (1, 4)),
+        (97, (2, 8)),
         (128, (2, 8)),
         (200, (3, 12)),
         (400, (6, 24)),
@@ -334,13 +338,13 @@ def test_lengths_take_part_that_fit_the_rows_ten_times(
     rows: int, lengths: list[int] | None
 ) -> None:
     assert FEWEST_WINDOWS == 10
-    found = fit_shapes([waves(rows)], 100, None)
+    found = fit_shapes([waves(rows)], CYCLE, None)
     assert lengths == (None if found is None else [length.grain for length in found.view.lengths])
 
 
 def test_windows_of_short_stretches_add_up() -> None:
-    assert fit_shapes([waves(15, seed=n) for n in range(99)], 100, None) is None
-    many = fit_shapes([waves(17, seed=n) for n in range(72)], 100, None)
+    assert fit_shapes([waves(15, seed=n) for n in range(99)], CYCLE, None) is None
+    many = fit_shapes([waves(17, seed=n) for n in range(72)], CYCLE, None)
     assert many is not None
     assert [length.rows for length in many.view.lengths] == [16]
     assert [len(rows) for rows in many.unseen] == [17] * 72
@@ -365,7 +369,7 @@ def test_flags_constants_and_what_hardly_moves_take_no_part() -> None:
         ]
     ).astype(np.float32)
     assert [length.channels.tolist() for length in fit(rows).view.lengths] == [[2, 3]] * 2
-    assert fit_shapes([rows[:, [0, 1, 4, 5]]], 100, None) is None
+    assert fit_shapes([rows[:, [0, 1, 4, 5]]], CYCLE, None) is None
 
 
 @pytest.mark.parametrize(("moving", "there"), [(0.4, False), (0.6, True)])
@@ -375,7 +379,7 @@ def test_a_channel_takes_part_if_it_moves_in_half_of_its_windows(
     assert LEAST_MOVING == 0.5
     rows = waves(1000)[:, :1].copy()
     rows[int(1000 * moving) :] *= 0.01
-    assert (fit_shapes([rows], 100, None) is not None) == there
+    assert (fit_shapes([rows], CYCLE, None) is not None) == there
 
 
 def test_what_a_channel_without_shapes_does_counts_for_nothing() -> None:
