@@ -144,5 +144,5 @@ def test_a_cycle_of_any_length_is_met_at_every_phase(count: int, most: int) -> N
         of_phase = np.bincount(chosen % period, minlength=period) * period / len(chosen)
         # tenths of a cycle, or single phases of a short one
         shares = [phases.mean() for phases in np.array_split(of_phase, min(period, 10))]
-        assert 0.5 < min(shares), period
+        assert min(shares) > 0.5, period
         assert max(shares) < 1.7, period

@@ -10,7 +10,6 @@ from subadjacent.errors import InputError
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.ridge.neighbours import Neighbours
 
-
 NAMES = "level, rhythm, local rhythm, slow rhythm, state, shape"
 
 
