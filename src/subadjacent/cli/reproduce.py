@@ -57,7 +57,8 @@ def reproduce(
     what: Annotated[
         list[str],
         typer.Argument(
-            callback=_check_names, help="table1 to table11, figure3, figure5, or all of them: all."
+            callback=_check_names,
+            help="table1 to table11, figure3, figure5, ablation-default, ablation-kinds, or all.",
         ),
     ],
     quick: Annotated[
