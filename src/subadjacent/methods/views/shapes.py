@@ -36,11 +36,12 @@ POINTS = 16
 # twice of that costs one to two points (same entry)
 SHORTER = 4
 CYCLES, NO_CYCLE = (32, 400), 200
-# deviation of a window below which it has no shape, in standard deviations of its channel. 0.5 is
-# as good, 0.1 costs up to four points where channels are mostly at rest (same entry)
+# deviation of a window below which it has no shape, in standard deviations of its channel. A third
+# of it costs up to four points where channels are mostly at rest, twice of it ten on SMD (same
+# entry)
 FLAT = 0.3
-# windows of all phases that others are compared with. A third costs up to nine points where a
-# shape is what is new, three times as many gain one (same entry)
+# windows of all phases that others are compared with. A third costs up to eight points where a
+# shape is what is new, three times as many gain up to two (same entry)
 MOST_REFERENCES = 1_000
 # a length takes part if so many windows of it follow each other in the training rows
 FEWEST_WINDOWS = 10
@@ -48,7 +49,8 @@ FEWEST_WINDOWS = 10
 FLAG_VALUES = 8
 # values that are looked at to tell
 ENOUGH_VALUES = 5_000
-# a channel takes part if this share of its windows is not flat
+# a channel takes part if this share of its windows is not flat. A quarter or three quarters change
+# up to two points, either way (same entry)
 LEAST_MOVING = 0.5
 
 

@@ -29,15 +29,16 @@ from subadjacent.methods.views.novelty import (
 )
 from subadjacent.ridge.axes import Rows, cut
 
-# training rows that others are compared with. Half costs up to four points where a state is what
-# is new, twice gains one (docs/log.md, "States and shapes")
+# training rows that others are compared with. A quarter costs up to four points where a state is
+# what is new, twice as many gain less than one (docs/log.md, "States and shapes")
 MOST_REFERENCES = 4_000
-# rows next to each other are alike: references so close in time to a row say nothing
+# rows next to each other are alike: references so close in time to a row say nothing. A fifth of it
+# changes less than half a point (same entry)
 GUARD = 50
 # fewer rows than this are no picture of all states
 FEWEST_ROWS = 10 * GUARD
-# so many rows at the usual distance of all are added to those that are nearest to a reference.
-# Five times as many change little (docs/log.md, "States and shapes")
+# so many rows at the usual distance of all are added to those that are nearest to a reference. A
+# fifth or five times as many change little (same entry)
 PRIOR_ROWS = 20
 
 
