@@ -101,6 +101,9 @@ def test_few_numbers_are_all_chosen() -> None:
     assert spread_out(3, 10).tolist() == [0, 1, 2]
     assert spread_out(1, 1).tolist() == [0]
     assert spread_out(0, 4).tolist() == []
+    for count in range(1, 40):
+        for most in range(count, 40):
+            assert spread_out(count, most).tolist() == list(range(count))
 
 
 def test_four_of_a_hundred_by_hand() -> None:

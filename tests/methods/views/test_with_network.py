@@ -207,6 +207,17 @@ def test_reach_and_pieces_follow_the_networks_windows(fitted: Fitted) -> None:
     assert replace(model, network=wide).reach.after > plain.reach.after + 400
 
 
+@pytest.mark.parametrize("views", [("state",), ("level", "shape")])
+def test_a_network_may_be_added_to_any_views(views: tuple[str, ...]) -> None:
+    method = replace(METHOD, settings=ViewSettings(views=views))
+    fitted = method.fit([TrainSeries(PLANT.train)], Runtime())
+    found = model_of(fitted).assess(PLANT.test)
+    assert np.isfinite(found.score).all()
+    assert {*views, "network"} <= set(found.traces)
+    restored = method.unpack(method.pack(fitted.models), 3, []).pooled
+    np.testing.assert_array_equal(restored.assess(PLANT.test).score, found.score)
+
+
 @pytest.mark.parametrize("network", ["huge", 3, ""])
 def test_an_unknown_network_is_refused(network: Any) -> None:
     with pytest.raises(InputError, match="network must be None or one of small, paper; got"):
