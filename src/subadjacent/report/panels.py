@@ -14,12 +14,12 @@ from subadjacent.scoring.explanations import EXPLANATIONS
 
 # what traces measure, for those who do not know the models; one that is not here goes without
 ABOUT = {
-    "level": "how far values lie from their mean in training",
+    "level": "how far they lie from their mean in training",
     "rhythm": "what neighbours near a value, but not next to it, do not explain",
-    "local rhythm": "the same, where a level may move",
+    "local rhythm": "the same, where the level may move",
     "slow rhythm": "the same, from neighbours further away",
-    "state": "how far all channels together are from every row of the training part",
-    "shape": "how far a channel's window is from every window of the training part",
+    "state": "how far a row is from the nearest training rows",
+    "shape": "how far a window is from the nearest training windows",
     "other channels": "what the other channels do not explain either",
     "all channels": "what is left over of all channels together",
     "network": "what a network that rebuilds windows does not explain",
@@ -109,6 +109,5 @@ def _trace_panel(key: str, name: str) -> Panel:
 
 
 def _about(plain: str) -> str:
-    """What a trace measures; of a view also what a high one means, as alarms say it."""
-    measured = ABOUT.get(plain, "")
-    return f"{measured}; high: {EXPLANATIONS[plain]}" if plain in EXPLANATIONS else measured
+    """What a trace measures; of a view, first what it sees, in the words of its alarms."""
+    return ": ".join(table[plain] for table in (EXPLANATIONS, ABOUT) if plain in table)

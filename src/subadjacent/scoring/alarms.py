@@ -49,8 +49,8 @@ class Alarm:
 
     ``start``, ``end`` (both included) and ``peak`` are labels of the input's index, or row
     numbers where it has none; ``first`` and ``last`` are always row numbers. ``severity`` is
-    the highest normalised score: 1.0 is the threshold. ``view`` is the view that adds most to
-    the score over the rows of the event, None for a detector without views.
+    the highest normalised score: 1.0 is the threshold. ``view`` is the one of the evidence's
+    views that adds most to the score over the rows of the event, None where there are none.
     """
 
     start: Any
