@@ -86,7 +86,7 @@ def test_saving_entities_and_gaps_leave_the_views_as_they_are(tmp_path: Path) ->
     assert {alarm.view for alarm in found.alarms()} == {"shape"}
 
 
-@pytest.mark.parametrize("views", [("level",), ("rhythm", "state")])
+@pytest.mark.parametrize("views", [("slow rhythm",), ("rhythm", "state")])
 def test_only_views_that_take_part_are_named(plant: Plant, views: tuple[str, ...]) -> None:
     detector = SubAdjacentDetector(views=views).fit(plant.train)
     alarms = detector.alarms(plant.test)

@@ -408,7 +408,7 @@ def test_no_line_crosses_a_gap_in_the_clock(
         (AttentiveDetector(band=None), 3, 1, 0),
         (MagnitudeDetector(), 2, 0, 0),
         (MagnitudeDetector(smoothing=3), 3, 0, 0),
-        (SubAdjacentDetector(), 8, 0, 0),
+        (SubAdjacentDetector(), 10, 0, 0),
     ],
     ids=["band", "attention", "magnitude", "averaged", "default"],
 )

@@ -351,7 +351,8 @@ def test_an_interrupted_training_is_warned_of(plant: Plant) -> None:
 # what each detector shows between the data and the score
 SHOWN = {
     "SubAdjacentDetector": [
-        *("Level", "Rhythm", "Local rhythm", "Slow rhythm", "Other channels", "All channels")
+        *("Level", "Rhythm", "Local rhythm", "Slow rhythm", "State", "Shape"),
+        *("Other channels", "All channels"),
     ],
     "SubAdjacentTransformerDetector": ["Error", "Contribution", "Row score"],
     "AnomalyTransformerDetector": ["Error", "Contribution", "Row score"],

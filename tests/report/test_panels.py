@@ -45,10 +45,10 @@ def test_the_caption_of_a_view_begins_with_the_words_of_its_alarms() -> None:
     score = found.evidence[0].score
     first = found.evidence[0]._replace(traces={"state": score}, views=("state",))
     shown = panels(replace(found, evidence=(first,)))
-    assert (shown[1].title, shown[1].about) == (
-        "State",
+    assert shown[1].title == "State"
+    assert shown[1].about == (
         "a combination of values never seen in training: "
-        "how far a row is from the nearest training rows",
+        "how far a row is from the nearest training rows"
     )
 
 
