@@ -31,12 +31,11 @@ from subadjacent.ridge.axes import Rows, cut
 # a window is so many means of a few rows each. 10 or 32 change little
 # (docs/log.md, "States and shapes")
 POINTS = 16
-# windows of a whole cycle and of a quarter of one; half and twice of the longer one are as good
-# on the development sets (same entry)
-LONG, SHORT = 64, 16
-# a cycle of so many rows decides how long windows are; where there is none, or another, they are
-# as long as for one of 200 rows (same entry)
-CYCLES, NO_CYCLE = (100, 400), 200
+# a long window is a whole cycle, a short one a quarter of it. A cycle of so many rows decides how
+# long they are; where there is none, or another, they are as long as for one of 200 rows. Half or
+# twice of that costs one to two points (same entry)
+SHORTER = 4
+CYCLES, NO_CYCLE = (32, 400), 200
 # deviation of a window below which it has no shape, in standard deviations of its channel. 0.5 is
 # as good, 0.1 costs up to four points where channels are mostly at rest (same entry)
 FLAT = 0.3
@@ -191,8 +190,8 @@ def grains(cycle: int | None) -> tuple[int, int]:
     """Rows that each point of a short and of a long window is the mean of."""
     shortest, longest = CYCLES
     rows = cycle if cycle is not None and shortest <= cycle <= longest else NO_CYCLE
-    short = rows // LONG
-    return short, short * LONG // SHORT
+    short = max(round(rows / (SHORTER * POINTS)), 1)
+    return short, SHORTER * short
 
 
 def fit_shapes(parts: Sequence[Rows], cycle: int | None, lookahead: int | None) -> ShapeFit | None:
