@@ -73,12 +73,12 @@ def everything(root: Path) -> list[Labelled]:
             train = np.split(np.ascontiguousarray(data["train"]), cuts[0])
             test = np.split(np.ascontiguousarray(data["test"]), cuts[1])
             labels = np.split(data["labels"], cuts[1])
-        for number in MACHINES if "SMD" in name else range(len(train)):
-            rows.append(Labelled(name, train[number], test[number], labels[number]))
-    for kind in DEVELOPMENT:
-        for drawn in (case(kind, seed) for seed in SEEDS):
-            rows.append(Labelled(kind, drawn.train, drawn.test, drawn.labels))
-    return rows
+        rows += [
+            Labelled(name, train[number], test[number], labels[number])
+            for number in (MACHINES if "SMD" in name else range(len(train)))
+        ]
+    drawn = [(kind, case(kind, seed)) for kind in DEVELOPMENT for seed in SEEDS]
+    return rows + [Labelled(kind, one.train, one.test, one.labels) for kind, one in drawn]
 
 
 def precision(rows: Labelled, change: tuple[str, str, Any] | None, views: Any) -> float:
@@ -122,7 +122,7 @@ def main() -> None:
         )
         print(table[-1], flush=True)
     with arguments.output.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, table[0])
+        writer = csv.DictWriter(stream, table[0], lineterminator="\n")
         writer.writeheader()
         writer.writerows(table)
 

@@ -127,6 +127,46 @@ def test_ratios_go_on_after_a_part_that_fails(
     assert len(re.findall(r"^a row's score", said, re.MULTILINE)) == 3
 
 
+def test_times_of_the_default_become_ratios_by_hand(
+    load: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    default = load("default")
+
+    def times(detector: object, plant: object) -> tuple[float, float]:
+        # a second for every view, and half for Sub-PCA's none; twice that for twice the rows
+        views = getattr(detector, "views", ())
+        fit = 6.0 if views == "all" else float(len(views)) or 0.5
+        return fit * len(plant.train), 2 * fit * len(plant.train)  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(default, "fit_and_score", times)
+    monkeypatch.setattr(default, "seconds", lambda _work: 7_200.0)
+    lines = {line.what: line for line in default.against_sub_pca(400, 2)}
+    came = [
+        ("fit of 400 x 25", "2400.0 s", ""),
+        ("fit of 400 x 25, against Sub-PCA", "12.00 x", "at most 4 x"),
+        ("fit of 400 x 25 without state, against Sub-PCA", "10.00 x", ""),
+        ("fit of 400 x 25 without both, against Sub-PCA", "8.00 x", ""),
+        ("decision_function, against Sub-PCA", "12.00 x", "at most 4 x"),
+        ("decision_function without shape, against Sub-PCA", "10.00 x", ""),
+        ("alarms, against decision_function", "1.50 x", "at most 1.3 x"),
+    ]
+    assert [lines[what] for what, _, _ in came] == came
+    grown = list(default.growth(400, 2))
+    assert grown[:2] == [
+        ("fit of 200 rows, against 100", "2.00 x", "linear: 2 x"),
+        ("decision_function of 200 rows, against 100", "2.00 x", "linear: 2 x"),
+    ]
+    assert [line.came for line in grown] == ["2.00 x"] * 2 + ["4.00 x"] * 2 + ["8.00 x"] * 2
+    assert default.page(grown).count("| linear: ") == 6
+
+
+def test_the_default_is_measured_beside_sub_pca(load: Callable[[str], ModuleType]) -> None:
+    default = load("default")
+    lines = [*default.against_sub_pca(600, 1), *default.growth(600, 1)]
+    assert len(lines) == 1 + 2 * len(default.LEFT_OUT) + 1 + 6
+    assert all(re.fullmatch(r"[\d.]+ [sx]", line.came) for line in lines)
+
+
 def test_the_network_is_held_against_plain_pytorch(
     run: Run, load: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
@@ -33,8 +35,18 @@ def test_the_first_numbers_of_the_readme_are_rows_of_the_results() -> None:
     assert set(shown) <= set(average_precision)
 
 
-def test_the_ablation_on_the_method_s_page_is_the_rendered_one() -> None:
+@pytest.mark.parametrize(
+    ("mark", "file", "number"),
+    [
+        ("ablation", "ablation-default.md", 0),
+        ("kinds", "ablation-kinds.md", 0),
+        ("kinds kept back", "ablation-kinds.md", 1),
+    ],
+)
+def test_tables_on_the_method_s_page_are_the_rendered_ones(
+    mark: str, file: str, number: int
+) -> None:
     page = (DOCS / "method.md").read_text(encoding="utf-8")
-    shown = page[page.index("<!-- ablation -->") : page.index("<!-- /ablation -->")]
-    rendered = (DOCS / "results" / "ablation-default.md").read_text(encoding="utf-8")
-    assert tables(shown)[0] == tables(rendered)[0]
+    shown = page[page.index(f"<!-- {mark} -->") : page.index(f"<!-- /{mark} -->")]
+    rendered = (DOCS / "results" / file).read_text(encoding="utf-8")
+    assert tables(shown) == [tables(rendered)[number]]

@@ -22,7 +22,8 @@ from subadjacent.experiments.results import Results
 from subadjacent.experiments.run import ABLATION, CLEAN, Run
 from subadjacent.experiments.runner import Place, make
 from subadjacent.experiments.tables.ablation_default import LEFT_OUT
-from subadjacent.methods.views.view import PARTS, VIEWS
+from subadjacent.methods.views.settings import EXPECTING, SEEKING, SHAPE, STATE, VIEWS
+from subadjacent.methods.views.view import PARTS
 
 RUN = Run("msl", ABLATION, CLEAN, quick=True)
 
@@ -73,31 +74,48 @@ def entities(fits: list[int]) -> tuple[PartScores, ...]:
 def two_parts() -> PartScores:
     """Two rows; the level judges both, its residual given the other channels the first alone.
 
-    Surprises are 1 and 2 of the level, which has a learned weight of 1/4, and 4 of the other.
+    Surprises are 1 and 2 of the level, which has a learned weight of 1/4, and 4 of the other. The
+    state adds 8 and 6 at half its weight, the shape 1 and 0.
     """
     assert [(part.weight, part.form) for part in PARTS[:2]] == [
         (1.0, "level"),
         (0.5, "other channels"),
     ]
-    added, judged = np.zeros((len(PARTS), 2)), np.zeros((len(PARTS), 2), bool)
+    summands, judged = np.zeros((len(PARTS), 2)), np.zeros((len(PARTS), 2), bool)
     judged[0], judged[1] = [True, True], [True, False]
     # weights add up to 1.5 in the first row and to 1 in the second
-    added[0], added[1] = [1 / 1.5, 2 / 1], [0.5 * 4 / 1.5, 0]
+    summands[0], summands[1] = [1 / 1.5, 2 / 1], [0.5 * 4 / 1.5, 0]
     factors = np.ones(len(PARTS))
     factors[0] = 0.25
-    return PartScores(added, added / 2, judged, factors, np.array([0, 1]))
+    novelties = {STATE: np.array([8.0, 6.0]), SHAPE: np.array([1.0, 0.0])}
+    trust = {STATE: 0.5, SHAPE: 1.0}
+    return PartScores(summands, summands / 2, judged, factors, novelties, trust, np.array([0, 1]))
 
 
 def test_parts_are_weighed_where_they_judge_by_hand() -> None:
-    entity = two_parts()
+    def score(*arguments: Any, **named: Any) -> Any:
+        return two_parts().score(*arguments, seeking=(), **named)
+
     # (1 + 0.5 · 4) / 1.5, and 2 alone
-    np.testing.assert_allclose(entity.score(), [2, 2])
-    np.testing.assert_allclose(entity.score(spread=False), [1, 1])
-    np.testing.assert_allclose(entity.score(lambda part: part.form == "level"), [1, 2])
+    np.testing.assert_allclose(score(), [2, 2])
+    np.testing.assert_allclose(score(spread=False), [1, 1])
+    np.testing.assert_allclose(score(lambda part: part.form == "level"), [1, 2])
     # the second row is judged by no part that is left
-    np.testing.assert_allclose(entity.score(lambda part: part.form == "other channels"), [4, 0])
+    np.testing.assert_allclose(score(lambda part: part.form == "other channels"), [4, 0])
     # (4 + 0.5 · 4) / 1.5, and 8 alone: without its learned weight the level is four times as large
-    np.testing.assert_allclose(entity.score(learned_weights=False), [4, 8])
+    np.testing.assert_allclose(score(learned_weights=False), [4, 8])
+
+
+def test_states_and_shapes_are_added_to_the_mean_by_hand() -> None:
+    entity = two_parts()
+    # 2 and 2 of the mean, 4 and 3 of the state, 1 and 0 of the shape
+    np.testing.assert_allclose(entity.score(), [7, 5])
+    np.testing.assert_allclose(entity.score(seeking=(SHAPE,)), [3, 2])
+    np.testing.assert_allclose(entity.score(seeking=(STATE,)), [6, 5])
+    # a part that is left out changes the mean and not what is added to it
+    np.testing.assert_allclose(entity.score(lambda part: part.form == "level"), [6, 5])
+    # 4 and 8 of the mean, 8 and 6 of the state
+    np.testing.assert_allclose(entity.score(learned_weights=False), [13, 14])
 
 
 def test_with_nothing_left_out_it_is_the_default_up_to_the_entity_s_unit(
@@ -114,10 +132,28 @@ def test_with_nothing_left_out_it_is_the_default_up_to_the_entity_s_unit(
         np.testing.assert_allclose(scores / detector.models_.of(name).unit, expected, atol=1e-6)
 
 
-# no part of a plant is large on normal rows: all learned weights are 1
 @pytest.mark.parametrize(
-    "name", [name for name in ABLATIONS if name not in ("nothing", "learned weights")]
+    ("name", "views"),
+    [
+        ("state", (*EXPECTING, SHAPE)),
+        ("shape", (*EXPECTING, STATE)),
+        ("state and shape", EXPECTING),
+    ],
 )
+def test_without_a_view_of_novelty_it_is_the_detector_that_has_no_such_view(
+    name: str, views: tuple[str, ...], entities: tuple[PartScores, ...]
+) -> None:
+    benchmark = plants()
+    train, test = benchmark.train[0], benchmark.test[0]
+    entity_name = train.entity
+    assert entity_name is not None
+    detector = SubAdjacentDetector(views=views).fit({entity_name: train.values})
+    expected = detector.decision_function({entity_name: test.rows.values})[entity_name]
+    scores = ABLATIONS[name](entities[0]) / detector.models_.of(entity_name).unit
+    np.testing.assert_allclose(scores, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", [name for name in ABLATIONS if name != "nothing"])
 def test_every_part_that_is_left_out_makes_a_difference(
     name: str, entities: tuple[PartScores, ...]
 ) -> None:
@@ -134,11 +170,24 @@ def test_a_view_that_is_left_out_has_no_say(view: str, entities: tuple[PartScore
     entity = entities[0]
     # a higher surprise in one view changes every score but the one without it
     of_view = np.array([part.view == view for part in PARTS])
-    other = replace(entity, added=entity.added + of_view[:, None])
+    higher = replace(
+        entity,
+        summands=entity.summands + of_view[:, None],
+        novelties={name: novelty + (name == view) for name, novelty in entity.novelties.items()},
+    )
     unmoved = {
-        name for name in VIEWS if np.array_equal(ABLATIONS[name](entity), ABLATIONS[name](other))
+        name for name in VIEWS if np.array_equal(ABLATIONS[name](entity), ABLATIONS[name](higher))
     }
     assert unmoved == {view}
+
+
+def test_both_views_of_novelty_can_be_left_out_together(entities: tuple[PartScores, ...]) -> None:
+    for entity in entities:
+        assert {*entity.novelties} == {*SEEKING}
+        without_any = replace(entity, novelties={})
+        np.testing.assert_array_equal(
+            ABLATIONS["state and shape"](entity), ABLATIONS["nothing"](without_any)
+        )
 
 
 def test_runs_of_one_dataset_share_one_fit(fits: list[int]) -> None:

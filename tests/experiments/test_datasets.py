@@ -5,11 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from subadjacent.data.benchmarks import Benchmark
+from subadjacent.data.cases import case
 from subadjacent.data.series import TestSeries, TrainSeries
+from subadjacent.errors import InputError
 from subadjacent.experiments import datasets
-from subadjacent.experiments.datasets import QUICK_ROWS, cut_entities, load
+from subadjacent.experiments.datasets import (
+    QUICK_ROWS,
+    cut_entities,
+    data_of,
+    dataset_named,
+    fingerprint_of,
+    load,
+    title_of,
+)
 from subadjacent.experiments.run import CLEAN, Run
 
 RUN = Run("nips-ts", "random", CLEAN)
@@ -60,3 +71,27 @@ def test_entities_are_cut_apart_in_pairs() -> None:
     parts = cut_entities(two_entities())
     assert [part.train[0].entity for part in parts] == ["a", "b"]
     assert [part.test[0].rows.entity for part in parts] == ["a", "b"]
+
+
+def test_a_generated_kind_has_a_series_for_each_seed() -> None:
+    runs = [Run("off the ring", "random", CLEAN, seed) for seed in (0, 1)]
+    first, second = (load(run, None) for run in runs)
+    drawn = case("off the ring", seed=1)
+    np.testing.assert_array_equal(second.train[0].values, drawn.train)
+    np.testing.assert_array_equal(second.test[0].rows.values, drawn.test)
+    np.testing.assert_array_equal(second.test[0].labels, drawn.labels)
+    assert not np.array_equal(first.train[0].values, second.train[0].values)
+    assert len({fingerprint_of(data_of(run), None) for run in runs}) == 2
+
+
+def test_the_data_of_a_public_set_do_not_depend_on_the_seed() -> None:
+    assert data_of(RUN) == data_of(replace(RUN, seed=3))
+    assert data_of(RUN) != data_of(replace(RUN, settings=(("train", "contaminated"),)))
+
+
+def test_datasets_go_by_their_names_in_any_spelling() -> None:
+    assert dataset_named("NeurIPS_TS") == "nips-ts"
+    assert dataset_named("Off-the-ring") == "off the ring"
+    assert (title_of("nips-ts"), title_of("off the ring")) == ("NeurIPS-TS", "off the ring")
+    with pytest.raises(InputError, match=r"among swat, .*, off the ring, .*; got 'mnist'"):
+        dataset_named("mnist")

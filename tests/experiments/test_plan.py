@@ -9,6 +9,7 @@ import pytest
 from experiments.committed import RESULTS
 from subadjacent.errors import DataNotFound, InputError
 from subadjacent.experiments.catalogue import names
+from subadjacent.experiments.datasets import KINDS
 from subadjacent.experiments.plan import Selection, available, make_plan
 from subadjacent.experiments.results import Results
 from subadjacent.experiments.run import CLEAN, Run
@@ -16,14 +17,14 @@ from subadjacent.experiments.run import CLEAN, Run
 ANY = Selection(datasets=())
 
 
-def test_without_data_only_the_generated_set_is_at_hand(tmp_path: Path) -> None:
-    assert available(tmp_path) == ("nips-ts",)
+def test_without_data_only_generated_sets_are_at_hand(tmp_path: Path) -> None:
+    assert available(tmp_path) == ("nips-ts", *KINDS)
 
 
 def test_rows_that_are_there_are_shown_without_data(tmp_path: Path) -> None:
     plan = make_plan(["table2"], ANY, Results(RESULTS), tmp_path, run=True)
     assert plan.runs == ()
-    assert plan.shown.datasets == ("msl", "smap", "smd", "nips-ts")
+    assert plan.shown.datasets == ("msl", "smap", "smd", "nips-ts", *KINDS)
     assert [table.name for table in plan.tables] == ["table2"]
 
 
@@ -45,11 +46,10 @@ def test_neither_data_nor_rows_is_an_error_that_says_where_to_look(tmp_path: Pat
 
 def test_what_can_be_made_is_made_and_the_rest_is_named(tmp_path: Path) -> None:
     plan = make_plan(names(["all"]), ANY, Results(tmp_path), tmp_path, run=True)
-    assert [table.name for table in plan.tables] == ["table1", "table3", "ablation-default"]
+    tables = ["table1", "table3", "ablation-default", "ablation-kinds"]
+    assert [table.name for table in plan.tables] == tables
     assert [figure.name for figure in plan.compute] == ["figure5"]
-    assert set(plan.lacking) == {*names(["all"])} - {
-        "table1", "table3", "ablation-default", "figure5"
-    }  # fmt: skip
+    assert set(plan.lacking) == {*names(["all"])} - {*tables, "figure5"}
 
 
 def test_a_dataset_that_was_named_must_be_there(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_named_dataset_is_not_missed_where_all_its_rows_are_there(tmp_path: Pa
     plan = make_plan(["table2"], Selection(datasets=("smd",)), Results(RESULTS), tmp_path, run=True)
     assert plan.runs == ()
     # rows of other datasets are shown as well
-    assert plan.shown.datasets == ("msl", "smap", "smd", "nips-ts")
+    assert plan.shown.datasets[:4] == ("msl", "smap", "smd", "nips-ts")
 
 
 def test_rows_of_other_data_are_not_taken_for_rows_of_this(tmp_path: Path) -> None:

@@ -47,17 +47,18 @@ def _check_names(wanted: list[str]) -> list[str]:
 
 
 def _check_datasets(text: str | None) -> str | None:
-    from subadjacent.data.benchmarks import source_named
+    from subadjacent.experiments.datasets import dataset_named
 
     with option.bad_usage():
-        return text and ",".join(source_named(name.strip()).name for name in text.split(","))
+        return text and ",".join(dataset_named(name.strip()) for name in text.split(","))
 
 
 def reproduce(
     what: Annotated[
         list[str],
         typer.Argument(
-            callback=_check_names, help="table1 to table11, figure3, figure5, or all of them: all."
+            callback=_check_names,
+            help="table1 to table11, figure3, figure5, ablation-default, ablation-kinds, or all.",
         ),
     ],
     quick: Annotated[

@@ -35,7 +35,10 @@ PAPERS = {
     "table11": "time, memory, multiplications, parameters",
 }
 # not in the paper
-OURS = {"ablation-default": "parts of the default detector, left out in turn"}
+OURS = {
+    "ablation-default": "parts of the default detector, left out in turn",
+    "ablation-kinds": "states and shapes never seen, on generated kinds of anomaly",
+}
 TABLES = PAPERS | OURS
 FIGURES = {
     "figure3": "attention matrices",

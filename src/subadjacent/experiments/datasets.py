@@ -1,24 +1,57 @@
-"""The rows of a run: a dataset, a share of its training rows, or a few rows for a trial."""
+"""The rows of a run: a dataset, a share of its training rows, or a few rows for a trial.
+
+A dataset is a public one, or a generated kind of anomaly; of these the seed of a run draws one
+series.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from subadjacent.data.benchmarks import Benchmark, fingerprint, load_benchmark
+from subadjacent.data.benchmarks import (
+    SOURCES,
+    Benchmark,
+    fingerprint,
+    load_benchmark,
+    source_named,
+)
+from subadjacent.data.cases import DEVELOPMENT, KEPT_BACK, case
 from subadjacent.data.series import TestSeries, TrainSeries
+from subadjacent.errors import InputError
 from subadjacent.experiments.run import Run
+
+# generated kinds of anomaly
+KINDS = (*DEVELOPMENT, *KEPT_BACK)
 
 # rows and entities of a quick trial
 QUICK_ROWS = 1600
 QUICK_ENTITIES = 2
 
 
+class RunData(NamedTuple):
+    """What the rows of a run depend on, before they are cut.
+
+    ``contaminated`` is for NeurIPS-TS alone, ``seed`` for generated kinds.
+    """
+
+    dataset: str
+    contaminated: bool
+    seed: int
+
+
+def data_of(run: Run) -> RunData:
+    """What the rows of a run depend on."""
+    contaminated = dict(run.settings).get("train") == "contaminated"
+    return RunData(run.dataset, contaminated, run.seed if run.dataset in KINDS else 0)
+
+
 def load(run: Run, root: str | None) -> Benchmark:
     """Rows to fit on, and labelled rows to evaluate on."""
-    benchmark = load_whole(run.dataset, root, is_contaminated(run))
+    benchmark = load_whole(data_of(run), root)
     if run.quick:
         benchmark = _few(benchmark)
     if run.train_share < 1:
@@ -29,20 +62,40 @@ def load(run: Run, root: str | None) -> Benchmark:
 
 
 @lru_cache(maxsize=2)
-def load_whole(dataset: str, root: str | None, contaminated: bool = False) -> Benchmark:
+def load_whole(data: RunData, root: str | None) -> Benchmark:
     """A dataset, cached for the runs that follow on it."""
-    return load_benchmark(dataset, root, contaminated=contaminated)
+    if data.dataset in KINDS:
+        return _drawn(data.dataset, data.seed)
+    return load_benchmark(data.dataset, root, contaminated=data.contaminated)
 
 
 @lru_cache
-def fingerprint_of(dataset: str, root: str | None, contaminated: bool = False) -> str:
+def fingerprint_of(data: RunData, root: str | None) -> str:
     """Fingerprint of the data that a row of results was made on."""
-    return fingerprint(load_whole(dataset, root, contaminated))
+    return fingerprint(load_whole(data, root))
 
 
-def is_contaminated(run: Run) -> bool:
-    """Whether NeurIPS-TS is to be trained on a series with anomalies."""
-    return dict(run.settings).get("train") == "contaminated"
+def dataset_named(name: str) -> str:
+    """The name of a dataset as runs have it; case does not matter, nor "_" or "-"."""
+    words = name.lower().replace("_", " ").replace("-", " ")
+    if words in KINDS:
+        return words
+    try:
+        return source_named(name).name
+    except InputError:
+        known = ", ".join((*SOURCES, *KINDS))
+        raise InputError(f"datasets must be among {known}; got {name!r}") from None
+
+
+def title_of(dataset: str) -> str:
+    """Title of a dataset in tables."""
+    return SOURCES[dataset].title if dataset in SOURCES else dataset
+
+
+def _drawn(kind: str, seed: int) -> Benchmark:
+    series = case(kind, seed)
+    test = TestSeries(TrainSeries(series.test), series.labels)
+    return Benchmark(kind, kind, (TrainSeries(series.train),), (test,), "generated")
 
 
 def cut_entities(benchmark: Benchmark) -> list[Benchmark]:

@@ -11,7 +11,7 @@ from subadjacent.experiments.catalogue import (
     table,
 )
 from subadjacent.experiments.figures import read_arrays
-from subadjacent.experiments.plan import PAPER, Selection
+from subadjacent.experiments.plan import DATASETS, Selection
 from subadjacent.experiments.render import comma_separated, latex, markdown
 from subadjacent.experiments.results import Results
 from subadjacent.experiments.summary_text import SummaryText
@@ -41,7 +41,7 @@ in every comparison: a row that does not beat them says nothing.
 def shown(results: Results) -> Selection:
     """The selection for a page of some results: the datasets that have rows."""
     with_rows = results.datasets()
-    return Selection(datasets=tuple(name for name in PAPER if name in with_rows))
+    return Selection(datasets=tuple(name for name in DATASETS if name in with_rows))
 
 
 def page(results: Results, selection: Selection, files: str) -> str:

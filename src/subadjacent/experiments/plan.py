@@ -21,7 +21,7 @@ from subadjacent.experiments.catalogue import (
     figure,
     table,
 )
-from subadjacent.experiments.datasets import fingerprint_of, is_contaminated
+from subadjacent.experiments.datasets import KINDS, data_of, fingerprint_of, title_of
 from subadjacent.experiments.figures import arrays_file
 from subadjacent.experiments.results import Results
 from subadjacent.experiments.run import CLEAN, PROTOCOLS, PUBLISHED, Run
@@ -30,6 +30,8 @@ from subadjacent.experiments.run import CLEAN, PROTOCOLS, PUBLISHED, Run
 REAL = ("swat", "wadi", "psm", "msl", "smap", "smd")
 SYNTHETIC = "nips-ts"
 PAPER = (*REAL, SYNTHETIC)
+# those of our own tables as well
+DATASETS = (*PAPER, *KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Selection:
         A few rows, a small network, one seed: a trial that everything works.
     """
 
-    datasets: tuple[str, ...] = PAPER
+    datasets: tuple[str, ...] = DATASETS
     seeds: int = 3
     protocols: tuple[str, ...] = PROTOCOLS
     quick: bool = False
@@ -56,8 +58,8 @@ class Selection:
     def __post_init__(self) -> None:
         require_whole("seeds", self.seeds, least=1)
         for name in self.datasets:
-            if name not in SOURCES:
-                raise InputError(f"datasets must be among {', '.join(SOURCES)}; got {name!r}")
+            if name not in DATASETS:
+                raise InputError(f"datasets must be among {', '.join(DATASETS)}; got {name!r}")
         for name in self.protocols:
             if name not in PROTOCOLS:
                 raise InputError(f"protocols must be among {', '.join(PROTOCOLS)}; got {name!r}")
@@ -90,7 +92,8 @@ def available(root: Path | str | None) -> tuple[str, ...]:
     """The paper's datasets whose files are there, and those that need none."""
     folder = data_root(root)
     sources = (SOURCES[name] for name in PAPER)
-    return tuple(source.name for source in sources if source.generate or find(source, folder))
+    there = (source.name for source in sources if source.generate or find(source, folder))
+    return (*there, *KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +188,7 @@ def _default_datasets(near: tuple[str, ...], quick: bool) -> tuple[str, ...]:
     """All available datasets; for a trial one real dataset, if there is any, and the synthetic."""
     if not quick:
         return near
-    real = [name for name in near if name != SYNTHETIC]
+    real = [name for name in near if name in REAL]
     return (*real[:1], SYNTHETIC)
 
 
@@ -194,7 +197,7 @@ def _shown(selection: Selection, results: Results) -> Selection:
     if selection.quick:
         return selection
     known = {*selection.datasets, *results.datasets()}
-    return replace(selection, datasets=tuple(name for name in PAPER if name in known))
+    return replace(selection, datasets=tuple(name for name in DATASETS if name in known))
 
 
 def _rows_of(definition: TableDefinition, shown: Selection, results: Results) -> set[Run]:
@@ -222,18 +225,18 @@ def _refuse_other_data(runs: Sequence[Run], results: Results, root: Path | str |
     """Refuse rows that were made on other data, such as fewer machines, than is available."""
     folder = None if root is None else str(root)
     fingerprints = {
-        (run.dataset, is_contaminated(run)): row["data"]
+        data_of(run): row["data"]
         for run in runs
         if (row := results.get(run)) is not None and row.get("data")
     }
-    for (dataset, contaminated), theirs in fingerprints.items():
+    for data, theirs in fingerprints.items():
         try:
-            ours = fingerprint_of(dataset, folder, contaminated)
+            ours = fingerprint_of(data, folder)
         except DataNotFound:
             continue
         if ours != theirs:
             raise InputError(
                 f"{results.folder} holds rows that were made on other data of "
-                f"{SOURCES[dataset].title} (fingerprint {theirs}, here {ours}): "
+                f"{title_of(data.dataset)} (fingerprint {theirs}, here {ours}): "
                 f"name another folder with --results"
             )

@@ -26,13 +26,14 @@ class Run:
     Parameters
     ----------
     dataset
-        A name in ``data.benchmarks.SOURCES``.
+        A name in ``data.benchmarks.SOURCES``, or a generated kind in ``data.cases``.
     detector
         A name in ``experiments.methods.METHODS``.
     protocol
         ``"published"`` or ``"clean"``; see ``docs/experiments.md``.
     seed
-        Seed of initial weights and of the order of training.
+        Seed of initial weights and of the order of training; of a generated kind, the one that
+        draws its series as well.
     settings
         Settings that differ from those of the protocol, by name.
     score

@@ -21,7 +21,7 @@ import torch
 
 import subadjacent
 from subadjacent.errors import require_whole
-from subadjacent.experiments.datasets import fingerprint_of, is_contaminated
+from subadjacent.experiments.datasets import data_of, fingerprint_of
 from subadjacent.experiments.protocols import ablation, clean, facts, published, resources
 from subadjacent.experiments.results import Results
 from subadjacent.experiments.run import ABLATION, CLEAN, Run
@@ -127,7 +127,7 @@ def make_one(run: Run, place: Place) -> Measurements:
     started = time.perf_counter()
     measured = _executor(run)(run, place.root, place.device)
     return measured | {
-        "data": fingerprint_of(run.dataset, place.root, is_contaminated(run)),
+        "data": fingerprint_of(data_of(run), place.root),
         "version": subadjacent.__version__,
         "hardware": hardware(device),
         "seconds": time.perf_counter() - started,

@@ -1,14 +1,15 @@
 """The default detector with one of its parts left out, under the clean protocol.
 
-The score of a row is a weighted mean over parts, so that one fit serves every ablation: what each
-part adds at each test row is kept, and added up without one or the other.
+The score of a row is a weighted mean over the parts of views that expect values, plus what views of
+states and shapes add to it. One fit serves every ablation: what each adds at each test row is kept,
+and added up without one or the other.
 
-Shapes: T rows of a series, P parts.
+Shapes: T rows of a series, P parts of views that expect values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -25,8 +26,18 @@ from subadjacent.experiments.methods import build
 from subadjacent.experiments.protocols.clean import as_input, mean_over_entities
 from subadjacent.experiments.run import Run
 from subadjacent.methods.views.combine import smoothed
-from subadjacent.methods.views.entity import EntityViews, ViewsModel
-from subadjacent.methods.views.view import ACROSS, LEVEL, LOCAL, PARTS, RHYTHM, SLOW, WHOLE, Part
+from subadjacent.methods.views.entity import EntityViews, Looks, ViewsModel
+from subadjacent.methods.views.novelty import WEIGHTS
+from subadjacent.methods.views.settings import (
+    LEVEL,
+    LOCAL,
+    RHYTHM,
+    SEEKING,
+    SHAPE,
+    SLOW,
+    STATE,
+)
+from subadjacent.methods.views.view import ACROSS, PARTS, WHOLE, Part
 from subadjacent.scoring.moving import moving_mean
 
 SMOOTHING = 20
@@ -44,40 +55,55 @@ class PartScores:
 
     Parameters
     ----------
-    added
+    summands
         Each part's summand of the weighted mean, mean over channels, (P, T).
-    added_calm
+    calm_summands
         The same where a channel that varies more than usual is no surprise, (P, T).
     judged
         Rows that each part judges, (P, T).
     factors
-        Learned weight of each part, (P,); already contained in ``added``.
+        Learned weight of each part, (P,); already contained in ``summands``.
+    novelties
+        What views of states and shapes add to the mean at a learned weight of 1, by name, (T,).
+    trust
+        Learned weight of each of these views, by name.
     labels
         1 for every anomalous row, (T,).
     """
 
-    added: Scores
-    added_calm: Scores
+    summands: Scores
+    calm_summands: Scores
     judged: NDArray[np.bool_]
     factors: Scores
+    novelties: Mapping[str, Scores]
+    trust: Mapping[str, float]
     labels: NDArray[Any]
 
     def score(
         self,
         keep: Callable[[Part], bool] = lambda _part: True,
         *,
+        seeking: Collection[str] = SEEKING,
         spread: bool = True,
         learned_weights: bool = True,
     ) -> Scores:
-        """The weighted mean over the parts to keep, (T,), before smoothing."""
+        """The weighted mean over the parts to keep, and what other views add, before smoothing.
+
+        The parts that are left share the weight of those that are not. Views of states and shapes
+        are no part of that mean: they add the same as before, or nothing.
+        """
         kept = np.array([keep(part) for part in PARTS])
         weights = np.array([part.weight for part in PARTS])[:, None] * self.judged
-        added = self.added if spread else self.added_calm
+        summands = self.summands if spread else self.calm_summands
         if not learned_weights:
-            added = added / self.factors[:, None]
+            summands = summands / self.factors[:, None]
         kept_weight = weights[kept].sum(axis=0)
         renormalised = weights.sum(axis=0) / np.maximum(kept_weight, NO_WEIGHT)
-        return np.asarray(added[kept].sum(axis=0) * (kept_weight > 0) * renormalised)
+        scores = np.asarray(summands[kept].sum(axis=0) * (kept_weight > 0) * renormalised)
+        for name, novelty in self.novelties.items():
+            if name in seeking:
+                scores += (self.trust[name] if learned_weights else 1.0) * novelty
+        return scores
 
 
 def _smooth(scores: Scores) -> Scores:
@@ -91,13 +117,18 @@ ABLATIONS: dict[str, Callable[[PartScores], Scores]] = {
     "rhythm": lambda entity: _smooth(entity.score(lambda part: part.view != RHYTHM)),
     "local rhythm": lambda entity: _smooth(entity.score(lambda part: part.view != LOCAL)),
     "slow rhythm": lambda entity: _smooth(entity.score(lambda part: part.view != SLOW)),
+    "state": lambda entity: _smooth(entity.score(seeking=(SHAPE,))),
+    "shape": lambda entity: _smooth(entity.score(seeking=(STATE,))),
+    "state and shape": lambda entity: _smooth(entity.score(seeking=())),
     "other channels": lambda entity: _smooth(entity.score(lambda part: part.form != ACROSS)),
     "all channels": lambda entity: _smooth(entity.score(lambda part: part.form != WHOLE)),
     "spread": lambda entity: _smooth(entity.score(spread=False)),
     "learned weights": lambda entity: _smooth(entity.score(learned_weights=False)),
     "other lengths": lambda entity: moving_mean(entity.score(), SMOOTHING, None),
     "smoothing": lambda entity: entity.score(),
-    "all but the level": lambda entity: _smooth(entity.score(lambda part: part.form == LEVEL)),
+    "all but the level": lambda entity: _smooth(
+        entity.score(lambda part: part.form == LEVEL, seeking=())
+    ),
 }
 
 
@@ -136,27 +167,35 @@ def _part_scores(run: Run, root: str | None, device: str) -> tuple[PartScores, .
 def _scores_of(model: ViewsModel, test: TestSeries) -> PartScores:
     # test series of the benchmarks have no gaps: one stretch each
     rows = model.scaler.apply(test.rows.values)
-    added, judged = _added(model.entity, model, rows)
+    entity = model.entity
     calm = replace(
-        model.entity,
-        views=tuple(
-            replace(
+        entity,
+        expecting={
+            name: replace(
                 view,
                 alone=view.alone.indifferent_to_spread(),
                 across=view.across.indifferent_to_spread(),
             )
-            for view in model.entity.views
-        ),
+            for name, view in entity.expecting.items()
+        },
+        # the same as with the spread
+        seeking={},
     )
-    added_calm, _ = _added(calm, model, rows)
-    factors = np.array(model.entity.weights.factors())
-    return PartScores(added, added_calm, judged, factors, test.labels)
+    looks, summands = _summands(entity, model, rows)
+    _, calm_summands = _summands(calm, model, rows)
+    expecting = looks.expecting.values()
+    return PartScores(
+        summands,
+        calm_summands,
+        np.array([look.judged for look in expecting for _ in look.parts]),
+        np.array(entity.weights.factors()),
+        {name: WEIGHTS[name] * novelty.rows for name, novelty in looks.seeking.items()},
+        {name: seeking.weight for name, seeking in entity.seeking.items()},
+        test.labels,
+    )
 
 
-def _added(
-    entity: EntityViews, model: ViewsModel, rows: NDArray[Any]
-) -> tuple[Scores, NDArray[np.bool_]]:
-    """What each part adds to the score, and the rows that it judges, (P, T) each."""
+def _summands(entity: EntityViews, model: ViewsModel, rows: NDArray[Any]) -> tuple[Looks, Scores]:
+    """What each view makes of the rows, and what each part adds to the weighted mean, (P, T)."""
     looks = entity.look(rows, model.settings.ahead.residuals)
-    judged = np.array([look.judged for look in looks for _ in look.parts])
-    return entity.combine(looks, rows.shape).by_part, judged
+    return looks, entity.combine(looks, rows.shape).by_part[: len(PARTS)]
