@@ -47,7 +47,7 @@ Distances = NDArray[Any]
 
 
 class Novelty(NamedTuple):
-    """How new a stretch is: its rows, and each channel's part in that, never more than the row's.
+    """How new a stretch is: its rows, and each channel's part in that.
 
     The rows make the score; channels explain it.
     """
