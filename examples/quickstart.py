@@ -12,4 +12,5 @@ for alarm in alarms:
         f"{cause.channel} (saw {cause.seen:.1f}, expected {cause.expected:.1f})"
         for cause in alarm.causes[:2]
     )
-    print(f"rows {alarm.first}-{alarm.last}, severity {alarm.severity:.1f}: {causes}")
+    print(f"rows {alarm.first}-{alarm.last}, severity {alarm.severity:.1f}: {alarm.explanation}")
+    print(f"  {causes}")

@@ -158,12 +158,16 @@ def test_every_alarm_is_in_the_table_and_the_worst_is_chosen(
     assert rows.first.locator(".cause").first.inner_text() == (
         f"{first.channel} expected {first.expected:.4g}, saw {first.seen:.4g}"
     )
+    for number, alarm in enumerate(alarms):
+        words = rows.nth(number).locator(".explanation").inner_text()
+        assert words == (alarm.explanation or "").capitalize()
 
 
 def test_a_click_on_an_alarm_zooms_there_and_shows_its_channel(
     tab: Page, assessed: Assessment
 ) -> None:
-    for number, alarm in enumerate(assessed.alarms()[:3]):
+    alarms = assessed.alarms()
+    for number, alarm in enumerate(alarms[:3]):
         tab.locator(f"tr[data-alarm='{number}'] td").first.click()
         start, end = tab.evaluate(RANGE, "detail")
         assert start <= alarm.start.timestamp() * 1000 <= alarm.end.timestamp() * 1000 <= end
@@ -171,7 +175,16 @@ def test_a_click_on_an_alarm_zooms_there_and_shows_its_channel(
         assert end - start <= (2 * max(100, alarm.duration) + alarm.duration) * 300_000
         chosen = tab.locator("#channel").evaluate("one => one.selectedOptions[0].text")
         assert chosen == alarm.causes[0].channel
-        assert tab.locator("#detail-title").inner_text().startswith(f"Alarm {number + 1} of")
+        title = tab.locator("#detail-title").inner_text()
+        assert title == f"Alarm {number + 1} of {len(alarms)}: {alarm.explanation}"
+        # the panel of the view that raised it says so
+        raised = tab.locator(
+            "figure", has=tab.get_by_text("raised this alarm").locator("visible=true")
+        )
+        assert raised.locator("b").all_inner_texts() == [(alarm.view or "").capitalize()]
+    tab.keyboard.press("Escape")
+    frame(tab)
+    assert tab.get_by_text("raised this alarm").locator("visible=true").count() == 0
 
 
 def test_a_click_on_a_marker_in_the_strip_zooms_there(tab: Page) -> None:
@@ -395,7 +408,7 @@ def test_no_line_crosses_a_gap_in_the_clock(
         (AttentiveDetector(band=None), 3, 1, 0),
         (MagnitudeDetector(), 2, 0, 0),
         (MagnitudeDetector(smoothing=3), 3, 0, 0),
-        (SubAdjacentDetector(), 8, 0, 0),
+        (SubAdjacentDetector(), 10, 0, 0),
     ],
     ids=["band", "attention", "magnitude", "averaged", "default"],
 )

@@ -47,7 +47,7 @@ def test_the_headline_says_how_many_where_and_when(
     assert heading is not None
     assert heading[1] == (
         f"{len(alarms)} alarms in 1,000 rows; the worst on {worst.start:%Y-%m-%d %H:%M} "
-        f"in channel {worst.causes[0].channel}"
+        f"in channel {worst.causes[0].channel}: {worst.explanation}"
     )
 
 
@@ -296,7 +296,8 @@ def test_a_trace_that_one_entity_has_and_another_has_not_is_left_blank(
     named: SubAdjacentDetector, plant: Plant
 ) -> None:
     found = named.assess({"a": dated(plant.test[:300]), "b": dated(plant.test[300:600])})
-    only = found.evidence[1]._replace(traces={"rhythm_of_day": found.evidence[1].score})
+    traces = {"rhythm_of_day": found.evidence[1].score}
+    only = found.evidence[1]._replace(traces=traces, views=("rhythm_of_day",))
     mixed = replace(found, evidence=(found.evidence[0], only))
     text = page(named, mixed, title="")
     titles = [name.capitalize() for name in found.evidence[0].traces]
@@ -350,7 +351,8 @@ def test_an_interrupted_training_is_warned_of(plant: Plant) -> None:
 # what each detector shows between the data and the score
 SHOWN = {
     "SubAdjacentDetector": [
-        *("Level", "Rhythm", "Local rhythm", "Slow rhythm", "Other channels", "All channels")
+        *("Level", "Rhythm", "Local rhythm", "Slow rhythm", "State", "Shape"),
+        *("Other channels", "All channels"),
     ],
     "SubAdjacentTransformerDetector": ["Error", "Contribution", "Row score"],
     "AnomalyTransformerDetector": ["Error", "Contribution", "Row score"],

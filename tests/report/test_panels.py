@@ -40,6 +40,18 @@ def test_a_name_that_nobody_knows_is_a_title_all_the_same() -> None:
     assert [panel.title for panel in shown[2:]] == ["Row score", "Error", "Score"]
 
 
+def test_the_caption_of_a_view_begins_with_the_words_of_its_alarms() -> None:
+    found = small()
+    score = found.evidence[0].score
+    first = found.evidence[0]._replace(traces={"state": score}, views=("state",))
+    shown = panels(replace(found, evidence=(first,)))
+    assert shown[1].title == "State"
+    assert shown[1].about == (
+        "a combination of values never seen in training: "
+        "how far a row is from the nearest training rows"
+    )
+
+
 def test_what_is_not_there_is_not_a_number() -> None:
     evidence = small().evidence[1]._replace(expected=None)
     assert np.isnan(expected_of(evidence)).tolist() == [[True, True]] * 5

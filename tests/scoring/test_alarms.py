@@ -177,6 +177,37 @@ def test_values_are_those_of_the_largest_departure_though_another_row_scores_hig
     assert (heat.channel, heat.at, heat.seen, heat.expected) == ("heat", DATES[2], 12.0, -30.0)
 
 
+# what two views add to the scores of the rows; over rows 1 and 2 it is 6 and 8, in row 5 3 and 1
+TRACES = {
+    "level": np.array([9.0, 5.0, 1.0, 0.0, 0.0, 3.0]),
+    "shape": np.array([0.0, 1.0, 7.0, 0.0, 9.0, 1.0]),
+}
+
+
+def test_an_alarm_names_the_view_that_adds_most_over_its_rows_by_hand() -> None:
+    first, second = described(traces=TRACES, views=("level", "shape"))
+    # nor do rows beside the events count, though they are higher
+    assert (first.view, first.explanation) == ("shape", "a shape never seen in training")
+    assert (second.view, second.explanation) == ("level", "values far from their usual level")
+
+
+def test_of_views_that_add_as_much_the_first_is_named() -> None:
+    traces = {"state": np.ones(6), "level": np.ones(6)}
+    for views in (("state", "level"), ("level", "state")):
+        assert [alarm.view for alarm in described(traces=traces, views=views)] == [views[0]] * 2
+
+
+def test_traces_that_do_not_add_up_to_the_score_raise_no_alarm() -> None:
+    for views, named in (((), None), (("level",), "level")):
+        assert [alarm.view for alarm in described(traces=TRACES, views=views)] == [named] * 2
+    assert [alarm.explanation for alarm in described(traces=TRACES)] == [None, None]
+
+
+def test_a_view_without_words_is_explained_by_its_name() -> None:
+    alarm = described(traces={"phase of the moon": np.ones(6)}, views=("phase of the moon",))[0]
+    assert alarm.explanation == "phase of the moon"
+
+
 def test_no_events_are_no_alarms() -> None:
     assert described(events=[]) == []
 

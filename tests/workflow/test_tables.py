@@ -59,13 +59,13 @@ def test_labels_whose_name_is_taken_are_called_label(name: str | None) -> None:
     assert table.columns[-1] == "label"
 
 
-def alarm(entity: str | None = None) -> Alarm:
+def alarm(entity: str | None = None, view: str | None = "state") -> Alarm:
     causes = (
         Cause("flow", 9.0, datetime(2026, 1, 1, 12), expected=math.nan, seen=2.5),
         Cause("heat", 4.0, datetime(2026, 1, 1, 12), expected=1.0, seen=0.5),
     )
     start, end = datetime(2026, 1, 1, 12), datetime(2026, 1, 1, 13)
-    return Alarm(start, end, start, 2.34567, 4.0, 3, causes, first=7, last=9, entity=entity)
+    return Alarm(start, end, start, 2.34567, 4.0, 3, causes, 7, 9, entity=entity, view=view)
 
 
 def test_alarms_are_a_flat_table() -> None:
@@ -79,7 +79,11 @@ def test_alarms_are_a_flat_table() -> None:
         "seen": 2.5,
         "expected": pytest.approx(math.nan, nan_ok=True),
         "channels": "flow heat",
+        "view": "state",
+        "explanation": "a combination of values never seen in training",
     }
+    without = alarm_table([alarm(view=None)]).rows(named=True)[0]
+    assert (without["view"], without["explanation"]) == (None, None)
     assert alarm_table([alarm("pump")]).columns[0] == "entity"
     assert len(alarm_table([])) == 0
 
@@ -90,6 +94,10 @@ def test_an_alarm_is_a_record_that_json_holds() -> None:
     assert record["entity"] == "pump"
     assert record["start"] == "2026-01-01T12:00:00"
     assert [cause["expected"] for cause in record["causes"]] == [None, 1.0]
+    assert record["view"] == "state"
+    assert record["explanation"] == "a combination of values never seen in training"
+    without = alarm_record(alarm(view=None))
+    assert (without["view"], without["explanation"]) == (None, None)
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,8 @@ def _line(alarm: Alarm) -> str:
     lasted = f"{alarm.duration} {'row' if alarm.duration == 1 else 'rows'}"
     # a name may run over several lines of its file, but not of ours
     channel = " ".join(cause.channel.split())
+    saw = f"{alarm.explanation}; " if alarm.explanation else ""
     return (
-        f"  {where}{start}, {lasted}, severity {alarm.severity:.1f}: "
+        f"  {where}{start}, {lasted}, severity {alarm.severity:.1f}: {saw}"
         f"{channel} was {cause.seen:.4g}, expected {cause.expected:.4g}"
     )

@@ -10,13 +10,16 @@ import numpy as np
 
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.scoring.evidence import Array, Evidence
+from subadjacent.scoring.explanations import EXPLANATIONS
 
-# what traces say, for those who do not know the models; one that is not here goes without
+# what traces measure, for those who do not know the models; one that is not here goes without
 ABOUT = {
-    "level": "how far values lie from their mean in training",
+    "level": "how far they lie from their mean in training",
     "rhythm": "what neighbours near a value, but not next to it, do not explain",
-    "local rhythm": "the same, where a level may move",
+    "local rhythm": "the same, where the level may move",
     "slow rhythm": "the same, from neighbours further away",
+    "state": "how far a row is from the nearest training rows",
+    "shape": "how far a window is from the nearest training windows",
     "other channels": "what the other channels do not explain either",
     "all channels": "what is left over of all channels together",
     "network": "what a network that rebuilds windows does not explain",
@@ -56,6 +59,11 @@ def trace_names(evidence: Sequence[Evidence]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for part in evidence for name in part.traces))
 
 
+def trace_key(number: int) -> str:
+    """What names a trace in the page, from its place among all."""
+    return f"trace_{number}"
+
+
 def in_words(name: str) -> str:
     """The name of a trace in plain words."""
     # not to be mistaken for the score itself, which stands below
@@ -68,7 +76,7 @@ def panels(assessment: Assessment) -> tuple[Panel, ...]:
     if expects(assessment.evidence):
         seen.append(Line("expected", "expected", "expected"))
     traces = (
-        _trace_panel(f"trace_{number}", name)
+        _trace_panel(trace_key(number), name)
         for number, name in enumerate(trace_names(assessment.evidence))
     )
     alarm = "above the threshold is an alarm"
@@ -97,4 +105,9 @@ def trace_of(evidence: Evidence, name: str) -> Array:
 def _trace_panel(key: str, name: str) -> Panel:
     plain = in_words(name)
     line = Line(key, plain, "trace")
-    return Panel(key, plain.capitalize(), ABOUT.get(plain, ""), TRACE_HEIGHT, (line,))
+    return Panel(key, plain.capitalize(), _about(plain), TRACE_HEIGHT, (line,))
+
+
+def _about(plain: str) -> str:
+    """What a trace measures; of a view, first what it sees, in the words of its alarms."""
+    return ": ".join(table[plain] for table in (EXPLANATIONS, ABOUT) if plain in table)

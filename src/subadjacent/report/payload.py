@@ -14,7 +14,14 @@ from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import model_facts
 from subadjacent.report.marks import AlarmRow, Stretches, by_severity
-from subadjacent.report.panels import Panel, expected_of, expects, trace_names, trace_of
+from subadjacent.report.panels import (
+    Panel,
+    expected_of,
+    expects,
+    trace_key,
+    trace_names,
+    trace_of,
+)
 from subadjacent.report.pieces import BUDGET, WINDOWS, Piece, plan
 from subadjacent.report.timeline import Timeline
 from subadjacent.scoring.alarms import Alarm
@@ -127,11 +134,18 @@ def payload(
                 "channel": row.channel,
                 "severity": row.alarm.severity,
                 "when": row.when,
+                "explanation": row.alarm.explanation,
+                "view": _panel_of(row.alarm, views[0].traces),
             }
             for row in table
         ],
         "attention": attention_matrices(detector, views, table),
     }
+
+
+def _panel_of(alarm: Alarm, traces: Sequence[str]) -> str | None:
+    """The panel of the view that raised an alarm."""
+    return trace_key(traces.index(alarm.view)) if alarm.view in traces else None
 
 
 def _series(

@@ -39,7 +39,8 @@ def headline(alarms: int, rows: int, entities: int, table: Sequence[AlarmRow]) -
     told += f"{'at' if worst.when.startswith('row') else 'on'} {worst.when}"
     if worst.alarm.causes:
         told += f" in channel {worst.alarm.causes[0].channel}"
-    return told + (f" of {worst.alarm.entity}" if entities > 1 else "")
+    told += f" of {worst.alarm.entity}" if entities > 1 else ""
+    return told + (f": {worst.alarm.explanation}" if worst.alarm.explanation else "")
 
 
 def constant_channels(series: Sequence[TrainSeries]) -> list[str]:

@@ -17,6 +17,7 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.errors import require_whole
 from subadjacent.scoring.decision import Decision
 from subadjacent.scoring.evidence import Evidence
+from subadjacent.scoring.explanations import EXPLANATIONS
 
 # added to a channel's usual squared error: one that never moved in training is not explained
 # by its first ripple
@@ -48,7 +49,8 @@ class Alarm:
 
     ``start``, ``end`` (both included) and ``peak`` are labels of the input's index, or row
     numbers where it has none; ``first`` and ``last`` are always row numbers. ``severity`` is
-    the highest normalised score: 1.0 is the threshold.
+    the highest normalised score: 1.0 is the threshold. ``view`` is the one of the evidence's
+    views that adds most to the score over the rows of the event, None where there are none.
     """
 
     start: Any
@@ -61,6 +63,12 @@ class Alarm:
     first: int
     last: int
     entity: str | None = None
+    view: str | None = None
+
+    @property
+    def explanation(self) -> str | None:
+        """What the view saw, in words; None where there is no view."""
+        return None if self.view is None else EXPLANATIONS.get(self.view, self.view)
 
 
 def join(
@@ -151,9 +159,16 @@ def describe(
                 first=start,
                 last=stop - 1,
                 entity=series.entity,
+                view=_view(evidence, start, stop),
             )
         )
     return alarms
+
+
+def _view(evidence: Evidence, start: int, stop: int) -> str | None:
+    """The view that adds most to the score over the rows; the first of several that tie."""
+    sums = {name: evidence.traces[name][start:stop].sum() for name in evidence.views}
+    return max(sums, key=lambda name: sums[name], default=None)
 
 
 def _causes(

@@ -32,13 +32,15 @@ class Evidence(NamedTuple):
 
     ``by_channel`` is how unusual each channel is: its squared departure in units of the usual
     one. ``expected`` is in the data's own units, None where a model expects nothing. ``traces``
-    are named rows, (T,) each, that led to the score.
+    are named rows, (T,) each, that led to the score. ``views`` names those of them that add up to
+    the score of a row before it is averaged over rows; none where a score is no such sum.
     """
 
     score: Array  # (T,), high = abnormal
     by_channel: Array  # (T, C)
     expected: Array | None  # (T, C)
     traces: Mapping[str, Array]
+    views: tuple[str, ...] = ()
 
 
 def joined(parts: Sequence[Evidence]) -> Evidence:
@@ -51,4 +53,5 @@ def joined(parts: Sequence[Evidence]) -> Evidence:
         np.concatenate([part.by_channel for part in parts]),
         np.concatenate(expected) if len(expected) == len(parts) else None,
         {name: np.concatenate([part.traces[name] for part in parts]) for name in parts[0].traces},
+        parts[0].views,
     )

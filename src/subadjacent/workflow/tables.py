@@ -77,13 +77,15 @@ def alarm_table(alarms: Sequence[Alarm]) -> pl.DataFrame:
             "seen": alarm.causes[0].seen,
             "expected": alarm.causes[0].expected,
             "channels": " ".join(cause.channel for cause in alarm.causes),
+            "view": alarm.view,
+            "explanation": alarm.explanation,
         }
         for alarm in alarms
     ]
     schema = {
         "entity": pl.String, "start": pl.String, "end": pl.String, "peak": pl.String,
         "rows": pl.Int64, "severity": pl.Float64, "channel": pl.String, "seen": pl.Float64,
-        "expected": pl.Float64, "channels": pl.String,
+        "expected": pl.Float64, "channels": pl.String, "view": pl.String, "explanation": pl.String,
     }  # fmt: skip
     table = pl.DataFrame(rows, schema=schema)
     return table if any(alarm.entity for alarm in alarms) else table.drop("entity")
@@ -91,7 +93,7 @@ def alarm_table(alarms: Sequence[Alarm]) -> pl.DataFrame:
 
 def alarm_record(alarm: Alarm) -> dict[str, Any]:
     """An alarm as JSON holds it, its causes nested."""
-    record: dict[str, Any] = as_json(asdict(alarm))
+    record: dict[str, Any] = as_json(asdict(alarm) | {"explanation": alarm.explanation})
     return record
 
 

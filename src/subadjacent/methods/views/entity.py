@@ -198,11 +198,13 @@ class ViewsModel(Model):
         if self.network is not None:
             combined = self.network.add_to(combined, rows)
         expected = self.entity.expected(looks, scaled)
+        traces = self._traces(combined)
         return Evidence(
             smoothed(combined.rows, smoothing, allowed.score) / self.unit,
             unusual(combined.values, smoothing, allowed.score),
             None if expected is None else self.scaler.invert(expected),
-            self._traces(combined),
+            traces,
+            tuple(traces),
         )
 
     def _traces(self, combined: Combined) -> Mapping[str, NDArray[np.float64]]:

@@ -40,6 +40,10 @@ FEWEST_ROWS = 10 * GUARD
 # so many rows at the usual distance of all are added to those that are nearest to a reference. A
 # fifth or five times as many change little (same entry)
 PRIOR_ROWS = 20
+# to the score a row's novelty counts as much as if every channel had it, so that its channels
+# share it times their number. No more than so many: with hundreds of channels, explanations would
+# overflow
+MOST_SHARED = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,14 +65,15 @@ class StateView:
     usual: NDArray[np.float32]
 
     def novelty(self, rows: Rows) -> Novelty:
-        """Of a stretch; a row's is laid on its channels by their share in the distance."""
+        """Of a stretch; channels share a row's, times their number, as they do the distance."""
         points = along(rows, self.axes)
         squares, which = nearest(points, self.references)
         own = surprise(squares / rows.shape[1], self.usual[which])
         departures = np.square((points - self.references[which]) @ self.axes.T)
-        largest = departures.max(axis=1, keepdims=True)
-        shares = np.divide(departures, largest, out=np.zeros_like(departures), where=largest > 0)
-        return Novelty(own, own[:, None].astype(np.float32) * shares)
+        total = departures.sum(axis=1, keepdims=True)
+        shares = np.divide(departures, total, out=np.zeros_like(departures), where=total > 0)
+        shared = own * min(rows.shape[1], MOST_SHARED)
+        return Novelty(own, shared[:, None].astype(np.float32) * shares)
 
 
 class StateFit(NamedTuple):

@@ -125,8 +125,12 @@ function learned(low, high) {
 function tell(low, high, piece) {
   const every = piece.step === 1 ? "every row" : `lowest and highest of every ${piece.step} rows`;
   byId("stretch").textContent = `${nameOf(low)} to ${nameOf(high)} · ${every}${learned(low, high)}`;
-  const alarm = current < 0 ? null : `Alarm ${current + 1} of ${payload.alarms.length}`;
-  byId("detail-title").textContent = alarm ?? "Detail";
+  const alarm = payload.alarms[current];
+  const why = alarm?.explanation ? `: ${alarm.explanation}` : "";
+  byId("detail-title").textContent = alarm ? `Alarm ${current + 1} of ${payload.alarms.length}${why}` : "Detail";
+  for (const figure of document.querySelectorAll("[data-panel]")) {
+    figure.toggleAttribute("data-raised", figure.dataset.panel === alarm?.view);
+  }
   byId("channel-name").textContent = `of ${payload.channels[channel]}`;
 }
 

@@ -1,0 +1,96 @@
+"""The view and the channels that the default names, on anomalies of a known kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from subadjacent import Alarm, MagnitudeDetector, SubAdjacentDetector, load
+from subadjacent.data.cases import DEVELOPMENT, Case, case
+from subadjacent.data.plant import Plant
+
+# views that a kind of anomaly may be named by, and the channels that it shows in. A channel at its
+# other level is a new combination of all three that switch: none of them is at fault by itself.
+# A cycle that runs through the middle of its ring is a new shape of each channel as well
+KINDS: dict[str, tuple[set[str], set[int]]] = {
+    "unseen combination": ({"state"}, {0, 1, 2}),
+    "off the ring": ({"state", "shape"}, {0, 1}),
+    "reversed beat": ({"shape"}, {0}),
+    "other wave": ({"shape"}, {0}),
+}
+SEEDS = range(8)
+
+
+def true_alarms(drawn: Case) -> list[Alarm]:
+    """Alarms that touch an event."""
+    detector = SubAdjacentDetector().fit(drawn.train)
+    return [
+        alarm
+        for alarm in detector.alarms(drawn.test)
+        if any(event.start <= alarm.last and alarm.first < event.stop for event in drawn.events)
+    ]
+
+
+def test_all_kinds_to_develop_on_are_here() -> None:
+    assert list(KINDS) == list(DEVELOPMENT)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_most_alarms_name_what_was_never_seen_and_where(kind: str) -> None:
+    views, channels = KINDS[kind]
+    alarms = [alarm for seed in SEEDS for alarm in true_alarms(case(kind, seed))]
+    assert len(alarms) >= 4
+    named = [alarm.view in views for alarm in alarms]
+    first = [alarm.causes[0].channel in {f"channel_{n}" for n in channels} for alarm in alarms]
+    assert np.mean(named) > 0.6
+    assert np.mean(first) > 0.9
+
+
+def test_a_combination_and_a_shape_are_never_seen_as_such() -> None:
+    for kind, words in (
+        ("unseen combination", "a combination of values never seen in training"),
+        ("reversed beat", "a shape never seen in training"),
+    ):
+        alarms = true_alarms(case(kind, seed=1))
+        assert alarms
+        assert {alarm.explanation for alarm in alarms} == {words}
+
+
+def test_saving_entities_and_gaps_leave_the_views_as_they_are(tmp_path: Path) -> None:
+    drawn = case("reversed beat", seed=1)
+    detector = SubAdjacentDetector().fit(drawn.train)
+    alarms = detector.alarms(drawn.test)
+    assert {alarm.view for alarm in alarms} == {"shape"}
+    detector.save(tmp_path / "model")
+    assert load(tmp_path / "model").alarms(drawn.test) == alarms
+
+    apart = SubAdjacentDetector().fit({"a": drawn.train, "b": drawn.train[::-1]})
+    views = {(alarm.entity, alarm.view) for alarm in apart.alarms({"a": drawn.test})}
+    assert ("a", "shape") in views
+
+    middle = (alarms[0].last + alarms[1].first) // 2
+    times = pd.date_range("2026-01-01", periods=len(drawn.test), freq="1min").to_series()
+    times.iloc[middle:] += pd.Timedelta("5h")
+    frame = pd.DataFrame(drawn.test, index=pd.DatetimeIndex(times))
+    names = [f"channel_{n}" for n in range(frame.shape[1])]
+    timed = SubAdjacentDetector().fit(pd.DataFrame(drawn.train, columns=names))
+    found = timed.assess(frame.set_axis(names, axis=1))
+    assert len(found.series[0].stretches) == 2
+    assert {alarm.view for alarm in found.alarms()} == {"shape"}
+
+
+@pytest.mark.parametrize("views", [("slow rhythm",), ("rhythm", "state")])
+def test_only_views_that_take_part_are_named(plant: Plant, views: tuple[str, ...]) -> None:
+    detector = SubAdjacentDetector(views=views).fit(plant.train)
+    alarms = detector.alarms(plant.test)
+    assert alarms
+    assert {alarm.view for alarm in alarms} <= {*views, "other channels", "all channels"}
+
+
+def test_a_detector_without_views_names_none(plant: Plant) -> None:
+    alarms = MagnitudeDetector().fit(plant.train).alarms(plant.test)
+    assert alarms
+    assert {(alarm.view, alarm.explanation) for alarm in alarms} == {(None, None)}
