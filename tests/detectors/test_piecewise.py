@@ -181,13 +181,14 @@ def test_a_bad_value_far_in_is_found_where_it_is(plant: Plant) -> None:
 
 def test_only_the_rows_still_needed_are_kept(plant: Plant) -> None:
     detector = SubAdjacentDetector(near=2, far=9, smoothing=5, lookahead=0).fit(frame(plant.train))
-    before, after, _ = reach_of(detector)
+    before, after, every = reach_of(detector)
     assert after == 0
     scorer = PiecewiseScorer(detector)
     for at in range(0, 1000, 100):
         scorer.push(frame(plant.test)[at : at + 100])
-        # a missing value takes the one before it, which must be there too
-        assert len(scorer._kept) <= before + detector.fill_limit + 1
+        # a missing value takes the one before it, which must be there too, and pieces begin where
+        # windows do
+        assert len(scorer._kept) <= before + detector.fill_limit + every
 
 
 def test_nothing_pushed_is_nothing_scored(detector: SubAdjacentDetector) -> None:

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from subadjacent.methods.views.combine import Combined
 from subadjacent.methods.views.entity import EntityViews
 from subadjacent.methods.views.fit import fit_views
-from subadjacent.methods.views.settings import ViewSettings
+from subadjacent.methods.views.settings import EXPECTING, ViewSettings
 from subadjacent.methods.views.view import PARTS, Part
 
 Rows = NDArray[np.float32]
 Floats = NDArray[np.float64]
-CAUSAL = ViewSettings(lookahead=0)
+# the views that expect values, without those that look for something alike
+EXPECT = ViewSettings(views=EXPECTING)
+CAUSAL = ViewSettings(views=EXPECTING, lookahead=0)
 
 
 class Judgement(NamedTuple):
@@ -35,16 +37,16 @@ def waves(rows: int, seed: int = 0) -> Rows:
 
 
 def fitted(rows: int = 3000, settings: ViewSettings | None = None) -> EntityViews:
-    return fit_views([waves(rows)], settings or ViewSettings()).entity
+    return fit_views([waves(rows)], settings or EXPECT).entity
 
 
 def judgements(
     entity: EntityViews, rows: Rows, lookahead: int | None = None
 ) -> dict[tuple[str, str], Judgement]:
-    """By view and form."""
+    """What the views that expect values make of a stretch, by view and form."""
     parts = [
         (surprise(0, len(rows)), look.judged)
-        for look in entity.look(rows, lookahead)
+        for look in entity.look(rows, lookahead).expecting.values()
         for surprise in look.parts
     ]
     return {

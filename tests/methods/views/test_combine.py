@@ -9,38 +9,60 @@ import pytest
 from numpy.typing import NDArray
 
 from subadjacent.methods.views.combine import (
-    Combined,
+    AddedPart,
     PartOfStretch,
     combine,
     smoothed,
     smoothing_lengths,
     unusual,
 )
+from subadjacent.methods.views.novelty import Novelty
 from subadjacent.methods.views.view import PARTS
 from subadjacent.scoring.usual import CHUNK
 
 Floats = NDArray[np.float64]
 
 
-def part(surprise: Floats, judged: NDArray[np.bool_]) -> PartOfStretch:
+def part(
+    surprise: Floats, judged: NDArray[np.bool_], weight: float = 1.0, factor: float = 1.0
+) -> PartOfStretch:
     # what it gives is worked on in place
-    return PartOfStretch(lambda first, last: surprise[first:last].copy(), judged)
+    return PartOfStretch(lambda first, last: surprise[first:last].copy(), judged, weight, factor)
 
 
 def test_two_rows_by_hand() -> None:
     # the first part says 2 and 4 of two channels, the third 6 and 0, at the first row only
-    nothing = part(np.zeros((2, 2)), np.zeros(2, dtype=bool))
-    parts = [nothing] * len(PARTS)
-    parts[0] = part(np.tile([2.0, 4.0], (2, 1)), np.array([True, True]))
-    parts[2] = part(np.tile([6.0, 0.0], (2, 1)), np.array([True, False]))
-    factors = [1.0] * len(PARTS)
-    factors[2] = 0.5
-    found = combine(parts, factors, (2, 2))
+    everywhere, first_row = np.array([True, True]), np.array([True, False])
+    parts = [
+        part(np.tile([2.0, 4.0], (2, 1)), everywhere),
+        part(np.zeros((2, 2)), np.zeros(2, dtype=bool)),
+        part(np.tile([6.0, 0.0], (2, 1)), first_row, factor=0.5),
+    ]
+    found = combine(parts, (), (2, 2))
     # both weigh 1: the mean of 2 and half of 6, of 4 and 0; then the first alone
     assert found.values.tolist() == [[2.5, 2.0], [2.0, 4.0]]
     assert found.rows.tolist() == [2.25, 3.0]
     assert found.by_part[0].tolist() == [1.5, 3.0]
     assert found.by_part[2].tolist() == [0.75, 0.0]
+
+
+def test_what_was_never_seen_is_added_to_the_mean_by_hand() -> None:
+    both = np.array([True, True])
+    parts = [part(np.full((2, 2), 2.0), both), part(np.full((2, 2), 4.0), both, weight=3.0)]
+    novelty = Novelty(np.array([0.0, 8.0]), np.array([[0, 0], [8, 2]], dtype=np.float32))
+    found = combine(parts, [AddedPart(novelty, 0.5)], (2, 2))
+    # (2 + 3 * 4) / 4, whatever is added; then half of what the view says
+    assert found.rows.tolist() == [3.5, 7.5]
+    assert found.values.tolist() == [[3.5, 3.5], [7.5, 4.5]]
+    assert found.by_part.tolist() == [[0.5, 0.5], [3.0, 3.0], [0.0, 4.0]]
+
+
+def test_what_was_never_seen_may_be_all_there_is() -> None:
+    novelty = Novelty(np.array([1.0, 8.0]), np.array([[1, 0], [8, 2]], dtype=np.float32))
+    found = combine([], [AddedPart(novelty, 1.0)], (2, 2))
+    assert found.rows.tolist() == [1.0, 8.0]
+    assert found.values.tolist() == [[1.0, 0.0], [8.0, 2.0]]
+    assert found.by_part.tolist() == [[1.0, 8.0]]
 
 
 def drawn(rows: int, channels: int) -> tuple[list[Floats], list[NDArray[np.bool_]], list[float]]:
@@ -54,6 +76,29 @@ def drawn(rows: int, channels: int) -> tuple[list[Floats], list[NDArray[np.bool_
     return surprise, judged, rng.uniform(0.1, 1, size=len(PARTS)).tolist()
 
 
+def drawn_novelties(rows: int, channels: int) -> list[AddedPart]:
+    rng = np.random.default_rng(rows + 1)
+    return [
+        AddedPart(
+            Novelty(
+                rng.exponential(size=rows),
+                rng.exponential(size=(rows, channels)).astype(np.float32),
+            ),
+            weight,
+        )
+        for weight in (0.5, 0.07)
+    ]
+
+
+def parts_of(
+    surprise: list[Floats], judged: list[NDArray[np.bool_]], factors: list[float]
+) -> list[PartOfStretch]:
+    return [
+        part(own, rows, kind.weight, factor)
+        for own, rows, kind, factor in zip(surprise, judged, PARTS, factors, strict=True)
+    ]
+
+
 @pytest.mark.parametrize("threads", [False, True])
 @pytest.mark.parametrize("chunk", [1, 7, CHUNK])
 @pytest.mark.parametrize("rows", [1, 7, 8, 50, CHUNK + 3])
@@ -63,8 +108,8 @@ def test_the_combination_is_the_definition(
     monkeypatch.setattr("subadjacent.scoring.usual.CHUNK", chunk)
     monkeypatch.setattr("subadjacent.methods.views.combine.MANY", 0 if threads else 10**9)
     surprise, judged, factors = drawn(rows, 3)
-    parts = [part(*both) for both in zip(surprise, judged, strict=True)]
-    found = combine(parts, factors, (rows, 3))
+    added = drawn_novelties(rows, 3)
+    found = combine(parts_of(surprise, judged, factors), added, (rows, 3))
     places = {*range(min(rows, 30)), rows // 2, CHUNK - 1, CHUNK, CHUNK + 1, rows - 1}
     for row in sorted(place for place in places if place < rows):
         there = [number for number in range(len(PARTS)) if judged[number][row]]
@@ -73,9 +118,14 @@ def test_the_combination_is_the_definition(
             number: PARTS[number].weight * factors[number] * surprise[number][row] / weight
             for number in there
         }
-        wanted = np.sum(list(by_part.values()), axis=0)
-        np.testing.assert_allclose(found.values[row], wanted, rtol=1e-6)
-        assert found.rows[row] == pytest.approx(wanted.mean())
+        values = np.sum(list(by_part.values()), axis=0)
+        score = values.mean()
+        for number, (novelty, weight) in enumerate(added, start=len(PARTS)):
+            values = values + weight * novelty.values[row]
+            score += weight * novelty.rows[row]
+            assert found.by_part[number, row] == pytest.approx(weight * novelty.rows[row])
+        np.testing.assert_allclose(found.values[row], values, rtol=1e-6)
+        assert found.rows[row] == pytest.approx(score)
         for number in range(len(PARTS)):
             mean = by_part[number].mean() if number in by_part else 0.0
             assert found.by_part[number, row] == pytest.approx(mean)
@@ -83,11 +133,13 @@ def test_the_combination_is_the_definition(
 
 def test_what_parts_add_makes_the_whole() -> None:
     surprise, judged, factors = drawn(40, 2)
-    found: Combined = combine(
-        [part(*both) for both in zip(surprise, judged, strict=True)], factors, (40, 2)
-    )
+    parts, added = parts_of(surprise, judged, factors), drawn_novelties(40, 2)
+    plain, found = (combine(parts, novelties, (40, 2)) for novelties in ((), added))
+    np.testing.assert_allclose(plain.by_part.sum(axis=0), plain.rows)
+    np.testing.assert_allclose(plain.values.mean(axis=1), plain.rows, rtol=1e-6)
     np.testing.assert_allclose(found.by_part.sum(axis=0), found.rows)
-    np.testing.assert_allclose(found.values.mean(axis=1), found.rows, rtol=1e-6)
+    # those that are averaged take no notice of what is added
+    np.testing.assert_array_equal(found.by_part[: len(PARTS)], plain.by_part)
 
 
 # ---- averages over rows

@@ -10,22 +10,27 @@ import pytest
 
 from methods.views.looks import Rows, combined, judgements, waves, without_factors
 from subadjacent.data.series import TrainSeries
-from subadjacent.methods.views.combine import smoothed, unusual
+from subadjacent.methods.views.combine import Combined, smoothed, unusual
 from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.method import ViewsMethod
-from subadjacent.methods.views.settings import ViewSettings
-from subadjacent.methods.views.view import PARTS, VIEWS
+from subadjacent.methods.views.novelty import WEIGHTS
+from subadjacent.methods.views.settings import EXPECTING, SEEKING, VIEWS, ViewSettings
+from subadjacent.methods.views.view import PARTS
 from subadjacent.runtime import Runtime
 
 
 @cache
-def model(lookahead: int | str = "full", rows: int = 3000) -> ViewsModel:
+def model(lookahead: int | str = "full", views: str | tuple[str, ...] = "all") -> ViewsModel:
     """Fitted on waves in units of their own: 100 + 20 times."""
-    series = TrainSeries(100 + 20 * waves(rows).astype(np.float64))
-    settings = ViewSettings(lookahead=lookahead)
+    series = TrainSeries(100 + 20 * waves(3000).astype(np.float64))
+    settings = ViewSettings(lookahead=lookahead, views=views)
     found = ViewsMethod(settings).fit([series], Runtime()).models.pooled
     assert isinstance(found, ViewsModel)
     return found
+
+
+def combined_by(model: ViewsModel, scaled: Rows) -> Combined:
+    return combined(model.entity, scaled, model.settings.ahead.residuals)
 
 
 def given(rows: int, seed: int) -> Rows:
@@ -37,25 +42,35 @@ def given(rows: int, seed: int) -> Rows:
 
 @pytest.mark.parametrize("lookahead", ["full", 0])
 @pytest.mark.parametrize("count", [1, 7, 30, 31, 61, 299, 300, 700])
-def test_the_surprise_is_the_mean_over_what_judges_a_row(count: int, lookahead: int | str) -> None:
+def test_the_surprise_is_the_mean_over_what_judges_a_row_and_what_is_new(
+    count: int, lookahead: int | str
+) -> None:
     """The definition read aloud; the slow rhythm reaches 300 rows here."""
     fitted, rows = model(lookahead), waves(count, seed=1)
     ahead = fitted.settings.ahead.residuals
     parts = judgements(fitted.entity, rows, ahead).values()
     factors = fitted.entity.weights.factors()
-    found = combined(fitted.entity, rows, ahead)
+    novelties = {name: seek.view.novelty(rows) for name, seek in fitted.entity.seeking.items()}
+    assert list(novelties) == ["state", "shape"]
+    found = combined_by(fitted, rows)
     for row in range(count):
         there = [
             (factor, one) for factor, one in zip(factors, parts, strict=True) if one.judged[row]
         ]
         total = sum(factor * one.part.weight * one.surprise[row] for factor, one in there)
-        wanted = total / sum(one.part.weight for _, one in there)
-        np.testing.assert_allclose(found.values[row], wanted, rtol=1e-5)
-        assert found.rows[row] == pytest.approx(wanted.mean())
+        values = total / sum(one.part.weight for _, one in there)
+        score = values.mean()
+        # what was never seen is added, and does not take part in the mean
+        for name, own in novelties.items():
+            weight = WEIGHTS[name] * fitted.entity.seeking[name].weight
+            values = values + weight * own.values[row]
+            score += weight * own.rows[row]
+        np.testing.assert_allclose(found.values[row], values, rtol=1e-5)
+        assert found.rows[row] == pytest.approx(score)
 
 
 def test_each_part_is_multiplied_by_its_factor() -> None:
-    entity, rows = model().entity, waves(700, seed=9)
+    entity, rows = model(views=EXPECTING).entity, waves(700, seed=9)
     typical = entity.weights.typical.copy()
     # some parts, ever larger than most of them are
     typical[::2] *= [3.0, 4.0, 9.0, 20.0, 100.0]
@@ -66,14 +81,19 @@ def test_each_part_is_multiplied_by_its_factor() -> None:
     np.testing.assert_allclose(weighted.by_part, np.array(factors)[:, None] * plain.by_part)
 
 
-def test_a_short_stretch_is_judged_by_its_level_alone() -> None:
-    entity, rows = without_factors(model().entity), waves(20, seed=3)
+def test_a_short_stretch_is_judged_by_its_level_and_its_states_alone() -> None:
+    whole = without_factors(model().entity)
+    entity, rows = replace(whole, seeking={}), waves(20, seed=3)
     rows[10, 1] = 9.0
     parts = judgements(entity, rows)
     alone, across = (parts["level", form].surprise for form in ("level", "other channels"))
     wanted = (alone + 0.5 * across) / 1.5
     np.testing.assert_allclose(combined(entity, rows).values, wanted, rtol=1e-5)
     np.testing.assert_array_equal(entity.expected(entity.look(rows, None), rows), rows)
+    # too short for a window: a shape is neither here nor there
+    looks = whole.look(rows, None).seeking
+    assert looks["state"].rows.any()
+    assert not looks["shape"].rows.any()
 
 
 # ---- evidence
@@ -99,7 +119,7 @@ def test_expected_values_are_those_of_the_local_rhythm_in_the_data_s_own_units()
     rows[300, 0] += 60
     found = fitted.assess(rows).expected
     assert found is not None
-    ridge = fitted.entity.views[VIEWS.index("local rhythm")].ridge
+    ridge = fitted.entity.expecting["local rhythm"].ridge
     assert ridge is not None
     scaled = fitted.scaler.apply(rows)
     # in the middle the first model judges, without any gain
@@ -124,22 +144,100 @@ def test_traces_add_up_to_the_score_before_it_is_averaged() -> None:
         "rhythm",
         "local rhythm",
         "slow rhythm",
+        "state",
+        "shape",
         "other channels",
         "all channels",
     ]
     total = np.sum(list(evidence.traces.values()), axis=0)
     whole = combined(fitted.entity, fitted.scaler.apply(rows))
     np.testing.assert_allclose(total, whole.rows / fitted.unit)
-    across = [part.form == "other channels" for part in PARTS]
+    across = [part.form == "other channels" for part in PARTS] + 2 * [False]
     np.testing.assert_allclose(
         evidence.traces["other channels"], whole.by_part[across].sum(axis=0) / fitted.unit
     )
 
 
+# ---- views that take part
+
+
+@pytest.mark.parametrize("lookahead", ["full", 0])
+@pytest.mark.parametrize("name", VIEWS)
+def test_any_view_may_be_alone(name: str, lookahead: int | str) -> None:
+    fitted, rows = model(lookahead, (name,)), given(700, seed=2)
+    rows[300:340] = rows[300:340, [1, 2, 0]]
+    found = fitted.assess(rows)
+    assert [*fitted.entity.expecting, *fitted.entity.seeking] == [name]
+    assert set(found.traces) <= {name, "other channels", "all channels"}
+    assert name in found.traces
+    assert np.isfinite(found.score).all()
+    assert found.score[300:340].max() > np.median(found.score)
+    # only a rhythm leads to expect a value
+    assert (found.expected is not None) == ("rhythm" in name)
+    # and the others are not there: it says the same as it does among all
+    among_all = model(lookahead).assess(rows).traces[name]
+    if name in SEEKING:
+        ratio = model(lookahead).entity.seeking[name].weight * fitted.unit / model(lookahead).unit
+        np.testing.assert_allclose(among_all, ratio * found.traces[name], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("views", "expecting"),
+    [(("rhythm", "slow rhythm"), "rhythm"), (("slow rhythm", "state"), "slow rhythm")],
+)
+def test_without_the_local_rhythm_another_one_says_what_to_expect(
+    views: tuple[str, ...], expecting: str
+) -> None:
+    fitted, rows = model("full", views), given(900, seed=2)
+    scaled = fitted.scaler.apply(rows)
+    ridge = fitted.entity.expecting[expecting].ridge
+    assert ridge is not None
+    wanted = fitted.scaler.invert(ridge.expected(scaled, ridge.residuals(scaled)))
+    np.testing.assert_array_equal(fitted.assess(rows).expected, wanted)
+
+
+def test_states_alone_are_judged_by_no_other_row_before_scores_are_averaged() -> None:
+    fitted, rows = model(0, ("state",)), given(300, seed=2)
+    other = rows.copy()
+    other[:150] += 30
+    before, after = fitted.assess(rows), fitted.assess(other)
+    np.testing.assert_allclose(after.traces["state"][150:], before.traces["state"][150:], rtol=1e-4)
+    # averages over 60 rows
+    np.testing.assert_allclose(after.score[209:], before.score[209:], rtol=1e-4)
+    assert after.score[208] > before.score[208]
+
+
+def test_two_fits_are_identical() -> None:
+    first = model().state()
+    model.cache_clear()
+    again = model().state()
+    assert first.facts == again.facts
+    assert first.arrays.keys() == again.arrays.keys()
+    for name, array in first.arrays.items():
+        np.testing.assert_array_equal(array, again.arrays[name])
+
+
 # ---- how far a score looks
 
 
-@pytest.mark.parametrize("lookahead", [0, 1, 2, 3, 9, 30, 150])
+@pytest.mark.parametrize("views", [("state",), ("shape",), ("level", "shape"), "all"])
+@pytest.mark.parametrize("lookahead", ["full", 0, 5, 30])
+def test_pieces_that_begin_at_multiples_are_judged_as_the_whole(
+    lookahead: int | str, views: str | tuple[str, ...]
+) -> None:
+    fitted, rows = model(lookahead, views), given(2000, seed=6)
+    before, after, every = fitted.reach
+    assert after is not None
+    whole = fitted.assess(rows).score
+    for first in (0, every, 9 * every):
+        piece = fitted.assess(rows[first : first + 900]).score
+        sure = slice(before if first else 0, 900 - after)
+        wanted = whole[first : first + 900][sure]
+        assert len(wanted) > 100
+        np.testing.assert_allclose(piece[sure], wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("lookahead", [0, 1, 2, 3, 5, 9, 30, 60, 150])
 def test_nothing_beyond_the_lookahead_changes_a_score(lookahead: int) -> None:
     fitted, rows, row = model(lookahead), given(1200, seed=4), 700
     assert fitted.reach.after is not None
@@ -181,7 +279,8 @@ def test_a_score_looks_as_far_ahead_as_its_reach_says(lookahead: int | str, last
         (6, 3 + 3),
         # thirds of 10, as far as the neighbours and both averages
         (30, 30),
-        # half of 40 and of 60 rows, less the row itself, and 50 of the slow rhythm's 300
+        # half of 40 and of 60 rows, less the row itself, and 50 of the slow rhythm's 300; half of a
+        # window of 128 rows is less than the first two
         (150, 50 + 19 + 29),
         ("full", 300 + 19 + 29),
     ],
@@ -191,7 +290,13 @@ def test_reach_is_the_sum_over_the_steps_by_hand(lookahead: int | str, after: in
     assert reach.after == after
     # as far back as neighbours stand, and both averages
     assert reach.before == 300 + 40 + 60
-    assert reach.every == 1
+    # windows of 16 times 2 and 16 times 8 rows begin at multiples of 2 and 8
+    assert reach.every == 8
+
+
+def test_reach_without_windows_is_that_of_neighbours_and_averages_by_hand() -> None:
+    assert model(150, EXPECTING).reach == (300 + 40 + 60, 50 + 19 + 29, 1)
+    assert model("full", EXPECTING).reach == (300 + 40 + 60, 300 + 19 + 29, 1)
 
 
 @pytest.mark.parametrize("lookahead", ["full", 0, 30])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from methods.views.looks import CAUSAL, Floats, Rows, combined, judgements, waves
+from methods.views.looks import CAUSAL, EXPECT, Floats, Rows, combined, judgements, waves
 from subadjacent.methods.views.fit import (
     ENOUGH,
     PIECE,
@@ -18,8 +18,8 @@ from subadjacent.methods.views.fit import (
     _pieces,
     fit_views,
 )
-from subadjacent.methods.views.settings import ViewSettings
-from subadjacent.methods.views.view import PARTS, VIEWS
+from subadjacent.methods.views.settings import EXPECTING, ViewSettings
+from subadjacent.methods.views.view import PARTS
 from subadjacent.ridge.axes import principal_axes
 from subadjacent.ridge.companions import fit_companions
 from subadjacent.ridge.neighbours import Neighbours
@@ -27,6 +27,7 @@ from subadjacent.ridge.sides import StretchRidge, fit_sides
 from subadjacent.scoring.usual_fit import JudgedRows, ScaleFit, fit_channel_scale, fit_joint_scale
 
 FULL = ViewSettings()
+EVERY_VIEW_CAUSAL = ViewSettings(lookahead=0)
 
 
 def fit(parts: list[Rows], settings: ViewSettings = FULL) -> ViewsFit:
@@ -34,7 +35,7 @@ def fit(parts: list[Rows], settings: ViewSettings = FULL) -> ViewsFit:
 
 
 def slow_ridge(found: ViewsFit) -> StretchRidge:
-    ridge = found.entity.views[VIEWS.index("slow rhythm")].ridge
+    ridge = found.entity.expecting["slow rhythm"].ridge
     assert ridge is not None
     return ridge
 
@@ -72,7 +73,7 @@ def test_layouts_are_those_of_the_settings(lookahead: int | str) -> None:
     found = fit([waves(2000)], settings)
     ahead = {"full": 12, 0: 0, 60: 12}[lookahead]
     for name in ("rhythm", "local rhythm"):
-        ridge = found.entity.views[VIEWS.index(name)].ridge
+        ridge = found.entity.expecting[name].ridge
         assert ridge is not None
         assert ridge.models[0].neighbours == Neighbours(3, 12, ahead)
         assert {model.local for model in ridge.models} == {name == "local rhythm"}
@@ -80,14 +81,14 @@ def test_layouts_are_those_of_the_settings(lookahead: int | str) -> None:
         assert any(not model.neighbours.behind for model in ridge.models) == (lookahead == "full")
 
 
-@pytest.mark.parametrize("settings", [FULL, CAUSAL], ids=["full", "causal"])
+@pytest.mark.parametrize("settings", [EXPECT, CAUSAL], ids=["full", "causal"])
 @pytest.mark.parametrize("lengths", [(900,), (500, 20, 45)])
 def test_surprise_of_training_rows_is_the_mean_over_what_views_had_not_seen(
     lengths: tuple[int, ...], settings: ViewSettings
 ) -> None:
     """The definition read aloud, view by view; what is large on the median row gets less."""
     parts = [waves(rows, seed=rows) for rows in lengths]
-    axes, looks_ahead = principal_axes(parts), settings is FULL
+    axes, looks_ahead = principal_axes(parts), settings is EXPECT
     lookahead = settings.ahead.residuals
     every = [np.ones(rows, dtype=bool) for rows in lengths]
     views: list[tuple[Any, list[NDArray[np.bool_]]]] = [(parts, every)]
@@ -102,7 +103,7 @@ def test_surprise_of_training_rows_is_the_mean_over_what_views_had_not_seen(
         there = JudgedRows(judged)
         forms.append((fit_channel_scale(residuals, there, lookahead), judged))
         forms.append((fit_channel_scale(left, there, lookahead), judged))
-        if VIEWS[number] == "rhythm":
+        if EXPECTING[number] == "rhythm":
             forms.append((fit_joint_scale(residuals, there, lookahead), judged))
     surprise = [
         [scale.surprise(number, 0, rows) for number, rows in enumerate(lengths)]
@@ -128,7 +129,7 @@ def test_surprise_of_training_rows_is_the_mean_over_what_views_had_not_seen(
         np.testing.assert_allclose(found.unseen[number], total / weights)
 
 
-@pytest.mark.parametrize("settings", [FULL, CAUSAL], ids=["full", "causal"])
+@pytest.mark.parametrize("settings", [FULL, EVERY_VIEW_CAUSAL], ids=["full", "causal"])
 def test_threads_change_nothing(settings: ViewSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     rows, fresh = waves(900), waves(300, seed=1)
     found = []
@@ -165,7 +166,7 @@ def test_of_few_rows_all_are_picked() -> None:
 
 def test_some_of_many_rows_tell_how_large_parts_are() -> None:
     rows = waves(3 * ENOUGH + 7)
-    found = fit([rows[: ENOUGH + 3], rows[ENOUGH + 3 :]])
+    found = fit([rows[: ENOUGH + 3], rows[ENOUGH + 3 :]], EXPECT)
     typical = [
         one.part.softness * np.median(one.surprise.mean(axis=1)[one.judged])
         for one in judgements(found.entity, rows).values()

@@ -15,19 +15,24 @@ from subadjacent.errors import InputError
 from subadjacent.methods.method import Arrays, State
 from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.method import ViewsMethod
+from subadjacent.methods.views.saved import restore
 from subadjacent.methods.views.settings import ViewSettings
-from subadjacent.methods.views.state import restore
 from subadjacent.runtime import Runtime
 
 
 @cache
-def model(lengths: tuple[int, ...] = (2500,), lookahead: int | str = "full") -> ViewsModel:
+def model(
+    lengths: tuple[int, ...] = (2500,),
+    lookahead: int | str = "full",
+    views: str | tuple[str, ...] = "all",
+) -> ViewsModel:
     """Fitted on one series with a gap after each stretch."""
     rows = np.concatenate([waves(rows, seed=rows) for rows in lengths]).astype(np.float64)
     starts = tuple(np.cumsum([0, *lengths[:-1]]).tolist())
     series = TrainSeries(rows, starts=starts)
     assert [stop - start for start, stop in series.stretches] == list(lengths)
-    found = ViewsMethod(ViewSettings(lookahead=lookahead)).fit([series], Runtime()).models.pooled
+    settings = ViewSettings(lookahead=lookahead, views=views)
+    found = ViewsMethod(settings).fit([series], Runtime()).models.pooled
     assert isinstance(found, ViewsModel)
     return found
 
@@ -58,9 +63,47 @@ def test_what_is_saved_is_restored_the_same(lengths: tuple[int, ...], lookahead:
     assert again.blur == saved.blur
 
 
-def test_facts_are_the_unit_and_where_neighbours_stand_by_hand() -> None:
+@pytest.mark.parametrize("views", [("rhythm",), ("state",), ("level", "shape"), ("shape", "state")])
+def test_a_model_of_some_views_is_restored_the_same(views: tuple[str, ...]) -> None:
+    saved = model(views=views)
+    arrays, facts = saved.state()
+    assert {name.partition(".")[0] for name in arrays if "." in name} == set(views)
+    again = restore(State(arrays, json.loads(json.dumps(facts))), 3, saved.settings)
+    rows = waves(400, seed=1).astype(np.float64)
+    np.testing.assert_array_equal(again.assess(rows).score, saved.assess(rows).score)
+    assert again.reach == saved.reach
+
+
+def test_entities_with_and_without_states_and_shapes_are_saved_together() -> None:
+    # too few rows for either, for states but not for shapes of both lengths, and enough
+    series = [
+        TrainSeries(waves(rows, seed=rows).astype(np.float64), entity=name)
+        for name, rows in (("short", 90), ("middle", 600), ("long", 3000))
+    ]
+    method = ViewsMethod(ViewSettings())
+    models = method.fit(series, Runtime()).models
+    found = [models.of(name) for name in ("short", "middle", "long")]
+    lengths = [
+        [length.grain for length in one.entity.shapes.lengths] if one.entity.shapes else []
+        for one in found
+        if isinstance(one, ViewsModel)
+    ]
+    assert lengths == [[], [1], [2, 8]]
+    arrays, facts = method.pack(models)
+    again = method.unpack(
+        State(arrays, json.loads(json.dumps(facts))), 3, ["short", "middle", "long"]
+    )
+    rows = waves(400, seed=1).astype(np.float64)
+    for one, other in zip(models, again, strict=True):
+        np.testing.assert_array_equal(one.assess(rows).score, other.assess(rows).score)
+
+
+def test_facts_are_the_unit_the_weights_and_where_neighbours_stand_by_hand() -> None:
     _, facts = state()
-    assert set(facts) == {"unit", "neighbours"}
+    assert set(facts) == {"unit", "neighbours", "novelty", "grains"}
+    assert set(facts["novelty"]) == {"state", "shape"}
+    # windows of a fifth of a cycle of 157 rows and of most of it, in 16 points
+    assert facts["grains"] == [2, 8]
     both, before, after = [5, 30, 30, 1], [5, 30, 0, 1], [5, 0, 30, 1]
     assert facts["neighbours"] == {
         "rhythm": [both, before, after],
@@ -82,6 +125,9 @@ def test_facts_are_the_unit_and_where_neighbours_stand_by_hand() -> None:
         "rhythm.gains",
         "local rhythm.0.weights",
         "slow rhythm.companions",
+        "state.references",
+        "shape.1.references",
+        "shape.1.usual",
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(name: str) -> None:
@@ -89,7 +135,7 @@ def test_arrays_that_do_not_fit_are_refused(name: str) -> None:
     whole = arrays[name]
     for bad in (whole[..., :-1], whole * np.nan, whole[None]):
         arrays[name] = bad
-        with pytest.raises(InputError, match=f"{name} must be finite and have shape"):
+        with pytest.raises(InputError, match=f"{name} must (be finite|have shape)"):
             restore(State(arrays, facts), 3, ViewSettings())
 
 
@@ -108,6 +154,57 @@ def test_what_must_not_be_negative_is_refused(name: str, message: str) -> None:
         restore(State(arrays, facts), 3, ViewSettings())
 
 
+@pytest.mark.parametrize("name", ["state.usual", "shape.0.usual", "shape.0.channels"])
+def test_arrays_of_one_view_that_do_not_agree_are_refused(name: str) -> None:
+    arrays, facts = state()
+    whole = arrays[name]
+    view = name.rpartition(".")[0]
+    for bad in (whole[:-1], whole * np.nan, -1 - whole, whole[None]):
+        arrays[name] = bad
+        with pytest.raises(
+            InputError, match=rf"{view}\.\w+ must (have shape|be finite and at least)"
+        ):
+            restore(State(arrays, facts), 3, ViewSettings())
+
+
+@pytest.mark.parametrize(
+    "name", ["state.axes", "state.usual", "shape.0.channels", "shape.1.references"]
+)
+def test_a_view_without_any_references_is_refused(name: str) -> None:
+    arrays, facts = state()
+    whole = arrays[name]
+    for bad in (whole[:, :0] if whole.ndim > 1 else whole[:0], whole.ravel()[0]):
+        arrays[name] = np.asarray(bad)
+        with pytest.raises(InputError, match=f"{name} must not be empty; got shape"):
+            restore(State(arrays, facts), 3, ViewSettings())
+
+
+@pytest.mark.parametrize("channels", [[0, 1, 1], [0, 1, 3]])
+def test_channels_of_shapes_that_are_not_there_or_twice_are_refused(channels: list[int]) -> None:
+    arrays, facts = state()
+    arrays["shape.1.channels"] = np.array(channels)
+    with pytest.raises(InputError, match=r"shape.1.channels must be different numbers below 3"):
+        restore(State(arrays, facts), 3, ViewSettings())
+
+
+@pytest.mark.parametrize(
+    ("fact", "value", "message"),
+    [
+        ("grains", [2, 0], "grains must be a whole number of at least 1; got 0"),
+        ("grains", [2.5], "grains must be a whole number of at least 1; got 2.5"),
+        ("grains", [], "grains must not be empty where there are shapes"),
+        ("novelty", {"state": -1}, "novelty.state must be a finite number of at least 0; got -1"),
+        ("novelty", {"shape": "much"}, "novelty.shape must be a finite number"),
+    ],
+)
+def test_grains_and_weights_that_make_no_sense_are_refused(
+    fact: str, value: Any, message: str
+) -> None:
+    arrays, facts = state()
+    with pytest.raises(InputError, match=message):
+        restore(State(arrays, facts | {fact: value}), 3, ViewSettings())
+
+
 @pytest.mark.parametrize("unit", [0.0, -1.0, float("nan"), "1", None])
 def test_a_unit_that_is_no_positive_number_is_refused(unit: Any) -> None:
     arrays, facts = state()
@@ -118,7 +215,7 @@ def test_a_unit_that_is_no_positive_number_is_refused(unit: Any) -> None:
 @pytest.mark.parametrize(
     ("view", "layout", "message"),
     [
-        ("rhythm", [5, 29, 30, 1], "rhythm.0.weights must be finite and have shape"),
+        ("rhythm", [5, 29, 30, 1], "rhythm.0.weights must have shape"),
         ("rhythm", [0, 30, 30, 1], "near must be a whole number of at least 1"),
         ("local rhythm", [5, 130, 130, 5], "step must be 1 for a local model"),
     ],
@@ -132,5 +229,5 @@ def test_neighbours_that_do_not_fit_are_refused(view: str, layout: list[int], me
 
 def test_another_number_of_channels_is_refused() -> None:
     arrays, facts = state()
-    with pytest.raises(InputError, match="center must be finite and have shape"):
+    with pytest.raises(InputError, match="center must have shape"):
         restore(State(arrays, facts), 4, ViewSettings())

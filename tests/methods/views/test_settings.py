@@ -10,6 +10,24 @@ from subadjacent.errors import InputError
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.ridge.neighbours import Neighbours
 
+NAMES = "level, rhythm, local rhythm, slow rhythm, state, shape"
+
+
+def test_all_views_take_part_unless_some_are_named_by_hand() -> None:
+    assert ", ".join(ViewSettings().names) == NAMES
+    # in their own order, each once, in whatever order they were named
+    assert ViewSettings(views=("shape", "level", "shape")).names == ("level", "shape")
+    assert ViewSettings(views=["rhythm"]).names == ("rhythm",)
+
+
+@pytest.mark.parametrize(
+    ("lookahead", "rows"), [("full", None), (0, 0), (1, 0), (12, 6), (15, 10), (31, 21)]
+)
+def test_windows_look_as_far_ahead_as_neighbours_and_residuals_by_hand(
+    lookahead: int | str, rows: int | None
+) -> None:
+    assert ViewSettings(lookahead=lookahead).window_ahead == rows
+
 
 @pytest.mark.parametrize(
     ("lookahead", "shares"),
@@ -64,6 +82,13 @@ def test_neighbours_reach_as_far_ahead_as_is_allowed_by_hand(
         ({"lookahead": 1.5}, "lookahead must be a whole number of at least 0; got 1.5"),
         ({"lookahead": None}, "lookahead must be a whole number of at least 0; got None"),
         ({"lookahead": "half"}, "lookahead must be 'full' or a whole number .*; got 'half'"),
+        ({"views": "rhythm"}, f"views must be 'all' or a sequence of names among {NAMES}; got 'rh"),
+        (
+            {"views": ("level", "mood")},
+            f"views must be .* at least one name among {NAMES}; got 'mo",
+        ),
+        ({"views": 3}, "views must be 'all' or a sequence of names among .*; got 3"),
+        ({"views": ()}, rf"views must be .* at least one name among {NAMES}; got \[\]"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(parameters: dict[str, Any], message: str) -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from methods.views.looks import Rows, fitted, judgements, waves
 from subadjacent.methods.views.entity import EntityViews
-from subadjacent.methods.views.view import ACROSS_WEIGHT, PARTS, TOTAL_WEIGHT, VIEWS
+from subadjacent.methods.views.settings import EXPECTING
+from subadjacent.methods.views.view import ACROSS_WEIGHT, PARTS, TOTAL_WEIGHT
 from subadjacent.ridge.axes import CLIP
 from subadjacent.scoring.usual import JointSquares, Squares
 
@@ -20,8 +21,8 @@ def entity() -> EntityViews:
 def test_nine_parts_of_known_weight_by_hand() -> None:
     weights = {(part.view, part.form): part.weight for part in PARTS}
     # four views by themselves, each half again given the other channels, and rows as a whole
-    assert weights == {(view, view): 1.0 for view in VIEWS} | {
-        (view, "other channels"): 0.5 for view in VIEWS
+    assert weights == {(view, view): 1.0 for view in EXPECTING} | {
+        (view, "other channels"): 0.5 for view in EXPECTING
     } | {("rhythm", "all channels"): 1.0}
     assert ACROSS_WEIGHT == 0.5
     assert sum(weights.values()) == TOTAL_WEIGHT == 7.0
@@ -35,26 +36,26 @@ def test_parts_are_in_units_of_what_a_usual_square_comes_to() -> None:
 def test_the_level_of_a_value_is_its_own_residual(entity: EntityViews) -> None:
     rows = waves(50, seed=1)
     rows[10] = [1e4, -1e4, 0.25]
-    look = entity.views[0].look(rows, None)
+    look = entity.expecting["level"].look(rows, None)
     assert look.residuals[10].tolist() == [CLIP, -CLIP, 0.25]
     np.testing.assert_array_equal(np.delete(look.residuals, 10, 0), np.delete(rows, 10, 0))
     assert look.judged.all()
 
 
-def residuals(entity: EntityViews, view: int, rows: Rows) -> Rows:
-    ridge = entity.views[view].ridge
+def residuals(entity: EntityViews, view: str, rows: Rows) -> Rows:
+    ridge = entity.expecting[view].ridge
     assert ridge is not None
     return ridge.residuals(rows)
 
 
 @pytest.mark.parametrize("lookahead", [None, 0, 6])
-@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("name", ["rhythm", "local rhythm", "slow rhythm"])
 def test_parts_are_residuals_by_themselves_across_channels_and_of_whole_rows(
-    entity: EntityViews, number: int, lookahead: int | None
+    entity: EntityViews, name: str, lookahead: int | None
 ) -> None:
     """The definition read aloud."""
-    rows, view, name = waves(700, seed=2), entity.views[number], VIEWS[number]
-    left = residuals(entity, number, rows)
+    rows, view = waves(700, seed=2), entity.expecting[name]
+    left = residuals(entity, name, rows)
     found = judgements(entity, rows, lookahead)
     across = view.companions.unexplained(left)
     for form, scale, some in ((name, view.alone, left), ("other channels", view.across, across)):

@@ -9,7 +9,16 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
 
-from methods.views.looks import Floats, Rows, combined, fitted, judgements, waves, without_factors
+from methods.views.looks import (
+    Floats,
+    Judgement,
+    Rows,
+    combined,
+    fitted,
+    judgements,
+    waves,
+    without_factors,
+)
 from subadjacent.methods.views.combine import PartOfStretch, combine, smoothed
 from subadjacent.methods.views.entity import EntityViews
 from subadjacent.methods.views.fit import fit_views
@@ -71,14 +80,14 @@ def test_the_spread_catches_a_noise_that_has_tripled() -> None:
     rows[loud] *= 3
     deaf = replace(
         learned,
-        views=tuple(
-            replace(
+        expecting={
+            name: replace(
                 view,
                 alone=view.alone.indifferent_to_spread(),
                 across=view.across.indifferent_to_spread(),
             )
-            for view in learned.views
-        ),
+            for name, view in learned.expecting.items()
+        },
     )
     with_it, without = combined(learned, rows), combined(deaf, rows)
     assert with_it.values[720:780].min() > without.values[720:780].min()
@@ -113,13 +122,16 @@ def test_a_part_that_is_but_noise_of_any_size_costs_little(
         typical_surprise(one.surprise.mean(axis=1)[one.judged], one.part.softness) for one in known
     ]
 
-    def part_of(surprise: Floats, judged: NDArray[np.bool_]) -> PartOfStretch:
+    def part_of(own: Judgement, factor: float) -> PartOfStretch:
         # what it gives is worked on in place
-        return PartOfStretch(lambda first, last: surprise[first:last].copy(), judged)
+        surprise, judged, weight = own.surprise, own.judged, own.part.weight
+        return PartOfStretch(
+            lambda first, last: surprise[first:last].copy(), judged, weight, factor
+        )
 
     def ranking(factors: list[float]) -> float:
-        parts = [part_of(one.surprise, one.judged) for one in there]
-        scores = smoothed(combine(parts, factors, rows.shape).rows, 20, None)
+        parts = [part_of(own, factor) for own, factor in zip(there, factors, strict=True)]
+        scores = smoothed(combine(parts, (), rows.shape).rows, 20, None)
         return float(average_precision_score(frozen, scores))
 
     scores = smoothed(combined(entity, rows).rows, 20, None)

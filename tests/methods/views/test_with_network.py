@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -196,10 +197,25 @@ def test_a_network_needs_to_look_ahead() -> None:
 def test_reach_and_pieces_follow_the_networks_windows(fitted: Fitted) -> None:
     model = model_of(fitted)
     plain = replace(model, network=None)
-    assert model.reach.every == network_of(fitted).network.stride
+    # pieces must suit both the network's windows and those of shapes
+    assert model.entity.shapes is not None
+    strides = network_of(fitted).network.stride, model.entity.shapes.every
+    assert model.reach.every == math.lcm(*strides)
+    assert len(set(strides)) == 2
     assert model.reach.before >= plain.reach.before
     wide = replace(network_of(fitted), network=replace(network_of(fitted).network, window=900))
     assert replace(model, network=wide).reach.after > plain.reach.after + 400
+
+
+@pytest.mark.parametrize("views", [("state",), ("level", "shape")])
+def test_a_network_may_be_added_to_any_views(views: tuple[str, ...]) -> None:
+    method = replace(METHOD, settings=ViewSettings(views=views))
+    fitted = method.fit([TrainSeries(PLANT.train)], Runtime())
+    found = model_of(fitted).assess(PLANT.test)
+    assert np.isfinite(found.score).all()
+    assert {*views, "network"} <= set(found.traces)
+    restored = method.unpack(method.pack(fitted.models), 3, []).pooled
+    np.testing.assert_array_equal(restored.assess(PLANT.test).score, found.score)
 
 
 @pytest.mark.parametrize("network", ["huge", 3, ""])

@@ -222,7 +222,7 @@ def _weights(
         for part, own in zip(kinds, unseen, strict=True)
     ]
     everywhere = [all(judged.all() for judged in own.judged) for own in unseen]
-    return PartWeights(np.array(typical), np.array(everywhere))
+    return PartWeights(np.array(typical), np.array(everywhere, dtype=bool))
 
 
 def _pieces(lengths: Sequence[int]) -> Iterator[tuple[int, int, int]]:

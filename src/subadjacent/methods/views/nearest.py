@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# the fractional part of the golden ratio: multiples of it fill an interval evenly, without a step
-# that a cycle of the rows could fall into line with
+# the fractional part of the golden ratio: that of its products with squares of whole numbers fills
+# an interval evenly and in no order. Products with the numbers themselves are at few different
+# distances from each other, which cycles of some lengths fall into line with
 GOLDEN = 0.6180339887498949
 # distances computed at a time: few enough to stay in the processor's cache
 TABLE = 1_000_000
@@ -23,7 +24,9 @@ def spread_out(count: int, most: int) -> NDArray[np.int64]:
     """At most ``most`` of the numbers from 0 to ``count``, evenly spread, in order; all if few."""
     if count <= most:
         return np.arange(count)
-    return np.unique((np.arange(1, most + 1) * GOLDEN % 1 * count).astype(np.int64))
+    # one in each of so many parts of equal length
+    part = np.arange(most)
+    return np.unique(((part + part**2 * GOLDEN % 1) * (count / most)).astype(np.int64))
 
 
 class Nearest(NamedTuple):

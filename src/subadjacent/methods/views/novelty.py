@@ -35,9 +35,9 @@ SOFTNESS = 3.0
 # quantiles. With the upper tenth as well it costs nearly three points on SMD, by the highest row
 # alone as much there (docs/log.md, "States and shapes")
 QUANTILES = (0.99, 0.999, 1.0)
-# 1: a view's held-out scores are as high as those of all views that expect values together. Half and
-# twice change the four development sets by up to three points, either way (docs/log.md, "States
-# and shapes")
+# 1: a view's held-out scores are as high as those of all views that expect values together. Half
+# and twice change the four development sets by up to three points, either way (docs/log.md,
+# "States and shapes")
 WEIGHTS = {STATE: 0.5, SHAPE: 1.0}
 # scores smaller than this are rounding
 SILENT = 1e-4
@@ -49,7 +49,8 @@ Distances = NDArray[Any]
 class Novelty(NamedTuple):
     """How new a stretch is: its rows, and each channel's part in that.
 
-    The rows make the score; channels explain it.
+    The rows make the score; channels explain it. Channels share what a state comes to, times their
+    number; the mean value of shapes, over the channels that have any, is their row's.
     """
 
     rows: Scores  # (T,)

@@ -126,8 +126,8 @@ def _seeking(
 
 
 def _states(read: _Reader, channels: int) -> StateView:
-    axes = read(f"{STATE}.axes", channels, read.columns(f"{STATE}.axes"))
-    count = read.columns(f"{STATE}.usual")
+    axes = read(f"{STATE}.axes", channels, read.size(f"{STATE}.axes"))
+    count = read.size(f"{STATE}.usual")
     references = read(f"{STATE}.references", count, axes.shape[1])
     return StateView(axes, references, read(f"{STATE}.usual", count, least=0))
 
@@ -139,12 +139,12 @@ def _shapes(
     for number, grain in enumerate(facts["grains"]):
         require_whole("grains", grain, least=1)
         key = f"{SHAPE}.{number}"
-        count = read.columns(f"{key}.channels")
+        count = read.size(f"{key}.channels")
         own = read(f"{key}.channels", count, least=0).astype(np.int64)
-        if len(set(own.tolist())) < count or not count or own.max() >= channels:
+        if len(set(own.tolist())) < count or own.max() >= channels:
             raise InputError(f"{key}.channels must be different numbers below {channels}")
-        shape = read.arrays[f"{key}.references"].shape
-        references = read(f"{key}.references", count, shape[1], POINTS)
+        references_name = f"{key}.references"
+        references = read(references_name, count, read.size(references_name, 1), POINTS)
         usual = read(f"{key}.usual", count, least=0)
         lengths.append(ShapesOfLength(grain, own, references, usual))
     if not lengths:
@@ -163,8 +163,12 @@ class _Reader:
         require_array(name, array, shape, least)
         return array
 
-    def columns(self, name: str) -> int:
-        return int(self.arrays[name].shape[-1])
+    def size(self, name: str, axis: int = -1) -> int:
+        """Of an array along an axis, at least 1."""
+        shape = self.arrays[name].shape
+        if len(shape) <= axis or not shape or not shape[axis]:
+            raise InputError(f"{name} must not be empty; got shape {shape}")
+        return int(shape[axis])
 
 
 def _view(read: _Reader, name: str, layouts: dict[str, Any], channels: int) -> View:
@@ -184,7 +188,7 @@ def _ridge(read: _Reader, name: str, layouts: list[list[int]], channels: int) ->
     for number, layout in enumerate(layouts):
         neighbours = Neighbours(*layout)
         axes_name = f"{name}.{number}.axes"
-        axes = read(axes_name, channels, read.columns(axes_name))
+        axes = read(axes_name, channels, read.size(axes_name))
         features = neighbours.count * axes.shape[1] + 1
         weights = read(f"{name}.{number}.weights", features, channels)
         models.append(BandRidge(neighbours, axes, weights, name == LOCAL))

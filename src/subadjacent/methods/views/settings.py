@@ -115,7 +115,7 @@ class ViewSettings:
 
 def _check_views(views: str | Sequence[str]) -> None:
     known = ", ".join(VIEWS)
-    if isinstance(views, str):
+    if isinstance(views, str) or not isinstance(views, Sequence):
         if views != ALL:
             raise InputError(
                 f"views must be 'all' or a sequence of names among {known}; got {views!r}"

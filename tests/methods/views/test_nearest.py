@@ -1,0 +1,151 @@
+"""The nearest of some references, and references from all over the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from methods.views.looks import Floats
+from subadjacent.methods.views.nearest import nearest, spread_out
+
+# ---- the nearest reference
+
+
+def test_three_references_on_a_line_by_hand() -> None:
+    references = np.array([[0.0], [4.0], [10.0]])
+    points = np.array([[-1.0], [1.5], [2.5], [4.0], [8.0], [99.0]])
+    squares, which = nearest(points, references)
+    assert which.tolist() == [0, 0, 1, 1, 2, 2]
+    assert squares.tolist() == [1.0, 2.25, 2.25, 0.0, 4.0, 89.0**2]
+
+
+def test_a_corner_of_a_triangle_by_hand() -> None:
+    squares, which = nearest(np.array([[3.0, 4.0]]), np.array([[9.0, 9.0], [0.0, 0.0]]))
+    assert squares.tolist() == [25.0]
+    assert which.tolist() == [1]
+
+
+def test_of_references_that_are_equal_the_first_counts() -> None:
+    references = np.array([[5.0, 5.0], [1.0, 2.0], [1.0, 2.0]])
+    squares, which = nearest(np.array([[1.0, 2.0], [1.0, 3.0]]), references)
+    assert which.tolist() == [1, 1]
+    assert squares.tolist() == [0.0, 1.0]
+
+
+def slow_nearest(points: Floats, references: Floats) -> tuple[list[float], list[int]]:
+    """The definition read aloud."""
+    squares, which = [], []
+    for point in points:
+        distances = [float(np.square(point - reference).sum()) for reference in references]
+        squares.append(min(distances))
+        which.append(distances.index(min(distances)))
+    return squares, which
+
+
+@pytest.mark.parametrize("table", [1, 30, 1_000_000])
+@pytest.mark.parametrize("dimensions", [1, 2, 16])
+@pytest.mark.parametrize("references", [1, 2, 37])
+@pytest.mark.parametrize("count", [0, 1, 2, 50])
+def test_nearest_is_the_definition(
+    count: int, references: int, dimensions: int, table: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("subadjacent.methods.views.nearest.TABLE", table)
+    rng = np.random.default_rng(count + references)
+    points, known = (3 * rng.normal(size=(rows, dimensions)) for rows in (count, references))
+    squares, which = nearest(points, known)
+    wanted, nearest_ones = slow_nearest(points, known)
+    # float32, and differences of squares of about ten
+    np.testing.assert_allclose(squares, wanted, rtol=1e-4, atol=1e-4)
+    assert which.tolist() == nearest_ones
+    assert squares.shape == which.shape == (count,)
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-3, 1.0, 60.0])
+def test_a_point_met_again_is_at_no_distance_and_none_is_negative(size: float) -> None:
+    references = (size * np.random.default_rng(0).normal(size=(300, 12))).astype(np.float32)
+    squares = nearest(references, references).squares
+    assert squares.min() >= 0
+    assert squares.max() <= 1e-6 * np.square(references).sum(axis=1).max()
+
+
+def test_references_of_half_precision_are_compared_in_full() -> None:
+    references = np.random.default_rng(1).normal(size=(40, 16)).astype(np.float16)
+    points = np.random.default_rng(2).normal(size=(9, 16))
+    plain, half = nearest(points, references.astype(np.float64)), nearest(points, references)
+    np.testing.assert_array_equal(half.which, plain.which)
+    np.testing.assert_allclose(half.squares, plain.squares, rtol=2e-3)
+
+
+def test_no_more_distances_are_held_than_fit_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work and memory: each point meets each reference once, some points at a time."""
+    sizes: list[int] = []
+
+    class Counting(np.ndarray):
+        def argmin(self, *args: object, **options: object) -> object:
+            sizes.append(self.size)
+            return np.asarray(self).argmin(*args, **options)  # type: ignore[call-overload]
+
+    monkeypatch.setattr("subadjacent.methods.views.nearest.TABLE", 100)
+    take = np.ascontiguousarray
+    monkeypatch.setattr(np, "ascontiguousarray", lambda *a, **o: take(*a, **o).view(Counting))
+    nearest(np.zeros((95, 2)), np.ones((10, 2)))
+    assert max(sizes) <= 100
+    assert sum(sizes) == 95 * 10
+
+
+# ---- rows from all over
+
+
+def test_few_numbers_are_all_chosen() -> None:
+    assert spread_out(5, 5).tolist() == [0, 1, 2, 3, 4]
+    assert spread_out(3, 10).tolist() == [0, 1, 2]
+    assert spread_out(1, 1).tolist() == [0]
+    assert spread_out(0, 4).tolist() == []
+    for count in range(1, 40):
+        for most in range(count, 40):
+            assert spread_out(count, most).tolist() == list(range(count))
+
+
+def test_four_of_a_hundred_by_hand() -> None:
+    # 0.618 times 0, 1, 4 and 9 is 0, 0.618, 2.472 and 5.562: so far into each quarter
+    assert spread_out(100, 4).tolist() == [0, 40, 61, 89]
+
+
+@pytest.mark.parametrize("most", [1, 2, 7, 100, 1000, 4000])
+@pytest.mark.parametrize("count", [1, 8, 101, 1001, 4001, 12_345, 1_000_000])
+def test_chosen_numbers_are_in_order_different_in_range_and_always_the_same(
+    count: int, most: int
+) -> None:
+    chosen = spread_out(count, most)
+    assert (np.diff(chosen) > 0).all()
+    assert chosen[0] >= 0
+    assert chosen[-1] < count
+    # where parts are hardly longer than 1, some share a number
+    assert 0.6 * min(count, most) <= len(chosen) <= most
+    np.testing.assert_array_equal(chosen, spread_out(count, most))
+    # one in each part: no two are further apart than two parts
+    gaps = np.diff(np.concatenate([[-1], chosen, [count]]))
+    assert gaps.max() <= 2 * max(count / most, 1) + 1
+
+
+@pytest.mark.parametrize(
+    ("count", "most"),
+    [
+        (5000, 1000),
+        (8000, 4000),
+        (100_000, 1000),
+        (65_536, 1024),
+        # in line with cycles of 29, 40 and 28 rows if distances between them were few
+        (196_186, 1000),
+        (127_755, 1000),
+        (306_486, 4000),
+    ],
+)
+def test_a_cycle_of_any_length_is_met_at_every_phase(count: int, most: int) -> None:
+    chosen = spread_out(count, most)
+    for period in range(2, most // 10):
+        of_phase = np.bincount(chosen % period, minlength=period) * period / len(chosen)
+        # tenths of a cycle, or single phases of a short one
+        shares = [phases.mean() for phases in np.array_split(of_phase, min(period, 10))]
+        assert min(shares) > 0.5, period
+        assert max(shares) < 1.7, period

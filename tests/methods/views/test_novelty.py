@@ -1,0 +1,216 @@
+"""How surprising distances are, which rows are held out, and the weight of such a view."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from methods.views.looks import Floats, waves
+from subadjacent.methods.views.combine import smoothed
+from subadjacent.methods.views.fit import fit_views
+from subadjacent.methods.views.novelty import (
+    WEIGHTS,
+    folds,
+    novelty_weight,
+    outside,
+    surprise,
+    usual_distance,
+)
+from subadjacent.methods.views.settings import SEEKING, ViewSettings
+
+# ---- surprise
+
+
+def test_surprise_by_hand() -> None:
+    # the usual squared distance is 1, with a floor of 0.001; three times as much is half of log 2
+    squares = np.array([0.0, 1.001, 3.003, 30.03])
+    wanted = [0.0, math.log(1 + 1 / 9) / 2, math.log(2) / 2, math.log(101) / 2]
+    np.testing.assert_allclose(surprise(squares, np.ones(4)), wanted)
+
+
+def test_a_distance_that_is_usual_counts_for_little_and_ever_larger_ones_for_ever_more() -> None:
+    distances = surprise(np.geomspace(0.1, 1e6, 50), np.ones(50))
+    assert (np.diff(distances) > 0).all()
+    assert surprise(np.array(1.0), np.array(1.0)) < 0.06
+    # ten times the distance, in squares, adds the logarithm of ten in the end
+    assert distances[-1] == pytest.approx(math.log(1e6 / 3.003), rel=1e-3)
+
+
+def test_where_nothing_ever_differed_a_little_more_is_no_surprise() -> None:
+    assert surprise(np.array(1e-4), np.array(0.0)) < 0.01
+    assert np.isfinite(surprise(np.array(100.0), np.array(0.0)))
+
+
+# ---- what is usual
+
+
+def test_the_usual_distance_of_a_few_rows_by_hand() -> None:
+    # ten blocks at most: of 3 rows each by itself, of 20 rows two and two
+    assert usual_distance(np.array([1.0, 5.0, 7.0])) == pytest.approx(math.sqrt(75 / 3))
+    pairs = np.tile([1.0, 3.0], 10)
+    assert usual_distance(pairs) == 2
+    # a tenth of the rows at 11 and the others at 1
+    burst = np.ones(20)
+    burst[4:6] = 11
+    assert usual_distance(burst) == pytest.approx(math.sqrt((9 * 1 + 121) / 10))
+
+
+def slow_usual_distance(squares: list[float]) -> float:
+    """The definition read aloud: blocks whose lengths differ by one at most, longer ones first."""
+    count = min(10, len(squares))
+    shorter, longer = divmod(len(squares), count)
+    lengths = [shorter + 1] * longer + [shorter] * (count - longer)
+    total, at = 0.0, 0
+    for length in lengths:
+        block = squares[at : at + length]
+        total += (sum(block) / length) ** 2
+        at += length
+    return math.sqrt(total / count)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 9, 10, 11, 25, 100, 137])
+def test_the_usual_distance_is_the_definition(rows: int) -> None:
+    squares = np.random.default_rng(rows).exponential(size=(rows, 2))
+    wanted = [slow_usual_distance(column.tolist()) for column in squares.T]
+    np.testing.assert_allclose(usual_distance(squares), wanted)
+    assert usual_distance(squares[:, 0]) == pytest.approx(wanted[0])
+
+
+# ---- held-out rows
+
+
+def test_folds_of_few_rows_by_hand() -> None:
+    assert list(folds(11)) == [slice(0, 2), slice(2, 4), slice(4, 6), slice(6, 8), slice(8, 11)]
+    assert list(folds(3)) == [slice(0, 1), slice(1, 2), slice(2, 3)]
+    assert list(folds(1)) == [slice(0, 1)]
+
+
+@pytest.mark.parametrize("count", [1, 4, 5, 6, 99, 1000, 12_345])
+def test_folds_follow_each_other_and_cover_all_rows(count: int) -> None:
+    parts = list(folds(count))
+    assert parts[0].start == 0
+    assert parts[-1].stop == count
+    assert all(before.stop == after.start for before, after in pairwise(parts))
+    lengths = [part.stop - part.start for part in parts]
+    assert len(parts) == min(count, 5)
+    assert max(lengths) - min(lengths) <= 1
+
+
+def test_rows_outside_a_fold_by_hand() -> None:
+    rows = np.arange(12)
+    # the fold is rows 5 and 6; three rows away from either are 2 and 9
+    kept = rows[outside(rows, slice(5, 7), 3)]
+    assert kept.tolist() == [0, 1, 2, 9, 10, 11]
+
+
+@pytest.mark.parametrize("guard", [1, 2, 7, 50])
+@pytest.mark.parametrize("fold", [slice(0, 1), slice(0, 30), slice(20, 23), slice(80, 100)])
+def test_rows_outside_a_fold_are_the_definition(fold: slice, guard: int) -> None:
+    rows = np.arange(0, 100, 3)
+    kept = outside(rows, fold, guard)
+    for row, there in zip(rows.tolist(), kept.tolist(), strict=True):
+        assert there == all(abs(row - other) >= guard for other in range(fold.start, fold.stop))
+
+
+# ---- weights
+
+
+def rising(rows: int = 1001) -> Floats:
+    """From 0 to 1, evenly: a quantile is its own share."""
+    return np.linspace(0, 1, rows)
+
+
+def test_the_weight_of_a_view_by_hand() -> None:
+    others = rising()
+    assert novelty_weight(others, others) == 1
+    # it is never turned up
+    assert novelty_weight(0.1 * others, others) == 1
+    assert novelty_weight(4 * others, others) == pytest.approx(0.25)
+    # higher on its highest row alone: 8 instead of 1
+    highest = others.copy()
+    highest[-1] = 8
+    assert novelty_weight(highest, others) == pytest.approx(1 / 8)
+    # bounded, but high on a hundredth of the rows: 0.995 where the others have 0.99
+    bounded = np.where(others > 0.985, 0.995, 0)
+    assert novelty_weight(bounded, others) == pytest.approx(0.99 / 0.995)
+
+
+@pytest.mark.parametrize("share", [0.99, 0.999, 1.0])
+def test_a_view_is_held_against_the_others_at_three_quantiles(share: float) -> None:
+    """Each alone can turn it down: it is too high there, and below the others elsewhere."""
+    place = rising(100_001)
+    own = np.where(place > share - 1e-4, 2.0, 0.1)
+    others = np.where(place > share + 1e-4, 100.0, 1.0)
+    assert novelty_weight(own, others) == pytest.approx(0.5)
+    # what it says of other rows does not matter
+    assert novelty_weight(np.where(place < 0.98, 0.9, 1.0), np.where(place < 0.98, 0, 1.0)) == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_with_its_weight_a_view_is_at_no_quantile_above_the_others(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    own, others = rng.gamma(0.5, 2.0, size=5000), rng.gamma(3.0, size=5000)
+    weight = novelty_weight(own, others)
+    shares = [0.99, 0.999, 1.0]
+    ratios = weight * np.quantile(own, shares) / np.quantile(others, shares)
+    assert ratios.max() <= 1 + 1e-9
+    assert weight == 1 or ratios.max() == pytest.approx(1)
+
+
+def test_a_view_that_said_nothing_keeps_its_weight() -> None:
+    assert novelty_weight(np.zeros(500), rising(500) + 0.01) == 1
+    # what is but rounding is as good as nothing
+    assert novelty_weight(np.full(500, 9e-5), np.full(500, 1e-4)) == 1
+
+
+def test_a_unit_of_all_scores_cancels() -> None:
+    rng = np.random.default_rng(3)
+    own, others = rng.gamma(2.0, 3.0, size=800), rng.gamma(2.0, size=800)
+    assert novelty_weight(7 * own, 7 * others) == pytest.approx(novelty_weight(own, others))
+
+
+def test_every_view_of_what_is_new_has_a_weight() -> None:
+    assert tuple(WEIGHTS) == SEEKING
+    assert WEIGHTS == {"state": 0.5, "shape": 1.0}
+
+
+# ---- weights that are learned
+
+
+@pytest.mark.parametrize(("tails", "shape"), [(0.0, 0.4), (1.0, 0.7)])
+def test_views_that_know_nothing_of_noise_are_turned_down(tails: float, shape: float) -> None:
+    """Where nothing comes twice, every row is new; with heavy tails some more than others."""
+    rng = np.random.default_rng(1)
+    noise = rng.normal(size=(4000, 4)) * np.exp(tails * rng.normal(size=(4000, 1)))
+    rows = (noise / noise.std(axis=0)).astype(np.float32)
+    seeking = fit_views([rows], ViewSettings()).entity.seeking
+    assert seeking["state"].weight < 0.1
+    assert seeking["shape"].weight < shape
+
+
+@pytest.mark.parametrize("lookahead", ["full", 0])
+def test_weights_are_learned_from_scores_of_held_out_rows(lookahead: int | str) -> None:
+    """The definition read aloud: each view beside those that expect values, and all of it added."""
+    rows = [waves(900, seed=1), waves(700, seed=2)]
+
+    def scores(stretches: list[Floats]) -> Floats:
+        ahead = ViewSettings(lookahead=lookahead).ahead.score
+        return np.concatenate([smoothed(stretch, 20, ahead) for stretch in stretches])
+
+    unseen = {
+        views: fit_views(rows, ViewSettings(views=views, lookahead=lookahead)).unseen
+        for views in (("state",), ("shape",), ("level", "rhythm", "local rhythm", "slow rhythm"))
+    }
+    state, shape, expecting = unseen.values()
+    # alone they have weight 1, and the share of their kind
+    state = [2 * stretch for stretch in state]
+    found = fit_views(rows, ViewSettings(lookahead=lookahead))
+    wanted = [novelty_weight(scores(own), scores(expecting)) for own in (state, shape)]
+    assert [seeking.weight for seeking in found.entity.seeking.values()] == wanted
+    assert 0 < min(wanted) < 1
+    for total, plain, *own in zip(found.unseen, expecting, state, shape, strict=True):
+        added = 0.5 * wanted[0] * own[0] + wanted[1] * own[1]
+        np.testing.assert_allclose(total, plain + added)

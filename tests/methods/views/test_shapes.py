@@ -1,0 +1,589 @@
+"""Shapes never seen: how far a window of a channel is from every window of it in training."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score
+
+import subadjacent.methods.views.shapes as module
+from methods.views.looks import Floats, Rows, combined, waves
+from subadjacent.data.cases import case
+from subadjacent.data.scaling import fit_scalers
+from subadjacent.data.series import TrainSeries
+from subadjacent.methods.views.combine import smoothed
+from subadjacent.methods.views.fit import fit_views
+from subadjacent.methods.views.nearest import nearest, spread_out
+from subadjacent.methods.views.settings import EXPECTING, ViewSettings
+from subadjacent.methods.views.shapes import (
+    FEWEST_WINDOWS,
+    FLAG_VALUES,
+    FLAT,
+    LEAST_MOVING,
+    MOST_REFERENCES,
+    POINTS,
+    ShapeFit,
+    ShapesOfLength,
+    ShapeView,
+    fit_shapes,
+    grains,
+    z_normalised,
+)
+from subadjacent.ridge.band import FAR_CLIP
+
+# windows of a whole cycle, and of 16 rows
+CYCLE = 64
+LOOKAHEADS = [None, 0, 5, 30, 60]
+
+
+def fit(*parts: Rows, cycle: int | None = CYCLE, lookahead: int | None = None) -> ShapeFit:
+    found = fit_shapes(parts, cycle, lookahead)
+    assert found is not None
+    return found
+
+
+@cache
+def view(lookahead: int | None = None) -> ShapeView:
+    """Windows of 16 rows and of 64."""
+    return fit(waves(700), lookahead=lookahead).view
+
+
+# ---- windows
+
+
+def test_a_window_of_sixteen_points_by_hand() -> None:
+    # 1 and -1 in turn, for 16 rows and one more: mean 0 and deviation 1, with a floor of 0.3
+    values = np.array([1.0, -1.0] * 8 + [1.0])
+    points, deviations = z_normalised(values, grain=1)
+    assert deviations.tolist() == [1.0, 1.0]
+    scale = math.sqrt(16 * (1 + 0.09))
+    np.testing.assert_allclose(points, [values[:16] / scale, values[1:] / scale], rtol=1e-6)
+
+
+def test_points_are_means_of_a_few_rows_by_hand() -> None:
+    values = np.repeat(np.arange(16.0), 3)
+    values += np.tile([-1, 0, 1], 16)
+    points = z_normalised(values, grain=3).points
+    variance = (16**2 - 1) / 12
+    wanted = (np.arange(16) - 7.5) / math.sqrt(16 * (variance + 0.09))
+    np.testing.assert_allclose(points, [wanted], rtol=1e-6)
+
+
+def slow_windows(values: Floats, grain: int, step: int) -> tuple[Floats, Floats]:
+    """The definition read aloud."""
+    points, deviations = [], []
+    for begin in range(0, len(values) - 16 * grain + 1, step):
+        means = [
+            float(np.mean(values[begin + point * grain : begin + (point + 1) * grain]))
+            for point in range(16)
+        ]
+        mean = sum(means) / 16
+        variance = sum((value - mean) ** 2 for value in means) / 16
+        points.append([(value - mean) / math.sqrt(16 * (variance + 0.3**2)) for value in means])
+        deviations.append(math.sqrt(variance))
+    return np.array(points).reshape(-1, 16), np.array(deviations)
+
+
+@pytest.mark.parametrize("every_row", [True, False])
+@pytest.mark.parametrize("grain", [1, 2, 5])
+@pytest.mark.parametrize("extra", [-40, -1, 0, 1, 4, 5, 33])
+def test_windows_are_the_definition(extra: int, grain: int, every_row: bool) -> None:
+    rows = max(16 * grain + extra, 1)
+    values = np.cumsum(np.random.default_rng(rows).normal(size=rows)).astype(np.float32)
+    step = 1 if every_row else grain
+    points, deviations = z_normalised(values, grain, step)
+    wanted, wanted_deviations = slow_windows(values.astype(np.float64), grain, step)
+    assert points.shape == wanted.shape
+    np.testing.assert_allclose(points, wanted, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(deviations, wanted_deviations, rtol=1e-6, atol=1e-9)
+
+
+def test_the_distance_of_two_windows_is_about_twice_what_is_missing_to_correlation_one() -> None:
+    rng = np.random.default_rng(1)
+    one, other = 9 * rng.normal(size=(2, 16))
+    distance = np.square(z_normalised(one, 1).points - z_normalised(other, 1).points).sum()
+    assert distance == pytest.approx(2 * (1 - np.corrcoef(one, other)[0, 1]), rel=0.01)
+
+
+@pytest.mark.parametrize("size", [1.0, 3.0, 20.0])
+@pytest.mark.parametrize("shift", [0.0, -4.0, 100.0])
+def test_a_shape_does_not_change_when_it_is_shifted_or_scaled(shift: float, size: float) -> None:
+    values = 2 * np.sin(np.arange(200) / 9)
+    plain = z_normalised(values, 4).points
+    moved = z_normalised(shift + size * values, 4).points
+    # but for the floor, which holds smaller ones back a little
+    np.testing.assert_allclose(moved, plain, atol=0.02)
+    np.testing.assert_allclose(z_normalised(shift + values, 4).points, plain, atol=1e-6)
+
+
+def test_noise_on_a_flat_line_is_no_shape() -> None:
+    noise = 0.02 * np.random.default_rng(2).normal(size=400)
+    points, deviations = z_normalised(noise, 1)
+    # any two of them are about as far from each other as from nothing
+    assert np.square(points).sum(axis=1).max() < 0.02
+    assert deviations.max() < FLAT / 2
+
+
+# ---- lengths
+
+
+@pytest.mark.parametrize(
+    ("cycle", "wanted"),
+    [
+        (None, (3, 12)),
+        (31, (3, 12)),
+        (32, (1, 4)),
+        (64, (1, 4)),
+        (95, (1, 4)),
+        (97, (2, 8)),
+        (128, (2, 8)),
+        (200, (3, 12)),
+        (400, (6, 24)),
+        (401, (3, 12)),
+    ],
+)
+def test_lengths_follow_the_cycle_by_hand(cycle: int | None, wanted: tuple[int, int]) -> None:
+    assert grains(cycle) == wanted
+
+
+# ---- which window judges a row
+
+
+def of_length(grain: int) -> ShapesOfLength:
+    nothing = np.zeros((1, 1, 16), np.float16)
+    return ShapesOfLength(grain, np.array([0]), nothing, np.ones(1, np.float32))
+
+
+def test_windows_of_rows_by_hand() -> None:
+    # windows of 32 rows begin at 0, 2, 4, 6 and 8 of 41 rows
+    windows = of_length(2).windows_of(41, None).tolist()
+    # that around row 16 begins at 0, and the last serves all rows from 24 on
+    assert windows[:18] == [0] * 17 + [1]
+    assert windows[22:] == [3, 4] + [4] * 17
+    # causal: the first ends at row 31
+    assert of_length(2).windows_of(41, 0).tolist() == [-1] * 31 + [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+    assert of_length(2).windows_of(41, 3).tolist()[27:32] == [-1, 0, 0, 1, 1]
+    assert of_length(2).windows_of(31, None).tolist() == [-1] * 31
+    assert of_length(2).windows_of(32, None).tolist() == [0] * 32
+
+
+@pytest.mark.parametrize("lookahead", LOOKAHEADS)
+@pytest.mark.parametrize("grain", [1, 2, 5])
+@pytest.mark.parametrize("rows", [1, 15, 16, 17, 79, 80, 81, 200])
+def test_the_window_of_a_row_is_the_last_that_it_may_see(
+    rows: int, grain: int, lookahead: int | None
+) -> None:
+    """The definition read aloud."""
+    length = of_length(grain)
+    begins = list(range(0, rows - length.rows + 1, grain))
+    half = 16 * grain // 2
+    ahead = half if lookahead is None else min(half, lookahead)
+    assert length.ahead(lookahead) == ahead
+    for row, window in enumerate(length.windows_of(rows, lookahead)):
+        seen = [n for n, begin in enumerate(begins) if begin + length.rows - 1 <= row + ahead]
+        before_the_first = 0 if begins and lookahead is None else -1
+        assert window == (seen[-1] if seen else before_the_first)
+
+
+# ---- novelty
+
+
+def test_two_references_by_hand() -> None:
+    rising = np.linspace(-1, 1, 16)
+    points = z_normalised(rising, 1).points
+    references = np.stack([points, -points], axis=1).astype(np.float16)
+    lengths = (ShapesOfLength(1, np.array([1]), references[:, :1], np.array([0.499])),)
+    rows = np.column_stack([np.zeros(16), -rising]).astype(np.float32)
+    found = ShapeView(lengths, None).novelty(rows)
+    # a fall is at twice the length of a rise from it; a window has less than 1 for the floor
+    variance = float(np.square(rising).mean())
+    distance = 4 * variance / (variance + 0.09)
+    wanted = math.log(1 + (distance / 0.5 / 3) ** 2) / 2
+    np.testing.assert_allclose(found.rows, wanted, rtol=2e-3)
+    assert not found.values[:, 0].any()
+    np.testing.assert_allclose(found.values[:, 1], wanted, rtol=2e-3)
+    # falls have been seen by another
+    both = (ShapesOfLength(1, np.array([1]), references, np.array([0.499])),)
+    assert ShapeView(both, None).novelty(rows).rows.max() < 1e-6
+
+
+def slow_novelty(shapes: ShapeView, rows: Rows) -> tuple[Floats, Floats]:
+    """Loops over lengths, channels, rows and references."""
+    scores, values = np.zeros(len(rows)), np.zeros(rows.shape)
+    within = np.clip(rows.astype(np.float64), -10, 10)
+    for length in shapes.lengths:
+        windows = length.windows_of(len(rows), shapes.lookahead)
+        for number, channel in enumerate(length.channels):
+            points, _ = slow_windows(within[:, channel], length.grain, length.grain)
+            for row, window in enumerate(windows):
+                if window < 0:
+                    continue
+                square = min(
+                    float(np.square(points[window] - reference).sum())
+                    for reference in length.references[number].astype(np.float64)
+                )
+                ratio = square / (float(length.usual[number]) + 1e-3) / 3
+                own = math.log(1 + ratio**2) / 2 / len(shapes.lengths)
+                values[row, channel] += own
+                scores[row] += own / len(length.channels)
+    return scores, values
+
+
+@pytest.mark.parametrize("lookahead", [None, 0, 6])
+@pytest.mark.parametrize("count", [1, 15, 16, 31, 32, 33, 90])
+def test_the_novelty_of_rows_is_the_definition(count: int, lookahead: int | None) -> None:
+    rng = np.random.default_rng(count)
+    lengths = tuple(
+        ShapesOfLength(
+            grain,
+            np.array(channels),
+            (0.25 * rng.normal(size=(len(channels), references, 16))).astype(np.float16),
+            rng.uniform(0.1, 0.5, len(channels)).astype(np.float32),
+        )
+        for grain, channels, references in ((1, [0, 2], 5), (2, [2], 1))
+    )
+    shapes = ShapeView(lengths, lookahead)
+    rows = rng.normal(size=(count, 3)).astype(np.float32)
+    rows[0] = 99.0
+    scores, values = slow_novelty(shapes, rows)
+    found = shapes.novelty(rows)
+    np.testing.assert_allclose(found.rows, scores, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found.values, values, rtol=1e-4, atol=1e-5)
+
+
+# ---- fit
+
+
+@cache
+def slow_fit(name: str, channel: int, grain: int) -> tuple[Floats, float, list[Floats]]:
+    """References of a channel, the usual distance, and the surprise of windows that are judged.
+
+    Windows begin at every row of each stretch and are numbered through. A window is held against
+    references that begin at least a whole window before the first or after the last of its fold.
+    """
+    parts, length = AWKWARD[name], 16 * grain
+    points = np.concatenate([slow_windows(part[:, channel], grain, 1)[0] for part in parts])
+    counts = [max(len(part) - length + 1, 0) for part in parts]
+    chosen = spread_out(len(points), min(1000, math.ceil(len(points) / grain)))
+    references = points[chosen].astype(np.float16).astype(np.float64)
+    judged, start = [], 0
+    for count in counts:
+        judged += [start + begin for begin in range(0, count, grain)]
+        start += count
+    edges = [int(edge) for edge in np.linspace(0, len(judged), 6)]
+    squares = np.zeros(len(judged))
+    for fold in range(5):
+        first, last = judged[edges[fold]], judged[edges[fold + 1] - 1]
+        far = [n for n, at in enumerate(chosen) if at <= first - length or at >= last + length]
+        for number in range(edges[fold], edges[fold + 1]):
+            differences = points[judged[number]] - references[far]
+            squares[number] = np.square(differences).sum(axis=1).min()
+
+    def usual(some: Floats) -> float:
+        return math.sqrt(float(np.mean([b.mean() ** 2 for b in np.array_split(some, 10)])))
+
+    unseen = np.zeros(len(judged))
+    for fold in range(5):
+        here = slice(edges[fold], edges[fold + 1])
+        ratio = squares[here] / (usual(np.delete(squares, here)) + 1e-3) / 3
+        unseen[here] = np.log(1 + ratio**2) / 2
+    ends = np.cumsum([math.ceil(count / grain) for count in counts])[:-1]
+    return references, usual(squares), np.split(unseen, ends)
+
+
+AWKWARD: dict[str, list[Rows]] = {
+    # windows of 64 rows begin at 9 times 64 rows
+    "just enough rows": [waves(639)],
+    "several stretches": [waves(400, seed=1), waves(20, seed=2), waves(64, seed=3), waves(900)],
+    "a single channel": [waves(800, seed=4)[:, 1:2]],
+    "a constant and a flag": [
+        np.column_stack([waves(700), np.zeros(700), waves(700)[:, 0] > 1]).astype(np.float32)
+    ],
+    "duplicates": [np.repeat(waves(350, seed=5), 2, axis=0)],
+}
+
+
+@pytest.mark.parametrize("lookahead", [None, 0, 7])
+@pytest.mark.parametrize("name", AWKWARD)
+def test_a_fit_is_the_definition(name: str, lookahead: int | None) -> None:
+    parts = AWKWARD[name]
+    found = fit(*parts, lookahead=lookahead)
+    channels = min(parts[0].shape[1], 3)
+    assert [length.grain for length in found.view.lengths] == [1, 4]
+    unseen = [np.zeros(len(part)) for part in parts]
+    for length in found.view.lengths:
+        assert length.channels.tolist() == list(range(channels))
+        for channel in range(channels):
+            references, usual, surprise = slow_fit(name, channel, length.grain)
+            np.testing.assert_allclose(length.references[channel], references, atol=1e-3)
+            assert length.usual[channel] == pytest.approx(usual, rel=1e-3)
+            for rows, own in zip(unseen, surprise, strict=True):
+                for row, window in enumerate(length.windows_of(len(rows), lookahead)):
+                    rows[row] += own[window] / channels / 2 if window >= 0 else 0
+    for rows, wanted in zip(found.unseen, unseen, strict=True):
+        np.testing.assert_allclose(rows, wanted, rtol=5e-3, atol=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("rows", "lengths"),
+    # nine times 64 windows that begin at each row, and nine times 16
+    [(639, [1, 4]), (638, [1]), (159, [1]), (158, None)],
+)
+def test_lengths_take_part_that_fit_the_rows_ten_times(
+    rows: int, lengths: list[int] | None
+) -> None:
+    assert FEWEST_WINDOWS == 10
+    found = fit_shapes([waves(rows)], CYCLE, None)
+    assert lengths == (None if found is None else [length.grain for length in found.view.lengths])
+
+
+def test_windows_of_short_stretches_add_up() -> None:
+    assert fit_shapes([waves(15, seed=n) for n in range(99)], CYCLE, None) is None
+    many = fit_shapes([waves(17, seed=n) for n in range(72)], CYCLE, None)
+    assert many is not None
+    assert [length.rows for length in many.view.lengths] == [16]
+    assert [len(rows) for rows in many.unseen] == [17] * 72
+
+
+# ---- channels that have shapes
+
+
+def test_flags_constants_and_what_hardly_moves_take_no_part() -> None:
+    rng = np.random.default_rng(0)
+    steps = np.repeat(rng.integers(0, FLAG_VALUES, 100), 9)
+    finer = np.repeat(rng.integers(0, FLAG_VALUES + 1, 100), 9)
+    assert len(np.unique(finer)) == FLAG_VALUES + 1
+    rows = np.column_stack(
+        [
+            np.full(900, 3.0),
+            steps / 2.5,
+            finer / 2.5,
+            waves(900)[:, 0],
+            0.1 * rng.normal(size=900),
+            waves(900)[:, 1] > 0,
+        ]
+    ).astype(np.float32)
+    assert [length.channels.tolist() for length in fit(rows).view.lengths] == [[2, 3]] * 2
+    assert fit_shapes([rows[:, [0, 1, 4, 5]]], CYCLE, None) is None
+
+
+@pytest.mark.parametrize(("moving", "there"), [(0.4, False), (0.6, True)])
+def test_a_channel_takes_part_if_it_moves_in_half_of_its_windows(
+    moving: float, there: bool
+) -> None:
+    assert LEAST_MOVING == 0.5
+    rows = waves(1000)[:, :1].copy()
+    rows[int(1000 * moving) :] *= 0.01
+    assert (fit_shapes([rows], CYCLE, None) is not None) == there
+
+
+def test_what_a_channel_without_shapes_does_counts_for_nothing() -> None:
+    rows = np.column_stack([waves(900), waves(900)[:, 0] > 0]).astype(np.float32)
+    shapes = fit(rows).view
+    other = rows.copy()
+    other[:, 3] = np.random.default_rng(1).normal(size=900)
+    found, wanted = shapes.novelty(other), shapes.novelty(rows)
+    np.testing.assert_array_equal(found.rows, wanted.rows)
+    assert not found.values[:, 3].any()
+
+
+# ---- properties
+
+
+def test_a_window_met_again_is_no_surprise_and_another_shape_of_this_size_is() -> None:
+    time = np.arange(3200)
+    beat = 2 * np.exp(-(((time % 64 - 20) / 6) ** 2)) - np.exp(-(((time % 64 - 45) / 3) ** 2))
+    rows = np.column_stack([beat, waves(3200)[:, 0]]).astype(np.float32)
+    rows[:, 0] += 0.02 * np.random.default_rng(0).normal(size=3200)
+    shapes = fit(rows).view
+    assert shapes.novelty(rows).rows.max() < 0.2
+    reversed_beat = rows[640:1280].copy()
+    reversed_beat[320:384, 0] = reversed_beat[320:384, 0][::-1]
+    found = shapes.novelty(reversed_beat)
+    assert found.values[340:364, 0].min() > 1
+    assert found.values[:250].max() < 0.3
+    # it names the channel, and leaves the other as it was
+    assert found.values[:, 1].max() < 0.3
+
+
+def test_references_met_again_are_at_no_distance() -> None:
+    for length in view().lengths:
+        for references in length.references.astype(np.float32):
+            assert nearest(references, references).squares.max() < 1e-5
+
+
+def test_noise_on_a_flat_line_is_no_surprise() -> None:
+    flat = (5 + 0.02 * np.random.default_rng(1).normal(size=(300, 3))).astype(np.float32)
+    other = (5 + 0.02 * np.random.default_rng(2).normal(size=(300, 3))).astype(np.float32)
+    one, two = view().novelty(flat), view().novelty(other)
+    # whichever noise it is
+    np.testing.assert_allclose(one.rows, two.rows, atol=0.1)
+
+
+def test_levels_of_windows_do_not_matter() -> None:
+    rows = waves(400, seed=3)
+    plain, shifted = view().novelty(rows), view().novelty(rows + np.float32(2))
+    np.testing.assert_allclose(shifted.rows, plain.rows, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("lookahead", LOOKAHEADS)
+def test_nothing_beyond_what_windows_take_in_changes_a_row(lookahead: int | None) -> None:
+    shapes = view(lookahead)
+    before, after = shapes.reach
+    rows = waves(500, seed=4)
+    plain = shapes.novelty(rows)
+    for row in (200, 203, 431):
+        later = rows.copy()
+        later[row + after + 1 :] = 9.0
+        found = shapes.novelty(later)
+        here = slice(0, row + 1)
+        np.testing.assert_array_equal(found.rows[here], plain.rows[here])
+        np.testing.assert_array_equal(found.values[here], plain.values[here])
+        earlier = rows.copy()
+        earlier[: row - before] -= 9.0
+        found = shapes.novelty(earlier)
+        np.testing.assert_allclose(found.rows[row:], plain.rows[row:], rtol=1e-3, atol=1e-5)
+    assert lookahead is None or after <= lookahead
+
+
+def test_reach_by_hand() -> None:
+    # windows of 16 and 64 rows; of the longer one every fourth row begins one
+    assert view(None).reach == (64 + 4 - 2, 63)
+    assert view(0).reach == (66, 0)
+    assert view(5).reach == (66, 5)
+    # half of the longer window is all that it wants to see
+    assert view(30).reach == (66, 30)
+    assert view(500).reach == (66, 32)
+    assert view().every == 4
+    assert ShapeView((of_length(6), of_length(4)), None).every == 12
+
+
+@pytest.mark.parametrize("lookahead", [None, 0, 30])
+def test_reach_is_no_farther_than_it_must_be(lookahead: int | None) -> None:
+    """Some row's score changes when the last row within its reach does."""
+    shapes = view(lookahead)
+    before, after = shapes.reach
+    # the last three rows are in no window of 64 rows
+    rows = waves(303, seed=5)
+    plain = shapes.novelty(rows).rows
+    edge = {"before": False, "after": False}
+    for row in (0, 1, 150, 151, 152, 153, 301, 302):
+        for side, at in (("before", row - before), ("after", row + after)):
+            if 0 <= at < len(rows):
+                other = rows.copy()
+                other[at] += 6
+                edge[side] |= bool(shapes.novelty(other).rows[row] != plain[row])
+    assert edge == {"before": True, "after": True}
+
+
+@pytest.mark.parametrize("lookahead", [None, 0, 5, 30])
+def test_pieces_that_begin_at_multiples_are_judged_as_the_whole(lookahead: int | None) -> None:
+    shapes = view(lookahead)
+    before, after = shapes.reach
+    rows = waves(600, seed=6)
+    whole = shapes.novelty(rows).rows
+    for first in (0, 4, 64, 212, 396):
+        piece = shapes.novelty(rows[first : first + 180]).rows
+        sure = slice(before if first else 0, 180 - after)
+        np.testing.assert_allclose(
+            piece[sure], whole[first : first + 180][sure], rtol=1e-3, atol=1e-6
+        )
+    # elsewhere other windows are cut
+    odd = shapes.novelty(rows[1:181]).rows[before : 180 - after]
+    assert not np.allclose(odd, whole[1:181][before : 180 - after], rtol=0.01)
+
+
+def test_held_out_windows_share_no_row_with_their_references(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = waves(800, seed=7)[:, :1]
+    met: list[tuple[Any, Any]] = []
+
+    def spy(points: NDArray[Any], references: NDArray[Any]) -> Any:
+        met.append((points, references))
+        return nearest(points, references)
+
+    monkeypatch.setattr(module, "nearest", spy)
+    fit(rows)
+    assert len(met) == 10
+    for number, (judged, references) in enumerate(met):
+        grain = 1 if number < 5 else 4
+        every = z_normalised(rows[:, 0], grain).points
+        numbers = [
+            np.abs(every[None] - some[:, None]).max(axis=2).argmin(axis=1)
+            for some in (judged, references)
+        ]
+        assert np.abs(numbers[0][:, None] - numbers[1]).min() >= 16 * grain
+        assert (numbers[0] % grain == 0).all()
+
+
+def test_a_fold_unlike_the_others_says_nothing_of_itself() -> None:
+    rng = np.random.default_rng(3)
+    rows = np.sin(np.arange(2000) / 10)[:, None] + 0.1 * rng.normal(size=(2000, 1))
+    plain = fit(rows.astype(np.float32)).unseen[0]
+    other = rows.copy()
+    other[900:1100] = rng.normal(size=(200, 1))
+    strange = fit(other.astype(np.float32)).unseen[0]
+    assert np.median(strange[920:1080]) > 5 * np.median(plain[920:1080])
+
+
+def test_training_rows_are_not_much_farther_than_rows_to_come() -> None:
+    found = fit(waves(4000))
+    fresh = found.view.novelty(waves(2000, seed=1)).rows
+    assert 0.9 < np.median(found.unseen[0]) / np.median(fresh) < 1.5
+
+
+def test_references_are_bounded_and_of_all_phases_and_two_fits_are_identical() -> None:
+    rows = waves(6000, seed=8)[:, :2]
+    first, again = fit(rows), fit(rows)
+    for one, other in zip(first.view.lengths, again.view.lengths, strict=True):
+        assert one.references.shape[::2] == (2, POINTS)
+        assert 0.9 * MOST_REFERENCES < one.references.shape[1] <= MOST_REFERENCES
+        assert one.references.dtype == np.float16
+        np.testing.assert_array_equal(one.references, other.references)
+        np.testing.assert_array_equal(one.usual, other.usual)
+    np.testing.assert_array_equal(first.unseen[0], again.unseen[0])
+
+
+def test_distances_grow_no_faster_than_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_REFERENCES", 50)
+    distances: list[int] = []
+
+    def spy(points: NDArray[Any], references: NDArray[Any]) -> Any:
+        distances.append(len(points) * len(references))
+        return nearest(points, references)
+
+    monkeypatch.setattr(module, "nearest", spy)
+    for count in (1000, 2000, 4000):
+        distances.clear()
+        shapes = fit(waves(count)).view
+        # three channels; a window for each row, and for each fourth
+        most = 3 * 50 * (count + count // 4)
+        assert sum(distances) <= most
+        distances.clear()
+        shapes.novelty(waves(count, seed=1))
+        assert 0.8 * most < sum(distances) <= most
+
+
+# ---- what it is there for
+
+
+@pytest.mark.parametrize("kind", ["reversed beat", "other wave"])
+def test_generated_shapes_are_seen_by_this_view_and_hardly_by_others(kind: str) -> None:
+    drawn = case(kind, seed=4)
+    scaler = fit_scalers([TrainSeries(drawn.train)], FAR_CLIP).pooled
+    train, rows = scaler.apply(drawn.train), scaler.apply(drawn.test)
+
+    def ranking(views: tuple[str, ...]) -> float:
+        entity = fit_views([train], ViewSettings(views=views)).entity
+        scores = smoothed(combined(entity, rows).rows, 20, None)
+        return float(average_precision_score(drawn.labels, scores))
+
+    without, with_it = ranking(EXPECTING), ranking((*EXPECTING, "shape"))
+    assert with_it > without + 0.3
+    assert ranking((*EXPECTING, "state")) < with_it - 0.3

@@ -1,0 +1,336 @@
+"""States never seen: how far a row is from every state of all channels."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score
+
+import subadjacent.methods.views.states as module
+from methods.views.looks import Floats, Rows, combined, waves
+from subadjacent.data.cases import case
+from subadjacent.data.scaling import fit_scalers
+from subadjacent.data.series import TrainSeries
+from subadjacent.methods.views.combine import smoothed
+from subadjacent.methods.views.fit import fit_views
+from subadjacent.methods.views.nearest import nearest
+from subadjacent.methods.views.settings import EXPECTING, ViewSettings
+from subadjacent.methods.views.states import (
+    FEWEST_ROWS,
+    GUARD,
+    MOST_REFERENCES,
+    PRIOR_ROWS,
+    StateFit,
+    StateView,
+    along,
+    fit_states,
+)
+from subadjacent.ridge.axes import CLIP, principal_axes
+from subadjacent.ridge.band import FAR_CLIP
+
+
+def fit(*parts: Rows) -> StateFit:
+    found = fit_states(parts, principal_axes(parts))
+    assert found is not None
+    return found
+
+
+@cache
+def view() -> StateView:
+    return fit(waves(3000)).view
+
+
+# ---- by hand
+
+
+def two_channels(references: list[list[float]], usual: list[float]) -> StateView:
+    """On axes that are the channels themselves."""
+    axes = np.eye(2, dtype=np.float32)
+    return StateView(axes, np.array(references, np.float32), np.array(usual, np.float32))
+
+
+def test_two_references_in_a_plane_by_hand() -> None:
+    plane = two_channels([[0, 0], [4, 0]], [0.5 - 1e-3, 2 - 1e-3])
+    rows = np.array([[0, 0], [1, 2], [4, 6], [5, 0]], dtype=np.float32)
+    found = plane.novelty(rows)
+    # squared distances of 0, 5, 36 and 1 over two channels, by the usual one of each reference
+    ratios = [0.0, 2.5 / 0.5 / 3, 18 / 2 / 3, 0.5 / 2 / 3]
+    np.testing.assert_allclose(found.rows, [math.log(1 + z**2) / 2 for z in ratios], rtol=1e-4)
+    # a row's surprise is laid on its channels by their squares, whole on the largest
+    shares = np.array([[0, 0], [1 / 4, 1], [0, 1], [1, 0]])
+    np.testing.assert_allclose(found.values, found.rows[:, None] * shares, rtol=1e-4)
+
+
+def test_a_state_in_a_sparse_region_need_not_be_odd() -> None:
+    same_distance = np.array([[0, 2], [9, 2]], dtype=np.float32)
+    dense, sparse = two_channels([[0, 0], [9, 0]], [0.1, 5.0]).novelty(same_distance).rows
+    assert dense > 20 * sparse
+
+
+def test_values_far_out_are_cut_and_axes_turn_rows() -> None:
+    axes = np.array([[0.6, 0.8], [0.8, -0.6]], dtype=np.float32)
+    rows = np.array([[1.0, 2.0], [1e9, -30.0]], dtype=np.float32)
+    cut = np.array([[1.0, 2.0], [CLIP, -CLIP]])
+    np.testing.assert_allclose(along(rows, axes), cut @ axes.astype(np.float64), rtol=1e-6)
+    assert along(rows, axes).dtype == np.float32
+
+
+# ---- the definition read aloud
+
+
+def slow_novelty(states: StateView, rows: Rows) -> tuple[list[float], NDArray[np.float64]]:
+    """Loops over rows, references and channels."""
+    axes = states.axes.astype(np.float64)
+    scores, values = [], np.zeros(rows.shape)
+    for number, row in enumerate(np.clip(rows.astype(np.float64), -10, 10)):
+        point = [float(row @ axis) for axis in axes.T]
+        distances = [
+            sum((have - want) ** 2 for have, want in zip(point, reference, strict=True))
+            for reference in states.references.tolist()
+        ]
+        which = distances.index(min(distances))
+        ratio = distances[which] / rows.shape[1] / (float(states.usual[which]) + 1e-3) / 3
+        score = math.log(1 + ratio**2) / 2
+        scores.append(score)
+        difference = np.array(point) - states.references[which]
+        departures = [float(axes[channel] @ difference) ** 2 for channel in range(rows.shape[1])]
+        for channel, departure in enumerate(departures):
+            values[number, channel] = score * departure / max(departures)
+    return scores, values
+
+
+@pytest.mark.parametrize("references", [1, 2, 40])
+@pytest.mark.parametrize("count", [1, 2, 23])
+@pytest.mark.parametrize("channels", [2, 5])
+def test_the_novelty_of_rows_is_the_definition(channels: int, count: int, references: int) -> None:
+    rng = np.random.default_rng(count)
+    axes = np.linalg.qr(rng.normal(size=(channels, channels)))[0][:, :2].astype(np.float32)
+    known = rng.normal(size=(references, 2)).astype(np.float32)
+    states = StateView(axes, known, rng.uniform(0.1, 2, references).astype(np.float32))
+    rows = (3 * rng.normal(size=(count, channels))).astype(np.float32)
+    rows[0, 0] = 99.0
+    scores, values = slow_novelty(states, rows)
+    found = states.novelty(rows)
+    np.testing.assert_allclose(found.rows, scores, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found.values, values, rtol=1e-3, atol=1e-4)
+
+
+def slow_fit(parts: list[Rows], axes: NDArray[np.float32]) -> tuple[Floats, Floats, Floats]:
+    """References, what is usual near each, and the surprise of rows; all rows are references.
+
+    A row is held against references at least 50 rows before the first or after the last row of
+    its fold. What is usual leaves out the rows of the fold that is judged.
+    """
+    points = np.concatenate([np.clip(part, -10, 10) @ axes for part in parts]).astype(np.float64)
+    count, channels = len(points), parts[0].shape[1]
+    edges = [int(edge) for edge in np.linspace(0, count, 6)]
+    fold_of = [max(fold for fold in range(5) if edges[fold] <= row) for row in range(count)]
+    squares, which = np.zeros(count), np.zeros(count, int)
+    for row in range(count):
+        first, last = edges[fold_of[row]], edges[fold_of[row] + 1] - 1
+        far = [other for other in range(count) if other <= first - 50 or other >= last + 50]
+        distances = np.square(points[far] - points[row]).sum(axis=1) / channels
+        squares[row], which[row] = distances.min(), far[int(distances.argmin())]
+
+    def usual(rows: list[int]) -> Floats:
+        blocks = np.array_split(squares[rows], 10)
+        everywhere = math.sqrt(float(np.mean([block.mean() ** 2 for block in blocks])))
+        sums, counts = np.full(count, 20 * everywhere), np.full(count, 20.0)
+        for row in rows:
+            sums[which[row]] += squares[row]
+            counts[which[row]] += 1
+        return sums / counts
+
+    unseen = np.zeros(count)
+    for fold in range(5):
+        others = usual([row for row in range(count) if fold_of[row] != fold])
+        for row in range(edges[fold], edges[fold + 1]):
+            ratio = squares[row] / (others[which[row]] + 1e-3) / 3
+            unseen[row] = math.log(1 + ratio**2) / 2
+    return points, usual(list(range(count))), unseen
+
+
+AWKWARD: dict[str, list[Rows]] = {
+    "exactly enough rows": [waves(500)],
+    "several stretches": [waves(300, seed=1), waves(1, seed=2), waves(283, seed=3)],
+    "duplicates": [np.repeat(waves(310, seed=4), 2, axis=0)],
+    "a constant channel": [np.column_stack([waves(510, seed=5), np.zeros(510, np.float32)])],
+    "flags": [(waves(700, seed=6) > 0.8).astype(np.float32)],
+    "far out": [np.where(np.arange(560)[:, None] == 77, np.float32(40), waves(560, seed=7))],
+}
+
+
+@pytest.mark.parametrize("parts", AWKWARD.values(), ids=list(AWKWARD))
+def test_a_fit_is_the_definition(parts: list[Rows]) -> None:
+    assert (GUARD, PRIOR_ROWS, FEWEST_ROWS) == (50, 20, 500)
+    axes = principal_axes(parts)
+    found = fit(*parts)
+    references, usual, unseen = slow_fit(parts, axes)
+    np.testing.assert_array_equal(found.view.axes, axes)
+    np.testing.assert_allclose(found.view.references, references, atol=1e-5)
+    assert [len(stretch) for stretch in found.unseen] == [len(part) for part in parts]
+    np.testing.assert_allclose(np.concatenate(found.unseen), unseen, rtol=2e-3, atol=2e-3)
+    # rounding may decide which of two references is nearer, and lend a row to the other
+    close = np.isclose(found.view.usual, usual, rtol=1e-3, atol=1e-5)
+    assert close.mean() > 0.99
+
+
+# ---- properties
+
+
+@pytest.mark.parametrize(
+    ("parts", "why"),
+    [
+        ([waves(499)], "too few rows"),
+        ([waves(200), waves(299)], "too few rows in all"),
+        ([waves(900)[:, :1]], "a single channel"),
+        ([np.tile(waves(900)[:, :1], 3)], "channels that are all one"),
+        ([np.zeros((900, 3), np.float32)], "rows that never moved"),
+    ],
+)
+def test_some_rows_have_no_states(parts: list[Rows], why: str) -> None:
+    assert fit_states(parts, principal_axes(parts)) is None, why
+
+
+def test_a_state_met_again_is_no_surprise_and_a_new_combination_is_one() -> None:
+    rng = np.random.default_rng(0)
+    pump = np.repeat(rng.integers(0, 2, 200), 20).astype(np.float32)
+    # open whenever the pump is on
+    rows = np.column_stack([pump, pump, rng.normal(size=4000).astype(np.float32)])
+    rows[:, 1] += 0.05 * rng.normal(size=4000).astype(np.float32)
+    states = fit(rows).view
+    again = states.novelty(rows[:500])
+    assert again.rows.max() < 1e-3
+    both, closed = states.novelty(np.array([[1, 1, 0], [1, 0, 0]], dtype=np.float32)).rows
+    assert closed > 1
+    assert closed > 100 * both
+
+
+def test_a_channel_that_makes_the_state_is_named() -> None:
+    rows = np.column_stack([waves(2000), waves(2000)[:, 0]])
+    states = fit(rows).view
+    broken = rows[500:501].copy()
+    broken[0, 2] += 6.0
+    values = states.novelty(broken).values[0]
+    assert values.argmax() == 2
+    assert values[2] > 3 * np.delete(values, 2).max()
+
+
+def test_values_never_exceed_what_their_row_comes_to_and_the_largest_does() -> None:
+    found = view().novelty(3 * waves(700, seed=5))
+    assert found.rows.min() >= 0
+    assert (found.values <= found.rows[:, None] * (1 + 1e-6)).all()
+    np.testing.assert_allclose(found.values.max(axis=1), found.rows, rtol=1e-5)
+
+
+def test_a_row_at_a_reference_blames_no_channel() -> None:
+    plane = two_channels([[0, 0], [4, 0]], [0.5, 0.5])
+    found = plane.novelty(np.array([[4.0, 0.0]], dtype=np.float32))
+    assert found.values.tolist() == [[0.0, 0.0]]
+
+
+def test_a_row_is_judged_by_itself() -> None:
+    rows = waves(400, seed=6)
+    whole = view().novelty(rows)
+    for first, last in ((0, 1), (7, 150), (399, 400)):
+        part = view().novelty(rows[first:last])
+        np.testing.assert_allclose(part.rows, whole.rows[first:last], rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(part.values, whole.values[first:last], rtol=1e-3, atol=1e-5)
+
+
+def test_held_out_rows_meet_no_reference_within_the_guard(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # rows tell their own number: along the first axis
+    number = np.arange(1000, dtype=np.float32)
+    parts = [np.column_stack([number, np.zeros(1000)]).astype(np.float32) / 200]
+    axes = np.eye(2, dtype=np.float32)
+    met: list[tuple[Any, Any]] = []
+
+    def spy(points: NDArray[Any], references: NDArray[Any]) -> Any:
+        met.append(tuple(np.round(200 * one[:, 0]).astype(int) for one in (points, references)))
+        return nearest(points, references)
+
+    monkeypatch.setattr(module, "nearest", spy)
+    fit_states(parts, axes)
+    assert [len(rows) for rows, _ in met] == [200] * 5
+    for rows, references in met:
+        apart = np.abs(rows[:, None] - references).min()
+        assert apart >= GUARD
+        # and no more than that is left out
+        assert len(references) == 1000 - 200 - (1 if 0 in rows or 999 in rows else 2) * (GUARD - 1)
+
+
+def test_a_row_s_own_fold_does_not_say_what_is_usual_of_it() -> None:
+    rows = np.random.default_rng(2).normal(size=(1000, 3)).astype(np.float32)
+    axes = principal_axes([rows])
+    plain = fit_states([rows], axes)
+    # a fifth of the rows as far from all others as from each other: to themselves nothing new
+    other = rows.copy()
+    other[400:600] *= 3
+    spread = fit_states([other], axes)
+    assert plain is not None
+    assert spread is not None
+    assert np.median(spread.unseen[0][400:600]) > 10 * np.median(plain.unseen[0][400:600])
+    # but it is usual from now on
+    assert np.median(spread.view.usual) > 2 * np.median(plain.view.usual)
+
+
+def test_training_rows_are_not_much_farther_than_rows_to_come() -> None:
+    """They are held against four fifths of the references."""
+    rng = np.random.default_rng(4)
+    found = fit(rng.normal(size=(4000, 3)).astype(np.float32))
+    fresh = found.view.novelty(rng.normal(size=(2000, 3)).astype(np.float32)).rows
+    assert 1 < np.median(found.unseen[0]) / np.median(fresh) < 2
+
+
+def test_references_are_bounded_and_two_fits_are_identical() -> None:
+    rows = waves(MOST_REFERENCES + 2000, seed=8)
+    first, again = fit(rows), fit(rows)
+    assert 0.9 * MOST_REFERENCES < len(first.view.references) <= MOST_REFERENCES
+    assert len(first.view.usual) == len(first.view.references)
+    np.testing.assert_array_equal(first.view.references, again.view.references)
+    np.testing.assert_array_equal(first.view.usual, again.view.usual)
+    np.testing.assert_array_equal(first.unseen[0], again.unseen[0])
+
+
+def test_distances_grow_no_faster_than_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_REFERENCES", 100)
+    distances: list[int] = []
+
+    def spy(points: NDArray[Any], references: NDArray[Any]) -> Any:
+        distances.append(len(points) * len(references))
+        return nearest(points, references)
+
+    monkeypatch.setattr(module, "nearest", spy)
+    for count in (1000, 2000, 4000):
+        distances.clear()
+        states = fit(waves(count)).view
+        assert sum(distances) <= 100 * count
+        distances.clear()
+        states.novelty(waves(count, seed=1))
+        assert sum(distances) == len(states.references) * count <= 100 * count
+
+
+# ---- what it is there for
+
+
+@pytest.mark.parametrize("kind", ["unseen combination", "off the ring"])
+def test_generated_states_are_seen_by_this_view_and_hardly_by_others(kind: str) -> None:
+    drawn = case(kind, seed=4)
+    scaler = fit_scalers([TrainSeries(drawn.train)], FAR_CLIP).pooled
+    train, rows = scaler.apply(drawn.train), scaler.apply(drawn.test)
+
+    def ranking(views: tuple[str, ...]) -> float:
+        entity = fit_views([train], ViewSettings(views=views)).entity
+        scores = smoothed(combined(entity, rows).rows, 20, None)
+        return float(average_precision_score(drawn.labels, scores))
+
+    without, with_it = ranking(EXPECTING), ranking((*EXPECTING, "state"))
+    assert with_it > without + 0.15
+    assert ranking(("state",)) > 0.7
