@@ -49,7 +49,8 @@ Distances = NDArray[Any]
 class Novelty(NamedTuple):
     """How new a stretch is: its rows, and each channel's part in that.
 
-    The rows make the score; channels explain it.
+    The rows make the score; channels explain it. Channels share what a state comes to, times their
+    number; the mean value of shapes, over the channels that have any, is their row's.
     """
 
     rows: Scores  # (T,)
