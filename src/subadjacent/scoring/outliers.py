@@ -24,6 +24,8 @@ FAR_OUT = 25.0
 RARE, FAR_BEYOND_RARE = 0.99, 5.0
 # at least this share is kept: what most rows do is normal
 LEAST = 0.5
+# and this of the rows apart from outliers: fewer do not tell what is usual
+FEWEST = 0.1
 # keeping fewer makes the next ones far out: so often at most
 PASSES = 5
 TINY = 1e-6
@@ -58,8 +60,22 @@ def level_folds(scores: Scores, folds: int, reach: int) -> Scores:
 def outlier_free(scores: Scores, reach: int) -> NDArray[np.bool_]:
     """Which rows of a series, in time order, are neither far out nor close to one that is."""
     kept = _calm(scores, reach)
-    limit = _limit(scores[kept], RARE, FAR_BEYOND_RARE)
-    return kept | _away_from(scores > limit, reach)
+    return kept | _away_from(_beyond(scores, kept), reach)
+
+
+def apart_from_outliers(scores: Scores, reach: int, margin: int) -> NDArray[np.bool_]:
+    """Which rows are more than ``margin`` rows away from one that is far out.
+
+    ``margin`` is that of a window, which shows an outlier for longer than averages over ``reach``
+    rows do. It may leave few rows, but no fewer than one in ten.
+    """
+    kept = outlier_free(scores, reach)
+    return _away_from(_beyond(scores, kept) & ~kept, margin, FEWEST)
+
+
+def _beyond(scores: Scores, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which scores are far beyond what hardly any of those that are kept exceeds."""
+    return np.asarray(scores > _limit(scores[kept], RARE, FAR_BEYOND_RARE))
 
 
 def _calm(scores: Scores, reach: int) -> NDArray[np.bool_]:
@@ -95,14 +111,14 @@ def _comes_again(far: NDArray[np.bool_], reach: int) -> bool:
     return events >= MANY and len(parts) == PARTS
 
 
-def _away_from(far: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:
+def _away_from(far: NDArray[np.bool_], reach: int, least: float = LEAST) -> NDArray[np.bool_]:
     """Rows as far away as leaves enough of them."""
     total = np.concatenate([[0], np.cumsum(far)])
     rows = np.arange(len(far))
     for distance in (reach, reach // 2, reach // 4, 0):
         last = np.minimum(rows + distance + 1, len(far))
         kept = total[last] == total[np.maximum(rows - distance, 0)]
-        if kept.mean() >= LEAST:
+        if kept.mean() >= least:
             return np.asarray(kept)
     return np.ones(len(far), dtype=bool)
 

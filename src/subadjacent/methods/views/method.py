@@ -120,6 +120,7 @@ class EntityFit(NamedTuple):
 
     views: EntityViews
     unseen: list[NDArray[np.float64]]
+    normal: NDArray[np.bool_]
     unit: float
     scores: NDArray[np.float64]
     held_out: NDArray[np.float64]
@@ -136,12 +137,15 @@ class EntityFits(NamedTuple):
 def _fit_entity(task: _EntityTask) -> EntityFit:
     series, scaler, settings = task
     parts = [scaler.apply(series.values[start:stop]) for start, stop in series.stretches]
-    views, unseen = fit_views(parts, settings)
-    return in_own_unit(views, unseen, settings)
+    views, unseen, normal = fit_views(parts, settings)
+    return in_own_unit(views, unseen, normal, settings)
 
 
 def in_own_unit(
-    views: EntityViews, unseen: list[NDArray[np.float64]], settings: ViewSettings
+    views: EntityViews,
+    unseen: list[NDArray[np.float64]],
+    normal: NDArray[np.bool_],
+    settings: ViewSettings,
 ) -> EntityFit:
     """Scores of an entity's rows in units of what one normal row in a hundred exceeds.
 
@@ -152,9 +156,9 @@ def in_own_unit(
     )
     reach = max(smoothing_lengths(settings.smoothing))
     level = level_folds(scores, FOLDS, reach)
-    kept = level[outlier_free(level, reach)]
+    kept = level[normal]
     unit = max(float(np.quantile(kept, SHARE)), LEAST_UNIT)
-    return EntityFit(views, unseen, unit, level / unit, kept / unit)
+    return EntityFit(views, unseen, normal, unit, level / unit, kept / unit)
 
 
 def _last_stretches(series: TrainSeries, most: int) -> list[NDArray[np.float64]]:

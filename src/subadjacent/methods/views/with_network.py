@@ -86,7 +86,7 @@ class NetworkedViewsMethod(ViewsMethod):
             add_network(plain, view.surprise(part).mean(axis=1, dtype=np.float64))
             for plain, part in zip(fit.unseen, parts, strict=True)
         ]
-        return in_own_unit(fit.views, rows, self.settings)
+        return in_own_unit(fit.views, rows, fit.normal, self.settings)
 
     def pack(self, models: PerEntity[Model]) -> State:
         """The views of all entities, and the network they share."""
