@@ -181,8 +181,11 @@ def test_entities_that_cannot_be_matched_by_position_are_refused(
 
 
 def test_an_entity_never_seen_is_judged_by_what_all_share_and_said_so(
-    plant: Plant, fleet: SubAdjacentDetector, caplog: pytest.LogCaptureFixture
+    plant: Plant, caplog: pytest.LogCaptureFixture
 ) -> None:
+    # without views for which the twin of a row is its nearest reference
+    views = ("level", "rhythm", "local rhythm", "slow rhythm")
+    fleet = SubAdjacentDetector(views=views).fit({"a": plant.train, "b": plant.train})
     with caplog.at_level(logging.WARNING, logger="subadjacent"):
         scores = fleet.decision_function({"new": plant.test})
     assert "new" in caplog.text

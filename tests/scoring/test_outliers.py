@@ -16,6 +16,7 @@ from subadjacent.scoring.outliers import (
     PASSES,
     RARE,
     TINY,
+    apart_from_outliers,
     level_folds,
     outlier_free,
 )
@@ -337,3 +338,32 @@ def test_only_the_fold_with_anomalies_is_brought_down(folds: int) -> None:
     wanted = scores / 3 if folds > 1 else scores.copy()
     wanted[: 2000 - length] = scores[: 2000 - length]
     np.testing.assert_allclose(level_folds(scores, folds, REACH), wanted)
+
+
+def even_with(events: list[int], length: int = 20, rows: int = 4000) -> NDArray[np.float64]:
+    """Scores from 0 to 1 again and again, and events of 500."""
+    scores = np.tile(np.arange(100) / 100, rows // 100)
+    for first in events:
+        scores[first : first + length] = 500.0
+    return scores
+
+
+def test_a_window_keeps_rows_further_away_from_an_outlier_by_hand() -> None:
+    scores = even_with([1000])
+    assert np.flatnonzero(~apart_from_outliers(scores, 5, 30)).tolist() == list(range(970, 1050))
+    assert apart_from_outliers(even_with([]), 5, 30).all()
+
+
+@pytest.mark.parametrize("margin", [0, 60])
+def test_no_window_leaves_the_rows_without_outliers(margin: int) -> None:
+    scores = even_with([300, 2200])
+    np.testing.assert_array_equal(apart_from_outliers(scores, 60, margin), outlier_free(scores, 60))
+
+
+def test_windows_may_leave_few_rows_but_not_next_to_none() -> None:
+    # 7 events of 20 rows in 4,000: 7 x 440 rows within 210, 3,080 of 4,000; within 280 all but 60
+    events = [300 + 560 * number for number in range(7)]
+    scores = even_with(events)
+    assert apart_from_outliers(scores, 10, 210).mean() == pytest.approx(1 - 7 * 440 / 4000)
+    # half of the margin is taken where the whole would leave less than a tenth
+    assert apart_from_outliers(scores, 10, 280).mean() == pytest.approx(1 - 7 * 300 / 4000)

@@ -66,10 +66,12 @@ def outlier_free(scores: Scores, reach: int) -> NDArray[np.bool_]:
 def apart_from_outliers(scores: Scores, reach: int, margin: int) -> NDArray[np.bool_]:
     """Which rows are more than ``margin`` rows away from one that is far out.
 
-    ``margin`` is that of a window, which shows an outlier for longer than averages over ``reach``
-    rows do. It may leave few rows, but no fewer than one in ten.
+    That is ``reach``, over which averages spread an outlier, or more for a window, which shows it
+    for longer. A window may leave few rows, but no fewer than one in ten.
     """
     kept = outlier_free(scores, reach)
+    if margin <= reach:
+        return kept
     return _away_from(_beyond(scores, kept) & ~kept, margin, FEWEST)
 
 

@@ -17,10 +17,11 @@ from subadjacent.errors import InputError
 from subadjacent.methods.method import Fitted, Model
 from subadjacent.methods.views.combine import smoothed
 from subadjacent.methods.views.entity import EntityViews, ViewsModel
-from subadjacent.methods.views.fit import fit_views
+from subadjacent.methods.views.fit import ViewsFit, fit_views
 from subadjacent.methods.views.method import (
     FEWEST_ROWS,
     LEAST_UNIT,
+    EntityFit,
     ViewsMethod,
     _last_stretches,
     in_own_unit,
@@ -29,11 +30,17 @@ from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.ridge.band import FAR_CLIP
 from subadjacent.runtime import Progress, Runtime, in_turn
 from subadjacent.scoring.outliers import level_folds, outlier_free
+from subadjacent.scoring.weights import PartWeights
 
 FULL = ViewSettings()
 # 0, 0.01, …, 1: one row in a hundred is above 0.99, and none is far out
 EVEN = np.arange(101) / 100
-NO_VIEWS: Any = None
+NO_VIEWS = EntityViews({}, PartWeights(np.zeros(0), np.zeros(0, bool)), {})
+
+
+def own_unit(rows: list[Floats], settings: ViewSettings) -> EntityFit:
+    """Units of rows that views which expect values came to, and no others."""
+    return in_own_unit(ViewsFit(NO_VIEWS, rows, rows), settings)
 
 
 def series(
@@ -69,7 +76,7 @@ as_they_are = pytest.mark.usefixtures("scores_as_they_are")
 @as_they_are
 def test_even_scores_by_hand() -> None:
     for factor in (1.0, 10.0):
-        found = in_own_unit(NO_VIEWS, [factor * EVEN], FULL)
+        found = own_unit([factor * EVEN], FULL)
         assert found.unit == pytest.approx(0.99 * factor)
         # even from 0 to 1.01 now
         np.testing.assert_allclose(found.scores, EVEN / 0.99)
@@ -91,7 +98,7 @@ def slow_unit(scores: Floats) -> float:
 def test_units_are_the_definition(count: int) -> None:
     scores = np.random.default_rng(count).gamma(3.0, size=count)
     scores[:1] += 1e4
-    found, unit = in_own_unit(NO_VIEWS, [scores], FULL), slow_unit(scores)
+    found, unit = own_unit([scores], FULL), slow_unit(scores)
     assert found.unit == pytest.approx(unit)
     np.testing.assert_allclose(found.scores, level_folds(scores, 5, 60) / unit)
     np.testing.assert_allclose(found.held_out, found.scores[outlier_free(found.scores, 60)])
@@ -101,7 +108,7 @@ def test_units_are_the_definition(count: int) -> None:
 def test_outliers_set_no_unit_but_are_scored() -> None:
     spoiled = np.tile(EVEN, 20)
     spoiled[700:760] = 500.0
-    found = in_own_unit(NO_VIEWS, [spoiled], FULL)
+    found = own_unit([spoiled], FULL)
     assert found.unit == pytest.approx(0.99, abs=0.01)
     assert found.scores.shape == spoiled.shape
     assert found.scores[730] == pytest.approx(level_folds(spoiled, 5, 60)[730] / found.unit)
@@ -115,7 +122,7 @@ def test_a_fold_that_scores_high_for_its_anomalies_sets_no_unit() -> None:
     # the fourth of five folds, and what made others calmer than it
     spoiled[1212:1616] *= 3
     spoiled[1400:1420] = 500.0
-    found = in_own_unit(NO_VIEWS, [spoiled], FULL)
+    found = own_unit([spoiled], FULL)
     assert found.unit == pytest.approx(0.99, abs=0.03)
     assert found.held_out.max() < 1.1
     # a row three times as high as its like elsewhere scores about the same as those
@@ -126,7 +133,7 @@ def test_a_fold_that_scores_high_for_its_anomalies_sets_no_unit() -> None:
 
 @as_they_are
 def test_an_entity_that_nothing_surprised_has_the_least_unit() -> None:
-    found = in_own_unit(NO_VIEWS, [np.zeros(50)], FULL)
+    found = own_unit([np.zeros(50)], FULL)
     assert found.unit == LEAST_UNIT
     assert not found.scores.any()
 
@@ -134,7 +141,7 @@ def test_an_entity_that_nothing_surprised_has_the_least_unit() -> None:
 @as_they_are
 def test_a_scale_of_all_scores_cancels() -> None:
     scores = np.random.default_rng(1).gamma(3.0, size=400)
-    one, other = (in_own_unit(NO_VIEWS, [factor * scores], FULL).scores for factor in (1.0, 37.0))
+    one, other = (own_unit([factor * scores], FULL).scores for factor in (1.0, 37.0))
     np.testing.assert_allclose(one, other)
 
 
@@ -143,7 +150,7 @@ def test_a_scale_of_all_scores_cancels() -> None:
 def test_rows_that_share_an_average_with_an_outlier_set_no_unit(smoothing: int) -> None:
     scores = np.tile(EVEN, 20)
     scores[1000] = 500.0
-    found = in_own_unit(NO_VIEWS, [scores], ViewSettings(smoothing=smoothing))
+    found = own_unit([scores], ViewSettings(smoothing=smoothing))
     reach = 1 if smoothing == 1 else 60
     assert len(found.held_out) == len(scores) - 2 * reach - 1
 
@@ -155,15 +162,15 @@ def test_scores_of_training_rows_are_those_of_views_that_had_not_seen_them() -> 
     one = series(900, level=5.0, size=3.0)
     found = fit(one)
     scaler = fit_scalers([one], FAR_CLIP).pooled
-    views, unseen = fit_views([scaler.apply(one.values)], FULL)
-    wanted = in_own_unit(views, unseen, FULL)
+    views = fit_views([scaler.apply(one.values)], FULL)
+    wanted = in_own_unit(views, FULL)
     np.testing.assert_allclose(
-        wanted.scores * wanted.unit, level_folds(smoothed(unseen[0], 20, None), 5, 60)
+        wanted.scores * wanted.unit, level_folds(smoothed(views.unseen[0], 20, None), 5, 60)
     )
     np.testing.assert_array_equal(found.scores[0], wanted.scores)
     np.testing.assert_array_equal(found.held_out, wanted.held_out)
     pooled = found.models.pooled
-    assert same(pooled, ViewsModel(FULL, scaler, views, wanted.unit))
+    assert same(pooled, ViewsModel(FULL, scaler, views.entity, wanted.unit))
 
 
 def different() -> list[TrainSeries]:

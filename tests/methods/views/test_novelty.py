@@ -20,6 +20,7 @@ from subadjacent.methods.views.novelty import (
     usual_distance,
 )
 from subadjacent.methods.views.settings import SEEKING, ViewSettings
+from subadjacent.scoring.usual import FLOOR
 
 # ---- surprise
 
@@ -160,10 +161,13 @@ def test_with_its_weight_a_view_is_at_no_quantile_above_the_others(seed: int) ->
     assert weight == 1 or ratios.max() == pytest.approx(1)
 
 
-def test_a_view_that_said_nothing_keeps_its_weight() -> None:
-    assert novelty_weight(np.zeros(500), rising(500) + 0.01) == 1
-    # what is but rounding is as good as nothing
-    assert novelty_weight(np.full(500, 9e-5), np.full(500, 1e-4)) == 1
+def test_a_view_that_found_nothing_new_counts_as_one_whose_distances_are_the_usual() -> None:
+    at_usual = math.log(1 + 1 / 9) / 2
+    assert surprise(np.array(1.0), np.array(1.0 - FLOOR)) == pytest.approx(at_usual)
+    others = np.full(500, 0.01)
+    for own in (0.0, 0.01, at_usual):
+        assert novelty_weight(np.full(500, own), others) == pytest.approx(0.01 / at_usual)
+    assert novelty_weight(np.full(500, 2 * at_usual), others) == pytest.approx(0.005 / at_usual)
 
 
 def test_a_unit_of_all_scores_cancels() -> None:

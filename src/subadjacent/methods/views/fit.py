@@ -12,13 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.methods.views.combine import (
-    MANY,
-    PartOfStretch,
-    combine,
-    smoothed,
-    smoothing_lengths,
-)
+from subadjacent.methods.views.combine import MANY, PartOfStretch, combine, smoothed
 from subadjacent.methods.views.entity import EntityViews, Seeking
 from subadjacent.methods.views.novelty import WEIGHTS, novelty_weight
 from subadjacent.methods.views.settings import (
@@ -38,7 +32,6 @@ from subadjacent.ridge.companions import fit_companions
 from subadjacent.ridge.period import dominant_period
 from subadjacent.ridge.sides import SidesFit, fit_sides
 from subadjacent.runtime import side_by_side
-from subadjacent.scoring.outliers import apart_from_outliers
 from subadjacent.scoring.usual import Surprise
 from subadjacent.scoring.usual_fit import (
     Judged,
@@ -62,13 +55,13 @@ ENOUGH, PIECE = 5_000, 500
 class ViewsFit(NamedTuple):
     """The views of an entity, and the surprise of its rows to views that had not seen them.
 
-    ``unseen`` holds one number a row, (T,) a stretch. ``normal`` are the rows of all stretches that
-    say what is usual: neither they nor their windows hold an outlier.
+    Both hold one number a row, (T,) a stretch: ``unseen`` of all views, ``expecting`` of those that
+    expect values, or of all if there are none.
     """
 
     entity: EntityViews
     unseen: list[NDArray[np.float64]]
-    normal: NDArray[np.bool_]
+    expecting: list[NDArray[np.float64]]
 
 
 def fit_views(parts: Sequence[Rows], settings: ViewSettings) -> ViewsFit:
@@ -152,10 +145,7 @@ def _add_seeking(
             rows + WEIGHTS[name] * weight * own for rows, own in zip(total, fit.unseen, strict=True)
         ]
     entity = replace(entity, seeking=seeking)
-    reach = max(smoothing_lengths(settings.smoothing))
-    window = 0 if entity.shapes is None else sum(entity.shapes.reach) // 2
-    normal = apart_from_outliers(scores(expecting), reach, reach + window)
-    return ViewsFit(entity, total, normal)
+    return ViewsFit(entity, total, expecting if entity.expecting else total)
 
 
 class _UnseenPart(NamedTuple):

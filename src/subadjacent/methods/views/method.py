@@ -20,12 +20,12 @@ from subadjacent.errors import InputError
 from subadjacent.methods.method import Fitted, Method, Model, State
 from subadjacent.methods.views.combine import smoothed, smoothing_lengths
 from subadjacent.methods.views.entity import EntityViews, ViewsModel
-from subadjacent.methods.views.fit import fit_views
+from subadjacent.methods.views.fit import ViewsFit, fit_views
 from subadjacent.methods.views.saved import restore
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.ridge.band import FAR_CLIP
 from subadjacent.runtime import Progress, Runtime, in_turn
-from subadjacent.scoring.outliers import level_folds, outlier_free
+from subadjacent.scoring.outliers import apart_from_outliers, level_folds
 from subadjacent.scoring.usual_fit import FOLDS
 
 log = logging.getLogger(__name__)
@@ -71,13 +71,15 @@ class ViewsMethod(Method):
             if len(fits) <= len(tasks):
                 run.watch(Progress("fitting", len(fits), len(tasks), "entities"))
         # the model for entities never seen comes last; a single series serves them itself
-        return EntityFits(scalers, fits[: len(tasks)], fits[-1].views)
+        return EntityFits(scalers, fits[: len(tasks)], fits[-1].views.entity)
 
     def fitted(self, series: Sequence[TrainSeries], fits: EntityFits) -> Fitted:
         """The models, each in its entity's own unit."""
         scalers, entities, pooled = fits
         models: dict[str, Model] = {
-            one.entity: ViewsModel(self.settings, scalers.of(one.entity), fit.views, fit.unit)
+            one.entity: ViewsModel(
+                self.settings, scalers.of(one.entity), fit.views.entity, fit.unit
+            )
             for one, fit in zip(series, entities, strict=True)
             if one.entity is not None
         }
@@ -113,14 +115,9 @@ class _EntityTask(NamedTuple):
 
 
 class EntityFit(NamedTuple):
-    """Views of an entity, its unit, and scores of its training rows in this unit.
+    """An entity's views, its unit, and scores of its training rows in this unit."""
 
-    ``unseen`` is what views that had not seen the rows make of them, (T,) a stretch.
-    """
-
-    views: EntityViews
-    unseen: list[NDArray[np.float64]]
-    normal: NDArray[np.bool_]
+    views: ViewsFit
     unit: float
     scores: NDArray[np.float64]
     held_out: NDArray[np.float64]
@@ -137,28 +134,27 @@ class EntityFits(NamedTuple):
 def _fit_entity(task: _EntityTask) -> EntityFit:
     series, scaler, settings = task
     parts = [scaler.apply(series.values[start:stop]) for start, stop in series.stretches]
-    views, unseen, normal = fit_views(parts, settings)
-    return in_own_unit(views, unseen, normal, settings)
+    return in_own_unit(fit_views(parts, settings), settings)
 
 
-def in_own_unit(
-    views: EntityViews,
-    unseen: list[NDArray[np.float64]],
-    normal: NDArray[np.bool_],
-    settings: ViewSettings,
-) -> EntityFit:
+def in_own_unit(fit: ViewsFit, settings: ViewSettings) -> EntityFit:
     """Scores of an entity's rows in units of what one normal row in a hundred exceeds.
 
-    Unit and threshold are judged by rows without outliers alone.
+    Unit and threshold are judged by rows without outliers alone. Which rows are outliers is told by
+    the views that expect values; windows spread them over many more rows.
     """
-    scores = np.concatenate(
-        [smoothed(rows, settings.smoothing, settings.ahead.score) for rows in unseen]
-    )
     reach = max(smoothing_lengths(settings.smoothing))
-    level = level_folds(scores, FOLDS, reach)
-    kept = level[normal]
-    unit = max(float(np.quantile(kept, SHARE)), LEAST_UNIT)
-    return EntityFit(views, unseen, normal, unit, level / unit, kept / unit)
+
+    def level(rows: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+        scores = [smoothed(part, settings.smoothing, settings.ahead.score) for part in rows]
+        return level_folds(np.concatenate(scores), FOLDS, reach)
+
+    shapes = fit.entity.shapes
+    window = 0 if shapes is None else sum(shapes.reach) // 2
+    normal = apart_from_outliers(level(fit.expecting), reach, reach + window)
+    scores = level(fit.unseen)
+    unit = max(float(np.quantile(scores[normal], SHARE)), LEAST_UNIT)
+    return EntityFit(fit, unit, scores / unit, scores[normal] / unit)
 
 
 def _last_stretches(series: TrainSeries, most: int) -> list[NDArray[np.float64]]:

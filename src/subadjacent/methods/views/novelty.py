@@ -13,6 +13,7 @@ Shapes: T rows of a stretch, N rows of all stretches.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -39,8 +40,9 @@ QUANTILES = (0.99, 0.999, 1.0)
 # and twice change the four development sets by up to three points, either way (docs/log.md,
 # "States and shapes")
 WEIGHTS = {STATE: 0.5, SHAPE: 1.0}
-# scores smaller than this are rounding
-SILENT = 1e-4
+# what a distance as large as the usual one comes to. Held-out scores are taken to be no lower: a
+# view that found nothing new at all, as where rows were recorded twice, is not trusted the more
+AT_USUAL = math.log1p(SOFTNESS**-2) / 2
 
 Scores = NDArray[np.float64]
 Distances = NDArray[Any]
@@ -96,4 +98,4 @@ def novelty_weight(own: Scores, others: Scores) -> float:
     """
     highest = np.quantile(own, QUANTILES)
     allowed = np.quantile(others, QUANTILES)
-    return float(min(1.0, np.min(allowed / np.maximum(highest, SILENT))))
+    return float(min(1.0, np.min(allowed / np.maximum(highest, AT_USUAL))))

@@ -18,6 +18,7 @@ from subadjacent.methods.neural.method import Trained
 from subadjacent.methods.neural.model import WEIGHTS, EntityNetwork
 from subadjacent.methods.neural.transformers import SubAdjacentMethod
 from subadjacent.methods.views.entity import EntityViews, ViewsModel
+from subadjacent.methods.views.fit import ViewsFit
 from subadjacent.methods.views.method import EntityFit, ViewsMethod, in_own_unit
 from subadjacent.methods.views.network import NetworkView, add_network
 from subadjacent.methods.views.settings import FULL
@@ -67,7 +68,7 @@ class NetworkedViewsMethod(ViewsMethod):
             return NetworkView(trained.networks.of(entity), scale, views.weights.factor(typical))
 
         entities = [
-            self._with_network(fit, view(one.entity, fit.views), parts)
+            self._with_network(fit.views, view(one.entity, fit.views.entity), parts)
             for one, fit, parts in zip(series, plain.entities, residuals, strict=True)
         ]
         fitted = self.fitted(series, plain._replace(entities=entities))
@@ -81,12 +82,12 @@ class NetworkedViewsMethod(ViewsMethod):
         pooled = replace(pooled, network=view(None, pooled.entity))
         return fitted._replace(models=PerEntity(pooled, models))
 
-    def _with_network(self, fit: EntityFit, view: NetworkView, parts: Residuals) -> EntityFit:
+    def _with_network(self, views: ViewsFit, view: NetworkView, parts: Residuals) -> EntityFit:
         rows = [
             add_network(plain, view.surprise(part).mean(axis=1, dtype=np.float64))
-            for plain, part in zip(fit.unseen, parts, strict=True)
+            for plain, part in zip(views.unseen, parts, strict=True)
         ]
-        return in_own_unit(fit.views, rows, fit.normal, self.settings)
+        return in_own_unit(views._replace(unseen=rows), self.settings)
 
     def pack(self, models: PerEntity[Model]) -> State:
         """The views of all entities, and the network they share."""
