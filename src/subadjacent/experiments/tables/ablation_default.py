@@ -34,11 +34,11 @@ TABLE = Comparison(
     "variant",
     (
         DEFAULT,
-        WITH_NETWORK,
         *(
             Variant(words, ABLATION, settings=(("without", part),), protocols=(CLEAN,))
             for part, words in LEFT_OUT.items()
         ),
+        WITH_NETWORK,
         LOOKING_BACK,
     ),
     datasets=(*REAL, SYNTHETIC),

@@ -8,7 +8,7 @@ from subadjacent.experiments.comparison import (
     Variant,
 )
 from subadjacent.experiments.paper_numbers import paper_tables, paper_value
-from subadjacent.experiments.run import CLEAN
+from subadjacent.experiments.run import ABLATION, CLEAN
 
 # half of the paper's last digit
 ROUNDING = 0.05
@@ -22,7 +22,16 @@ ANOMALY_TRANSFORMER = Variant(
 )
 # not in the paper
 DEFAULT = Variant("our default", "default", protocols=(CLEAN,))
-WITH_NETWORK = Variant("with the small network", "default-network", protocols=(CLEAN,))
+# the default before it knew states and shapes, and the same with a network beside it
+FOUR_VIEWS = Variant(
+    "without state and shape",
+    ABLATION,
+    settings=(("without", "state and shape"),),
+    protocols=(CLEAN,),
+)
+WITH_NETWORK = Variant(
+    "without state and shape, with the small network", "default-network", protocols=(CLEAN,)
+)
 
 
 def auc_metric(table: str) -> ShownMetric:
