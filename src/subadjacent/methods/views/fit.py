@@ -12,7 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.methods.views.combine import MANY, PartOfStretch, combine, smoothed
+from subadjacent.methods.views.combine import (
+    MANY,
+    PartOfStretch,
+    combine,
+    smoothed,
+    smoothing_lengths,
+)
 from subadjacent.methods.views.entity import EntityViews, Seeking
 from subadjacent.methods.views.novelty import WEIGHTS, novelty_weight
 from subadjacent.methods.views.settings import (
@@ -32,6 +38,7 @@ from subadjacent.ridge.companions import fit_companions
 from subadjacent.ridge.period import dominant_period
 from subadjacent.ridge.sides import SidesFit, fit_sides
 from subadjacent.runtime import side_by_side
+from subadjacent.scoring.outliers import outlier_free
 from subadjacent.scoring.usual import Surprise
 from subadjacent.scoring.usual_fit import (
     Judged,
@@ -126,20 +133,28 @@ def _add_seeking(
     fits: Mapping[str, StateFit | ShapeFit | None],
     settings: ViewSettings,
 ) -> ViewsFit:
-    """Add views of what was never seen, each as far as the others let it."""
+    """Add views of what was never seen, each as far as the others let it.
+
+    Outliers among the training rows, far above all else to the views that expect values, do not
+    make it louder.
+    """
 
     def scores(rows: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
         return np.concatenate(
             [smoothed(stretch, settings.smoothing, settings.ahead.score) for stretch in rows]
         )
 
+    others = scores(expecting)
+    normal = outlier_free(others, max(smoothing_lengths(settings.smoothing)))
     total, seeking = list(expecting), {}
     for name in SEEKING:
         fit = fits.get(name)
         if fit is None:
             continue
+        weight = 1.0
         # with no other view there is nothing to compare it with
-        weight = novelty_weight(scores(fit.unseen), scores(expecting)) if entity.expecting else 1.0
+        if entity.expecting:
+            weight = novelty_weight(scores(fit.unseen)[normal], others[normal])
         seeking[name] = Seeking(fit.view, weight)
         total = [
             rows + WEIGHTS[name] * weight * own for rows, own in zip(total, fit.unseen, strict=True)
