@@ -148,7 +148,7 @@ def test_held_back_rows_of_a_benchmark_are_alarms_about_as_often_as_asked_for(na
         held_back[one.entity] = frame[first:last]
     detector = SubAdjacentDetector(contamination=ASKED).fit(fitted_on)
     alarms = np.concatenate([np.ravel(one) for one in detector.predict(held_back).values()])
-    # 2.1 % on MSL, where single entities decide: one has alarms on a third of its rows
+    # 2.1 % on MSL, where single entities decide: two have alarms on nearly a third of their rows
     assert FEWEST <= alarms.mean() <= 0.025
 
 

@@ -50,3 +50,12 @@ def test_tables_on_the_method_s_page_are_the_rendered_ones(
     shown = page[page.index(f"<!-- {mark} -->") : page.index(f"<!-- /{mark} -->")]
     rendered = (DOCS / "results" / file).read_text(encoding="utf-8")
     assert tables(shown) == [tables(rendered)[number]]
+
+
+def test_costs_on_the_method_s_page_are_those_of_the_report() -> None:
+    page = (DOCS / "method.md").read_text(encoding="utf-8")
+    shown = page[page.index("<!-- costs -->") : page.index("<!-- /costs -->")]
+    report = ROOT / "benchmarks" / "reports" / "default_2026-11-16.md"
+    measured = tables(report.read_text(encoding="utf-8"))[0]
+    ratios = [line for line in measured if "against" in line]
+    assert tables(shown) == [[*measured[:2], *ratios]]
