@@ -301,3 +301,15 @@ def test_short_stretches_are_warned_of(
         fit(series(rows))
     assert ("expect false alarms" in caplog.text) == warned
     assert not warned or f"stretch has {rows} rows, few for neighbours up to 30" in caplog.text
+
+
+def test_views_that_know_nothing_of_a_series_are_said_so(caplog: pytest.LogCaptureFixture) -> None:
+    short = TrainSeries(np.random.default_rng(0).normal(size=(300, 2)), entity="pump")
+    with caplog.at_level(logging.WARNING, logger="subadjacent"):
+        found = ViewsMethod(ViewSettings(views=("state",))).fit([short], Runtime())
+    assert "none of the chosen views can judge pump, of 300 rows and 2 channels" in caplog.text
+    assert not found.models.of("pump").assess(short.values).score.any()
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, logger="subadjacent"):
+        ViewsMethod(ViewSettings()).fit([short], Runtime())
+    assert not caplog.text

@@ -70,6 +70,7 @@ class ViewsMethod(Method):
             fits.append(fit)
             if len(fits) <= len(tasks):
                 run.watch(Progress("fitting", len(fits), len(tasks), "entities"))
+        _warn_of_no_views(series, fits)
         # the model for entities never seen comes last; a single series serves them itself
         return EntityFits(scalers, fits[: len(tasks)], fits[-1].views.entity)
 
@@ -172,6 +173,18 @@ def _worth_spreading(series: Sequence[TrainSeries]) -> bool:
     """Whether fitting takes longer than starting processes for it."""
     values = sum(one.values.size for one in series)
     return len(series) >= MANY_ENTITIES or (len(series) > 1 and values >= MANY_VALUES)
+
+
+def _warn_of_no_views(series: Sequence[TrainSeries], fits: Sequence[EntityFit]) -> None:
+    """Say of which entities the chosen views know nothing."""
+    for one, fit in zip(series, fits, strict=False):
+        if not fit.views.entity.expecting and not fit.views.entity.seeking:
+            log.warning(
+                "none of the chosen views can judge %s, of %d rows and %d channels: its scores "
+                "are 0; views='all' has views for any rows",
+                one.entity or "the series",
+                *one.values.shape,
+            )
 
 
 def _check_rows(series: Sequence[TrainSeries], far: int) -> None:
