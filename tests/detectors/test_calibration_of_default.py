@@ -1,8 +1,8 @@
 """Asked for one false alarm in a hundred normal rows, how many come?
 
 A factor of two either way is what a user may be promised where rows to come are like those fitted
-on. Where they are not, nobody can: of the last 30 % of training rows of MSL and SMD, some of whose
-entities change for good there, about 7 % are alarms.
+on. Where they are not, nobody can: of the last 30 % of training rows of SMD, some of whose machines
+change for good there, about 6 % are alarms.
 """
 
 from __future__ import annotations
@@ -132,7 +132,21 @@ def test_spoiled_rows_are_as_many_as_said_and_far_out() -> None:
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("name", ["msl", "smap", "smd"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            "msl",
+            marks=pytest.mark.xfail(
+                reason="2.1 %: two entities have alarms on nearly a third of their rows",
+                raises=AssertionError,
+                strict=True,
+            ),
+        ),
+        "smap",
+        "smd",
+    ],
+)
 def test_held_back_rows_of_a_benchmark_are_alarms_about_as_often_as_asked_for(name: str) -> None:
     """The middle of every entity's training rows is held back; the rest has a gap there."""
     try:
@@ -148,8 +162,7 @@ def test_held_back_rows_of_a_benchmark_are_alarms_about_as_often_as_asked_for(na
         held_back[one.entity] = frame[first:last]
     detector = SubAdjacentDetector(contamination=ASKED).fit(fitted_on)
     alarms = np.concatenate([np.ravel(one) for one in detector.predict(held_back).values()])
-    # 2.1 % on MSL, where single entities decide: two have alarms on nearly a third of their rows
-    assert FEWEST <= alarms.mean() <= 0.025
+    assert FEWEST <= alarms.mean() <= MOST
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,4 +1,4 @@
-"""The default: linear models expect each point from its sub-adjacent neighbours."""
+"""The default: each point is expected from its sub-adjacent neighbours, or was seen before."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ class SubAdjacentDetector(BaseDetector):
     what was left over of training rows that the model had not seen, and put through a logarithm.
     The mean over channels, scales and models is the score, in units of what one training row in a
     hundred exceeds. How far a channel is out of its training range counts as a model of its own.
+    Added to it is how far a row, and a window of a channel, is from all that training showed.
 
     One model an entity; seconds on a laptop, without any label and without torch.
 
