@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from subadjacent.data.frames import Table
 from subadjacent.data.series import TrainSeries
-from subadjacent.scoring.alarms import Alarm, core_of, describe, join
-from subadjacent.scoring.decision import Decision
+from subadjacent.scoring.alarms import AGAIN, Alarm, describe
+from subadjacent.scoring.decision import GAP, Judgement
 from subadjacent.scoring.evidence import Evidence
 
 
@@ -29,16 +29,13 @@ class Assessment:
         The rows, and the way back to the input's shape.
     evidence
         What the models found, one a series.
-    blur
-        One a series: rows by which averaging spreads an event.
-    decision
-        The threshold at the time of the assessment.
+    judgements
+        What was decided on their scores, one a series.
     """
 
     table: Table
     evidence: tuple[Evidence, ...]
-    blur: tuple[int, ...]
-    decision: Decision
+    judgements: tuple[Judgement, ...]
 
     @property
     def series(self) -> tuple[TrainSeries, ...]:
@@ -53,21 +50,35 @@ class Assessment:
     @property
     def normalized_scores(self) -> Any:
         """Scores on a scale that is the same for every model: 1.0 is the threshold."""
-        found = [self.decision.normalized(scores) for scores in self._scores()]
+        found = [judgement.normalized for judgement in self.judgements]
         return self._restored(found, "normalized_score")
 
     @property
+    def thresholds(self) -> Any:
+        """What each row's score is compared with: it follows a series that moves for good."""
+        return self._restored([judgement.threshold for judgement in self.judgements], "threshold")
+
+    @property
     def anomalous(self) -> Any:
-        """1 for every row above the threshold, else 0."""
-        found = [self.decision.anomalous(scores).astype(int) for scores in self._scores()]
+        """1 for every row of an alarm, else 0."""
+        found = [judgement.anomalous.astype(int) for judgement in self.judgements]
         return self._restored(found, "anomalous")
 
     @property
     def probabilities(self) -> Any:
         """How sure to be that a row is normal (first column) or anomalous (second)."""
-        found = [self.decision.probability(scores) for scores in self._scores()]
+        found = [judgement.probability for judgement in self.judgements]
         pairs = [np.column_stack([1 - anomalous, anomalous]) for anomalous in found]
         return self._restored(pairs, ("normal", "anomalous"))
+
+    @property
+    def misfits(self) -> list[str | None]:
+        """Entities so unlike their training rows that the model does not fit them any more."""
+        return [
+            series.entity
+            for series, judgement in zip(self.series, self.judgements, strict=True)
+            if not judgement.fits
+        ]
 
     @property
     def by_channel(self) -> Any:
@@ -87,8 +98,12 @@ class Assessment:
         """Named rows that led to the scores, one table a series."""
         return [evidence.traces for evidence in self.evidence]
 
-    def alarms(self, *, gap: int = 10, shortest: int = 1, channels: int = 5) -> list[Alarm]:
-        """Anomalous rows joined into events, in time order within each entity.
+    def alarms(
+        self, *, gap: int = GAP, shortest: int = 1, channels: int = 5, again: int = AGAIN
+    ) -> list[Alarm]:
+        """Findings, in time order within each entity.
+
+        With the defaults their occurrences are the very rows that are ``anomalous``.
 
         Parameters
         ----------
@@ -98,14 +113,16 @@ class Assessment:
             Leave out events of fewer rows.
         channels
             Name so many channels as causes.
+        again
+            Events of the same channels with at most so many rows between them are one alarm,
+            which counts them.
         """
         alarms = []
-        for series, evidence, blur in zip(self.series, self.evidence, self.blur, strict=True):
-            rows = self.decision.anomalous(evidence.score)
-            if blur and rows.any():
-                rows = core_of(rows, evidence.score, blur, series.stretches)
-            events = join(rows, gap, shortest, series.stretches)
-            alarms += describe(series, evidence, events, self.decision, channels)
+        for series, evidence, judgement in zip(
+            self.series, self.evidence, self.judgements, strict=True
+        ):
+            events = judgement.events(gap, shortest)
+            alarms += describe(series, evidence, judgement, events, channels=channels, again=again)
         return alarms
 
     def _scores(self) -> list[NDArray[Any]]:

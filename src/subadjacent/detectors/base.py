@@ -10,7 +10,7 @@ import copy
 import logging
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -29,10 +29,11 @@ from subadjacent.detectors.folder import Saved, load_folder, reading, save_folde
 from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
 from subadjacent.methods.method import Method, Model, State
 from subadjacent.runtime import Progress, Runtime, Watch, ignore
-from subadjacent.scoring.alarms import Alarm
+from subadjacent.scoring.alarms import AGAIN, Alarm
 from subadjacent.scoring.calibration import check_threshold, fit_threshold
-from subadjacent.scoring.decision import Decision
+from subadjacent.scoring.decision import GAP, Decision, Judgement
 from subadjacent.scoring.evidence import Evidence, joined
+from subadjacent.scoring.normal import NormalScores, normal_scores
 from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
 
 log = logging.getLogger(__name__)
@@ -47,8 +48,8 @@ NAMED = 5
 class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
     """A detector of anomalous rows in time series.
 
-    Subclasses have parameters, among them ``contamination`` and ``fill_limit``, and turn them
-    into a method.
+    Subclasses have parameters, among them ``contamination``, ``adapt_after`` and ``fill_limit``,
+    and turn them into a method.
 
     Attributes
     ----------
@@ -57,11 +58,13 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     decision_scores_ : ndarray
         Scores of the training rows, series after series.
     threshold_ : float
-        Rows that score above it are anomalous. It may be changed after fitting.
+        The score above which rows are anomalous; with ``contamination="auto"``, for a single
+        alarm in as many rows as were fitted on. It may be changed after fitting, and then holds
+        for all entities.
     labels_ : ndarray
-        1 for the training rows above the threshold, else 0.
-    typical_score_ : float
-        The median score of held-out training rows.
+        1 for the training rows that are anomalous, else 0.
+    normal_scores_ : PerEntity of NormalScores
+        What is known of each entity's scores from held-out training rows.
     held_out_rows_ : int
         How many rows the threshold was set by; not kept when a detector is saved.
     entities_ : tuple of str
@@ -71,6 +74,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     """
 
     contamination: Any
+    adapt_after: int | None
     fill_limit: int
 
     @abstractmethod
@@ -80,6 +84,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     def check(self) -> None:
         """Refuse parameters that are wrong for any data, before there is any."""
         self._method()
+        self._check_adapt_after()
         # alarms per time need the interval between rows, which the data has
         check_threshold(choose_threshold(self.contamination, interval=1.0))
 
@@ -117,6 +122,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
 
     def _learn(self, X: Any, watch: Watch) -> None:
         require_whole("fill_limit", self.fill_limit, least=0)
+        self._check_adapt_after()
         table = self._read(X, reset=True)
         # before anything is learned: a mistake here must not cost a training
         method = self._method()
@@ -129,19 +135,48 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         fitted = method.fit(table.series, self._runtime(watch))
         self.models_ = fitted.models
         self.decision_scores_ = np.concatenate(fitted.scores)
-        self.held_out_rows_ = len(fitted.held_out)
-        self.typical_score_ = float(np.median(fitted.held_out))
-        self.score_spread_ = float(np.std(fitted.held_out))
-        self.threshold_, self.threshold_rule_ = fit_threshold(threshold, fitted.held_out)
-        self.labels_ = (self.decision_scores_ > self.threshold_).astype(int)
+        held_out = np.concatenate(fitted.held_out)
+        self.held_out_rows_ = len(held_out)
+        entities = [one.entity for one in table.series]
+        self.normal_scores_ = normal_scores(entities, fitted.held_out)
+        self.threshold_, self.threshold_rule_ = fit_threshold(threshold, held_out)
+        judgements = self._judge(table.series, fitted.scores)
+        self.labels_ = np.concatenate([one.anomalous for one in judgements]).astype(int)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "threshold_")
 
     @property
     def decision(self) -> Decision:
-        """The threshold, and the scale that it gives scores."""
-        return Decision(self.threshold_, self.typical_score_, self.score_spread_)
+        """How scores are judged."""
+        rule = self.threshold_rule_
+        holds = self.threshold_ == getattr(rule, "threshold_", None)
+        return Decision(
+            self.threshold_, rule if holds else None, self.normal_scores_, self.adapt_after
+        )
+
+    def judge(
+        self,
+        scores: NDArray[Any],
+        entity: str | None = None,
+        stretches: Sequence[tuple[int, int]] | None = None,
+    ) -> Judgement:
+        """Decide on scores of one series that were computed already, all its rows in order.
+
+        ``stretches`` are bounds of its unbroken stretches, where there are several.
+        """
+        model = self.models_.of(entity)
+        return self.decision.judge(
+            scores, entity, stretches, blur=model.blur, hindsight=model.reach.after != 0
+        )
+
+    def _judge(
+        self, series: Sequence[TrainSeries], scores: Iterable[NDArray[Any]]
+    ) -> list[Judgement]:
+        return [
+            self.judge(found, one.entity, one.stretches)
+            for one, found in zip(series, scores, strict=True)
+        ]
 
     def assess(self, X: Any, *, watch: Watch = ignore) -> Assessment:
         """Judge rows, once: scores, alarms, explanations and traces are read off the result.
@@ -151,8 +186,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         check_is_fitted(self)
         table = self._read(X)
         evidence = tuple(self._evidence(table.series, watch))
-        blur = tuple(self.models_.of(one.entity).blur for one in table.series)
-        return Assessment(table, evidence, blur, self.decision)
+        judgements = self._judge(table.series, (found.score for found in evidence))
+        return Assessment(table, evidence, tuple(judgements))
 
     def decision_function(self, X: Any) -> Any:
         """One score a row, high = abnormal, in the shape of the input."""
@@ -163,14 +198,15 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         return table.restore(scores, "score")
 
     def normalized_score(self, X: Any) -> Any:
-        """Scores on a scale that is the same for every model: 1.0 is the threshold.
+        """Scores on a scale that is the same for every model and entity: 1.0 is the threshold.
 
-        0.0 is the median of held-out training rows, as long as it lies below the threshold.
+        0.0 is what is typical: the median of held-out training rows or, where the series has
+        moved for good, of what it did lately.
         """
         return self.assess(X).normalized_scores
 
     def predict(self, X: Any) -> Any:
-        """1 for every row that scores above the threshold, else 0."""
+        """1 for every row of an alarm, else 0."""
         return self.assess(X).anomalous
 
     def predict_proba(self, X: Any) -> Any:
@@ -192,9 +228,18 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         """
         return self.assess(X).by_channel
 
-    def alarms(self, X: Any, *, gap: int = 10, shortest: int = 1, channels: int = 5) -> list[Alarm]:
-        """Anomalous rows joined into events; the parameters are those of ``Assessment.alarms``."""
-        return self.assess(X).alarms(gap=gap, shortest=shortest, channels=channels)
+    def alarms(
+        self,
+        X: Any,
+        *,
+        gap: int = GAP,
+        shortest: int = 1,
+        channels: int = 5,
+        again: int = AGAIN,
+    ) -> list[Alarm]:
+        """Anomalous rows joined into findings; parameters are those of ``Assessment.alarms``."""
+        found = self.assess(X)
+        return found.alarms(gap=gap, shortest=shortest, channels=channels, again=again)
 
     def _evidence(self, series: Sequence[TrainSeries], watch: Watch = ignore) -> Iterator[Evidence]:
         """What the models find in each series, every stretch assessed once."""
@@ -225,8 +270,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             "entities_by_position": self._entities_by_position,
             "threshold": float(self.threshold_),
             "threshold_rule": self.threshold_rule_.to_dict(),
-            "typical_score": self.typical_score_,
-            "score_spread": self.score_spread_,
+            "normal_scores": [one.to_dict() for one in self.normal_scores_],
             "learned": state.facts,
         }
         parameters = self.get_params(deep=False)
@@ -253,8 +297,10 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             detector._entities_by_position = facts["entities_by_position"]
             detector.threshold_ = float(facts["threshold"])
             detector.threshold_rule_ = threshold_from_dict(facts["threshold_rule"])
-            detector.typical_score_ = float(facts["typical_score"])
-            detector.score_spread_ = float(facts["score_spread"])
+            pooled, *others = map(NormalScores.from_dict, facts["normal_scores"])
+            detector.normal_scores_ = PerEntity(
+                pooled, dict(zip(detector.entities_, others, strict=True))
+            )
             state = State(saved.arrays, facts["learned"])
             detector.models_ = detector._restore(state, device)
         return detector
@@ -266,10 +312,6 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     ) -> PerEntity[Model]:
         """The models of a saved state; detectors with a network put it on the device."""
         return self._method().unpack(state, len(self.channels_), self.entities_)
-
-    def normalize(self, scores: NDArray[Any]) -> NDArray[Any]:
-        """Scores that were computed already, on the scale of ``normalized_score``."""
-        return self.decision.normalized(scores)
 
     def _read(self, X: Any, *, reset: bool = False) -> Table:
         table = read(X, fill_limit=self.fill_limit)
@@ -285,6 +327,10 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             self._check_names(table)
             self._check_entities(table)
         return table
+
+    def _check_adapt_after(self) -> None:
+        if self.adapt_after is not None:
+            require_whole("adapt_after", self.adapt_after, least=1)
 
     def _warn_of_strangers(self, series: Sequence[TrainSeries]) -> None:
         """Log which entities were not there in fitting."""

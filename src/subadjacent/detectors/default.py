@@ -47,9 +47,13 @@ class SubAdjacentDetector(BaseDetector):
         together, with half the weight of a linear model. It takes torch and many times as long,
         and changes little (``docs/method.md``).
     contamination : "auto", float, str or threshold object
-        Where to set the threshold, without labels. "auto": by extreme-value theory. A float:
-        the share of rows expected above it. "1/week": a budget of false alarms. Or any
-        object with ``fit(scores)`` and ``predict(scores)``.
+        Where to set the threshold, without labels. "auto": so that at most about a third of the
+        alarms is false, as far as normal rows tell. A float: the share of normal rows above it.
+        "1/week": a budget of false alarms. Or any object with ``fit(scores)`` and
+        ``predict(scores)``.
+    adapt_after : int or None
+        Rows after which what has moved for good is the new normal: one alarm, not one for ever.
+        None: training rows alone say what is normal.
     fill_limit : int
         Longest gap, in rows, that is filled with the value before it.
     budget : str or float, optional
@@ -83,6 +87,7 @@ class SubAdjacentDetector(BaseDetector):
         views: str | Sequence[str] = "all",
         network: str | None = None,
         contamination: Any = "auto",
+        adapt_after: int | None = 400,
         fill_limit: int = 10,
         budget: str | float | None = None,
         device: str = "auto",
@@ -95,6 +100,7 @@ class SubAdjacentDetector(BaseDetector):
         self.views = views
         self.network = network
         self.contamination = contamination
+        self.adapt_after = adapt_after
         self.fill_limit = fill_limit
         self.budget = budget
         self.device = device

@@ -65,6 +65,7 @@ class PiecewiseScorer:
         self._done = 0  # rows of what is kept whose scores were given already
         self._seen = 0  # rows of what is kept that were looked at already
         self._gone = 0  # rows that are no longer kept
+        self._starts = {0}  # first rows of stretches, of all rows so far
 
     def push(self, frame: Any) -> NDArray[Any]:
         """Take the next rows (a frame); give the scores that became final."""
@@ -73,6 +74,7 @@ class PiecewiseScorer:
         if len(rows) - self._seen < self._least:
             return np.empty(0)
         series, scores = self._look(rows)
+        self._note_starts(series)
         start, stop = series.stretches[-1]
         # no later row can change these
         final = max(stop - self._after, start)
@@ -87,9 +89,20 @@ class PiecewiseScorer:
         """Scores of the rows that were still open."""
         if self._kept is None:
             return np.empty(0)
-        rest = self._look(self._kept)[1][self._done :]
+        series, scores = self._look(self._kept)
+        self._note_starts(series)
+        rest = scores[self._done :]
         self._kept, self._done, self._seen, self._gone = None, 0, 0, 0
         return rest
+
+    @property
+    def starts(self) -> list[int]:
+        """First rows of the unbroken stretches among all rows so far."""
+        return sorted(self._starts)
+
+    def _note_starts(self, series: TrainSeries) -> None:
+        # what is kept begins within a stretch
+        self._starts.update(self._gone + start for start, _ in series.stretches[1:])
 
     def _look(self, rows: Any) -> tuple[TrainSeries, NDArray[Any]]:
         try:

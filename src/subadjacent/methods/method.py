@@ -55,12 +55,13 @@ class Fitted(NamedTuple):
     """What a fit comes to.
 
     ``scores`` are those of the training rows, one array a series; ``held_out`` are scores of
-    rows by models that had not learned from them, which say how high normal rows score.
+    normal rows by models that had not learned from them, also one array a series, which say how
+    high normal rows score.
     """
 
     models: PerEntity[Model]
     scores: list[NDArray[np.float64]]
-    held_out: NDArray[np.float64]
+    held_out: list[NDArray[np.float64]]
 
 
 class Method(ABC):

@@ -180,7 +180,7 @@ class ResidualMethod(Method):
         scores = [np.concatenate([next(smoothed) for _ in one.stretches]) for one in series]
         names = [one.entity for one in series if one.entity is not None]
         models = PerEntity(model(None), {name: model(name) for name in names})
-        return Fitted(models, scores, np.concatenate(scores))
+        return Fitted(models, scores, scores)
 
     def restore(self, state: State, channels: int) -> Model:
         """The inverse of ``ResidualModel.state``; refuses what does not fit."""

@@ -30,7 +30,8 @@ from subadjacent.report.panels import in_words
 from subadjacent.report.text import curve
 from subadjacent.report.timeline import timeline
 from subadjacent.runtime import Progress, Watch, ignore
-from subadjacent.scoring.alarms import Alarm, join, rows_of
+from subadjacent.scoring.alarms import Alarm
+from subadjacent.scoring.events import join, rows_of
 from subadjacent.scoring.evidence import Evidence
 
 # the colours of Okabe and Ito, which people with any colour vision can tell apart

@@ -13,7 +13,8 @@ from subadjacent.data.frames import Table
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 from subadjacent.report.timeline import Timeline, span
-from subadjacent.scoring.alarms import Alarm, join
+from subadjacent.scoring.alarms import Alarm
+from subadjacent.scoring.events import join
 
 Stretches = list[tuple[int, int]]
 

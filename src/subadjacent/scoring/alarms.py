@@ -1,31 +1,34 @@
-"""Rows above the threshold, joined into events that say when, how bad, and why."""
+"""Events as findings that say when, how bad, how often, and why."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import maximum_filter1d
-from scipy.signal import find_peaks, peak_prominences
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import require_whole
-from subadjacent.scoring.decision import Decision
+from subadjacent.scoring.decision import Judgement
 from subadjacent.scoring.evidence import Evidence
 from subadjacent.scoring.explanations import EXPLANATIONS
 
 # added to a channel's usual squared error: one that never moved in training is not explained
 # by its first ripple
 ERROR_FLOOR = 1e-3
-# share of the highest score around it that a row of an event has
-CORE = 0.5
-# share of its height that a peak must stand out by, to be one of its own
-VALLEY = 0.25
+# rows within which the same thing again is the same finding. With half of it a burst that comes
+# every few hundred rows is told twice as often (docs/log.md, "Decisions that hold")
+AGAIN = 1000
+# rows within which events of any channels are one finding: what goes wrong reaches others soon
+CLOSE = 100
+# how alike events of the same thing are: the cosine of what their channels did. With 0.5 faults of
+# different channels are often taken for one (same entry)
+ALIKE = 0.8
+# shorter than the profile of any event
+TINY = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +48,16 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """One event: rows above the threshold, close enough to belong together.
+    """One finding: an event, a change for good, or the same thing again and again.
 
     ``start``, ``end`` (both included) and ``peak`` are labels of the input's index, or row
     numbers where it has none; ``first`` and ``last`` are always row numbers. ``severity`` is
     the highest normalised score: 1.0 is the threshold. ``view`` is the one of the evidence's
     views that adds most to the score over the rows of the event, None where there are none.
+
+    ``occurrences`` are the row bounds, both included, of each time that it was there, and
+    ``duration`` counts the rows from the first to the last. ``for_good`` says that the series did
+    not come back from it, so that it counts as normal from then on.
     """
 
     start: Any
@@ -64,6 +71,13 @@ class Alarm:
     last: int
     entity: str | None = None
     view: str | None = None
+    occurrences: tuple[tuple[int, int], ...] = ()
+    for_good: bool = False
+
+    @property
+    def times(self) -> int:
+        """How many times it was there."""
+        return max(len(self.occurrences), 1)
 
     @property
     def explanation(self) -> str | None:
@@ -71,117 +85,113 @@ class Alarm:
         return None if self.view is None else EXPLANATIONS.get(self.view, self.view)
 
 
-def join(
-    above: NDArray[np.bool_],
-    gap: int = 0,
-    shortest: int = 1,
-    stretches: Sequence[tuple[int, int]] | None = None,
-) -> list[tuple[int, int]]:
-    """Half-open row bounds of the events in ``above``.
-
-    Runs with at most ``gap`` rows between them are one event; events that then span fewer
-    than ``shortest`` rows are dropped. No event reaches from one stretch into the next.
-    """
-    require_whole("gap", gap, least=0)
-    require_whole("shortest", shortest, least=1)
-    joined: list[tuple[int, int]] = []
-    for first, last in stretches or [(0, len(above))]:
-        edges = np.diff(above[first:last], prepend=False, append=False)
-        runs = first + np.flatnonzero(edges).reshape(-1, 2)
-        for start, stop in runs.tolist():
-            if joined and joined[-1][1] > first and start - joined[-1][1] <= gap:
-                joined[-1] = (joined[-1][0], stop)
-            else:
-                joined.append((start, stop))
-    return [(start, stop) for start, stop in joined if stop - start >= shortest]
-
-
-def core_of(
-    above: NDArray[np.bool_],
-    scores: NDArray[Any],
-    reach: int,
-    stretches: Sequence[tuple[int, int]],
-) -> NDArray[np.bool_]:
-    """Those rows of ``above`` that score at least half as high as any around them.
-
-    An average spreads an event over the rows around it; these are left out. Around a row are those
-    within ``reach`` that no valley parts from it: a small event beside a large one stays.
-    """
-    highest = np.empty(len(scores))
-    for first, last in stretches:
-        for start, stop in _slopes(scores[first:last], reach):
-            part = slice(first + start, first + stop)
-            highest[part] = maximum_filter1d(scores[part], 2 * reach + 1, mode="nearest")
-    return above & (scores >= CORE * highest)
-
-
-def _slopes(scores: NDArray[Any], reach: int) -> list[tuple[int, int]]:
-    """Where the slopes of each peak begin and end, from valley to valley."""
-    # one row more at either end: the first and the last row may be peaks
-    padded = np.pad(scores.astype(float), 1, constant_values=scores.min() - 1)
-    # seen from the middle of a longer plateau nothing is lower: it does not stand out
-    peaks, _ = find_peaks(padded, plateau_size=(None, 2 * reach + 1))
-    stands_out = peak_prominences(padded, peaks, wlen=2 * reach + 3)[0]
-    peaks = peaks[stands_out >= VALLEY * padded[peaks]] - 1
-    valleys = [one + int(np.argmin(scores[one : two + 1])) for one, two in pairwise(peaks)]
-    return list(pairwise([0, *valleys, len(scores)]))
-
-
-def rows_of(events: Sequence[tuple[int, int]], n: int) -> NDArray[np.bool_]:
-    """Which of ``n`` rows belong to an event."""
-    rows = np.zeros(n, dtype=bool)
-    for start, stop in events:
-        rows[start:stop] = True
-    return rows
-
-
 def describe(
     series: TrainSeries,
     evidence: Evidence,
+    judgement: Judgement,
     events: Sequence[tuple[int, int]],
-    decision: Decision,
-    channels: int,
+    *,
+    channels: int = 5,
+    again: int = AGAIN,
 ) -> list[Alarm]:
-    """An alarm for each event of one series, with the ``channels`` that explain it best."""
+    """An alarm for each finding in one series, with the ``channels`` that explain it best.
+
+    Events that are close, or of the same channels with at most ``again`` rows between them, are
+    one finding. So are all within ``again`` rows in a series that the model does not fit: what
+    else it finds there says little. None reaches from one stretch into the next.
+    """
     require_whole("channels", channels, least=0)
+    require_whole("again", again, least=0)
     alarms = []
-    for start, stop in events:
-        peak = start + int(np.argmax(evidence.score[start:stop]))
-        alarms.append(
-            Alarm(
-                start=series.label(start),
-                end=series.label(stop - 1),
-                peak=series.label(peak),
-                severity=float(decision.normalized(evidence.score[peak])),
-                score=float(evidence.score[peak]),
-                duration=stop - start,
-                causes=_causes(series, evidence, start, stop, channels),
-                first=start,
-                last=stop - 1,
-                entity=series.entity,
-                view=_view(evidence, start, stop),
-            )
-        )
+    for start, stop in judgement.stretches:
+        here = [event for event in events if start <= event[0] < stop]
+        profiles = [_profile(evidence, *event) for event in here]
+        found = findings(here, profiles, again, ALIKE if judgement.fits else 0.0)
+        alarms += [_alarm(series, evidence, judgement, finding, channels) for finding in found]
     return alarms
 
 
-def _view(evidence: Evidence, start: int, stop: int) -> str | None:
+def findings(
+    events: Sequence[tuple[int, int]],
+    profiles: Sequence[NDArray[Any]],
+    again: int,
+    alike: float = ALIKE,
+) -> list[list[tuple[int, int]]]:
+    """Events that are the same thing again, by what each channel did in them.
+
+    Events come in time order, and findings in the order of their first one. A profile is the
+    direction, of length 1, in which an event's channels departed.
+    """
+    found: list[list[tuple[int, int]]] = []
+    totals: list[NDArray[Any]] = []
+    for event, profile in zip(events, profiles, strict=True):
+        joins = -1, 0.0
+        for number, (finding, total) in enumerate(zip(found, totals, strict=True)):
+            rows_between = event[0] - finding[-1][1]
+            likeness = float(total @ profile) / max(float(np.linalg.norm(total)), TINY)
+            # what is close comes before what is alike
+            closeness = likeness + (2 if rows_between <= min(CLOSE, again) else 0)
+            if rows_between <= again and closeness >= max(alike, joins[1]):
+                joins = number, closeness
+        if joins[0] < 0:
+            found.append([event])
+            totals.append(profile)
+        else:
+            found[joins[0]].append(event)
+            totals[joins[0]] = totals[joins[0]] + profile
+    return found
+
+
+def _profile(evidence: Evidence, start: int, stop: int) -> NDArray[Any]:
+    """How much each channel has to do with an event: a direction, of length 1."""
+    means = evidence.by_channel[start:stop].mean(axis=0, dtype=np.float64)
+    return np.asarray(means / max(float(np.linalg.norm(means)), TINY))
+
+
+def _alarm(
+    series: TrainSeries,
+    evidence: Evidence,
+    judgement: Judgement,
+    events: Sequence[tuple[int, int]],
+    channels: int,
+) -> Alarm:
+    first, last = events[0][0], events[-1][1] - 1
+    rows = np.concatenate([np.arange(*event) for event in events])
+    peak = int(rows[np.argmax(judgement.normalized[rows])])
+    return Alarm(
+        start=series.label(first),
+        end=series.label(last),
+        peak=series.label(peak),
+        severity=float(judgement.normalized[peak]),
+        score=float(evidence.score[peak]),
+        duration=last + 1 - first,
+        causes=_causes(series, evidence, rows, channels),
+        first=first,
+        last=last,
+        entity=series.entity,
+        view=_view(evidence, rows),
+        occurrences=tuple((start, stop - 1) for start, stop in events),
+        for_good=bool(judgement.lately.moved[last] and not judgement.lately.moved[first]),
+    )
+
+
+def _view(evidence: Evidence, rows: NDArray[np.intp]) -> str | None:
     """The view that adds most to the score over the rows; the first of several that tie."""
-    sums = {name: evidence.traces[name][start:stop].sum() for name in evidence.views}
+    sums = {name: evidence.traces[name][rows].sum() for name in evidence.views}
     return max(sums, key=lambda name: sums[name], default=None)
 
 
 def _causes(
-    series: TrainSeries, evidence: Evidence, start: int, stop: int, most: int
+    series: TrainSeries, evidence: Evidence, rows: NDArray[np.intp], most: int
 ) -> tuple[Cause, ...]:
-    """The ``most`` channels that explain the event best."""
-    by_channel, expected = evidence.by_channel[start:stop], evidence.expected
+    """The ``most`` channels that explain the rows of a finding best."""
+    by_channel, expected = evidence.by_channel[rows], evidence.expected
     means = by_channel.mean(axis=0)
     departures = by_channel
     if expected is not None:
         # what each channel did is averaged over rows: where it departed most is not its top
-        departures = np.abs(series.values[start:stop] - expected[start:stop])
-    worst = start + departures.argmax(axis=0)
+        departures = np.abs(series.values[rows] - expected[rows])
+    worst = rows[departures.argmax(axis=0)]
     return tuple(
         Cause(
             channel=series.channels[column],

@@ -1,7 +1,13 @@
-"""A threshold on scores, and the scale that it gives them."""
+"""From scores to decisions: which rows are anomalous, and how far beyond the threshold they are.
+
+One principle for all data: a row is anomalous if it stands out from what training rows did and from
+what the series did lately. How far it must stand out is said by a threshold that was set in
+fitting or, by default, by what the stretch itself shows in hindsight (``false_alarms``).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,36 +15,148 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from subadjacent.data.entities import PerEntity
+from subadjacent.scoring.events import core_of, join, rows_of
+from subadjacent.scoring.false_alarms import level_of_one, lowest_level
+from subadjacent.scoring.lately import Lately, follow
+from subadjacent.scoring.normal import NormalScores
+from subadjacent.scoring.threshold import BaseThreshold, FalseShare
+
 # how steep probabilities are: a typical row gets 1 %, a row at the threshold 50 %
 STEEPNESS = float(np.log(99))
 # a difference of scores below this, or this share of them, is rounding
 TINY = 1e-12
+# rows between which two runs of anomalous rows are one
+GAP = 10
+# a model that calls so many rows of a series unlike its training does not fit it
+MISFIT = 0.3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgement:
+    """What was decided on the rows of one series.
+
+    Parameters
+    ----------
+    scores
+        As they came.
+    threshold
+        Rows above it are anomalous, (T,): one level, and how far the series has moved since.
+    normalized
+        The scores on a scale that is the same for every model and entity: 1 is the threshold, 0 is
+        what is typical lately.
+    anomalous
+        Which rows belong to an event.
+    lately
+        How the series has moved.
+    fits
+        Whether training rows still say what is normal in it.
+    stretches
+        Bounds of its unbroken stretches.
+    """
+
+    scores: NDArray[np.float64]
+    threshold: NDArray[np.float64]
+    normalized: NDArray[np.float64]
+    anomalous: NDArray[np.bool_]
+    lately: Lately
+    fits: bool
+    stretches: Sequence[tuple[int, int]]
+
+    @property
+    def probability(self) -> NDArray[np.float64]:
+        """A logistic curve over the normalised score; it orders, it is not a frequency."""
+        return np.asarray(expit(STEEPNESS * (self.normalized - 1)))
+
+    def events(self, gap: int = GAP, shortest: int = 1) -> list[tuple[int, int]]:
+        """Half-open row bounds of the runs of anomalous rows."""
+        return join(self.anomalous, gap, shortest, self.stretches)
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Rows that score above ``threshold`` are anomalous.
+    """How scores of each entity are judged.
 
-    ``typical`` and ``spread`` are the median and the standard deviation of held-out scores.
+    Parameters
+    ----------
+    threshold
+        The score above which rows are anomalous, as it was set in fitting or by hand.
+    rule
+        What set it, if it still holds.
+    normal
+        What is known of normal scores, entity by entity.
+    adapt_after
+        Rows after which what has moved is the new normal; None: never.
     """
 
     threshold: float
-    typical: float
-    spread: float
+    rule: BaseThreshold | None
+    normal: PerEntity[NormalScores]
+    adapt_after: int | None
 
-    def anomalous(self, scores: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which rows are anomalous; one at the threshold is not."""
-        return np.asarray(scores > self.threshold)
+    def judge(
+        self,
+        scores: NDArray[Any],
+        entity: str | None = None,
+        stretches: Sequence[tuple[int, int]] | None = None,
+        *,
+        blur: int = 0,
+        hindsight: bool = True,
+    ) -> Judgement:
+        """Decide on the rows of one series.
 
-    def normalized(self, scores: NDArray[Any]) -> NDArray[Any]:
-        """Scores on a scale that is the same for every model: 1 is the threshold, 0 typical."""
-        span = self.threshold - self.typical
-        if span <= TINY * max(abs(self.threshold), abs(self.typical)):
-            # a threshold no higher than a typical row: the spread of scores is the unit then,
-            # and where all were alike, the scores' own
-            span = self.spread if self.spread > TINY else 1.0
-        return np.asarray(1 + (scores - self.threshold) / span)
+        Parameters
+        ----------
+        scores
+            One a row, in time order.
+        entity
+            Whose they are.
+        stretches
+            Bounds of unbroken stretches; all rows are one if not given.
+        blur
+            Rows by which averaging spreads an event to either side; they are left out.
+        hindsight
+            Whether a row may be judged by rows after it.
+        """
+        scores = np.asarray(scores, dtype=np.float64)
+        bounds = [(0, len(scores))] if stretches is None else stretches
+        normal = self.normal.of(entity)
+        lately = Lately.unmoved(len(scores))
+        if self.adapt_after is not None:
+            lately = follow(scores, normal, self.adapt_after)
+        above_usual = scores - lately.shift
+        level = self._level(above_usual, normal, hindsight=hindsight)
+        anomalous = above_usual > level
+        if blur and anomalous.any():
+            anomalous = core_of(anomalous, above_usual, blur, bounds)
+        anomalous = rows_of(join(anomalous, GAP, 1, bounds), len(scores))
+        return Judgement(
+            scores,
+            level + lately.shift,
+            _normalized(above_usual, level, normal),
+            anomalous,
+            lately,
+            bool((scores > max(level, normal.high)).mean() <= MISFIT) if len(scores) else True,
+            bounds,
+        )
 
-    def probability(self, scores: NDArray[Any]) -> NDArray[Any]:
-        """A logistic curve over the normalised score; it orders, it is not a frequency."""
-        return np.asarray(expit(STEEPNESS * (self.normalized(scores) - 1)))
+    def _level(
+        self, scores: NDArray[np.float64], normal: NormalScores, *, hindsight: bool
+    ) -> float:
+        if not isinstance(self.rule, FalseShare):
+            return self.threshold
+        pooled, share = self.normal.pooled, self.rule.share
+        if hindsight:
+            return lowest_level(scores, normal, pooled, share)
+        return level_of_one(normal.rows, normal, pooled, share)
+
+
+def _normalized(
+    scores: NDArray[np.float64], level: float, normal: NormalScores
+) -> NDArray[np.float64]:
+    span = level - normal.typical
+    if span <= TINY * max(abs(level), abs(normal.typical)):
+        # a threshold no higher than a typical row: the spread of scores is the unit then, and
+        # where all were alike, the scores' own
+        span = normal.spread if normal.spread > TINY else 1.0
+    return np.asarray(1 + (scores - level) / span)

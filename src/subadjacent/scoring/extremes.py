@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import boxcox
+from scipy.special import boxcox, inv_boxcox
 from scipy.stats import FitError, genpareto
 
 from subadjacent.errors import InputError, require_number, require_whole
@@ -62,6 +62,21 @@ class Tail:
         # plain floats: a product that is too large is infinite without a warning
         rise = self.scale * float(boxcox(self.rate / float(risk), self.shape))
         return min(self.base + rise, sys.float_info.max)
+
+    def chance(self, score: float) -> float:
+        """The chance that a row, or a cluster that starts in it, exceeds a score.
+
+        The inverse of ``level`` above the base. Below it the tail knows nothing: 1.
+        """
+        if score < self.base:
+            return 1.0
+        if self.scale == 0:
+            return self.rate if score == self.base else 0.0
+        rise = (score - self.base) / self.scale
+        # the end of a tail that has one
+        if 1 + self.shape * rise <= 0:
+            return 0.0
+        return self.rate / float(inv_boxcox(rise, self.shape))
 
 
 def check_scores(scores: ArrayLike) -> NDArray[np.float64]:

@@ -19,6 +19,7 @@ from sklearn.exceptions import NotFittedError
 from subadjacent.data.clock import duration
 from subadjacent.errors import InputError, require_number, require_whole
 from subadjacent.scoring.extremes import Tail, check_scores, fit_tail, require_fraction
+from subadjacent.scoring.normal import EXCURSION, HIGH, TAIL
 
 log = logging.getLogger(__name__)
 
@@ -103,6 +104,25 @@ class ExtremeValue(BaseThreshold):
 
     def _choose(self, scores: NDArray[np.float64]) -> float:
         return fit_tail(scores, self.level).level(self.risk)
+
+
+@dataclass(frozen=True)
+class FalseShare(BaseThreshold):
+    """At most about this share of the alarms in a stretch is false, judged in hindsight.
+
+    ``threshold_`` is for a single alarm in as many rows as were fitted on. A decision lowers it
+    where a stretch has more to show, and raises it for a longer one (``false_alarms``).
+    """
+
+    share: float = 1 / 3
+
+    def __post_init__(self) -> None:
+        require_number("share", self.share, above=0)
+        require_fraction("share", self.share)
+
+    def _choose(self, scores: NDArray[np.float64]) -> float:
+        tail = fit_tail(scores, TAIL, EXCURSION)
+        return max(tail.level(self.share / len(scores)), float(np.quantile(scores, HIGH)))
 
 
 @dataclass(frozen=True)
@@ -214,6 +234,7 @@ class AlarmBudget(BaseThreshold):
 
 
 KINDS: dict[str, type[BaseThreshold]] = {
+    "false_share": FalseShare,
     "extreme_value": ExtremeValue,
     "quantile": Quantile,
     "fixed": Fixed,
@@ -255,7 +276,7 @@ def choose_threshold(contamination: Any, interval: float | None = None) -> Thres
         return Quantile(1 - float(contamination))
     if isinstance(contamination, str):
         if contamination == "auto":
-            return ExtremeValue()
+            return FalseShare()
         budget = BUDGET.fullmatch(contamination)
         # a time that is none is refused below, in the words of this argument
         with suppress(InputError):

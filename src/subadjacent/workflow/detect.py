@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from subadjacent.runtime import Watch, ignore
 from subadjacent.workflow.fit import TrainingRows
 from subadjacent.workflow.report import Fitted, build_page, draw_figures
-from subadjacent.workflow.tables import alarm_table, keys_of, scores_table
+from subadjacent.workflow.tables import JudgedScores, alarm_table, keys_of, scores_table
 from subadjacent.workflow.writing import save_model, write_table, write_text
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ def write_findings(
     """Assess rows once with a fitted detector; write scores, alarms and report to a folder."""
     assessment = detector.assess(part.frame, watch=watch)
     alarms = assessment.alarms()
-    scores = assessment.scores.to_numpy()
-    table = scores_table(keys_of(part.frame), scores, detector.decision, columns, part.labels)
+    judged = JudgedScores.of(assessment)
+    table = scores_table(keys_of(part.frame), judged, columns, part.labels)
     page = build_page(
         detector, assessment, part, alarms, title=title, notes=notes, fitted=fitted, watch=watch
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,13 +13,14 @@ from numpy.typing import NDArray
 from subadjacent.data.files import ENTITY
 from subadjacent.detectors.piecewise import PiecewiseScorer, reach_of
 from subadjacent.runtime import Progress, Watch, ignore
-from subadjacent.workflow.tables import keys_of, scores_table
+from subadjacent.workflow.tables import JudgedScores, keys_of, scores_table
 
 if TYPE_CHECKING:
     import polars as pl
 
     from subadjacent.data.files import Rows
     from subadjacent.detectors.base import BaseDetector
+    from subadjacent.scoring.decision import Judgement
     from subadjacent.scoring.evidence import Reach
 
 log = logging.getLogger(__name__)
@@ -39,8 +41,8 @@ def score(detector: BaseDetector, rows: Rows, watch: Watch = ignore) -> pl.DataF
     if reach.after is not None:
         return _score_in_parts(detector, reach, rows, watch)
     part = rows.whole()
-    scores = detector.assess(part.frame, watch=watch).scores.to_numpy()
-    return scores_table(keys_of(part.frame), scores, detector.decision, rows.named, part.labels)
+    judged = JudgedScores.of(detector.assess(part.frame, watch=watch))
+    return scores_table(keys_of(part.frame), judged, rows.named, part.labels)
 
 
 def _score_in_parts(detector: BaseDetector, reach: Reach, rows: Rows, watch: Watch) -> pl.DataFrame:
@@ -59,16 +61,16 @@ def _score_in_parts(detector: BaseDetector, reach: Reach, rows: Rows, watch: Wat
             entities[name].push(group, done + places)
         done += len(part)
         watch(Progress("scoring", done, max(total, done), "rows"))
-    scores = np.empty(done)
-    _score_short(detector, [entity for entity in entities.values() if entity.is_short], scores)
-    for entity in entities.values():
+    judged = JudgedScores(np.empty(done), np.empty(done), np.empty(done, dtype=bool))
+    _score_short(detector, [entity for entity in entities.values() if entity.is_short], judged)
+    for name, entity in entities.items():
         if not entity.is_short:
-            entity.finish(scores)
+            scores, stretches = entity.finish()
+            _put(judged, entity.places, detector.judge(scores, name, stretches))
     _warn_of_strangers(detector, entities)
     return scores_table(
         pl.concat(keys),
-        scores,
-        detector.decision,
+        judged,
         rows.named,
         np.concatenate(labels) if labels else None,
     )
@@ -103,11 +105,12 @@ class _EntityScores:
         if sum(map(len, self._waiting)) >= LEAST:
             self._pass_on()
 
-    def finish(self, scores: NDArray[Any]) -> None:
-        """Put the scores of all its rows where they belong."""
+    def finish(self) -> tuple[NDArray[Any], list[tuple[int, int]]]:
+        """The scores of all its rows, and the bounds of its unbroken stretches."""
         if self._waiting:
             self._pass_on()
-        scores[self.places] = np.concatenate([*self._scores, self._scorer.finish()])
+        scores = np.concatenate([*self._scores, self._scorer.finish()])
+        return scores, list(pairwise([*self._scorer.starts, len(scores)]))
 
     def _pass_on(self) -> None:
         self._scores.append(self._scorer.push(self.waiting))
@@ -116,15 +119,22 @@ class _EntityScores:
 
 
 def _score_short(
-    detector: BaseDetector, entities: Sequence[_EntityScores], scores: NDArray[Any]
+    detector: BaseDetector, entities: Sequence[_EntityScores], judged: JudgedScores
 ) -> None:
     """Assess entities of few rows together: a thousand frames cost more than their rows."""
     import polars as pl
 
     for batch in _batches(entities):
         assessment = detector.assess(pl.concat([entity.waiting for entity in batch]))
-        for entity, evidence in zip(batch, assessment.evidence, strict=True):
-            scores[entity.places] = evidence.score
+        for entity, judgement in zip(batch, assessment.judgements, strict=True):
+            _put(judged, entity.places, judgement)
+
+
+def _put(judged: JudgedScores, places: NDArray[np.intp], judgement: Judgement) -> None:
+    """Put what was decided on the rows of one entity where they stand among all rows."""
+    judged.scores[places] = judgement.scores
+    judged.normalized[places] = judgement.normalized
+    judged.anomalous[places] = judgement.anomalous
 
 
 def _batches(entities: Sequence[_EntityScores]) -> Iterator[list[_EntityScores]]:

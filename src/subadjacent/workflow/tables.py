@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from subadjacent.data.files import Columns
+    from subadjacent.detectors.assessment import Assessment
     from subadjacent.scoring.alarms import Alarm
-    from subadjacent.scoring.decision import Decision
 
 
 def keys_of(frame: pl.DataFrame) -> pl.DataFrame:
@@ -26,10 +26,23 @@ def keys_of(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select([name for name in (TIME, ENTITY) if name in frame.columns])
 
 
+class JudgedScores(NamedTuple):
+    """Scores of all rows of some files, in their order, and what was decided on them."""
+
+    scores: NDArray[Any]
+    normalized: NDArray[Any]
+    anomalous: NDArray[Any]
+
+    @classmethod
+    def of(cls, assessment: Assessment) -> JudgedScores:
+        """As frames of one entity or many give them."""
+        columns = (assessment.scores, assessment.normalized_scores, assessment.anomalous)
+        return cls(*(column.to_numpy() for column in columns))
+
+
 def scores_table(
     keys: pl.DataFrame,
-    scores: NDArray[Any],
-    decision: Decision,
+    judged: JudgedScores,
     columns: Columns,
     labels: NDArray[Any] | None = None,
 ) -> pl.DataFrame:
@@ -41,9 +54,9 @@ def scores_table(
     import polars as pl
 
     results: dict[str, NDArray[Any]] = {
-        "score": scores,
-        "normalized_score": decision.normalized(scores),
-        "anomalous": decision.anomalous(scores).astype(np.int8),
+        "score": judged.scores,
+        "normalized_score": judged.normalized,
+        "anomalous": judged.anomalous.astype(np.int8),
     }
     own_names = {TIME: columns.time, ENTITY: columns.entity}
     kept = keys.rename(
@@ -72,6 +85,8 @@ def alarm_table(alarms: Sequence[Alarm]) -> pl.DataFrame:
             "end": str(_as_json(alarm.end)),
             "peak": str(_as_json(alarm.peak)),
             "rows": alarm.duration,
+            "times": alarm.times,
+            "for_good": alarm.for_good,
             "severity": round(alarm.severity, 3),
             "channel": alarm.causes[0].channel,
             "seen": alarm.causes[0].seen,
@@ -84,8 +99,9 @@ def alarm_table(alarms: Sequence[Alarm]) -> pl.DataFrame:
     ]
     schema = {
         "entity": pl.String, "start": pl.String, "end": pl.String, "peak": pl.String,
-        "rows": pl.Int64, "severity": pl.Float64, "channel": pl.String, "seen": pl.Float64,
-        "expected": pl.Float64, "channels": pl.String, "view": pl.String, "explanation": pl.String,
+        "rows": pl.Int64, "times": pl.Int64, "for_good": pl.Boolean, "severity": pl.Float64,
+        "channel": pl.String, "seen": pl.Float64, "expected": pl.Float64, "channels": pl.String,
+        "view": pl.String, "explanation": pl.String,
     }  # fmt: skip
     table = pl.DataFrame(rows, schema=schema)
     return table if any(alarm.entity for alarm in alarms) else table.drop("entity")
@@ -93,7 +109,9 @@ def alarm_table(alarms: Sequence[Alarm]) -> pl.DataFrame:
 
 def alarm_record(alarm: Alarm) -> dict[str, Any]:
     """An alarm as JSON holds it, its causes nested."""
-    record: dict[str, Any] = as_json(asdict(alarm) | {"explanation": alarm.explanation})
+    record: dict[str, Any] = as_json(
+        asdict(alarm) | {"times": alarm.times, "explanation": alarm.explanation}
+    )
     return record
 
 

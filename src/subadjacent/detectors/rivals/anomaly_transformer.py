@@ -60,9 +60,13 @@ class AnomalyTransformerDetector(NetworkDetector):
     clip : float
         Standardised values beyond this are cut.
     contamination : "auto", float, str or threshold object
-        Where to set the threshold, without labels. "auto": by extreme-value theory. A float:
-        the share of rows expected above it. "1/week": a budget of false alarms. Or any object
-        with ``fit(scores)`` and ``predict(scores)``.
+        Where to set the threshold, without labels. "auto": so that at most about a third of the
+        alarms is false, as far as normal rows tell. A float: the share of normal rows above it.
+        "1/week": a budget of false alarms. Or any object with ``fit(scores)`` and
+        ``predict(scores)``.
+    adapt_after : int or None
+        Rows after which what has moved for good is the new normal: one alarm, not one for ever.
+        None: training rows alone say what is normal.
     fill_limit : int
         Longest gap, in rows, that is filled with the value before it.
     checkpoint : path, optional
@@ -107,6 +111,7 @@ class AnomalyTransformerDetector(NetworkDetector):
         memory: int = 1000,
         clip: float = 10.0,
         contamination: Any = "auto",
+        adapt_after: int | None = 400,
         fill_limit: int = 10,
         checkpoint: str | os.PathLike[str] | None = None,
         precision: str = "auto",
@@ -133,6 +138,7 @@ class AnomalyTransformerDetector(NetworkDetector):
         self.memory = memory
         self.clip = clip
         self.contamination = contamination
+        self.adapt_after = adapt_after
         self.fill_limit = fill_limit
         self.checkpoint = checkpoint
         self.precision = precision

@@ -26,6 +26,9 @@ class RandomDetector(BaseDetector):
         Standardised values beyond this are cut; for the explanations alone.
     contamination : "auto", float, str or threshold object
         Where to set the threshold, without labels; as for ``SubAdjacentDetector``.
+    adapt_after : int or None
+        Rows after which what has moved for good is the new normal: one alarm, not one for ever.
+        None: training rows alone say what is normal.
     fill_limit : int
         Longest gap, in rows, that is filled with the value before it.
     random_state : int, RandomState or None
@@ -38,12 +41,14 @@ class RandomDetector(BaseDetector):
         smoothing: int = 1,
         clip: float = 10.0,
         contamination: Any = "auto",
+        adapt_after: int | None = 400,
         fill_limit: int = 10,
         random_state: Any = 0,
     ) -> None:
         self.smoothing = smoothing
         self.clip = clip
         self.contamination = contamination
+        self.adapt_after = adapt_after
         self.fill_limit = fill_limit
         self.random_state = random_state
 

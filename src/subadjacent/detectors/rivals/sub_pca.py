@@ -28,6 +28,9 @@ class SubPCADetector(BaseDetector):
         Standardised values beyond this are cut.
     contamination : "auto", float, str or threshold object
         Where to set the threshold, without labels; as for ``SubAdjacentDetector``.
+    adapt_after : int or None
+        Rows after which what has moved for good is the new normal: one alarm, not one for ever.
+        None: training rows alone say what is normal.
     fill_limit : int
         Longest gap, in rows, that is filled with the value before it.
     """
@@ -40,6 +43,7 @@ class SubPCADetector(BaseDetector):
         smoothing: int = 1,
         clip: float = 10.0,
         contamination: Any = "auto",
+        adapt_after: int | None = 400,
         fill_limit: int = 10,
     ) -> None:
         self.window = window
@@ -47,6 +51,7 @@ class SubPCADetector(BaseDetector):
         self.smoothing = smoothing
         self.clip = clip
         self.contamination = contamination
+        self.adapt_after = adapt_after
         self.fill_limit = fill_limit
 
     def _method(self) -> SubspaceMethod:

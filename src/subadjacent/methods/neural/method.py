@@ -186,7 +186,9 @@ class NeuralMethod(Method):
         def model(entity: EntityNetwork) -> Model:
             return NeuralModel(entity, calibration, paper, history)
 
-        return Fitted(networks.map(model), stacked.unstack(scores), scores[held_out])
+        by_series = stacked.unstack(scores)
+        kept = [one[rows] for one, rows in zip(by_series, stacked.unstack(held_out), strict=True)]
+        return Fitted(networks.map(model), by_series, kept)
 
     def pack(self, models: PerEntity[Model]) -> State:
         """The state of one model, and the scales of all entities: they share the rest."""

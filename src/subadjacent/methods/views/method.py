@@ -88,7 +88,7 @@ class ViewsMethod(Method):
         return Fitted(
             PerEntity(ViewsModel(self.settings, scalers.pooled, pooled, unit), models),
             [fit.scores for fit in entities],
-            np.concatenate([fit.held_out for fit in entities]),
+            [fit.held_out for fit in entities],
         )
 
     def _pooled_task(self, series: Sequence[TrainSeries], scaler: Scaler) -> list[_EntityTask]:

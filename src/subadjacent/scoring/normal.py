@@ -1,0 +1,96 @@
+"""What normal scores of an entity are like: how high they are, and how rarely they are higher."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.entities import PerEntity
+from subadjacent.errors import require_number, require_whole
+from subadjacent.scoring.extremes import Tail, fit_tail
+
+# share of normal rows that score below ``high``. Below that no row is ever an alarm of "auto"
+HIGH = 0.99
+# the tail of normal scores is that of excursions above this quantile. 0.95 finds fewer anomalies of
+# shape, 0.9 fewer still; the sets with labels do not care (docs/log.md, "Decisions that hold")
+TAIL = 0.98
+# rows above a level with fewer rows than this between them are one excursion: scores are averages
+# over 20 rows. Twice or four times as much changes little (same entry)
+EXCURSION = 25
+# fewer held-out rows than this do not tell what an entity's scores are like: all entities do
+FEWEST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class NormalScores:
+    """What is known of normal scores, from rows that a model had not seen.
+
+    Parameters
+    ----------
+    typical
+        The median.
+    high
+        What one row in a hundred exceeds.
+    spread
+        The standard deviation.
+    rows
+        How many rows there were.
+    tail
+        How often excursions begin, and how high they rise.
+    """
+
+    typical: float
+    high: float
+    spread: float
+    rows: int
+    tail: Tail
+
+    def __post_init__(self) -> None:
+        for name in ("typical", "high"):
+            require_number(name, getattr(self, name))
+        require_number("spread", self.spread, least=0)
+        require_whole("rows", self.rows, least=1)
+
+    @classmethod
+    def of(cls, scores: NDArray[np.float64]) -> Self:
+        """From scores of held-out rows, in time order."""
+        typical, high = np.quantile(scores, [0.5, HIGH])
+        tail = fit_tail(scores, TAIL, EXCURSION)
+        return cls(float(typical), float(high), float(np.std(scores)), len(scores), tail)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any]) -> Self:
+        """The inverse of ``to_dict``; refuses what does not fit."""
+        numbers = {name: saved[name] for name in ("typical", "high", "spread", "rows")}
+        return cls(**numbers, tail=Tail(**saved["tail"]))
+
+
+def normal_scores(
+    entities: Sequence[str | None], held_out: Sequence[NDArray[np.float64]]
+) -> PerEntity[NormalScores]:
+    """Of every entity that has a name, and of all rows together.
+
+    An entity with few held-out rows is taken to be as all are.
+    """
+    pooled = NormalScores.of(np.concatenate(held_out))
+    # one that was never seen is judged as if it were as long as the others
+    rows = int(np.median([len(scores) for scores in held_out]))
+    stranger = NormalScores(
+        pooled.typical, pooled.high, pooled.spread, max(rows, FEWEST), pooled.tail
+    )
+    return PerEntity(
+        stranger,
+        {
+            entity: NormalScores.of(scores) if len(scores) >= FEWEST else stranger
+            for entity, scores in zip(entities, held_out, strict=True)
+            if entity is not None
+        },
+    )
