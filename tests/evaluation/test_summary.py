@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from evaluation.awkward import Pair, scored
 from subadjacent.errors import InputError
-from subadjacent.evaluation.summary import summarise, with_controls
+from subadjacent.evaluation.alarm_oracle import best_event_f1
+from subadjacent.evaluation.alarms import count_alarms
+from subadjacent.evaluation.summary import alarms_with_controls, summarise, with_controls
 
 KEYS = [
     *("precision", "recall", "f1", "average_precision", "auroc", "oracle_f1", "alarm_rate"),
@@ -99,3 +101,55 @@ def test_a_control_that_never_finds_anything_has_no_delay() -> None:
 def test_randomness_must_be_passed(rng: Any) -> None:
     with pytest.raises(InputError, match=r"^rng must be a numpy\.random\.Generator; got "):
         with_controls([1.0, 2.0], [0, 1], 1.0, rng)
+    with pytest.raises(InputError, match=r"^rng must be a numpy\.random\.Generator; got "):
+        alarms_with_controls([[0, 1]], [[1.0, 2.0]], [[0, 1]], rng)
+
+
+def two_machines() -> tuple[list[Any], list[Any], list[Any]]:
+    """Two machines of 300 rows: three alarms, one of them false, for two anomalies."""
+    labels = [np.repeat([0, 1, 0], [100, 50, 150]), np.repeat([0, 1, 0], [200, 20, 80])]
+    scores = [np.zeros(300), np.zeros(300)]
+    scores[0][[110, 118]] = 5
+    scores[0][250] = 9
+    scores[1][205] = 6
+    return [one > 4 for one in scores], scores, labels
+
+
+def test_alarms_of_machines_are_joined_each_by_itself_and_counted_together() -> None:
+    flags, scores, labels = two_machines()
+    rows = alarms_with_controls(flags, scores, labels, np.random.default_rng(0), 60.0)
+    ours = rows["this detector"]
+    expected = count_alarms([(110, 118), (250, 250)], labels[0]) + count_alarms(
+        [(205, 205)], labels[1]
+    )
+    assert {name: ours[name] for name in expected.measures()} == expected.measures(60.0)
+    assert ours["oracle_event_f1"] == best_event_f1(scores, labels).f1 == pytest.approx(0.8)
+    assert ours["alarms_false_per_day"] == pytest.approx(1 / (600 / 1440))
+    # the last row of one machine and the first of the next are two alarms
+    ends = [[0] * 299 + [1], [1] + [0] * 299]
+    rows = alarms_with_controls(ends, scores, labels, np.random.default_rng(0))
+    assert rows["this detector"]["alarms"] == 2
+    assert math.isnan(rows["this detector"]["alarms_false_per_day"])
+
+
+def test_a_random_score_flags_as_many_rows_of_all_machines() -> None:
+    _, scores, labels = two_machines()
+    flags = [np.ones(300, dtype=bool), np.zeros(300, dtype=bool)]
+    rows = alarms_with_controls(flags, scores, labels, np.random.default_rng(0))
+    chance = rows["random score"]
+    assert set(chance) == set(rows["this detector"]) - {"oracle_event_f1"}
+    # half of all rows flagged at random: hardly ever 11 in a row that are not
+    assert chance["alarms"] == pytest.approx(2, abs=0.5)
+    assert chance["normal_rows_alarmed"] > 0.95
+    none = alarms_with_controls([[0] * 300] * 2, scores, labels, np.random.default_rng(0))
+    assert none["random score"]["alarms"] == 0
+    assert math.isnan(none["random score"]["alarms_right_share"])
+    same = [alarms_with_controls(*two_machines(), np.random.default_rng(3)) for _ in "ab"]
+    assert same[0]["random score"] == pytest.approx(same[1]["random score"], nan_ok=True)
+    single = 600 * [0]
+    single[7] = 1
+    few = alarms_with_controls([single], [np.zeros(600)], [np.append(np.zeros(540), np.ones(60))],
+                               np.random.default_rng(0))["random score"]  # fmt: skip
+    # one row of 600 at random: right with a chance of 65 in 600
+    assert (few["alarms"], few["anomalies"]) == (1, 1)
+    assert few["alarms_right_share"] == few["anomalies_found_share"] < 0.35

@@ -1,20 +1,23 @@
-"""Plain metrics of one series of scores, and those of a random score for comparison."""
+"""Plain metrics of scores and alarms, and those of a random score for comparison."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subadjacent.errors import InputError
+from subadjacent.evaluation.alarm_oracle import measures_with_oracle
+from subadjacent.evaluation.alarms import count_alarms, joined_runs, total
 from subadjacent.evaluation.events import (
     detection_delay,
     events_found,
     false_alarm_runs,
     false_alarms_per_1000,
 )
-from subadjacent.evaluation.inputs import check_scored, check_threshold
+from subadjacent.evaluation.inputs import check_predicted, check_scored, check_threshold
 from subadjacent.evaluation.metrics import auroc, average_precision, best_f1, f1, precision, recall
 from subadjacent.evaluation.segments import segments
 
@@ -54,14 +57,56 @@ def with_controls(
     A measure on which both rows are alike says nothing for the detector. The mean leaves out
     random scores for which a measure is undefined, such as the delay when nothing was found.
     """
-    if not isinstance(rng, np.random.Generator):
-        raise InputError(f"rng must be a numpy.random.Generator; got {rng!r}")
+    _check_generator(rng)
     values, anomalous = check_scored(scores, labels)
     alarms = int((values > check_threshold(threshold)).sum())
     return {
         "this detector": summarise(values, anomalous, threshold),
         "random score": _random(anomalous, alarms, rng),
     }
+
+
+def alarms_with_controls(
+    flags: Sequence[ArrayLike],
+    scores: Sequence[ArrayLike],
+    labels: Sequence[ArrayLike],
+    rng: np.random.Generator,
+    interval: float | None = None,
+) -> dict[str, dict[str, float]]:
+    """Alarms of one or several entities against anomalies, and those of 20 random scores.
+
+    Parameters
+    ----------
+    flags, scores, labels
+        For each entity, one value a row. Flagged rows are joined into alarms; scores are for the
+        oracle alone, and must be in one unit.
+    rng
+        Draws the random scores, which flag as many rows. They have no oracle.
+    interval
+        Seconds from row to row, where they are known.
+    """
+    _check_generator(rng)
+    pairs = [check_predicted(*pair) for pair in zip(flags, labels, strict=True)]
+    counts = total(count_alarms(joined_runs(one), known) for one, known in pairs)
+    flagged = sum(int(one.sum()) for one, _ in pairs)
+    ends = np.cumsum([len(known) for _, known in pairs])
+    rows = []
+    for _ in range(RANDOM_SERIES):
+        drawn = np.split(rng.permutation(ends[-1]) < flagged, ends[:-1])
+        random_counts = (
+            count_alarms(joined_runs(one), known)
+            for one, (_, known) in zip(drawn, pairs, strict=True)
+        )
+        rows.append(total(random_counts).measures(interval))
+    return {
+        "this detector": measures_with_oracle(counts, scores, labels, interval),
+        "random score": {name: _mean_defined([row[name] for row in rows]) for name in rows[0]},
+    }
+
+
+def _check_generator(rng: Any) -> None:
+    if not isinstance(rng, np.random.Generator):
+        raise InputError(f"rng must be a numpy.random.Generator; got {rng!r}")
 
 
 def _random(labels: NDArray[np.bool_], alarms: int, rng: np.random.Generator) -> dict[str, float]:
