@@ -81,6 +81,13 @@ def test_the_limit_counts_normal_rows_above_the_threshold() -> None:
     assert best_event_f1(scores, labels, most=0.0).f1 == pytest.approx(2 / 3)
 
 
+def test_a_share_that_was_computed_from_a_count_allows_that_count() -> None:
+    # 1 / 49 * 49 is a little less than 1 in floating point
+    labels = [[0] * 30 + [1] * 3 + [0] * 19]
+    scores = [[5.0] + [0.0] * 30 + [4.0] + [0.0] * 20]
+    assert best_event_f1(scores, labels, most=1 / 49).f1 == pytest.approx(2 / 3)
+
+
 def test_one_threshold_serves_all_series() -> None:
     labels = [[0] * 20 + [1] * 3 + [0] * 20] * 2
     loud = [0.0] * 43

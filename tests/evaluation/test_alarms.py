@@ -95,6 +95,12 @@ def test_one_alarm_may_find_several_anomalies_and_several_alarms_one() -> None:
     assert (parts.right, parts.found, parts.waited) == (2, 1, 2)
 
 
+def test_an_alarm_within_another_hides_nothing() -> None:
+    # the long one reaches the second anomaly, though the short one began later and ended before
+    counts = count_alarms([(40, 58), (42, 43)], LABELS)
+    assert (counts.right, counts.found, counts.waited) == (1, 1, 0)
+
+
 def test_rows_in_two_alarms_are_covered_once() -> None:
     assert count_alarms([(0, 4), (3, 9), (3, 3)], LABELS).covered == 10
 
