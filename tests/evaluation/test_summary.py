@@ -125,6 +125,7 @@ def test_alarms_of_machines_are_joined_each_by_itself_and_counted_together() -> 
     assert {name: ours[name] for name in expected.measures()} == expected.measures(60.0)
     assert ours["oracle_event_f1"] == best_event_f1(scores, labels).f1 == pytest.approx(0.8)
     assert ours["alarms_false_per_day"] == pytest.approx(1 / (600 / 1440))
+    assert rows["random score"]["alarms_false_per_day"] > 0
     # the last row of one machine and the first of the next are two alarms
     ends = [[0] * 299 + [1], [1] + [0] * 299]
     rows = alarms_with_controls(ends, scores, labels, np.random.default_rng(0))
@@ -141,6 +142,10 @@ def test_a_random_score_flags_as_many_rows_of_all_machines() -> None:
     # half of all rows flagged at random: hardly ever 11 in a row that are not
     assert chance["alarms"] == pytest.approx(2, abs=0.5)
     assert chance["normal_rows_alarmed"] > 0.95
+    # one row of one machine flagged is one row of either
+    flags = [np.arange(300) == 7, np.zeros(300, dtype=bool)]
+    lone = alarms_with_controls(flags, scores, labels, np.random.default_rng(0))
+    assert lone["random score"]["alarms"] == 1
     none = alarms_with_controls([[0] * 300] * 2, scores, labels, np.random.default_rng(0))
     assert none["random score"]["alarms"] == 0
     assert math.isnan(none["random score"]["alarms_right_share"])

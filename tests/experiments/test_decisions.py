@@ -123,6 +123,7 @@ def test_anomalies_that_are_everywhere_are_warned_of(
 def test_a_trial_makes_rows_that_fill_it(tmp_path: Path) -> None:
     selection = Selection(datasets=(SYNTHETIC,), quick=True)
     results = Results(tmp_path)
+    assert len(TABLE.runs(selection)) == len(VARIANTS) + 1
     runs = [run for run in TABLE.runs(selection) if run.detector in ("magnitude", "facts")]
     assert make(runs, results, Place(device="cpu")) == []
     (table,) = TABLE.result_tables(results, selection)

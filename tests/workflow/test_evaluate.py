@@ -91,6 +91,13 @@ def test_the_column_says_which_rows_alarm_whatever_they_score(tmp_path: Path) ->
     assert compare(all_rows, tmp_path)["this detector"]["alarm_rate"] == 1
 
 
+def test_alarms_at_the_end_of_one_machine_and_the_start_of_another_are_two(tmp_path: Path) -> None:
+    frame = machines().with_columns(anomalous=pl.lit(0))
+    # the last row of the fan, the first of the pump
+    frame[len(frame) - 1, "anomalous"] = frame[0, "anomalous"] = 1
+    assert compare(frame, tmp_path)["alarms"]["this detector"]["alarms"] == 2
+
+
 def test_another_column_may_hold_the_scores(tmp_path: Path) -> None:
     frame = machines().rename({"score": "points"})
     found = compare(frame, tmp_path, score="points")
