@@ -74,10 +74,9 @@ def build_page(
     metrics = None
     if part.labels is not None and judged.any():
         scores = assessment.scores.to_numpy()[judged]
+        alarmed = assessment.anomalous.to_numpy()[judged]
         with uncounted("comparing with labels", watch):
-            metrics = with_controls(
-                scores, part.labels[judged], detector.threshold_, np.random.default_rng(0)
-            )
+            metrics = with_controls(scores, part.labels[judged], alarmed, np.random.default_rng(0))
         if fitted is not None:
             facts["Metrics of"] = f"the {int(judged.sum()):,} rows after those"
     return page(
