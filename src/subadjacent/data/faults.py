@@ -23,7 +23,7 @@ from subadjacent.data.series import TrainSeries
 # a gap is so many times as wide as all values on this side of it lie apart. Of 3,583 channels of
 # four data sets 9 have values beyond such a gap, with a third of it 45, with three times as much 3
 # (docs/log.md, "Robust learning")
-GAP = 3.0
+GAP = 1.0
 # what is rarer than this is no way of being, however often it comes
 RARE = 1 / 500
 # so many runs of rows, and one in each of so many parts of the rows, come again and again; as for

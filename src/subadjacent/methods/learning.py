@@ -34,7 +34,8 @@ def learn(method: Method, series: Sequence[TrainSeries], run: Runtime) -> Fitted
             scores.append(own)
         else:
             _warn(one, faults)
-            scores.append(_as_they_came(one, faults.any(axis=1), own, fitted.models.of(one.entity)))
+            faulty = np.asarray(faults.any(axis=1))
+            scores.append(_as_they_came(one, faulty, own, fitted.models.of(one.entity)))
     return fitted._replace(scores=scores)
 
 
