@@ -116,7 +116,8 @@ def test_faults_are_named(caplog: pytest.LogCaptureFixture) -> None:
     named = TrainSeries(rows(40, 41).values, ("calm", "spoiled"), entity="pump")
     with caplog.at_level(logging.WARNING):
         learn(Recording([]), [named], Runtime())
-    assert caplog.messages == [
+    (message,) = caplog.messages
+    assert message == (
         "2 of 400 values of 'spoiled' of pump lie far from all others, the first of them 9999.0 "
         "at 40: they are taken for faults and not learned from"
-    ]
+    )

@@ -21,7 +21,7 @@ from subadjacent.data.cleaning import fill
 from subadjacent.data.series import TrainSeries
 
 # a gap is so many times as wide as all values on this side of it lie apart. Of 3,583 channels of
-# four data sets 42 have values beyond such a gap; a third of it would be 125, three times as much 9,
+# four data sets 42 have values beyond such a gap; of a third of it 125, of three times as much 9,
 # which costs up to a point (docs/log.md, "Robust learning")
 GAP = 1.0
 # what is rarer than this is no way of being, however often it comes
