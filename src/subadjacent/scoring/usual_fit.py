@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.scoring.usual import (
+    FLOOR,
     NEVER_UNUSUAL,
     SPREAD,
     ChannelScale,
@@ -80,7 +81,7 @@ class ScaleFit(Generic[S]):
 
 
 def fit_channel_scale(
-    parts: Sequence[Residuals], rows: JudgedRows, lookahead: int | None
+    parts: Sequence[Residuals], rows: JudgedRows, lookahead: int | None, floor: float = FLOOR
 ) -> ScaleFit[ChannelScale]:
     """From residuals of held-out rows; where none is judged, nothing is ever unusual."""
 
@@ -96,14 +97,14 @@ def fit_channel_scale(
     there = min(max(1, *map(len, parts)), SPREAD) / SPREAD
 
     def scale(fold: int | None) -> ChannelScale:
-        return ChannelScale(sums.block_mean(fold), spreads.quantile(fold) / there)
+        return ChannelScale(sums.block_mean(fold), spreads.quantile(fold) / there, floor)
 
     by_fold = [scale(fold) for fold in range(len(rows.folds))]
     return ScaleFit(scale(None), by_fold, rows.bounds, parts, measure)
 
 
 def fit_joint_scale(
-    parts: Sequence[Residuals], rows: JudgedRows, lookahead: int | None
+    parts: Sequence[Residuals], rows: JudgedRows, lookahead: int | None, floor: float = FLOOR
 ) -> ScaleFit[JointScale]:
     """From residuals of held-out rows; where none is judged, nothing is ever unusual."""
 
@@ -113,8 +114,9 @@ def fit_joint_scale(
     sums = _Sums(rows)
     for number, first, last in _everything(parts):
         sums.add(number, first, measure(parts[number], first, last).squares)
-    by_fold = [JointScale(sums.block_mean(fold)) for fold in range(len(rows.folds))]
-    return ScaleFit(JointScale(sums.block_mean(None)), by_fold, rows.bounds, parts, measure)
+    by_fold = [JointScale(sums.block_mean(fold), floor) for fold in range(len(rows.folds))]
+    scale = JointScale(sums.block_mean(None), floor)
+    return ScaleFit(scale, by_fold, rows.bounds, parts, measure)
 
 
 def _everything(parts: Sequence[Residuals]) -> Iterator[tuple[int, int, int]]:

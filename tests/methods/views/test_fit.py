@@ -102,7 +102,8 @@ def test_surprise_of_training_rows_is_the_mean_over_what_views_had_not_seen(
         left = fit_companions(residuals, judged).unseen
         there = JudgedRows(judged)
         forms.append((fit_channel_scale(residuals, there, lookahead), judged))
-        forms.append((fit_channel_scale(left, there, lookahead), judged))
+        # a tenth of a deviation off what the other channels say does not matter
+        forms.append((fit_channel_scale(left, there, lookahead, 0.1**2), judged))
         if EXPECTING[number] == "rhythm":
             forms.append((fit_joint_scale(residuals, there, lookahead), judged))
     surprise = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -64,6 +65,12 @@ def test_two_references_in_a_plane_by_hand() -> None:
     # twice a row's surprise is laid on its two channels by their squares: their mean is the row's
     shares = np.array([[0, 0], [1 / 5, 4 / 5], [0, 1], [1, 0]])
     np.testing.assert_allclose(found.values, 2 * found.rows[:, None] * shares, rtol=1e-4)
+
+
+def test_a_distance_that_does_not_matter_is_told_by_the_floor_by_hand() -> None:
+    plane = replace(two_channels([[0, 0]], [0.0]), floor=0.5)
+    found = plane.novelty(np.array([[3, 0]], dtype=np.float32))
+    assert found.rows == pytest.approx(math.log(1 + (4.5 / 0.5 / 3) ** 2) / 2)
 
 
 def test_a_state_in_a_sparse_region_need_not_be_odd() -> None:

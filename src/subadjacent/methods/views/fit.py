@@ -83,11 +83,11 @@ def fit_views(parts: Sequence[Rows], settings: ViewSettings) -> ViewsFit:
 
     def fit(name: str) -> None:
         if name == STATE:
-            novelties[name] = fit_states(parts, axes)
+            novelties[name] = fit_states(parts, axes, settings.related_floor)
         elif name == SHAPE:
             novelties[name] = fit_shapes(parts, cycle, settings.window_ahead)
         else:
-            views[name] = _fit_view(name, parts, sides(name), settings.ahead.residuals)
+            views[name] = _fit_view(name, parts, sides(name), settings)
 
     def sides(name: str) -> SidesFit | None:
         if name == LEVEL:
@@ -183,9 +183,10 @@ def _fit_view(
     name: str,
     parts: Sequence[Rows],
     sides: SidesFit | None,
-    lookahead: int | None,
+    settings: ViewSettings,
 ) -> _ViewFit:
     """Learn what is usual of a view's residuals on rows that it had not seen."""
+    lookahead, own_floor = settings.ahead.residuals, settings.own_floor
     if sides is None:
         residuals: Sequence[Rows] = [cut(part) for part in parts]
         judged: Judged = [np.ones(len(part), dtype=bool) for part in parts]
@@ -194,12 +195,12 @@ def _fit_view(
         judged = [sides.ridge.judged(len(part)) for part in parts]
     companions, left = fit_companions(residuals, judged)
     rows = JudgedRows(judged)
-    alone = fit_channel_scale(residuals, rows, lookahead)
-    across = fit_channel_scale(left, rows, lookahead)
+    alone = fit_channel_scale(residuals, rows, lookahead, own_floor)
+    across = fit_channel_scale(left, rows, lookahead, settings.related_floor)
     scales: list[ScaleFit[Any]] = [alone, across]
     joint = None
     if name == JOINT_VIEW:
-        fit = fit_joint_scale(residuals, rows, lookahead)
+        fit = fit_joint_scale(residuals, rows, lookahead, own_floor)
         joint = fit.scale
         scales.append(fit)
     ridge = None if sides is None else sides.ridge

@@ -59,13 +59,15 @@ class Novelty(NamedTuple):
     values: NDArray[np.float32]  # (T, C)
 
 
-def surprise(squares: Distances, usual: Distances) -> Distances:
+def surprise(squares: Distances, usual: Distances, floor: float = FLOOR) -> Distances:
     """``log(1 + (z/3)²) / 2``, z being a squared distance over the usual one.
+
+    ``floor`` is a squared distance that does not matter, however small the usual ones are.
 
     Squared once more: unlike residuals, distances to the nearest of many references hardly vary
     as long as nothing is new, and those up to the usual one are to count for nothing.
     """
-    ratio = squares / ((usual + FLOOR) * SOFTNESS)
+    ratio = squares / ((usual + floor) * SOFTNESS)
     return np.asarray(np.log1p(np.square(ratio)) / 2)
 
 

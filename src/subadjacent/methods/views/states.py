@@ -28,6 +28,7 @@ from subadjacent.methods.views.novelty import (
     usual_distance,
 )
 from subadjacent.ridge.axes import Rows, cut
+from subadjacent.scoring.usual import FLOOR
 
 # training rows that others are compared with. A quarter costs up to four points where a state is
 # what is new, twice as many gain less than one (docs/log.md, "States and shapes")
@@ -58,17 +59,20 @@ class StateView:
         Training rows along these axes, (R, K).
     usual
         The usual squared distance of rows that are nearest to a reference, (R,).
+    floor
+        A squared distance that does not matter.
     """
 
     axes: NDArray[np.float32]
     references: NDArray[np.float32]
     usual: NDArray[np.float32]
+    floor: float = FLOOR
 
     def novelty(self, rows: Rows) -> Novelty:
         """Of a stretch; channels share a row's, times their number, as they do the distance."""
         points = along(rows, self.axes)
         squares, which = nearest(points, self.references)
-        own = surprise(squares / rows.shape[1], self.usual[which])
+        own = surprise(squares / rows.shape[1], self.usual[which], self.floor)
         departures = np.square((points - self.references[which]) @ self.axes.T)
         total = departures.sum(axis=1, keepdims=True)
         shares = np.divide(departures, total, out=np.zeros_like(departures), where=total > 0)
@@ -86,7 +90,9 @@ class StateFit(NamedTuple):
     unseen: list[Scores]
 
 
-def fit_states(parts: Sequence[Rows], axes: NDArray[np.float32]) -> StateFit | None:
+def fit_states(
+    parts: Sequence[Rows], axes: NDArray[np.float32], floor: float = FLOOR
+) -> StateFit | None:
     """From stretches of standardised rows; None where a row has no states or there are few rows.
 
     A single channel, or several that are all one, have levels, which another view judges.
@@ -107,8 +113,8 @@ def fit_states(parts: Sequence[Rows], axes: NDArray[np.float32]) -> StateFit | N
     rows = _RowsByReference(squares, which, fold_of, len(references))
     unseen = np.empty(count)
     for number, fold in enumerate(folds(count)):
-        unseen[fold] = surprise(squares[fold], rows.usual(without=number)[which[fold]])
-    view = StateView(axes, references, rows.usual().astype(np.float32))
+        unseen[fold] = surprise(squares[fold], rows.usual(without=number)[which[fold]], floor)
+    view = StateView(axes, references, rows.usual().astype(np.float32), floor)
     return StateFit(view, np.split(unseen, np.cumsum([len(part) for part in parts])[:-1]))
 
 
