@@ -10,20 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-FOLDS = 5
-# residuals beyond this are cut where relations are learned, in standard deviations
-LEARNING_CLIP = 10.0
-# and beyond this where they are applied: one channel that is far out must not put all others out
+from subadjacent.ridge.axes import RowSums
+from subadjacent.ridge.folds import folds
+
+# residuals beyond this are cut where relations are applied: one channel that is far out must not put all others out
 CLIP = 30.0
 # share of the mean variance added to every channel's: relations of a few rows are not believed.
 # A plateau from a tenth of it to three times (docs/log.md, "The default detector")
-SHRINKAGE = 0.1
+SHRINKAGES = (0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
 # and as much at least, in squared standard deviations
 LEAST = 1e-3
 
@@ -63,12 +62,18 @@ def fit_companions(
     from the others'.
     """
     rows = np.concatenate([part[where] for part, where in zip(parts, judged, strict=True)])
-    cuts = np.linspace(0, len(rows), FOLDS + 1).astype(int)
-    folds = [_products(rows[first:last]) for first, last in pairwise(cuts)]
-    everything = sum(folds[1:], start=folds[0])
+    bounds = folds(len(rows))
+    if not bounds:
+        channels = parts[0].shape[1]
+        nothing = [np.zeros(part.shape, dtype=np.float32) for part in parts]
+        return CompanionsFit(Companions(np.eye(channels, dtype=np.float32)), nothing)
+    inside = [RowSums.of(rows[first:last]) for first, last in bounds]
+    everything = sum(inside[1:], start=inside[0])
+    outside = [everything - fold for fold in inside]
+    trial = _choose_shrinkage(inside, outside, everything)
     left = [
-        _solve(everything - fold, len(rows) - (last - first)).unexplained(rows[first:last])
-        for fold, (first, last) in zip(folds, pairwise(cuts), strict=True)
+        companions.unexplained(rows[first:last])
+        for companions, (first, last) in zip(trial.companions, bounds, strict=True)
     ]
     ends = np.cumsum([int(where.sum()) for where in judged])[:-1]
     unseen = [np.zeros(part.shape, dtype=np.float32) for part in parts]
@@ -76,20 +81,45 @@ def fit_companions(
         unseen, judged, np.split(np.concatenate(left), ends), strict=True
     ):
         target[where] = values
-    return CompanionsFit(_solve(everything, len(rows)), unseen)
+    return CompanionsFit(_solve(everything, trial.shrinkage), unseen)
 
 
-def _products(rows: Residuals) -> NDArray[np.float64]:
-    """Sums of products of channels, (C, C)."""
-    values = np.clip(rows, -LEARNING_CLIP, LEARNING_CLIP).astype(np.float64)
-    return np.asarray(values.T @ values)
+class _Trial(NamedTuple):
+    """A shrinkage, the relations that each fold's other rows lead to, and their error."""
+
+    shrinkage: float
+    companions: list[Companions]
+    error: float
 
 
-def _solve(products: NDArray[np.float64], rows: int) -> Companions:
+def _choose_shrinkage(
+    inside: Sequence[RowSums], outside: Sequence[RowSums], everything: RowSums
+) -> _Trial:
+    """The shrinkage of least error on held-out rows, all channels counting alike."""
+    usual = np.diag(everything.products) / everything.count + LEAST
+
+    def attempt(shrinkage: float) -> _Trial:
+        companions = [_solve(sums, shrinkage) for sums in outside]
+        errors = [
+            np.einsum("ij,jk,ik->i", each.weights, sums.products, each.weights, optimize=True)
+            for each, sums in zip(companions, inside, strict=True)
+        ]
+        return _Trial(shrinkage, companions, float((np.sum(errors, axis=0) / usual).sum()))
+
+    best = attempt(SHRINKAGES[0])
+    for shrinkage in SHRINKAGES[1:]:
+        trial = attempt(shrinkage)
+        if trial.error >= best.error:
+            break
+        best = trial
+    return best
+
+
+def _solve(sums: RowSums, shrinkage: float) -> Companions:
     """Each channel's regression on all others, from one inverse."""
-    covariance = products / max(rows, 1)
+    covariance = sums.covariance
     channels = len(covariance)
-    added = SHRINKAGE * np.trace(covariance) / channels + LEAST
+    added = shrinkage * np.trace(covariance) / channels + LEAST
     precision = np.linalg.inv(covariance + added * np.eye(channels))
     weights = precision / np.diag(precision)[:, None]
     return Companions(np.ascontiguousarray(weights, dtype=np.float32))

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from subadjacent.ridge.axes import Rows
 from subadjacent.ridge.band import BandRidge
 from subadjacent.ridge.cases import Cases, FewCases, ManyCases
+from subadjacent.ridge.folds import folds
 from subadjacent.ridge.moments import Moments
 from subadjacent.ridge.neighbours import Neighbours
 
-FOLDS = 5
 # how strongly weights are held back; the folds choose
 PENALTIES = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)
 # rows that are enough to learn from: what more of them change is less than chance does
@@ -64,10 +64,10 @@ def fit_ridge(
     total = sum(rows.stop - rows.start for rows in map(neighbours.complete, map(len, parts)))
     if not total:
         return None
-    cuts = np.linspace(0, total, min(FOLDS, total) + 1).astype(int).tolist()
-    folds = list(pairwise(cuts))
+    bounds = _folds(parts, neighbours, total)
+    cuts = sorted({edge for fold in bounds for edge in fold})
     reach = neighbours.reach
-    guarded = [(max(first - reach, 0), min(last + reach, total)) for first, last in folds]
+    guarded = [(max(first - reach, 0), min(last + reach, total)) for first, last in bounds]
     if any(first == 0 and last == total for first, last in guarded):
         return None
     cases: Cases
@@ -80,13 +80,31 @@ def fit_ridge(
     # fewer rows weigh less against a penalty
     share = everything.rows / total
     learned = [everything - cases.moments(*pair) for pair in guarded]
-    trial = _choose_penalty(cases, folds, learned, [share * penalty for penalty in penalties])
+    trial = _choose_penalty(cases, bounds, learned, [share * penalty for penalty in penalties])
     return RidgeFit(
         blank.with_weights(everything.solve(trial.penalty)),
-        cases.residuals([blank.with_weights(each) for each in trial.weights], folds, wanted),
+        cases.residuals([blank.with_weights(each) for each in trial.weights], bounds, wanted),
         trial.penalty / share,
         np.maximum(trial.errors, 0) / everything.rows,
     )
+
+
+def _folds(
+    parts: Sequence[Rows], neighbours: Neighbours, total: int
+) -> list[tuple[int, int]]:
+    """Bounds of folds among the cases: those of the rows, or equal ones if cases fill too few."""
+    rows = [at for at, part in enumerate(map(len, parts)) for _ in range(0)]
+    del rows
+    at, starts = 0, []
+    places = []
+    for part in parts:
+        complete = neighbours.complete(len(part))
+        places.append(np.arange(at + complete.start, at + complete.stop))
+        at += len(part)
+    where = np.concatenate(places)
+    bounds = folds(at)
+    cuts = sorted({0, total, *np.searchsorted(where, [first for first, _ in bounds]).tolist()})
+    return list(pairwise(cuts)) if len(cuts) > len(bounds) else folds(total)
 
 
 class _Trial(NamedTuple):

@@ -33,7 +33,7 @@ from subadjacent.methods.views.settings import (
 from subadjacent.methods.views.shapes import ShapeFit, fit_shapes
 from subadjacent.methods.views.states import StateFit, fit_states
 from subadjacent.methods.views.view import JOINT_VIEW, Part, View, parts_of
-from subadjacent.ridge.axes import Rows, cut, principal_axes
+from subadjacent.ridge.axes import FoldSums, Rows, cut
 from subadjacent.ridge.companions import fit_companions
 from subadjacent.ridge.period import dominant_period
 from subadjacent.ridge.sides import SidesFit, fit_sides
@@ -73,7 +73,8 @@ class ViewsFit(NamedTuple):
 
 def fit_views(parts: Sequence[Rows], settings: ViewSettings) -> ViewsFit:
     """Learn from an entity's unbroken stretches of standardised rows."""
-    axes = principal_axes(parts)
+    sums = FoldSums(parts)
+    axes = sums.everything.axes()
     cycle = dominant_period(cut(max(parts, key=len)), axes)
     band = settings.neighbours(settings.near, settings.far)
     looks_ahead = settings.ahead.neighbours is None
@@ -83,11 +84,11 @@ def fit_views(parts: Sequence[Rows], settings: ViewSettings) -> ViewsFit:
 
     def fit(name: str) -> None:
         if name == STATE:
-            novelties[name] = fit_states(parts, axes)
+            novelties[name] = fit_states(parts, sums)
         elif name == SHAPE:
             novelties[name] = fit_shapes(parts, cycle, settings.window_ahead)
         else:
-            views[name] = _fit_view(name, parts, sides(name), settings.ahead.residuals)
+            views[name] = _fit_view(name, parts, sums, sides(name), settings.ahead.residuals)
 
     def sides(name: str) -> SidesFit | None:
         if name == LEVEL:
@@ -182,12 +183,13 @@ class _ViewFit(NamedTuple):
 def _fit_view(
     name: str,
     parts: Sequence[Rows],
+    sums: FoldSums,
     sides: SidesFit | None,
     lookahead: int | None,
 ) -> _ViewFit:
     """Learn what is usual of a view's residuals on rows that it had not seen."""
     if sides is None:
-        residuals: Sequence[Rows] = [cut(part) for part in parts]
+        residuals: Sequence[Rows] = sums.centred(parts)
         judged: Judged = [np.ones(len(part), dtype=bool) for part in parts]
     else:
         residuals = sides.unseen

@@ -23,11 +23,12 @@ from subadjacent.methods.views.novelty import (
     Novelty,
     Scores,
     folds,
+    nearer,
     outside,
     surprise,
     usual_distance,
 )
-from subadjacent.ridge.axes import Rows, cut
+from subadjacent.ridge.axes import FoldSums, Rows, cut
 
 # training rows that others are compared with. A quarter costs up to four points where a state is
 # what is new, twice as many gain less than one (docs/log.md, "States and shapes")
@@ -86,29 +87,34 @@ class StateFit(NamedTuple):
     unseen: list[Scores]
 
 
-def fit_states(parts: Sequence[Rows], axes: NDArray[np.float32]) -> StateFit | None:
+def fit_states(parts: Sequence[Rows], sums: FoldSums) -> StateFit | None:
     """From stretches of standardised rows; None where a row has no states or there are few rows.
 
     A single channel, or several that are all one, have levels, which another view judges.
     """
     count = sum(map(len, parts))
+    axes = sums.everything.axes()
     if axes.shape[1] < 2 or count < FEWEST_ROWS:
         return None
-    points = np.concatenate([along(part, axes) for part in parts])
+    rows = np.concatenate([cut(part) for part in parts])
     chosen = spread_out(count, MOST_REFERENCES)
-    references = points[chosen]
+    some = rows[chosen]
     squares, which, fold_of = np.empty(count), np.empty(count, np.int64), np.empty(count, np.int64)
+    closer = np.empty(count)
     for number, fold in enumerate(folds(count)):
         far = np.flatnonzero(outside(chosen, fold, GUARD))
-        distances: Nearest = nearest(points[fold], references[far])
+        unseen_axes = sums.outside(number).axes()
+        distances: Nearest = nearest(along(rows[fold], unseen_axes), along(some[far], unseen_axes))
         squares[fold] = distances.squares / axes.shape[0]
         which[fold] = far[distances.which]
         fold_of[fold] = number
-    rows = _RowsByReference(squares, which, fold_of, len(references))
+        closer[fold] = nearer(len(far), len(chosen), axes.shape[1])
+    by_reference = _RowsByReference(squares, which, fold_of, len(chosen))
     unseen = np.empty(count)
     for number, fold in enumerate(folds(count)):
-        unseen[fold] = surprise(squares[fold], rows.usual(without=number)[which[fold]])
-    view = StateView(axes, references, rows.usual().astype(np.float32))
+        unseen[fold] = surprise(squares[fold], by_reference.usual(without=number)[which[fold]])
+    usual = closer.mean() * by_reference.usual()
+    view = StateView(axes, along(some, axes), usual.astype(np.float32))
     return StateFit(view, np.split(unseen, np.cumsum([len(part) for part in parts])[:-1]))
 
 
