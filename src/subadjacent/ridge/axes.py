@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.ridge.folds import folds
+from subadjacent.ridge.folds import Span, folds, guarded
 
 Rows = NDArray[np.float32]
 
@@ -30,16 +31,16 @@ class RowSums(NamedTuple):
 
     products: NDArray[np.float64]  # (C, C)
     values: NDArray[np.float64]  # (C,)
-    count: int
+    rows: int
 
     def __add__(self, other: RowSums) -> RowSums:  # type: ignore[override]  # sums, not tuples
         return RowSums(
-            self.products + other.products, self.values + other.values, self.count + other.count
+            self.products + other.products, self.values + other.values, self.rows + other.rows
         )
 
     def __sub__(self, other: RowSums) -> RowSums:
         return RowSums(
-            self.products - other.products, self.values - other.values, self.count - other.count
+            self.products - other.products, self.values - other.values, self.rows - other.rows
         )
 
     @classmethod
@@ -51,12 +52,12 @@ class RowSums(NamedTuple):
     @property
     def mean(self) -> NDArray[np.float64]:
         """The mean row, (C,); 0 without any."""
-        return self.values / max(self.count, 1)
+        return self.values / max(self.rows, 1)
 
     @property
     def covariance(self) -> NDArray[np.float64]:
         """Of the channels, (C, C)."""
-        return np.asarray(self.products / max(self.count, 1) - np.outer(self.mean, self.mean))
+        return np.asarray(self.products / max(self.rows, 1) - np.outer(self.mean, self.mean))
 
     def axes(self, most: int = MOST) -> NDArray[np.float32]:
         """The principal axes, (C, K), the widest first; at least one, also if nothing moved."""
@@ -66,25 +67,39 @@ class RowSums(NamedTuple):
 
 
 class FoldSums:
-    """Sums over the rows of all stretches, and over those outside each fold, in one pass."""
+    """Sums over the rows of all stretches, in folds and outside them, from one pass."""
 
     def __init__(self, parts: Sequence[Rows]) -> None:
-        self.bounds = folds(sum(map(len, parts)))
-        channels = parts[0].shape[1]
+        count, channels = sum(map(len, parts)), parts[0].shape[1]
+        self.bounds = folds(count)
+        self.guarded = [guarded(fold, count) for fold in self.bounds]
+        self._edges = sorted({0, count, *(edge for pair in self._spans for edge in pair)})
         nothing = RowSums(np.zeros((channels, channels)), np.zeros(channels), 0)
-        self.inside = [nothing] * len(self.bounds)
+        pieces = [nothing] * (len(self._edges) - 1)
         at = 0
         for part in parts:
-            for number, (first, last) in enumerate(self.bounds):
+            for number, (first, last) in enumerate(pairwise(self._edges)):
                 start, stop = max(first - at, 0), min(last - at, len(part))
                 for begin in range(start, stop, CHUNK):
-                    self.inside[number] += RowSums.of(part[begin : min(begin + CHUNK, stop)])
+                    pieces[number] += RowSums.of(part[begin : min(begin + CHUNK, stop)])
             at += len(part)
-        self.everything = sum(self.inside, start=nothing)
+        self._up_to = list(accumulate(pieces, initial=nothing))
+        self.everything = self._up_to[-1]
+
+    @property
+    def _spans(self) -> list[Span]:
+        return [*self.bounds, *self.guarded]
+
+    def inside(self, fold: int) -> RowSums:
+        """Of the rows of a fold."""
+        return self._between(*self.bounds[fold])
 
     def outside(self, fold: int) -> RowSums:
-        """Of all rows but those of a fold."""
-        return self.everything - self.inside[fold]
+        """Of all rows but those of a fold and its guard."""
+        return self.everything - self._between(*self.guarded[fold])
+
+    def _between(self, first: int, last: int) -> RowSums:
+        return self._up_to[self._edges.index(last)] - self._up_to[self._edges.index(first)]
 
     def centred(self, parts: Sequence[Rows]) -> list[Rows]:
         """The same stretches without values far out, less the mean of rows outside each fold."""

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.ridge.axes import RowSums
-from subadjacent.ridge.folds import folds
+from subadjacent.ridge.axes import FoldSums, RowSums
 
-# residuals beyond this are cut where relations are applied: one channel that is far out must not put all others out
+# residuals beyond this are cut where relations are applied: one channel that is far out must not
+# put all others out
 CLIP = 30.0
 # share of the mean variance added to every channel's: relations of a few rows are not believed.
 # A plateau from a tenth of it to three times (docs/log.md, "The default detector")
@@ -62,26 +62,16 @@ def fit_companions(
     from the others'.
     """
     rows = np.concatenate([part[where] for part, where in zip(parts, judged, strict=True)])
-    bounds = folds(len(rows))
-    if not bounds:
-        channels = parts[0].shape[1]
-        nothing = [np.zeros(part.shape, dtype=np.float32) for part in parts]
-        return CompanionsFit(Companions(np.eye(channels, dtype=np.float32)), nothing)
-    inside = [RowSums.of(rows[first:last]) for first, last in bounds]
-    everything = sum(inside[1:], start=inside[0])
-    outside = [everything - fold for fold in inside]
-    trial = _choose_shrinkage(inside, outside, everything)
-    left = [
-        companions.unexplained(rows[first:last])
-        for companions, (first, last) in zip(trial.companions, bounds, strict=True)
-    ]
+    sums = FoldSums([rows])
+    trial = _choose_shrinkage(sums)
+    left = np.zeros(rows.shape, dtype=np.float32)
+    for companions, (first, last) in zip(trial.companions, sums.bounds, strict=True):
+        left[first:last] = companions.unexplained(rows[first:last])
     ends = np.cumsum([int(where.sum()) for where in judged])[:-1]
     unseen = [np.zeros(part.shape, dtype=np.float32) for part in parts]
-    for target, where, values in zip(
-        unseen, judged, np.split(np.concatenate(left), ends), strict=True
-    ):
+    for target, where, values in zip(unseen, judged, np.split(left, ends), strict=True):
         target[where] = values
-    return CompanionsFit(_solve(everything, trial.shrinkage), unseen)
+    return CompanionsFit(_solve(sums.everything, trial.shrinkage), unseen)
 
 
 class _Trial(NamedTuple):
@@ -92,17 +82,19 @@ class _Trial(NamedTuple):
     error: float
 
 
-def _choose_shrinkage(
-    inside: Sequence[RowSums], outside: Sequence[RowSums], everything: RowSums
-) -> _Trial:
-    """The shrinkage of least error on held-out rows, all channels counting alike."""
-    usual = np.diag(everything.products) / everything.count + LEAST
+def _choose_shrinkage(sums: FoldSums) -> _Trial:
+    """The shrinkage of least error on held-out rows, all channels counting alike.
+
+    Errors fall and then rise along the shrinkages.
+    """
+    every_fold = range(len(sums.bounds))
+    usual = np.diag(sums.everything.products) + LEAST * max(sums.everything.rows, 1)
 
     def attempt(shrinkage: float) -> _Trial:
-        companions = [_solve(sums, shrinkage) for sums in outside]
+        companions = [_solve(sums.outside(fold), shrinkage) for fold in every_fold]
         errors = [
-            np.einsum("ij,jk,ik->i", each.weights, sums.products, each.weights, optimize=True)
-            for each, sums in zip(companions, inside, strict=True)
+            np.einsum("ij,ij->i", each.weights @ sums.inside(fold).products, each.weights)
+            for fold, each in zip(every_fold, companions, strict=True)
         ]
         return _Trial(shrinkage, companions, float((np.sum(errors, axis=0) / usual).sum()))
 

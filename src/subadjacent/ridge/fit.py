@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from subadjacent.ridge.axes import Rows
 from subadjacent.ridge.band import BandRidge
 from subadjacent.ridge.cases import Cases, FewCases, ManyCases
-from subadjacent.ridge.folds import folds
+from subadjacent.ridge.folds import Span, folds
 from subadjacent.ridge.moments import Moments
 from subadjacent.ridge.neighbours import Neighbours
 
@@ -89,22 +89,17 @@ def fit_ridge(
     )
 
 
-def _folds(
-    parts: Sequence[Rows], neighbours: Neighbours, total: int
-) -> list[tuple[int, int]]:
-    """Bounds of folds among the cases: those of the rows, or equal ones if cases fill too few."""
-    rows = [at for at, part in enumerate(map(len, parts)) for _ in range(0)]
-    del rows
-    at, starts = 0, []
-    places = []
+def _folds(parts: Sequence[Rows], neighbours: Neighbours, total: int) -> list[Span]:
+    """Bounds of folds among the cases: those of the rows, or equal ones if some have no case."""
+    at, rows = 0, []
     for part in parts:
         complete = neighbours.complete(len(part))
-        places.append(np.arange(at + complete.start, at + complete.stop))
+        rows.append(np.arange(at + complete.start, at + complete.stop))
         at += len(part)
-    where = np.concatenate(places)
-    bounds = folds(at)
-    cuts = sorted({0, total, *np.searchsorted(where, [first for first, _ in bounds]).tolist()})
-    return list(pairwise(cuts)) if len(cuts) > len(bounds) else folds(total)
+    edges = [first for first, _ in folds(at)[1:]]
+    inner = np.searchsorted(np.concatenate(rows), edges).tolist()
+    cuts = sorted({0, *inner, total})
+    return list(pairwise(cuts)) if len(cuts) == len(edges) + 2 else folds(total)
 
 
 class _Trial(NamedTuple):

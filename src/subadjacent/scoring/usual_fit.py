@@ -16,6 +16,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.ridge.folds import guarded
 from subadjacent.scoring.usual import (
     NEVER_UNUSUAL,
     SPREAD,
@@ -172,7 +173,7 @@ class JudgedRows:
         """Bounds, among the judged rows, of those outside a fold; a single fold has itself."""
         if fold is None or len(self.folds) == 1:
             return [(0, self.count)]
-        first, last = self.folds[fold]
+        first, last = guarded(self.folds[fold], self.count)
         return [(0, first), (last, self.count)]
 
 

@@ -14,10 +14,13 @@ from subadjacent.errors import InputError, require_whole
 
 Drawing = Callable[[np.random.Generator, int, int], Floats]
 
-CYCLES = (20.0, 120.0)  # rows
-NOISE = 0.3  # of a cycle, whose amplitude is 1
+CYCLE, HARMONICS = (30.0, 60.0), 3  # rows of a cycle, and parts of it that a channel is made of
+CYCLES = (20.0, 120.0)  # rows, where every channel has a cycle of its own
+NOISE = 0.3  # of a cycle, whose deviation is about 1
 RATES = (1.0, 10.0)  # of counts, per row
-REGIMES, DWELL = 3, 40  # how many there are, and rows that one lasts on average
+# how many there are, and rows that one lasts on average: so short that a few hundred rows see each
+# of them several times
+REGIMES, DWELL = 2, 25
 FACTORS = 3
 HEAVY = 3  # degrees of freedom: the fewest with a variance
 
@@ -42,9 +45,19 @@ def _slow(rng: np.random.Generator, n: int, channels: int) -> Floats:
 
 
 def _cycles(rng: np.random.Generator, n: int, channels: int) -> Floats:
+    """One clock for all channels, each with its own waveform."""
+    angle = 2 * np.pi * np.arange(n) / rng.uniform(*CYCLE)
+    multiples = np.outer(angle, np.arange(1, HARMONICS + 1))
+    parts = np.hstack([np.sin(multiples), np.cos(multiples)])
+    waves = parts @ rng.standard_normal((2 * HARMONICS, channels)) / np.sqrt(HARMONICS)
+    return np.asarray(waves + NOISE * rng.standard_normal((n, channels)))
+
+
+def _clocks(rng: np.random.Generator, n: int, channels: int) -> Floats:
+    """A clock for each channel: two that go nearly alike are in step for long, and then not."""
     angle = 2 * np.pi * np.arange(n)[:, None] / rng.uniform(*CYCLES, channels)
     waves = np.sin(angle + rng.uniform(0, 2 * np.pi, channels))
-    return np.asarray(waves + NOISE * rng.standard_normal((n, channels)))
+    return np.asarray(np.sqrt(2) * waves + NOISE * rng.standard_normal((n, channels)))
 
 
 def _counts(rng: np.random.Generator, n: int, channels: int) -> Floats:
@@ -87,8 +100,8 @@ STATIONARY: dict[str, Drawing] = {
     "heavy tails": _heavy,
     "factors": _factors,
 }
-# they are not: where a walk will be, nobody knows
-WANDERING: dict[str, Drawing] = {"random walk": _walk}
+# they are not: where a walk will be, or when two clocks fall out of step, nobody can know
+WANDERING: dict[str, Drawing] = {"clocks": _clocks, "random walk": _walk}
 NORMAL = {**STATIONARY, **WANDERING}
 
 
