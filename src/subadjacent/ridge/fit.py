@@ -65,16 +65,14 @@ def fit_ridge(
     if not total:
         return None
     bounds = _folds(parts, neighbours, total)
-    cuts = sorted({edge for fold in bounds for edge in fold})
-    reach = neighbours.reach
-    guarded = [(max(first - reach, 0), min(last + reach, total)) for first, last in bounds]
-    if any(first == 0 and last == total for first, last in guarded):
+    if not _leave_some(bounds, neighbours.reach):
         return None
+    guarded = _guarded(bounds, neighbours.reach)
     cases: Cases
     if total < FEW:
         cases = FewCases(blank, parts)
     else:
-        edges = {0, total, *cuts, *(edge for pair in guarded for edge in pair)}
+        edges = {0, total, *(edge for pair in (*bounds, *guarded) for edge in pair)}
         cases = ManyCases(blank, parts, edges, most)
     everything = cases.moments(0, total)
     # fewer rows weigh less against a penalty
@@ -90,7 +88,10 @@ def fit_ridge(
 
 
 def _folds(parts: Sequence[Rows], neighbours: Neighbours, total: int) -> list[Span]:
-    """Bounds of folds among the cases: those of the rows, or equal ones if some have no case."""
+    """Bounds of folds among the cases: those of all rows, as for whatever else is learned.
+
+    Where these leave some fold without a case, or without one to learn from, equal ones.
+    """
     at, rows = 0, []
     for part in parts:
         complete = neighbours.complete(len(part))
@@ -98,8 +99,21 @@ def _folds(parts: Sequence[Rows], neighbours: Neighbours, total: int) -> list[Sp
         at += len(part)
     edges = [first for first, _ in folds(at)[1:]]
     inner = np.searchsorted(np.concatenate(rows), edges).tolist()
-    cuts = sorted({0, *inner, total})
-    return list(pairwise(cuts)) if len(cuts) == len(edges) + 2 else folds(total)
+    of_rows = list(pairwise([0, *inner, total]))
+    every_fold = all(first < last for first, last in of_rows)
+    return of_rows if every_fold and _leave_some(of_rows, neighbours.reach) else folds(total)
+
+
+def _guarded(bounds: Sequence[Span], reach: int) -> list[Span]:
+    """Folds with the cases on either side that share rows with them."""
+    total = bounds[-1][1]
+    return [(max(first - reach, 0), min(last + reach, total)) for first, last in bounds]
+
+
+def _leave_some(bounds: Sequence[Span], reach: int) -> bool:
+    """Whether every fold leaves some cases to learn from."""
+    whole = (0, bounds[-1][1])
+    return whole not in _guarded(bounds, reach)
 
 
 class _Trial(NamedTuple):
