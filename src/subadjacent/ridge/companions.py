@@ -22,7 +22,7 @@ from subadjacent.ridge.axes import FoldSums, RowSums
 CLIP = 30.0
 # share of the mean variance added to every channel's: relations of a few rows are not believed.
 # A plateau from a tenth of it to three times (docs/log.md, "The default detector")
-SHRINKAGES = (0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
+SHRINKAGE = 0.1
 # and as much at least, in squared standard deviations
 LEAST = 1e-3
 
@@ -63,55 +63,22 @@ def fit_companions(
     """
     rows = np.concatenate([part[where] for part, where in zip(parts, judged, strict=True)])
     sums = FoldSums([rows])
-    trial = _choose_shrinkage(sums)
     left = np.zeros(rows.shape, dtype=np.float32)
-    for companions, (first, last) in zip(trial.companions, sums.bounds, strict=True):
-        left[first:last] = companions.unexplained(rows[first:last])
+    for fold, (first, last) in enumerate(sums.bounds):
+        left[first:last] = _solve(sums.outside(fold)).unexplained(rows[first:last])
     ends = np.cumsum([int(where.sum()) for where in judged])[:-1]
     unseen = [np.zeros(part.shape, dtype=np.float32) for part in parts]
     for target, where, values in zip(unseen, judged, np.split(left, ends), strict=True):
         target[where] = values
-    return CompanionsFit(_solve(sums.everything, trial.shrinkage), unseen)
+    return CompanionsFit(_solve(sums.everything), unseen)
 
 
-class _Trial(NamedTuple):
-    """A shrinkage, the relations that each fold's other rows lead to, and their error."""
-
-    shrinkage: float
-    companions: list[Companions]
-    error: float
-
-
-def _choose_shrinkage(sums: FoldSums) -> _Trial:
-    """The shrinkage of least error on held-out rows, all channels counting alike.
-
-    Errors fall and then rise along the shrinkages.
-    """
-    every_fold = range(len(sums.bounds))
-    usual = np.diag(sums.everything.products) + LEAST * max(sums.everything.rows, 1)
-
-    def attempt(shrinkage: float) -> _Trial:
-        companions = [_solve(sums.outside(fold), shrinkage) for fold in every_fold]
-        errors = [
-            np.einsum("ij,ij->i", each.weights @ sums.inside(fold).products, each.weights)
-            for fold, each in zip(every_fold, companions, strict=True)
-        ]
-        return _Trial(shrinkage, companions, float((np.sum(errors, axis=0) / usual).sum()))
-
-    best = attempt(SHRINKAGES[0])
-    for shrinkage in SHRINKAGES[1:]:
-        trial = attempt(shrinkage)
-        if trial.error >= best.error:
-            break
-        best = trial
-    return best
-
-
-def _solve(sums: RowSums, shrinkage: float) -> Companions:
+def _solve(sums: RowSums) -> Companions:
     """Each channel's regression on all others, from one inverse."""
     covariance = sums.covariance
     channels = len(covariance)
-    added = shrinkage * np.trace(covariance) / channels + LEAST
+    share = max(SHRINKAGE, channels / max(sums.rows, 1))
+    added = share * np.trace(covariance) / channels + LEAST
     precision = np.linalg.inv(covariance + added * np.eye(channels))
     weights = precision / np.diag(precision)[:, None]
     return Companions(np.ascontiguousarray(weights, dtype=np.float32))

@@ -96,15 +96,14 @@ def fit_states(parts: Sequence[Rows], sums: FoldSums) -> StateFit | None:
     axes = sums.everything.axes()
     if axes.shape[1] < 2 or count < FEWEST_ROWS:
         return None
-    rows = np.concatenate([cut(part) for part in parts])
+    points = np.concatenate([along(part, axes) for part in parts])
     chosen = spread_out(count, MOST_REFERENCES)
-    some = rows[chosen]
+    references = points[chosen]
     squares, which, fold_of = np.empty(count), np.empty(count, np.int64), np.empty(count, np.int64)
     closer = np.empty(count)
     for number, fold in enumerate(folds(count)):
         far = np.flatnonzero(outside(chosen, fold, GUARD))
-        unseen_axes = sums.outside(number).axes()
-        distances: Nearest = nearest(along(rows[fold], unseen_axes), along(some[far], unseen_axes))
+        distances: Nearest = nearest(points[fold], references[far])
         squares[fold] = distances.squares / axes.shape[0]
         which[fold] = far[distances.which]
         fold_of[fold] = number
@@ -113,8 +112,10 @@ def fit_states(parts: Sequence[Rows], sums: FoldSums) -> StateFit | None:
     unseen = np.empty(count)
     for number, fold in enumerate(folds(count)):
         unseen[fold] = surprise(squares[fold], by_reference.usual(without=number)[which[fold]])
-    usual = closer.mean() * by_reference.usual()
-    view = StateView(axes, along(some, axes), usual.astype(np.float32))
+    # training rows are widest along axes that were chosen by them; half of a distance is a row's
+    # to come, half a reference's
+    usual = (1 + sums.narrower()) / 2 * closer.mean() * by_reference.usual()
+    view = StateView(axes, references, usual.astype(np.float32))
     return StateFit(view, np.split(unseen, np.cumsum([len(part) for part in parts])[:-1]))
 
 
