@@ -23,6 +23,9 @@ CLIP = 30.0
 # share of the mean variance added to every channel's: relations of a few rows are not believed.
 # A plateau from a tenth of it to three times (docs/log.md, "The default detector")
 SHRINKAGE = 0.1
+# of more channels than this share of the rows, their number over that of the rows, which is best
+# where relations are as strong as chance; or more of it, which the folds choose
+TIMES = (1.0, 3.0, 10.0, 30.0, 100.0)
 # and as much at least, in squared standard deviations
 LEAST = 1e-3
 
@@ -63,21 +66,58 @@ def fit_companions(
     """
     rows = np.concatenate([part[where] for part, where in zip(parts, judged, strict=True)])
     sums = FoldSums([rows])
+    trial = _choose_shrinkage(sums)
     left = np.zeros(rows.shape, dtype=np.float32)
-    for fold, (first, last) in enumerate(sums.bounds):
-        left[first:last] = _solve(sums.outside(fold)).unexplained(rows[first:last])
+    for companions, (first, last) in zip(trial.companions, sums.bounds, strict=True):
+        left[first:last] = companions.unexplained(rows[first:last])
     ends = np.cumsum([int(where.sum()) for where in judged])[:-1]
     unseen = [np.zeros(part.shape, dtype=np.float32) for part in parts]
     for target, where, values in zip(unseen, judged, np.split(left, ends), strict=True):
         target[where] = values
-    return CompanionsFit(_solve(sums.everything), unseen)
+    return CompanionsFit(_solve(sums.everything, trial.times), unseen)
 
 
-def _solve(sums: RowSums) -> Companions:
+class _Trial(NamedTuple):
+    """How much more is added than usual, the relations outside each fold, and their error."""
+
+    times: float
+    companions: list[Companions]
+    error: float
+
+
+def _choose_shrinkage(sums: FoldSums) -> _Trial:
+    """The shrinkage of least error on held-out rows, all channels counting alike.
+
+    Errors fall and then rise along the shrinkages. Where rows are many against channels there is
+    nothing to choose: relations are well known, whether or not they hold in all folds.
+    """
+    every_fold = range(len(sums.bounds))
+    usual = np.diag(sums.everything.products) + LEAST * max(sums.everything.rows, 1)
+
+    def attempt(times: float) -> _Trial:
+        companions = [_solve(sums.outside(fold), times) for fold in every_fold]
+        errors = [
+            np.einsum("ij,ij->i", each.weights @ sums.inside(fold).products, each.weights)
+            for fold, each in zip(every_fold, companions, strict=True)
+        ]
+        return _Trial(times, companions, float((np.sum(errors, axis=0) / usual).sum()))
+
+    best = attempt(TIMES[0])
+    if len(usual) <= SHRINKAGE * sums.everything.rows:
+        return best
+    for times in TIMES[1:]:
+        trial = attempt(times)
+        if trial.error >= best.error:
+            break
+        best = trial
+    return best
+
+
+def _solve(sums: RowSums, times: float) -> Companions:
     """Each channel's regression on all others, from one inverse."""
     covariance = sums.covariance
     channels = len(covariance)
-    share = max(SHRINKAGE, channels / max(sums.rows, 1))
+    share = times * max(SHRINKAGE, channels / max(sums.rows, 1))
     added = share * np.trace(covariance) / channels + LEAST
     precision = np.linalg.inv(covariance + added * np.eye(channels))
     weights = precision / np.diag(precision)[:, None]

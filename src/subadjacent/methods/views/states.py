@@ -112,9 +112,8 @@ def fit_states(parts: Sequence[Rows], sums: FoldSums) -> StateFit | None:
     unseen = np.empty(count)
     for number, fold in enumerate(folds(count)):
         unseen[fold] = surprise(squares[fold], by_reference.usual(without=number)[which[fold]])
-    # training rows are widest along axes that were chosen by them; half of a distance is a row's
-    # to come, half a reference's
-    usual = (1 + sums.narrower()) / 2 * closer.mean() * by_reference.usual()
+    # training rows are widest along axes that were chosen by them
+    usual = sums.narrower() * closer.mean() * by_reference.usual()
     view = StateView(axes, references, usual.astype(np.float32))
     return StateFit(view, np.split(unseen, np.cumsum([len(part) for part in parts])[:-1]))
 
