@@ -1,7 +1,8 @@
 """Learn what is usual of residuals, and judge every row by what is usual in other rows.
 
-The judged rows are cut into contiguous folds. A fold is held against what is usual outside it:
-rows that help to say what is usual surprise less than rows to come will.
+The judged rows are cut into contiguous folds. A fold is held against what is usual outside it, and
+not next to it: rows that help to say what is usual, or share averages with such that do, surprise
+less than rows to come will.
 
 Shapes: T rows of a stretch, C channels, S scales.
 """
@@ -70,15 +71,13 @@ class ScaleFit(Generic[S]):
 
     def surprise(self, number: int, first: int, last: int) -> Surprise:
         """Of rows ``first`` to ``last`` of a stretch, to what is usual outside their fold."""
-        part = self.parts[number]
-        at = sum(len(part) for part in self.parts[:number])
+        measured = self.measure(self.parts[number], first, last)
+        at = sum(len(part) for part in self.parts[:number]) + first
         found = []
         for scale, (start, stop) in zip(self.by_fold, pairwise(self.bounds), strict=True):
-            begin, end = max(start - at, 0), min(stop - at, len(part))
-            low, high = max(first, begin), min(last, end)
-            if low < high:
-                measured = self.measure(part[begin:end], low - begin, high - begin)
-                found.append(scale.surprise(measured))
+            rows = slice(max(start - at, 0), min(stop - at, last - first))
+            if rows.start < rows.stop:
+                found.append(scale.surprise(measured.within(rows)))
         return found[0] if len(found) == 1 else np.concatenate(found)
 
 
@@ -91,11 +90,10 @@ def fit_channel_scale(
         return Squares.of(part, first, last, lookahead)
 
     sums, spreads = _Sums(rows), _Sample(rows)
-    for number, begin, piece in rows.pieces(parts):
-        for first, last in chunks(len(piece)):
-            squares = measure(piece, first, last)
-            sums.add(number, begin + first, np.stack(squares.scales, axis=1))
-            spreads.add(number, begin + first, squares.spread)
+    for number, first, last in _everything(parts):
+        squares = measure(parts[number], first, last)
+        sums.add(number, first, np.stack(squares.scales, axis=1))
+        spreads.add(number, first, squares.spread)
     # short stretches have less to add up than longer ones to come
     there = min(max(1, *map(len, parts)), SPREAD) / SPREAD
 
@@ -115,11 +113,16 @@ def fit_joint_scale(
         return JointSquares.of(part, first, last, lookahead)
 
     sums = _Sums(rows)
-    for number, begin, piece in rows.pieces(parts):
-        for first, last in chunks(len(piece)):
-            sums.add(number, begin + first, measure(piece, first, last).squares)
+    for number, first, last in _everything(parts):
+        sums.add(number, first, measure(parts[number], first, last).squares)
     by_fold = [JointScale(sums.block_mean(fold)) for fold in range(len(rows.folds))]
     return ScaleFit(JointScale(sums.block_mean(None)), by_fold, rows.bounds, parts, measure)
+
+
+def _everything(parts: Sequence[Residuals]) -> Iterator[tuple[int, int, int]]:
+    for number, part in enumerate(parts):
+        for first, last in chunks(len(part)):
+            yield number, first, last
 
 
 class JudgedRows:
@@ -156,18 +159,6 @@ class JudgedRows:
         # where these judged rows stand among all rows
         self.places = np.append(self.at, len(everywhere))[self.edges]
         self.places[0] = 0
-
-    def pieces(self, parts: Sequence[Residuals]) -> Iterator[tuple[int, int, Residuals]]:
-        """Stretches cut where folds begin: which one, from which row on, and its rows.
-
-        Rows on either side were judged by models that had each seen the other side; an average
-        over both would be smaller than one over rows that neither had seen.
-        """
-        for number, (part, at) in enumerate(zip(parts, self.starts.tolist(), strict=False)):
-            for start, stop in pairwise(self.bounds):
-                begin, end = max(start - at, 0), min(stop - at, len(part))
-                if begin < end:
-                    yield number, begin, part[begin:end]
 
     def outside(self, fold: int | None) -> list[tuple[int, int]]:
         """Bounds, among the judged rows, of those outside a fold; a single fold has itself."""
