@@ -20,7 +20,7 @@ from subadjacent.methods.views.fit import (
 )
 from subadjacent.methods.views.settings import EXPECTING, ViewSettings
 from subadjacent.methods.views.view import PARTS
-from subadjacent.ridge.axes import principal_axes
+from subadjacent.ridge.axes import FoldSums, principal_axes
 from subadjacent.ridge.companions import fit_companions
 from subadjacent.ridge.neighbours import Neighbours
 from subadjacent.ridge.sides import StretchRidge, fit_sides
@@ -91,7 +91,7 @@ def test_surprise_of_training_rows_is_the_mean_over_what_views_had_not_seen(
     axes, looks_ahead = principal_axes(parts), settings is EXPECT
     lookahead = settings.ahead.residuals
     every = [np.ones(rows, dtype=bool) for rows in lengths]
-    views: list[tuple[Any, list[NDArray[np.bool_]]]] = [(parts, every)]
+    views: list[tuple[Any, list[NDArray[np.bool_]]]] = [(FoldSums(parts).centred(parts), every)]
     slow = max(lengths) // 10
     for local, near, far, step in ((False, 5, 30, 1), (True, 5, 30, 1), (False, 20, slow, 16)):
         layout = Neighbours(near, far, far if looks_ahead else 0, step)

@@ -5,6 +5,7 @@ Shapes: T rows of a stretch, C channels.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -35,7 +36,7 @@ from subadjacent.methods.views.states import StateFit, fit_states
 from subadjacent.methods.views.view import JOINT_VIEW, Part, View, parts_of
 from subadjacent.ridge.axes import FoldSums, Rows, cut
 from subadjacent.ridge.companions import fit_companions
-from subadjacent.ridge.period import dominant_period
+from subadjacent.ridge.period import dominant_period, independent_rows
 from subadjacent.ridge.sides import SidesFit, fit_sides
 from subadjacent.runtime import side_by_side
 from subadjacent.scoring.outliers import outlier_free
@@ -63,12 +64,14 @@ class ViewsFit(NamedTuple):
     """The views of an entity, and the surprise of its rows to views that had not seen them.
 
     Both hold one number a row, (T,) a stretch: ``unseen`` of all views, ``expecting`` of those that
-    expect values, or of all if there are none.
+    expect values, or of all if there are none. ``independent`` is about how many rows say something
+    of their own, by what is left of them.
     """
 
     entity: EntityViews
     unseen: list[NDArray[np.float64]]
     expecting: list[NDArray[np.float64]]
+    independent: float = math.inf
 
 
 def fit_views(parts: Sequence[Rows], settings: ViewSettings) -> ViewsFit:
@@ -103,7 +106,11 @@ def fit_views(parts: Sequence[Rows], settings: ViewSettings) -> ViewsFit:
     views = {name: views[name] for name in settings.names if name in views}
     weights, combined = _combine_expecting(views, parts)
     entity = EntityViews({name: fit.view for name, fit in views.items()}, weights, {})
-    return _add_seeking(entity, combined, novelties, settings)
+    found = _add_seeking(entity, combined, novelties, settings)
+    if JOINT_VIEW not in views:
+        return found
+    residuals = views[JOINT_VIEW].parts[0].scale.parts
+    return found._replace(independent=independent_rows(residuals, axes))
 
 
 def _combine_expecting(
