@@ -15,17 +15,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.methods.views.settings import SHAPE, STATE
+from subadjacent.ridge.folds import folds as row_folds
 from subadjacent.scoring.usual import FLOOR
 
-# parts of the training rows that are held against references of the others
-FOLDS = 5
 # parts of the rows whose mean distances are compared, as for residuals
 BLOCKS = 10
 # a squared distance so many times the usual one counts as log 2 / 2. A third of it costs much where
@@ -80,8 +78,7 @@ def usual_distance(squares: Distances) -> Any:
 
 def folds(count: int) -> Iterator[slice]:
     """Contiguous parts of ``count`` rows."""
-    edges = np.linspace(0, count, min(FOLDS, count) + 1).astype(int)
-    return (slice(int(first), int(last)) for first, last in pairwise(edges))
+    return (slice(first, last) for first, last in row_folds(count))
 
 
 def outside(rows: NDArray[np.int64], fold: slice, guard: int) -> NDArray[np.bool_]:
