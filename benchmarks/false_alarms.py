@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import csv
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,9 +50,11 @@ def judged(process: str, n: int, channels: int, seed: int) -> Judged:
     return Judged(*shares, len(fitted(budget).alarms(rows[n:])))
 
 
-def table(seeds: int, jobs: int) -> Iterator[dict[str, Any]]:
+def table(
+    processes: Sequence[str], sizes: Sequence[tuple[int, int]], seeds: int, jobs: int
+) -> Iterator[dict[str, Any]]:
     """One row a process, size and promise."""
-    cells = list(product(NORMAL, SIZES))
+    cells = list(product(processes, sizes))
     found = Parallel(n_jobs=jobs)(
         delayed(judged)(process, *size, seed) for process, size in cells for seed in range(seeds)
     )
@@ -70,16 +72,24 @@ def table(seeds: int, jobs: int) -> Iterator[dict[str, Any]]:
             }
 
 
+def size(text: str) -> tuple[int, int]:
+    """Rows and channels."""
+    n, channels = text.split("x")
+    return int(n), int(channels)
+
+
 def main() -> None:
     """Write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--processes", nargs="+", choices=list(NORMAL), default=list(NORMAL))
+    parser.add_argument("--sizes", nargs="+", type=size, default=SIZES, help="such as 300x100")
     parser.add_argument("--seeds", type=int, default=8)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    rows = list(table(options.seeds, options.jobs))
+    rows = list(table(options.processes, options.sizes, options.seeds, options.jobs))
     with options.output.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
+        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
 

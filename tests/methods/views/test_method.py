@@ -297,14 +297,19 @@ def test_too_few_rows_are_refused() -> None:
 def test_rows_that_stay_alike_are_warned_of_once(caplog: pytest.LogCaptureFixture) -> None:
     noise = np.random.default_rng(3).normal(size=(600, 4))
     slow = np.cumsum(noise, axis=0)
+    slower = slow[60:] - slow[:-60]
     with caplog.at_level(logging.WARNING, logger="subadjacent"):
         fit(TrainSeries(noise, entity="noise"))
     assert "too few rows" not in caplog.text
     with caplog.at_level(logging.WARNING, logger="subadjacent"):
-        fit(TrainSeries(noise, entity="noise"), TrainSeries(slow, entity="slow"), TrainSeries(slow[:500], entity="less"))
+        fit(
+            TrainSeries(noise, entity="noise"),
+            TrainSeries(slow, entity="slow"),
+            TrainSeries(slower, entity="mean"),
+        )
     assert "2 of 3 series have too few rows to promise how many alarms will come" in caplog.text
     # the one that says least is named
-    assert "the 500 rows of less say as much as" in caplog.text
+    assert "the 600 rows of slow say as much as" in caplog.text
     assert "and 40 are needed" in caplog.text
     assert caplog.text.count("too few rows") == 1
 
