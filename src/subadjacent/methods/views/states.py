@@ -10,6 +10,7 @@ Shapes: T rows of a stretch, N rows of all stretches, C channels, K axes, R refe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -112,8 +113,10 @@ def fit_states(parts: Sequence[Rows], sums: FoldSums) -> StateFit | None:
     unseen = np.empty(count)
     for number, fold in enumerate(folds(count)):
         unseen[fold] = surprise(squares[fold], by_reference.usual(without=number)[which[fold]])
-    # training rows are widest along axes that were chosen by them
-    usual = sums.narrower() * closer.mean() * by_reference.usual()
+    # training rows are widest along axes that were chosen by them, and rows to come are nearer to
+    # the middle of the references. In a normal cloud of K axes the nearest is at a squared distance
+    # that grows as exp(|x|² / K), with |x|² / K being 1 for a reference on average
+    usual = math.exp(sums.narrower() - 1) * closer.mean() * by_reference.usual()
     view = StateView(axes, references, usual.astype(np.float32))
     return StateFit(view, np.split(unseen, np.cumsum([len(part) for part in parts])[:-1]))
 
