@@ -20,11 +20,11 @@ FEWEST, MOST = 0.3 * ASKED, 3 * ASKED
 # rows, channels → seeds
 SIZES = {
     (300, 100): 8,
-    (300, 500): 2,
+    (300, 500): 1,
     (500, 50): 6,
     (1_000, 5): 8,
-    (1_000, 55): 4,
-    (3_000, 20): 4,
+    (1_000, 55): 3,
+    (3_000, 20): 3,
     (10_000, 20): 1,
 }
 TOO_FEW = "too few rows to promise how many alarms will come"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from methods.views.looks import CAUSAL, EXPECT, Floats, Rows, combined, judgements, waves
+from subadjacent.data.cases.normal import normal_rows
 from subadjacent.methods.views.fit import (
     ENOUGH,
     PIECE,
@@ -199,3 +201,14 @@ def test_few_rows_are_enough(lengths: tuple[int, ...]) -> None:
     assert [len(part) for part in found.unseen] == list(lengths)
     values: list[Floats] = [*found.unseen, combined(found.entity, waves(100)).rows]
     assert all(np.isfinite(part).all() for part in values)
+
+
+def test_independent_rows_are_told_by_what_the_rhythm_leaves() -> None:
+    # waves are expected, so that what is left of them is noise; what moves slowly is left over
+    rows = waves(2000)
+    assert fit([rows]).independent > 500
+    slow = normal_rows("AR 0.95", 400, 40)
+    slow = ((slow - slow.mean(axis=0)) / slow.std(axis=0)).astype(np.float32)
+    assert fit([slow]).independent < 40
+    # nothing is known of them without a rhythm
+    assert fit([slow], ViewSettings(views=("level",))).independent == math.inf
