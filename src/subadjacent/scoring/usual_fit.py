@@ -1,7 +1,8 @@
 """Learn what is usual of residuals, and judge every row by what is usual in other rows.
 
-The judged rows are cut into contiguous folds. A fold is held against what is usual outside it:
-rows that help to say what is usual surprise less than rows to come will.
+The judged rows are cut into contiguous folds. A fold is held against what is usual outside it, and
+not next to it: rows that help to say what is usual, or share averages with such that do, surprise
+less than rows to come will.
 
 Shapes: T rows of a stretch, C channels, S scales.
 """
@@ -16,6 +17,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.ridge.folds import guarded
 from subadjacent.scoring.usual import (
     FLOOR,
     NEVER_UNUSUAL,
@@ -164,7 +166,7 @@ class JudgedRows:
         """Bounds, among the judged rows, of those outside a fold; a single fold has itself."""
         if fold is None or len(self.folds) == 1:
             return [(0, self.count)]
-        first, last = self.folds[fold]
+        first, last = guarded(self.folds[fold], self.count)
         return [(0, first), (last, self.count)]
 
 

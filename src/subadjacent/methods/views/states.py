@@ -10,6 +10,7 @@ Shapes: T rows of a stretch, N rows of all stretches, C channels, K axes, R refe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -23,11 +24,12 @@ from subadjacent.methods.views.novelty import (
     Novelty,
     Scores,
     folds,
+    nearer,
     outside,
     surprise,
     usual_distance,
 )
-from subadjacent.ridge.axes import Rows, cut
+from subadjacent.ridge.axes import FoldSums, Rows, cut
 from subadjacent.scoring.usual import FLOOR
 
 # training rows that others are compared with. A quarter costs up to four points where a state is
@@ -90,31 +92,38 @@ class StateFit(NamedTuple):
     unseen: list[Scores]
 
 
-def fit_states(
-    parts: Sequence[Rows], axes: NDArray[np.float32], floor: float = FLOOR
-) -> StateFit | None:
+def fit_states(parts: Sequence[Rows], sums: FoldSums, floor: float = FLOOR) -> StateFit | None:
     """From stretches of standardised rows; None where a row has no states or there are few rows.
 
     A single channel, or several that are all one, have levels, which another view judges.
     """
     count = sum(map(len, parts))
+    axes = sums.everything.axes()
     if axes.shape[1] < 2 or count < FEWEST_ROWS:
         return None
     points = np.concatenate([along(part, axes) for part in parts])
     chosen = spread_out(count, MOST_REFERENCES)
     references = points[chosen]
     squares, which, fold_of = np.empty(count), np.empty(count, np.int64), np.empty(count, np.int64)
+    closer = np.empty(count)
     for number, fold in enumerate(folds(count)):
         far = np.flatnonzero(outside(chosen, fold, GUARD))
         distances: Nearest = nearest(points[fold], references[far])
         squares[fold] = distances.squares / axes.shape[0]
         which[fold] = far[distances.which]
         fold_of[fold] = number
-    rows = _RowsByReference(squares, which, fold_of, len(references))
+        closer[fold] = nearer(len(far), len(chosen), axes.shape[1])
+    by_reference = _RowsByReference(squares, which, fold_of, len(chosen))
     unseen = np.empty(count)
     for number, fold in enumerate(folds(count)):
-        unseen[fold] = surprise(squares[fold], rows.usual(without=number)[which[fold]], floor)
-    view = StateView(axes, references, rows.usual().astype(np.float32), floor)
+        unseen[fold] = surprise(
+            squares[fold], by_reference.usual(without=number)[which[fold]], floor
+        )
+    # training rows are widest along axes that were chosen by them, and rows to come are nearer to
+    # the middle of the references. In a normal cloud of K axes the nearest is at a squared distance
+    # that grows as exp(|x|² / K), with |x|² / K being 1 for a reference on average
+    usual = math.exp(sums.narrower() - 1) * closer.mean() * by_reference.usual()
+    view = StateView(axes, references, usual.astype(np.float32), floor)
     return StateFit(view, np.split(unseen, np.cumsum([len(part) for part in parts])[:-1]))
 
 
