@@ -128,7 +128,7 @@ def test_a_smaller_share_has_no_lower_level(heights: list[float], one: float, tw
 def test_more_anomalies_have_no_higher_level() -> None:
     levels = [
         lowest_level(events(list(11 + 0.01 * np.arange(count))), NORMAL, NORMAL, 1 / 3)
-        for count in range(0, 35)
+        for count in range(35)
     ]
     assert (np.diff(levels) <= 0).all()
     assert levels[0] == pytest.approx(10 + np.log(30))
@@ -172,11 +172,22 @@ def test_a_stretch_shorter_than_training_has_a_false_alarm_a_third_of_the_time(n
     assert 1 <= alarmed(name, 3000, 1000) <= STRETCHES / 3
 
 
-@pytest.mark.xfail(
-    reason="nearly half: a tail is learned from a few dozen peaks, and is often too short",
-    raises=AssertionError,
-    strict=True,
+@pytest.mark.parametrize(
+    "rows",
+    [
+        2000,
+        pytest.param(
+            3000,
+            marks=pytest.mark.xfail(
+                reason="nearly half: a shape learned from a few dozen peaks is often too short",
+                raises=AssertionError,
+                strict=True,
+            ),
+        ),
+    ],
 )
 @pytest.mark.parametrize("name", DRAWS)
-def test_a_stretch_as_long_as_training_has_a_false_alarm_a_third_of_the_time(name: str) -> None:
-    assert alarmed(name, 2000, 2000) <= STRETCHES / 3 + 8
+def test_a_stretch_as_long_as_training_has_a_false_alarm_a_third_of_the_time(
+    name: str, rows: int
+) -> None:
+    assert alarmed(name, rows, rows) <= STRETCHES / 3 + 8
