@@ -126,7 +126,7 @@ def test_a_threshold_changed_after_fitting_holds_for_all_entities(plant: Plant) 
     detector = SubAdjacentDetector(adapt_after=None).fit({"a": plant.train, "b": noise})
     rows = {"a": plant.test, "b": noise, "new": plant.test}
     own = {name: found[0] for name, found in detector.assess(rows).thresholds.items()}
-    assert len(set(own.values())) == 3
+    assert own["a"] != own["b"]
     detector.threshold_ = 1.5
     for found in detector.assess(rows).thresholds.values():
         assert (found == 1.5).all()
