@@ -17,6 +17,7 @@ from subadjacent import (
     SubAdjacentDetector,
     TrainSeries,
 )
+from subadjacent.data.plant import Plant
 from subadjacent.detectors.registry import DETECTORS
 
 ADAPT_AFTER = 400
@@ -157,6 +158,18 @@ def test_a_model_that_does_not_fit_is_named_and_floods_nobody(fitted: BaseDetect
     found = fitted.assess(TrainSeries(5 * noise(3000, seed=3), entity="pump"))
     assert found.misfits == ["pump"]
     assert 1 <= len(found.alarms()) <= 3
+
+
+@pytest.mark.xfail(
+    reason="rows over which averages spread an event count against the model: 45 % of them here",
+    raises=AssertionError,
+    strict=True,
+)
+def test_a_few_events_do_not_make_a_model_unfit(
+    detector: SubAdjacentDetector, plant: Plant
+) -> None:
+    assert plant.labels.mean() < 0.05
+    assert detector.assess(plant.test).misfits == []
 
 
 # ---- one answer
