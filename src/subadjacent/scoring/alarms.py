@@ -130,7 +130,7 @@ def findings(
             rows_between = event[0] - finding[-1][1]
             likeness = float(total @ profile) / max(float(np.linalg.norm(total)), TINY)
             # what is close comes before what is alike
-            closeness = likeness + (2 if rows_between <= min(CLOSE, again) else 0)
+            closeness = likeness + (2 if rows_between <= CLOSE else 0)
             if rows_between <= again and closeness >= max(alike, joins[1]):
                 joins = number, closeness
         if joins[0] < 0:
@@ -156,6 +156,8 @@ def _alarm(
     channels: int,
 ) -> Alarm:
     first, last = events[0][0], events[-1][1] - 1
+    # an alarm ends before the first row by which the series has moved
+    after = judgement.lately.moved[last : last + 1 + CLOSE]
     rows = np.concatenate([np.arange(*event) for event in events])
     peak = int(rows[np.argmax(judgement.normalized[rows])])
     return Alarm(
@@ -171,7 +173,7 @@ def _alarm(
         entity=series.entity,
         view=_view(evidence, rows),
         occurrences=tuple((start, stop - 1) for start, stop in events),
-        for_good=bool(judgement.lately.moved[last] and not judgement.lately.moved[first]),
+        for_good=bool(after.any() and not judgement.lately.moved[first]),
     )
 
 
