@@ -14,7 +14,7 @@ from subadjacent.evaluation.events import (
     false_alarm_runs,
     false_alarms_per_1000,
 )
-from subadjacent.evaluation.inputs import check_scored, check_threshold
+from subadjacent.evaluation.inputs import check_predicted, check_scored, check_threshold
 from subadjacent.evaluation.metrics import auroc, average_precision, best_f1, f1, precision, recall
 from subadjacent.evaluation.segments import segments
 
@@ -29,7 +29,12 @@ def summarise(scores: ArrayLike, labels: ArrayLike, threshold: float) -> dict[st
     as the docstring of each measure says.
     """
     values, anomalous = check_scored(scores, labels)
-    alarmed = values > check_threshold(threshold)
+    return _summarise(values, anomalous, values > check_threshold(threshold))
+
+
+def _summarise(
+    values: NDArray[np.float64], anomalous: NDArray[np.bool_], alarmed: NDArray[np.bool_]
+) -> dict[str, float]:
     return {
         "precision": precision(alarmed, anomalous),
         "recall": recall(alarmed, anomalous),
@@ -54,13 +59,21 @@ def with_controls(
     A measure on which both rows are alike says nothing for the detector. The mean leaves out
     random scores for which a measure is undefined, such as the delay when nothing was found.
     """
+    values, _ = check_scored(scores, labels)
+    return decided_with_controls(values, labels, values > check_threshold(threshold), rng)
+
+
+def decided_with_controls(
+    scores: ArrayLike, labels: ArrayLike, alarmed: ArrayLike, rng: np.random.Generator
+) -> dict[str, dict[str, float]]:
+    """The same where no one threshold says it: ``alarmed`` is 1 for the rows of alarms, else 0."""
     if not isinstance(rng, np.random.Generator):
         raise InputError(f"rng must be a numpy.random.Generator; got {rng!r}")
     values, anomalous = check_scored(scores, labels)
-    alarms = int((values > check_threshold(threshold)).sum())
+    flagged, _ = check_predicted(alarmed, anomalous)
     return {
-        "this detector": summarise(values, anomalous, threshold),
-        "random score": _random(anomalous, alarms, rng),
+        "this detector": _summarise(values, anomalous, flagged),
+        "random score": _random(anomalous, int(flagged.sum()), rng),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from subadjacent.detectors.assessment import Assessment
     from subadjacent.detectors.base import BaseDetector
     from subadjacent.scoring.alarms import Alarm
+
+log = logging.getLogger(__name__)
 
 Fitted = NDArray[np.bool_] | None
 """Which rows were fitted on, one value a row; None where none of them were."""
@@ -40,6 +43,7 @@ def report(
     part = rows.whole()
     assessment = detector.assess(part.frame, watch=watch)
     alarms = assessment.alarms()
+    warn_of_misfits(assessment.misfits)
     text = build_page(
         detector, assessment, part, alarms, title=title, notes=rows.notes, watch=watch
     )
@@ -47,6 +51,14 @@ def report(
     if figures is None:
         return [page]
     return [page, *draw_figures(detector, assessment, alarms, figures, watch=watch)]
+
+
+def warn_of_misfits(entities: Sequence[str | None]) -> None:
+    """Log of which series a model does not fit any more."""
+    if entities:
+        from subadjacent.report.text import misfits
+
+        log.warning("%s", "\n".join(misfits(entities)))
 
 
 def build_page(
@@ -64,7 +76,7 @@ def build_page(
 
     Rows that were fitted on are left out of the metrics.
     """
-    from subadjacent.evaluation.summary import with_controls
+    from subadjacent.evaluation.summary import decided_with_controls
     from subadjacent.report.page import page
 
     facts = {"Read as": "; ".join(notes)} if notes else {}
@@ -73,10 +85,12 @@ def build_page(
         facts["Fitted on"] = f"{int(fitted.sum()):,} of {len(fitted):,} rows, the first ones"
     metrics = None
     if part.labels is not None and judged.any():
-        scores = assessment.scores.to_numpy()[judged]
+        scores, alarmed = (
+            column.to_numpy()[judged] for column in (assessment.scores, assessment.anomalous)
+        )
         with uncounted("comparing with labels", watch):
-            metrics = with_controls(
-                scores, part.labels[judged], detector.threshold_, np.random.default_rng(0)
+            metrics = decided_with_controls(
+                scores, part.labels[judged], alarmed, np.random.default_rng(0)
             )
         if fitted is not None:
             facts["Metrics of"] = f"the {int(judged.sum()):,} rows after those"
