@@ -87,7 +87,7 @@ class SubAdjacentDetector(BaseDetector):
         views: str | Sequence[str] = "all",
         network: str | None = None,
         contamination: Any = "auto",
-        adapt_after: int | None = 400,
+        adapt_after: int | None = 300,
         fill_limit: int = 10,
         budget: str | float | None = None,
         device: str = "auto",

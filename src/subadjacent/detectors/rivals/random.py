@@ -41,7 +41,7 @@ class RandomDetector(BaseDetector):
         smoothing: int = 1,
         clip: float = 10.0,
         contamination: Any = "auto",
-        adapt_after: int | None = 400,
+        adapt_after: int | None = 300,
         fill_limit: int = 10,
         random_state: Any = 0,
     ) -> None:

@@ -103,7 +103,7 @@ class StrictTransformerDetector(NetworkDetector):
         memory: int = 1000,
         clip: float = 10.0,
         contamination: Any = "auto",
-        adapt_after: int | None = 400,
+        adapt_after: int | None = 300,
         fill_limit: int = 10,
         checkpoint: str | os.PathLike[str] | None = None,
         precision: str = "auto",

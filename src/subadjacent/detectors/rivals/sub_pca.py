@@ -43,7 +43,7 @@ class SubPCADetector(BaseDetector):
         smoothing: int = 1,
         clip: float = 10.0,
         contamination: Any = "auto",
-        adapt_after: int | None = 400,
+        adapt_after: int | None = 300,
         fill_limit: int = 10,
     ) -> None:
         self.window = window
