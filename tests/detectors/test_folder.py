@@ -30,6 +30,14 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.folder import Saved, save_folder
 
 SMALL = {"window": 5, "components": 3, "smoothing": 3}
+# normal scores as a folder holds them
+NORMAL: dict[str, Any] = {
+    "typical": 1.0,
+    "high": 2.0,
+    "spread": 0.5,
+    "rows": 100,
+    "tail": {"base": 1.5, "shape": 0.0, "scale": 0.2, "rate": 0.01},
+}
 
 
 @pytest.fixture(scope="module")
@@ -79,14 +87,16 @@ def test_the_folder_says_what_it_holds(folder: Path, detector: SubPCADetector) -
     assert facts["versions"]["subadjacent"] == subadjacent.__version__
     assert facts["threshold"] == detector.threshold_
     assert facts["channels"] == ["channel_0", "channel_1", "channel_2", "channel_3"]
+    assert len(facts["normal_scores"]) == 1
     card = (folder / "README.md").read_text()
+    assert f"a typical row scores {detector.normal_scores_.pooled.typical:.3g}" in card
     assert "channel_3" in card
     assert "subadjacent.load" in card
 
 
 def test_everything_learned_comes_back(folder: Path, detector: SubPCADetector) -> None:
     loaded = SubPCADetector.load(folder, device="cpu")
-    for name in ("threshold_", "typical_score_", "score_spread_", "channels_", "entities_"):
+    for name in ("threshold_", "normal_scores_", "channels_", "entities_"):
         assert getattr(loaded, name) == getattr(detector, name), name
     assert loaded.threshold_rule_ == detector.threshold_rule_
     before, after = (one.models_.pooled.state() for one in (detector, loaded))
@@ -377,9 +387,17 @@ def test_the_threshold_may_be_edited_by_hand(folder: Path) -> None:
         ("channels", "abcd", "channels"),
         ("named_channels", "no", "named_channels"),
         ("entities", None, "entities"),
-        ("entities", ["pump-7"], "models must be a list of 2"),
+        ("entities", ["pump-7"], "normal_scores must be a list of 2"),
         ("entities_by_position", 1, "entities_by_position"),
-        ("typical_score", math.nan, "typical_score"),
+        ("normal_scores", [], "normal_scores must be a list of 1; got \\[\\]"),
+        ("normal_scores", [{}, {}], "normal_scores must be a list of 1"),
+        ("normal_scores", {"typical": 1.0}, "normal_scores must be a list of 1"),
+        ("normal_scores", [NORMAL | {"typical": math.nan}], "typical must be a finite number"),
+        ("normal_scores", [NORMAL | {"high": "3"}], "high must be a finite number"),
+        ("normal_scores", [NORMAL | {"spread": -1.0}], "spread must be a finite number of at"),
+        ("normal_scores", [NORMAL | {"rows": 0}], "rows must be a whole number of at least 1"),
+        ("normal_scores", [NORMAL | {"tail": {"base": 1.0}}], "tail|Tail"),
+        ("normal_scores", [{"typical": 1.0}], "'high' is missing"),
         ("threshold_rule", {"kind": "magic"}, "threshold"),
     ],
 )
@@ -417,8 +435,8 @@ def test_learned_values_that_make_no_sense_are_named(
 ALTERED: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
     ("channels", lambda facts: facts["channels"].reverse()),
     ("entities", lambda facts: facts["entities"].append("pump-7")),
-    ("typical_score", lambda facts: facts.update(typical_score=0.0)),
-    ("score_spread", lambda facts: facts.pop("score_spread")),
+    ("normal_scores", lambda facts: facts["normal_scores"][0].update(typical=0.0)),
+    ("normal_scores", lambda facts: facts.pop("normal_scores")),
     ("threshold_rule", lambda facts: facts.update(threshold_rule={})),
     ("learned", lambda facts: facts["learned"]["models"][0].update(clip=3.0)),
     ("extra", lambda facts: facts.update(extra=1)),
@@ -532,7 +550,7 @@ def test_a_threshold_that_is_no_number_is_not_saved(
 
 
 def test_parameters_that_json_has_no_word_for_are_written_as_it_can(tmp_path: Path) -> None:
-    facts = {"channels": ["a"], "entities": [], "threshold": 1.0, "typical_score": 0.0}
+    facts = {"channels": ["a"], "entities": [], "threshold": 1.0, "normal_scores": [NORMAL]}
     parameters = {"budget": timedelta(minutes=2), "limit": np.timedelta64(2, "m"), "at": tmp_path}
     save_folder(tmp_path / "model", Saved("Some", parameters, facts, {}))
     written = json.loads((tmp_path / "model" / "config.json").read_text())["parameters"]

@@ -73,7 +73,7 @@ class BlocksMethod(Method):
     ) -> Fitted:
         model = Blocks(self.size, self.after)
         scores = [model.assess(one.values).score for one in series]
-        return Fitted(PerEntity(model, {}), scores, np.concatenate(scores))
+        return Fitted(PerEntity(model, {}), scores, scores)
 
     def restore(self, state: State, channels: int) -> Model:
         raise NotImplementedError
@@ -83,11 +83,18 @@ class BlocksDetector(BaseDetector):
     """Its scores depend on where blocks begin, as those of windows do."""
 
     def __init__(
-        self, *, size: int = 7, whole: bool = False, contamination: Any = 0.1, fill_limit: int = 10
+        self,
+        *,
+        size: int = 7,
+        whole: bool = False,
+        contamination: Any = 0.1,
+        adapt_after: int | None = 400,
+        fill_limit: int = 10,
     ) -> None:
         self.size = size
         self.whole = whole
         self.contamination = contamination
+        self.adapt_after = adapt_after
         self.fill_limit = fill_limit
 
     def _method(self) -> Method:

@@ -14,7 +14,7 @@ from scipy import stats
 
 from subadjacent.errors import InputError
 from subadjacent.scoring import extremes
-from subadjacent.scoring.alarms import join
+from subadjacent.scoring.events import join
 from subadjacent.scoring.extremes import Tail, check_scores, cluster_peaks, fit_tail
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]

@@ -24,7 +24,7 @@ def info(
             "channels": saved.facts["channels"],
             "entities": saved.facts["entities"],
             "threshold": saved.facts["threshold"],
-            "typical_score": saved.facts["typical_score"],
+            "typical_score": saved.facts["normal_scores"][0]["typical"],
             "weights": sum(array.size for array in saved.arrays.values()),
             "parameters": saved.parameters,
         }

@@ -181,7 +181,7 @@ def _card(saved: Saved) -> str:
         f"- channels, in this order: {channels}\n"
         f"- entities: {', '.join(facts['entities']) or 'one series without a name'}\n"
         f"- threshold: {facts['threshold']:.6g} (a typical row scores "
-        f"{facts['typical_score']:.3g}); it may be edited in `{FACTS}`\n\n"
+        f"{facts['normal_scores'][0]['typical']:.3g}); it may be edited in `{FACTS}`\n\n"
         f"```python\n"
         f"import subadjacent\n\n"
         f'detector = subadjacent.load("path/to/this/folder")\n'

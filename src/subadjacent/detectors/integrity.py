@@ -106,10 +106,9 @@ def check_seal(file: Path, facts: dict[str, Any], editable: str) -> None:
 
 def check_facts(facts: dict[str, Any]) -> None:
     """Refuse facts that no fitted detector has, whatever its kind."""
-    for name in ("threshold", "typical_score", "score_spread"):
-        require_number(name, facts[name])
-        if abs(facts[name]) > sys.float_info.max:
-            raise InputError(f"{name} must be a number of usual size; got one far larger")
+    require_number("threshold", facts["threshold"])
+    if abs(facts["threshold"]) > sys.float_info.max:
+        raise InputError("threshold must be a number of usual size; got one far larger")
     for name in ("named_channels", "named_series", "entities_by_position"):
         if not isinstance(facts[name], bool):
             raise InputError(f"{name} must be true or false; got {facts[name]!r}")
@@ -118,6 +117,10 @@ def check_facts(facts: dict[str, Any]) -> None:
         texts = isinstance(names, list) and all(isinstance(one, str) for one in names)
         if not texts or len(set(names)) < len(names):
             raise InputError(f"{name} must be a list of different names; got {names!r}")
+    # of all entities together, then of each
+    known, count = facts["normal_scores"], 1 + len(facts["entities"])
+    if not isinstance(known, list) or len(known) != count:
+        raise InputError(f"normal_scores must be a list of {count}; got {known!r}")
 
 
 def require_numbers(name: str, values: Any, count: int | None = None, **bounds: float) -> None:

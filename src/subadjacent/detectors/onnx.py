@@ -72,7 +72,7 @@ def facts(detector: BaseDetector, model: NeuralModel, entity: str | None) -> dic
         "smoothing": model.paper.smoothing,
         "dynamic": model.paper.dynamic,
         "threshold": float(detector.threshold_),
-        "typical_score": detector.typical_score_,
+        "typical_score": detector.normal_scores_.of(entity).typical,
     }
     return {name: str(value) for name, value in told.items() if value is not None}
 

@@ -1,0 +1,128 @@
+"""Rows above a threshold, joined into events, and what of them is the event itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subadjacent.errors import InputError
+from subadjacent.scoring.events import core_of, join, rows_of
+
+
+def flags(text: str) -> np.ndarray:
+    """Rows above the threshold, drawn as #."""
+    return np.array([mark == "#" for mark in text], dtype=bool)
+
+
+def join_oracle(above: list[bool], gap: int, shortest: int) -> list[tuple[int, int]]:
+    """Row by row: a row above joins the event before it when few enough rows lie between."""
+    events: list[list[int]] = []
+    for row, is_above in enumerate(above):
+        if is_above and events and row - events[-1][1] - 1 <= gap:
+            events[-1][1] = row
+        elif is_above:
+            events.append([row, row])
+    return [(first, last + 1) for first, last in events if last + 1 - first >= shortest]
+
+
+@pytest.mark.parametrize(
+    ("above", "gap", "shortest", "events"),
+    [
+        ("..##..#.", 0, 1, [(2, 4), (6, 7)]),
+        ("..##..#.", 1, 1, [(2, 4), (6, 7)]),
+        ("..##..#.", 2, 1, [(2, 7)]),
+        ("..##..#.", 0, 2, [(2, 4)]),
+        # joined first, then judged by its span
+        ("#.#..#", 1, 3, [(0, 3)]),
+        ("#.....#", 0, 1, [(0, 1), (6, 7)]),
+        ("###", 0, 1, [(0, 3)]),
+        ("#", 0, 1, [(0, 1)]),
+        ("#", 0, 2, []),
+        ("....", 9, 1, []),
+        ("", 0, 1, []),
+    ],
+)
+def test_events_by_hand(above: str, gap: int, shortest: int, events: list[tuple[int, int]]) -> None:
+    assert join(flags(above), gap, shortest) == events
+
+
+def test_no_event_reaches_across_a_break() -> None:
+    above = flags(".##|#.#".replace("|", ""))
+    assert join(above, gap=5) == [(1, 6)]
+    assert join(above, gap=5, stretches=[(0, 3), (3, 6)]) == [(1, 3), (3, 6)]
+
+
+@given(st.lists(st.booleans(), max_size=40), st.integers(0, 5), st.integers(1, 5))
+def test_events_are_those_of_a_loop(above: list[bool], gap: int, shortest: int) -> None:
+    found = join(np.array(above, dtype=bool), gap, shortest)
+    assert found == join_oracle(above, gap, shortest)
+
+
+@given(st.lists(st.booleans(), max_size=40))
+def test_without_gaps_the_events_rows_are_the_rows_above(above: list[bool]) -> None:
+    marked = np.array(above, dtype=bool)
+    np.testing.assert_array_equal(rows_of(join(marked), len(marked)), marked)
+
+
+def test_rows_of_events_by_hand() -> None:
+    assert rows_of([(1, 3), (4, 5)], 6).tolist() == [False, True, True, False, True, False]
+    assert rows_of([], 2).tolist() == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"gap": -1}, "gap must be a whole number of at least 0; got -1"),
+        ({"shortest": 0}, "shortest must be a whole number of at least 1; got 0"),
+        ({"gap": 1.5}, "gap must be a whole number of at least 0; got 1.5"),
+    ],
+)
+def test_what_is_no_number_of_rows_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        join(flags("#"), **options)
+    assert str(caught.value) == message
+
+
+def test_the_core_of_an_event_by_hand() -> None:
+    scores = np.array([0.0, 3, 6, 10, 4, 3, 0, 2, 3, 0])
+    above = scores > 1
+    # within two rows of a 10 only 5 and more counts; 2 and 3 are high where they stand
+    found = core_of(above, scores, 2, [(0, 10)])
+    assert found.tolist() == [False, False, True, True, False, False, False, True, True, False]
+    # nor does a 10 count beyond a break in the clock
+    split = core_of(above, scores, 2, [(0, 4), (4, 10)])
+    assert split.tolist() == [False, False, True, True, True, True, False, True, True, False]
+
+
+def test_the_core_is_never_empty_where_a_row_is_above() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        scores = rng.exponential(size=200)
+        above = scores > 1
+        core = core_of(above, scores, int(rng.integers(0, 300)), [(0, 200)])
+        assert core[scores.argmax()]
+        assert not (core & ~above).any()
+
+
+def test_a_small_event_beside_a_large_one_stays_and_a_skirt_does_not() -> None:
+    scores = np.array([0.0, 2, 4, 2, 1, 3, 12, 20, 12, 5, 3, 2, 0])
+    found = core_of(scores > 1, scores, 6, [(0, len(scores))])
+    assert np.flatnonzero(found).tolist() == [1, 2, 3, 6, 7, 8]
+
+
+def test_a_ripple_is_no_event_of_its_own() -> None:
+    scores = np.array([0.0, 3, 5, 4.5, 12, 20, 12, 5, 3, 0])
+    found = core_of(scores > 1, scores, 6, [(0, len(scores))])
+    assert np.flatnonzero(found).tolist() == [4, 5, 6]
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 6, 7, 8, 30])
+@pytest.mark.parametrize("reach", [0, 1, 2])
+def test_a_plateau_of_any_length_is_an_event_or_its_own_core(length: int, reach: int) -> None:
+    scores = np.concatenate([[0.0, 1.0], np.full(length, 4.0), [1.0, 0.0]])
+    found = core_of(scores > 3, scores, reach, [(0, len(scores))])
+    assert np.flatnonzero(found).tolist() == list(range(2, 2 + length))
