@@ -168,6 +168,29 @@ def test_evaluate_takes_what_score_wrote_and_puts_a_random_score_beside(
     assert 0 <= ours["f1"] <= 1
     at_zero = command("evaluate", "scores.csv", "--label", "label", "--threshold", "0").stdout
     assert json.loads(at_zero)["this detector"]["recall"] == 1
+    alarms = metrics["alarms"]["this detector"]
+    assert 0 < alarms["alarms_right"] <= alarms["alarms"]
+    assert 0 < alarms["event_f1"] <= 1
+    assert (
+        alarms["oracle_event_f1"]
+        >= alarms["event_f1"]
+        > (metrics["alarms"]["random score"]["event_f1"])
+    )
+
+
+def test_evaluate_counts_alarms_machine_by_machine(command: Run, tmp_path: Path) -> None:
+    lines = [
+        f"2026-01-01T{n // 60:02}:{n % 60:02},{name},{9 if n == 30 and name == 'a' else n % 2},"
+        f"{int(30 <= n < 33)}\n"
+        for name in "ab"
+        for n in range(120)
+    ]
+    (tmp_path / "fleet.csv").write_text("".join(["at,machine,score,y\n", *lines]))
+    arguments = ["evaluate", "fleet.csv", "--label", "y", "--threshold", "5", "-q"]
+    done = command(*arguments, "--time", "at", "--entity", "machine")
+    ours = json.loads(done.stdout)["alarms"]["this detector"]
+    assert (ours["anomalies"], ours["anomalies_found"], ours["alarms_false"]) == (2, 1, 0)
+    assert ours["alarms_false_per_day"] == 0
 
 
 def test_report_writes_a_page_and_figures(

@@ -252,3 +252,17 @@ for name in ("nips-ts", "msl", "smap", "smd"):
     assert done.stdout.splitlines() == [
         "NeurIPS-TS", "MSL", "SMAP (1 of 55 entities)", "SMD (1 of 28 machines)",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "days"), [("swat", 11), ("wadi", 16), ("psm", 153), ("smd", 35)])
+def test_rows_that_follow_in_known_time_add_up_to_days_as_described(name: str, days: int) -> None:
+    source = SOURCES[name]
+    assert source.interval is not None
+    rows = (source.train_rows + source.test_rows) / source.entities
+    assert rows * source.interval / 86_400 == pytest.approx(days, abs=0.2)
+
+
+def test_the_clock_of_other_sets_is_not_published() -> None:
+    assert [name for name, one in SOURCES.items() if one.interval is None] == [
+        "msl", "smap", "nips-ts"
+    ]  # fmt: skip

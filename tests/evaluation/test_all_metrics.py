@@ -29,7 +29,7 @@ SCORES, LABELS = [5.0, 1, 9, 7, 0, 0, 8, 0], [0, 1, 1, 1, 0, 0, 0, 1]
 
 
 def test_a_row_by_hand() -> None:
-    found = all_metrics(SCORES, LABELS, 5.0, window=4)
+    found = all_metrics(SCORES, LABELS, np.asarray(SCORES) > 5.0, window=4)
     # alarmed are rows 2, 3 and 6; with rows 1 to 3 as one event, four rows of which three count
     assert found["point_adjusted_precision"] == 3 / 4
     assert found["point_adjusted_recall"] == 3 / 4
@@ -48,11 +48,11 @@ def test_a_row_by_hand() -> None:
 def test_each_number_is_its_measure(pair: Pair, threshold: float, window: int) -> None:
     scores, labels = np.array(pair[0]), pair[1]
     alarmed = scores > threshold
-    found = all_metrics(scores, labels, threshold, window=window)
+    found = all_metrics(scores, labels, scores > threshold, window=window)
     assert all(type(value) is float for value in found.values())
     near = affiliation(alarmed, labels)
     expected = {
-        **summarise(scores, labels, threshold),
+        **summarise(scores, labels, scores > threshold),
         "vus_roc_tsb_ad": volumes(scores, labels, window).roc,
         "vus_pr_tsb_ad": volumes(scores, labels, window).pr,
         "vus_roc_original": volumes(scores, labels, window, variant="original").roc,
@@ -75,18 +75,18 @@ def test_each_number_is_its_measure(pair: Pair, threshold: float, window: int) -
 
 def test_what_cannot_be_measured_is_refused() -> None:
     with pytest.raises(InputError, match="scores must be finite"):
-        all_metrics([math.nan], [1], 0.0)
-    with pytest.raises(InputError, match="threshold must be a number"):
-        all_metrics([1.0], [1], math.nan)
+        all_metrics([math.nan], [1], [1])
+    with pytest.raises(InputError, match="predicted must"):
+        all_metrics([1.0], [1], [math.nan])
     with pytest.raises(InputError, match="window must be"):
-        all_metrics([1.0], [1], 0.0, window=-1)
+        all_metrics([1.0], [1], [1], window=-1)
 
 
 def test_no_loop_goes_over_rows() -> None:
     def work(rows: int) -> int:
         labels = (np.arange(rows) % (rows // 20) < rows // 100).astype(int)
         scores = np.random.default_rng(0).normal(size=rows) + labels
-        return calls(lambda: all_metrics(scores, labels, 1.5))
+        return calls(lambda: all_metrics(scores, labels, scores > 1.5))
 
     # runs of flagged rows are gone through one by one
     assert work(100_000) < 100_000

@@ -38,12 +38,12 @@ def adjust_half(predicted: Any, labels: Any) -> Any:
     return point_adjust_k(predicted, labels, 50)
 
 
-def summarise_at_zero(scores: Any, labels: Any) -> Any:
-    return summarise(scores, labels, 0.0)
+def summarise_no_alarm(scores: Any, labels: Any) -> Any:
+    return summarise(scores, labels, np.zeros(len(scores)))
 
 
-def controls_at_zero(scores: Any, labels: Any) -> Any:
-    return with_controls(scores, labels, 0.0, np.random.default_rng(0))
+def controls_no_alarm(scores: Any, labels: Any) -> Any:
+    return with_controls(scores, labels, np.zeros(len(scores)), np.random.default_rng(0))
 
 
 OF_PREDICTED: list[Measure] = [
@@ -52,7 +52,7 @@ OF_PREDICTED: list[Measure] = [
 ]
 OF_SCORES: list[Measure] = [
     *(auroc, average_precision, best_f1, best_point_adjusted_f1, adjust_scores),
-    *(summarise_at_zero, controls_at_zero),
+    *(summarise_no_alarm, controls_no_alarm),
 ]
 
 
@@ -97,11 +97,10 @@ def test_segments_of_what_is_no_label_are_refused(came: Any, message: str) -> No
             segments(came)
 
 
-@pytest.mark.parametrize("threshold", [math.nan, None, "high", True, [0.5]])
-def test_a_threshold_that_is_no_number_is_refused(threshold: Any) -> None:
-    with pytest.raises(InputError) as caught:
-        summarise([0.1, 0.2], [0, 1], threshold)
-    assert str(caught.value) == f"threshold must be a number; got {threshold!r}"
+@pytest.mark.parametrize("alarmed", [math.nan, None, "high", [0.5, 1], [True]])
+def test_alarmed_rows_that_are_no_flags_are_refused(alarmed: Any) -> None:
+    with pytest.raises(InputError, match=r"^predicted"):
+        summarise([0.1, 0.2], [0, 1], alarmed)
 
 
 @pytest.mark.parametrize("measure", OF_PREDICTED + OF_SCORES)

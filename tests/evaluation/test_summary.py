@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from evaluation.awkward import Pair, scored
 from subadjacent.errors import InputError
-from subadjacent.evaluation.summary import summarise, with_controls
+from subadjacent.evaluation.alarm_oracle import best_event_f1
+from subadjacent.evaluation.alarms import count_alarms
+from subadjacent.evaluation.summary import alarms_with_controls, summarise, with_controls
 
 KEYS = [
     *("precision", "recall", "f1", "average_precision", "auroc", "oracle_f1", "alarm_rate"),
@@ -22,7 +24,7 @@ KEYS = [
 
 def test_a_summary_by_hand() -> None:
     scores, labels = [5.0, 1, 9, 7, 0, 0, 8, 0], [0, 1, 1, 1, 0, 0, 0, 1]
-    assert summarise(scores, labels, threshold=5.0) == {
+    assert summarise(scores, labels, np.asarray(scores) > 5.0) == {
         "precision": 2 / 3,
         "recall": 2 / 4,
         "f1": 4 / 7,
@@ -39,14 +41,14 @@ def test_a_summary_by_hand() -> None:
     }
 
 
-def test_only_rows_above_the_threshold_are_alarmed() -> None:
-    assert summarise([1.0, 2.0], [0, 1], threshold=2.0)["alarm_rate"] == 0
-    assert summarise([1.0, 2.0], [0, 1], threshold=1.0)["f1"] == 1
+def test_rows_are_alarmed_that_are_said_to_be() -> None:
+    assert summarise([1.0, 2.0], [0, 1], [0, 0])["alarm_rate"] == 0
+    assert summarise([1.0, 2.0], [0, 1], [0, 1])["f1"] == 1
 
 
 @given(scored(), st.sampled_from([-math.inf, -1, 0.0, np.float32(1), math.inf]))
 def test_every_summary_has_the_same_plain_numbers(pair: Pair, threshold: float) -> None:
-    found = summarise(*pair, threshold)
+    found = summarise(*pair, np.asarray(pair[0]) > threshold)
     assert list(found) == KEYS
     assert all(type(value) is float for value in found.values())
 
@@ -54,7 +56,8 @@ def test_every_summary_has_the_same_plain_numbers(pair: Pair, threshold: float) 
 def test_a_good_detector_stands_above_a_random_score() -> None:
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1, 0, 1, 0], 200)
-    rows = with_controls(rng.normal(size=1_000) + 3 * labels, labels, 1.5, rng)
+    scores = rng.normal(size=1_000) + 3 * labels
+    rows = with_controls(scores, labels, scores > 1.5, rng)
     assert list(rows) == ["this detector", "random score"]
     for name in ("precision", "recall", "f1", "average_precision", "auroc", "oracle_f1"):
         assert rows["this detector"][name] > rows["random score"][name] + 0.2, name
@@ -63,7 +66,7 @@ def test_a_good_detector_stands_above_a_random_score() -> None:
 def test_a_random_score_gets_what_chance_gives() -> None:
     labels = np.repeat([0, 1, 0], [700, 600, 700])
     scores = np.arange(2_000.0)
-    rows = with_controls(scores, labels, 1_499.0, np.random.default_rng(0))
+    rows = with_controls(scores, labels, scores > 1_499.0, np.random.default_rng(0))
     chance = rows["random score"]
     assert list(chance) == KEYS
     assert chance["alarm_rate"] == rows["this detector"]["alarm_rate"] == 0.25
@@ -77,19 +80,24 @@ def test_a_random_score_gets_what_chance_gives() -> None:
 
 @given(scored(), st.sampled_from([-math.inf, 0.0, math.inf]))
 def test_controls_alarm_as_often_as_the_detector(pair: Pair, threshold: float) -> None:
-    rows = with_controls(*pair, threshold, np.random.default_rng(0))
-    assert rows["this detector"] == pytest.approx(summarise(*pair, threshold), nan_ok=True)
+    rows = with_controls(*pair, np.asarray(pair[0]) > threshold, np.random.default_rng(0))
+    assert rows["this detector"] == pytest.approx(
+        summarise(*pair, np.asarray(pair[0]) > threshold), nan_ok=True
+    )
     assert rows["random score"]["alarm_rate"] == pytest.approx(rows["this detector"]["alarm_rate"])
 
 
 def test_the_same_generator_gives_the_same_controls() -> None:
     scores, labels = [1.0, 2, 3, 4, 5], [0, 1, 0, 1, 0]
-    found = [with_controls(scores, labels, 3.0, np.random.default_rng(7)) for _ in range(2)]
+    found = [
+        with_controls(scores, labels, np.greater(scores, 3.0), np.random.default_rng(7))
+        for _ in range(2)
+    ]
     assert found[0] == found[1]
 
 
 def test_a_control_that_never_finds_anything_has_no_delay() -> None:
-    rows = with_controls([1.0, 2.0, 3.0], [0, 1, 0], 9.0, np.random.default_rng(0))
+    rows = with_controls([1.0, 2.0, 3.0], [0, 1, 0], [0, 0, 0], np.random.default_rng(0))
     assert math.isnan(rows["random score"]["detection_delay"])
     assert math.isnan(rows["random score"]["precision"])
     assert rows["random score"]["f1"] == 0
@@ -98,4 +106,61 @@ def test_a_control_that_never_finds_anything_has_no_delay() -> None:
 @pytest.mark.parametrize("rng", [None, 0, np.random])
 def test_randomness_must_be_passed(rng: Any) -> None:
     with pytest.raises(InputError, match=r"^rng must be a numpy\.random\.Generator; got "):
-        with_controls([1.0, 2.0], [0, 1], 1.0, rng)
+        with_controls([1.0, 2.0], [0, 1], [0, 1], rng)
+    with pytest.raises(InputError, match=r"^rng must be a numpy\.random\.Generator; got "):
+        alarms_with_controls([[0, 1]], [[1.0, 2.0]], [[0, 1]], rng)
+
+
+def two_machines() -> tuple[list[Any], list[Any], list[Any]]:
+    """Two machines of 300 rows: three alarms, one of them false, for two anomalies."""
+    labels = [np.repeat([0, 1, 0], [100, 50, 150]), np.repeat([0, 1, 0], [200, 20, 80])]
+    scores = [np.zeros(300), np.zeros(300)]
+    scores[0][[110, 118]] = 5
+    scores[0][250] = 9
+    scores[1][205] = 6
+    return [one > 4 for one in scores], scores, labels
+
+
+def test_alarms_of_machines_are_joined_each_by_itself_and_counted_together() -> None:
+    flags, scores, labels = two_machines()
+    rows = alarms_with_controls(flags, scores, labels, np.random.default_rng(0), 60.0)
+    ours = rows["this detector"]
+    expected = count_alarms([(110, 118), (250, 250)], labels[0]) + count_alarms(
+        [(205, 205)], labels[1]
+    )
+    assert {name: ours[name] for name in expected.measures()} == expected.measures(60.0)
+    assert ours["oracle_event_f1"] == best_event_f1(scores, labels).f1 == pytest.approx(0.8)
+    assert ours["alarms_false_per_day"] == pytest.approx(1 / (600 / 1440))
+    assert rows["random score"]["alarms_false_per_day"] > 0
+    # the last row of one machine and the first of the next are two alarms
+    ends = [[0] * 299 + [1], [1] + [0] * 299]
+    rows = alarms_with_controls(ends, scores, labels, np.random.default_rng(0))
+    assert rows["this detector"]["alarms"] == 2
+    assert math.isnan(rows["this detector"]["alarms_false_per_day"])
+
+
+def test_a_random_score_flags_as_many_rows_of_all_machines() -> None:
+    _, scores, labels = two_machines()
+    flags = [np.ones(300, dtype=bool), np.zeros(300, dtype=bool)]
+    rows = alarms_with_controls(flags, scores, labels, np.random.default_rng(0))
+    chance = rows["random score"]
+    assert set(chance) == set(rows["this detector"]) - {"oracle_event_f1"}
+    # half of all rows flagged at random: hardly ever 11 in a row that are not
+    assert chance["alarms"] == pytest.approx(2, abs=0.5)
+    assert chance["normal_rows_alarmed"] > 0.95
+    # one row of one machine flagged is one row of either
+    flags = [np.arange(300) == 7, np.zeros(300, dtype=bool)]
+    lone = alarms_with_controls(flags, scores, labels, np.random.default_rng(0))
+    assert lone["random score"]["alarms"] == 1
+    none = alarms_with_controls([[0] * 300] * 2, scores, labels, np.random.default_rng(0))
+    assert none["random score"]["alarms"] == 0
+    assert math.isnan(none["random score"]["alarms_right_share"])
+    same = [alarms_with_controls(*two_machines(), np.random.default_rng(3)) for _ in "ab"]
+    assert same[0]["random score"] == pytest.approx(same[1]["random score"], nan_ok=True)
+    single = 600 * [0]
+    single[7] = 1
+    few = alarms_with_controls([single], [np.zeros(600)], [np.append(np.zeros(540), np.ones(60))],
+                               np.random.default_rng(0))["random score"]  # fmt: skip
+    # one row of 600 at random: right with a chance of 65 in 600
+    assert (few["alarms"], few["anomalies"]) == (1, 1)
+    assert few["alarms_right_share"] == few["anomalies_found_share"] < 0.35

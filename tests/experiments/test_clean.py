@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,27 +16,56 @@ from subadjacent.experiments.datasets import load
 from subadjacent.experiments.methods import METHODS, build
 from subadjacent.experiments.protocols import clean
 from subadjacent.experiments.run import CLEAN, Run
+from subadjacent.experiments.tables.decisions import DELAY, PER_DAY, PER_ROWS, SHARES
 
 RUN = Run("nips-ts", "sub-adjacent", CLEAN, quick=True)
 
 
+class RecordingAssessment:
+    """A score is the first channel; every row above 2.5, and the next, is an alarm.
+
+    Normalised, the scores of "b" are twice as high.
+    """
+
+    def __init__(self, rows: Any) -> None:
+        self._rows = rows
+
+    @property
+    def scores(self) -> Any:
+        if isinstance(self._rows, dict):
+            return {entity: values[:, 0] for entity, values in self._rows.items()}
+        return self._rows[:, 0]
+
+    @property
+    def normalized_scores(self) -> Any:
+        scores = self.scores
+        return scores | {"b": 2 * scores["b"]} if "b" in scores else scores
+
+    def alarms(self, *, channels: int) -> list[SimpleNamespace]:
+        assert channels == 0
+        scores = self.scores if isinstance(self._rows, dict) else {None: self.scores}
+        return [
+            SimpleNamespace(first=row, last=min(row + 1, len(values) - 1), entity=entity)
+            for entity, values in scores.items()
+            for row in np.flatnonzero(values > 2.5).tolist()
+        ]
+
+
 class RecordingDetector:
-    """Keeps what it is given; a score is the first channel."""
+    """Keeps what it is given, and counts how often it is asked."""
 
     threshold_ = 0.5
 
     def __init__(self) -> None:
         self.fitted: Any = None
-        self.scored: Any = None
+        self.scored: list[Any] = []
 
     def fit(self, rows: Any) -> None:
         self.fitted = rows
 
-    def decision_function(self, rows: Any) -> Any:
-        self.scored = rows
-        if isinstance(rows, dict):
-            return {entity: values[:, 0] for entity, values in rows.items()}
-        return rows[:, 0]
+    def assess(self, rows: Any) -> RecordingAssessment:
+        self.scored.append(rows)
+        return RecordingAssessment(rows)
 
 
 def two_entities() -> Benchmark:
@@ -71,7 +101,9 @@ def test_a_detector_is_fitted_on_training_rows_and_scores_test_rows(
         "a": [0, 1],
         "b": [1, 0],
     }
-    assert {name: rows.ravel().tolist() for name, rows in together.scored.items()} == {
+    # once: scores, metrics and alarms are all of one pass
+    (scored,) = together.scored
+    assert {name: rows.ravel().tolist() for name, rows in scored.items()} == {
         "a": [2, 3],
         "b": [4, 5],
     }
@@ -85,6 +117,49 @@ def test_a_detector_is_fitted_on_training_rows_and_scores_test_rows(
         [0, 1],
         [1, 0],
     ]
+
+
+def long_entities() -> Benchmark:
+    """Two entities of 100 rows with one anomaly each, rows 50 to 59; values are scores."""
+    labels = np.zeros(100, dtype=int)
+    labels[50:60] = 1
+    loud, quiet = np.zeros((100, 1)), np.zeros((100, 1))
+    # right, 3 rows late; false; false; right before the anomaly begins, and found at once
+    loud[[53, 80, 90], 0] = 9, 5, 5
+    quiet[46, 0] = 3
+    rows = TrainSeries(np.zeros((3, 1)))
+    return Benchmark(
+        "msl",
+        "Long",
+        tuple(replace(rows, entity=name) for name in "ab"),
+        tuple(
+            TestSeries(TrainSeries(values, entity=name), labels)
+            for name, values in (("a", loud), ("b", quiet))
+        ),
+        "here",
+    )
+
+
+@pytest.mark.parametrize("per_entity", [False, True])
+@pytest.mark.parametrize("dataset", ["msl", "smd", "off the ring"])
+def test_alarms_are_counted_over_all_entities(
+    monkeypatch: pytest.MonkeyPatch, dataset: str, per_entity: bool
+) -> None:
+    monkeypatch.setattr(clean, "build", lambda _run, _device: RecordingDetector())
+    monkeypatch.setattr(clean, "load", lambda _run, _root: long_entities())
+    row = clean.execute(replace(RUN, dataset=dataset, per_entity=per_entity), None, "cpu")
+    assert (row["alarms"], row["alarms_right"], row["alarms_false"]) == (4, 2, 2)
+    assert (row["anomalies"], row["anomalies_found"]) == (2, 2)
+    assert (row["alarms_right_share"], row["anomalies_found_share"]) == (0.5, 1)
+    assert row["event_f1"] == pytest.approx(2 / 3)
+    # normalised, both that are right are above those that are not
+    assert row["oracle_event_f1"] == 1
+    assert row["alarms_false_per_1000_rows"] == 10
+    assert row["alarm_delay"] == 1.5
+    assert row["normal_rows_alarmed"] == 6 / 180
+    per_day = row["alarms_false_per_day"]
+    # 200 rows, one a minute
+    assert per_day == pytest.approx(2 / (200 / 1440)) if dataset == "smd" else np.isnan(per_day)
 
 
 def few_rows(benchmark: Benchmark) -> Benchmark:
@@ -108,6 +183,7 @@ def test_other_labels_give_the_same_scores_and_the_same_threshold(detector: str)
     run = replace(RUN, detector=detector, quick=detector != "default-network")
     one, other = (clean._one_model(run, rows, "cpu") for rows in (benchmark, turned))
     np.testing.assert_array_equal(one.scores, other.scores)
+    assert one.alarms.alarms == other.alarms.alarms
     # the share of rows above it, on the same scores
     assert [found["alarm_rate"] for found in one.metrics] == [
         found["alarm_rate"] for found in other.metrics
@@ -126,6 +202,7 @@ def test_a_row_has_every_measure_the_tables_show() -> None:
     row = clean.execute(replace(RUN, detector="magnitude"), None, "cpu")
     wanted = {"average_precision", "vus_pr_tsb_ad", "auroc", "oracle_f1", "f1",
               "oracle_point_adjusted_f1", "pooled_auroc", "fit_seconds"}  # fmt: skip
+    wanted |= {column.metric for column in (*SHARES, PER_DAY, PER_ROWS, DELAY)}
     assert wanted <= row.keys()
 
 

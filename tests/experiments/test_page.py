@@ -20,6 +20,7 @@ from subadjacent.experiments.comparison import (
 )
 from subadjacent.experiments.figures import draw, read_arrays, write_arrays
 from subadjacent.experiments.page import missing_words, page, shown, table_files
+from subadjacent.experiments.plan import Selection
 from subadjacent.experiments.results import Results
 from subadjacent.experiments.run import CLEAN, PUBLISHED
 from subadjacent.experiments.summary_text import SummaryText, _listed
@@ -138,6 +139,27 @@ def test_runs_still_to_be_made_are_counted(results: Results, tmp_path: Path) -> 
     assert missing_words(table("table3"), Results(tmp_path), selection) == (
         f"{every} of the {every} runs of this table are still to be made.\n\n"
     )
+
+
+def test_rows_from_before_a_table_was_measured_are_counted(tmp_path: Path) -> None:
+    selection = Selection(datasets=("msl",), seeds=1, protocols=(CLEAN,))
+    decisions = table("decisions")
+    rows = Results(tmp_path)
+    runs = decisions.runs(selection)
+    for run in runs[:-1]:
+        rows.add(run, {"average_precision": 0.5})
+    assert missing_words(decisions, rows, selection) == (
+        f"1 of the {len(runs)} runs of this table are still to be made.\n\n"
+        f"{len(runs) - 1} of the {len(runs)} runs of this table were made before it was measured, "
+        "and are still to be made again.\n\n"
+    )
+
+
+def test_the_page_says_how_to_read_decisions(results: Results) -> None:
+    text = page(results, shown(results), "results")
+    section = text[text.index("## Beyond the paper: alarms at the label-free threshold") :]
+    assert section.index("**oracle**") < section.index("| detector |")
+    assert text.count("**oracle**") == 1
 
 
 def test_lists_of_words() -> None:

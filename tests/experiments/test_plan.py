@@ -8,11 +8,11 @@ import pytest
 
 from experiments.committed import RESULTS
 from subadjacent.errors import DataNotFound, InputError
-from subadjacent.experiments.catalogue import names
+from subadjacent.experiments.catalogue import names, table
 from subadjacent.experiments.datasets import KINDS
 from subadjacent.experiments.plan import Selection, available, make_plan
 from subadjacent.experiments.results import Results
-from subadjacent.experiments.run import CLEAN, Run
+from subadjacent.experiments.run import CLEAN, PUBLISHED, Run
 
 ANY = Selection(datasets=())
 
@@ -37,6 +37,43 @@ def test_only_what_has_no_row_is_made(tmp_path: Path) -> None:
     assert plan.there > len(plan.runs)
 
 
+def rows_of_nothing(folder: Path, selection: Selection) -> Results:
+    """A row for every run of the table of decisions, all from before alarms were counted."""
+    results = Results(folder)
+    for run in table("decisions").runs(selection):
+        results.add(run, {"average_precision": 0.5})
+    return results
+
+
+def test_rows_from_before_a_column_was_measured_are_made_again_only_if_wanted(
+    tmp_path: Path,
+) -> None:
+    selection = Selection(datasets=("nips-ts",), seeds=1)
+    results = rows_of_nothing(tmp_path, selection)
+    runs = table("decisions").runs(selection)
+    detectors = [run for run in runs if run.detector != "facts"]
+    left = make_plan(["decisions"], selection, results, tmp_path, run=True)
+    assert (left.runs, left.there, left.outdated) == ((), len(runs), len(detectors))
+    again = make_plan(["decisions"], selection, results, tmp_path, run=True, refresh=True)
+    assert again.runs == tuple(detectors)
+    assert (again.there, again.outdated) == (1, 0)
+    # what was made again is not outdated, even where there was nothing to measure
+    results.add(detectors[0], {"event_f1": float("nan")})
+    again = make_plan(["decisions"], selection, results, tmp_path, run=True, refresh=True)
+    assert again.runs == tuple(detectors[1:])
+    shown = make_plan(["decisions"], selection, results, tmp_path, run=False)
+    assert (shown.runs, shown.outdated) == ((), 0)
+
+
+def test_other_tables_and_the_published_protocol_have_no_outdated_rows(tmp_path: Path) -> None:
+    for name in ("table2", "table3", "ablation-default"):
+        plan = make_plan([name], ANY, Results(RESULTS), tmp_path, run=True, refresh=True)
+        assert (plan.runs, plan.outdated) == ((), 0)
+    published = Selection(datasets=("nips-ts",), protocols=(PUBLISHED,))
+    with pytest.raises(DataNotFound):
+        make_plan(["decisions"], published, Results(RESULTS), tmp_path, run=True, refresh=True)
+
+
 def test_neither_data_nor_rows_is_an_error_that_says_where_to_look(tmp_path: Path) -> None:
     with pytest.raises(DataNotFound) as found:
         make_plan(["table2", "figure3"], ANY, Results(tmp_path), tmp_path, run=True)
@@ -46,7 +83,7 @@ def test_neither_data_nor_rows_is_an_error_that_says_where_to_look(tmp_path: Pat
 
 def test_what_can_be_made_is_made_and_the_rest_is_named(tmp_path: Path) -> None:
     plan = make_plan(names(["all"]), ANY, Results(tmp_path), tmp_path, run=True)
-    tables = ["table1", "table3", "ablation-default", "ablation-kinds"]
+    tables = ["table1", "table3", "decisions", "ablation-default", "ablation-kinds"]
     assert [table.name for table in plan.tables] == tables
     assert [figure.name for figure in plan.compute] == ["figure5"]
     assert set(plan.lacking) == {*names(["all"])} - {*tables, "figure5"}

@@ -9,8 +9,7 @@ import typer
 
 from subadjacent.cli import options as option
 from subadjacent.cli.output import print_json
-from subadjacent.cli.progress import Bar, say
-from subadjacent.errors import InputError
+from subadjacent.cli.progress import Bar
 
 
 def _check_threshold(score: float | None) -> float | None:
@@ -31,33 +30,22 @@ def evaluate(
             "'anomalous' says it where this is left out.",
         ),
     ] = None,
+    time: option.Time = None,
+    entity: option.Entity = None,
     seed: Annotated[
         int, typer.Option(min=0, max=option.LARGEST_SEED, help="Of the random score.")
     ] = 0,
     quiet: option.Quiet = False,
 ) -> None:
-    """Compare scores with labels, without point adjustment, beside a random score."""
+    """Compare scores and alarms with labels, without point adjustment, beside a random score."""
     import numpy as np
 
-    from subadjacent.data.files import Columns, open_files
-    from subadjacent.evaluation.summary import with_controls
+    from subadjacent.workflow import evaluate as workflow
 
-    rows = open_files([file], Columns(label=label))
-    for note in rows.notes:
-        say(note, quiet=quiet)
+    rows = option.open_rows([file], time=time, entity=entity, label=label, quiet=quiet)
     part = rows.whole()
-    frame = part.frame
-    if score not in frame.columns:
-        raise InputError(f"{file} has no column {score!r}; it has {', '.join(frame.columns)}")
-    scores = frame[score].to_numpy()
-    if threshold is None:
-        if "anomalous" not in frame.columns:
-            raise InputError("--threshold is needed where there is no column 'anomalous'")
-        flagged = frame["anomalous"].to_numpy() > 0
-        threshold = float(scores[~flagged].max()) if (~flagged).any() else float("-inf")
-    assert part.labels is not None, "the label column was asked for by name"
     rng = np.random.default_rng(seed)
     with Bar("comparing", quiet=quiet) as bar:
         bar.wait()
-        metrics = with_controls(scores, part.labels, threshold, rng)
+        metrics = workflow.evaluate(part, rng, score=score, threshold=threshold, name=file)
     print_json(metrics)

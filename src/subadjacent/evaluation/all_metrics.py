@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 
 from subadjacent.evaluation.adjust import point_adjust
 from subadjacent.evaluation.affiliation import affiliation
-from subadjacent.evaluation.inputs import check_scored, check_threshold
+from subadjacent.evaluation.inputs import check_predicted, check_scored
 from subadjacent.evaluation.metrics import (
     best_pa_k_area,
     best_point_adjusted_f1,
@@ -21,11 +21,11 @@ from subadjacent.evaluation.volume import volumes
 
 
 def all_metrics(
-    scores: ArrayLike, labels: ArrayLike, threshold: float, *, window: int = 100
+    scores: ArrayLike, labels: ArrayLike, alarmed: ArrayLike, *, window: int = 100
 ) -> dict[str, float]:
     """``summarise``, and the measures that published tables are made of; all in one dict.
 
-    Rows above ``threshold`` are alarmed. ``window`` is the longest buffer of the volumes. Names
+    ``alarmed`` says which rows are. ``window`` is the longest buffer of the volumes. Names
     that begin with ``oracle_`` are of the threshold that the labels would choose for that measure.
     What is undefined is nan, as the docstring of each measure says.
 
@@ -33,7 +33,7 @@ def all_metrics(
     comparison with published ones, beside the same numbers of a random score.
     """
     values, anomalous = check_scored(scores, labels)
-    alarmed = values > check_threshold(threshold)
+    alarmed, _ = check_predicted(alarmed, anomalous)
     adjusted = point_adjust(alarmed, anomalous)
     best = best_point_adjusted_f1(values, anomalous)
     best_adjusted = point_adjust(values > best.threshold, anomalous)
@@ -41,7 +41,7 @@ def all_metrics(
     original = volumes(values, anomalous, window, variant="original")
     nearness = affiliation(alarmed, anomalous)
     return {
-        **summarise(values, anomalous, threshold),
+        **summarise(values, anomalous, alarmed),
         "vus_roc_tsb_ad": tsb_ad.roc,
         "vus_pr_tsb_ad": tsb_ad.pr,
         "vus_roc_original": original.roc,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -44,14 +42,6 @@ def check_scored(
     values, anomalous = check_scores(scores), check_flags("labels", labels)
     _same_length("scores", values, anomalous)
     return values, anomalous
-
-
-def check_threshold(threshold: Any) -> float:
-    """Any number; infinity raises no alarm, minus infinity nothing else."""
-    real = isinstance(threshold, Real) and not isinstance(threshold, bool)
-    if not real or math.isnan(threshold):
-        raise InputError(f"threshold must be a number; got {threshold!r}")
-    return float(threshold)
 
 
 def _same_length(name: str, values: NDArray[Any], labels: NDArray[np.bool_]) -> None:

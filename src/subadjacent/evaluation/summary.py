@@ -1,40 +1,38 @@
-"""Plain metrics of one series of scores, and those of a random score for comparison."""
+"""Plain metrics of scores and alarms, and those of a random score for comparison."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subadjacent.errors import InputError
+from subadjacent.evaluation.alarm_oracle import measures_with_oracle
+from subadjacent.evaluation.alarms import count_alarms, joined_runs, total
 from subadjacent.evaluation.events import (
     detection_delay,
     events_found,
     false_alarm_runs,
     false_alarms_per_1000,
 )
-from subadjacent.evaluation.inputs import check_predicted, check_scored, check_threshold
+from subadjacent.evaluation.inputs import check_predicted, check_scored
 from subadjacent.evaluation.metrics import auroc, average_precision, best_f1, f1, precision, recall
 from subadjacent.evaluation.segments import segments
 
 RANDOM_SERIES = 20
 
 
-def summarise(scores: ArrayLike, labels: ArrayLike, threshold: float) -> dict[str, float]:
-    """All plain measures, none of them adjusted; rows above ``threshold`` are alarmed.
+def summarise(scores: ArrayLike, labels: ArrayLike, alarmed: ArrayLike) -> dict[str, float]:
+    """All plain measures, none of them adjusted; ``alarmed`` says which rows are.
 
-    ``auroc`` and ``average_precision`` do not depend on the threshold. ``oracle_f1`` does not
+    ``auroc`` and ``average_precision`` do not depend on what is alarmed. ``oracle_f1`` does not
     either: it is the F1 at the threshold that the labels would choose. What is undefined is nan,
     as the docstring of each measure says.
     """
     values, anomalous = check_scored(scores, labels)
-    return _summarise(values, anomalous, values > check_threshold(threshold))
-
-
-def _summarise(
-    values: NDArray[np.float64], anomalous: NDArray[np.bool_], alarmed: NDArray[np.bool_]
-) -> dict[str, float]:
+    alarmed, _ = check_predicted(alarmed, anomalous)
     return {
         "precision": precision(alarmed, anomalous),
         "recall": recall(alarmed, anomalous),
@@ -52,40 +50,73 @@ def _summarise(
 
 
 def with_controls(
-    scores: ArrayLike, labels: ArrayLike, threshold: float, rng: np.random.Generator
+    scores: ArrayLike, labels: ArrayLike, alarmed: ArrayLike, rng: np.random.Generator
 ) -> dict[str, dict[str, float]]:
     """``summarise`` for these scores, and its mean over 20 random scores that alarm as often.
 
     A measure on which both rows are alike says nothing for the detector. The mean leaves out
     random scores for which a measure is undefined, such as the delay when nothing was found.
     """
-    values, _ = check_scored(scores, labels)
-    return decided_with_controls(values, labels, values > check_threshold(threshold), rng)
+    _check_generator(rng)
+    values, anomalous = check_scored(scores, labels)
+    alarmed, _ = check_predicted(alarmed, anomalous)
+    return {
+        "this detector": summarise(values, anomalous, alarmed),
+        "random score": _random(anomalous, int(alarmed.sum()), rng),
+    }
 
 
-def decided_with_controls(
-    scores: ArrayLike, labels: ArrayLike, alarmed: ArrayLike, rng: np.random.Generator
+def alarms_with_controls(
+    flags: Sequence[ArrayLike],
+    scores: Sequence[ArrayLike],
+    labels: Sequence[ArrayLike],
+    rng: np.random.Generator,
+    interval: float | None = None,
 ) -> dict[str, dict[str, float]]:
-    """The same where no one threshold says it: ``alarmed`` is 1 for the rows of alarms, else 0."""
+    """Alarms of one or several entities against anomalies, and those of 20 random scores.
+
+    Parameters
+    ----------
+    flags, scores, labels
+        For each entity, one value a row. Flagged rows are joined into alarms; scores are for the
+        oracle alone, and must be in one unit.
+    rng
+        Draws the random scores, which flag as many rows. They have no oracle.
+    interval
+        Seconds from row to row, where they are known.
+    """
+    _check_generator(rng)
+    pairs = [check_predicted(*pair) for pair in zip(flags, labels, strict=True)]
+    counts = total(count_alarms(joined_runs(one), known) for one, known in pairs)
+    flagged = sum(int(one.sum()) for one, _ in pairs)
+    ends = np.cumsum([len(known) for _, known in pairs])
+    rows = []
+    for _ in range(RANDOM_SERIES):
+        drawn = np.split(rng.permutation(ends[-1]) < flagged, ends[:-1])
+        random_counts = (
+            count_alarms(joined_runs(one), known)
+            for one, (_, known) in zip(drawn, pairs, strict=True)
+        )
+        rows.append(total(random_counts).measures(interval))
+    return {
+        "this detector": measures_with_oracle(counts, scores, labels, interval),
+        "random score": {name: _mean_defined([row[name] for row in rows]) for name in rows[0]},
+    }
+
+
+def _check_generator(rng: Any) -> None:
     if not isinstance(rng, np.random.Generator):
         raise InputError(f"rng must be a numpy.random.Generator; got {rng!r}")
-    values, anomalous = check_scored(scores, labels)
-    flagged, _ = check_predicted(alarmed, anomalous)
-    return {
-        "this detector": _summarise(values, anomalous, flagged),
-        "random score": _random(anomalous, int(flagged.sum()), rng),
-    }
 
 
 def _random(labels: NDArray[np.bool_], alarms: int, rng: np.random.Generator) -> dict[str, float]:
     """Mean summary of random scores of which exactly ``alarms`` rows are alarmed."""
     n = len(labels)
-    # the ranks of a uniform score: every measure depends on these alone, and they have no ties,
-    # so that a threshold alarms as many rows as it should
-    rows = [
-        summarise(rng.permutation(n).astype(np.float64), labels, n - alarms - 1)
-        for _ in range(RANDOM_SERIES)
-    ]
+    rows = []
+    for _ in range(RANDOM_SERIES):
+        # the ranks of a uniform score: every measure depends on these alone
+        ranks = rng.permutation(n)
+        rows.append(summarise(ranks.astype(np.float64), labels, ranks >= n - alarms))
     return {name: _mean_defined([row[name] for row in rows]) for name in rows[0]}
 
 

@@ -36,10 +36,14 @@ PAPERS = {
 }
 # not in the paper
 OURS = {
+    "decisions": "alarms at the label-free threshold, and the anomalies they find",
     "ablation-default": "parts of the default detector, left out in turn",
     "ablation-kinds": "states and shapes never seen, on generated kinds of anomaly",
 }
 TABLES = PAPERS | OURS
+# table → a column that it shows and that rows made before it was measured do not have; all
+# columns of such a table came at once
+LATER_COLUMNS = {"decisions": "event_f1"}
 FIGURES = {
     "figure3": "attention matrices",
     "figure5": "five kinds of anomaly, and what leads to their scores",
@@ -107,6 +111,15 @@ def table(name: str) -> TableDefinition:
     module = import_module(f"subadjacent.experiments.tables.{name.replace('-', '_')}")
     definition: TableDefinition = module.TABLE
     return definition
+
+
+def outdated(name: str, results: Results, selection: Selection) -> list[Run]:
+    """Runs of a table that have a row, but one from before its columns were measured."""
+    if name not in LATER_COLUMNS:
+        return []
+    # rows that say how large a dataset is have none of a detector's columns
+    runs = [run for run in table(name).runs(selection) if run.detector != "facts"]
+    return results.without(runs, LATER_COLUMNS[name])
 
 
 def figure(name: str) -> FigureDefinition:

@@ -8,6 +8,7 @@ from subadjacent.experiments.catalogue import (
     TABLES,
     TableDefinition,
     figure,
+    outdated,
     table,
 )
 from subadjacent.experiments.figures import read_arrays
@@ -36,6 +37,25 @@ still to be made; *no data*, a dataset that was not at hand. `published` is the 
 label leaks and all; `clean` is what a user would get. A random score and an untrained network stand
 in every comparison: a row that does not beat them says nothing.
 """
+
+# table → how to read it
+READING = {
+    "decisions": """What a person who answers every alarm would see. Each detector keeps the
+threshold that it learned from training rows; no label has been near it. An **alarm** is right if it
+touches an anomaly widened by 5 rows on both sides, and an **anomaly** is found if an alarm touches
+it so. F1 is the harmonic mean of the two shares. Counts of all entities are added up before
+anything is divided, since that is how a user meets them: an entity that alarms all day counts with
+all its alarms. False alarms are those that are not right, for one entity: a day where the time
+between rows is known, else in 1,000 rows. The delay is the mean number of rows from the start of an
+anomaly that was found to its first alarmed row.
+
+The **oracle** is the best F1 that any one threshold would give, picked on the labels: rows of the
+same scores above it, joined over gaps of up to 10 rows. Far above F1, it says that the scores are
+good and the decision is not; a decision that is more than a threshold may be better than it. It
+may alarm a fifth of the normal rows, or as many as the detector does, and no more: one alarm that
+never ends is right, and finds everything. For the same reason read F1 beside the share of
+**normal rows in alarms**, and beside the F1 of a random score.""",
+}
 
 
 def shown(results: Results) -> Selection:
@@ -74,12 +94,19 @@ def table_files(
 
 
 def missing_words(definition: TableDefinition, results: Results, selection: Selection) -> str:
-    """A sentence on runs of a table that were not made; empty when all were."""
+    """Sentences on runs of a table that were not made, or too early; empty when all are there."""
     runs = dict.fromkeys(definition.runs(selection))
     missing = len(results.missing(runs))
-    if not missing:
-        return ""
-    return f"{missing} of the {len(runs)} runs of this table are still to be made.\n\n"
+    old = len(outdated(definition.name, results, selection))
+    words = ""
+    if missing:
+        words += f"{missing} of the {len(runs)} runs of this table are still to be made.\n\n"
+    if old:
+        words += (
+            f"{old} of the {len(runs)} runs of this table were made before it was measured, and "
+            "are still to be made again.\n\n"
+        )
+    return words
 
 
 def _section(
@@ -95,7 +122,8 @@ def _section(
     tables = definition.result_tables(results, selection)
     body = "\n".join(markdown(each) for each in tables)
     missing = missing_words(definition, results, selection)
-    return f"## {heading}: {words}\n\n{links}\n\n{missing}{body}"
+    reading = f"{READING[definition.name]}\n\n" if definition.name in READING else ""
+    return f"## {heading}: {words}\n\n{links}\n\n{reading}{missing}{body}"
 
 
 def _figure(name: str, words: str, results: Results, files: str) -> str:

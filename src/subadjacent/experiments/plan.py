@@ -19,6 +19,7 @@ from subadjacent.experiments.catalogue import (
     FigureDefinition,
     TableDefinition,
     figure,
+    outdated,
     table,
 )
 from subadjacent.experiments.datasets import KINDS, data_of, fingerprint_of, title_of
@@ -107,9 +108,11 @@ class Plan:
     shown
         The selection that tables are laid out for: datasets to run on, and those with rows.
     runs
-        Runs that are needed and have no row.
+        Runs to make: those that are needed and have no row, and outdated ones if wanted.
     there
-        Number of needed runs that have a row.
+        Number of needed runs that have a row and are not made again.
+    outdated
+        Number of needed runs whose row lacks columns of a table and is left as it is.
     compute
         Figures whose arrays must be computed.
     lacking
@@ -121,6 +124,7 @@ class Plan:
     shown: Selection
     runs: tuple[Run, ...]
     there: int
+    outdated: int
     compute: tuple[FigureDefinition, ...]
     lacking: tuple[str, ...]
 
@@ -132,6 +136,7 @@ def make_plan(
     root: Path | str | None,
     *,
     run: bool,
+    refresh: bool = False,
 ) -> Plan:
     """Find out what must be made for some tables and figures.
 
@@ -147,6 +152,8 @@ def make_plan(
         Folder of the datasets.
     run
         Whether runs are to be made; if not, no dataset is looked for.
+    refresh
+        Whether to make runs again whose row lacks columns of a table.
 
     Raises
     ------
@@ -162,7 +169,8 @@ def make_plan(
     tables = [table(name) for name in names if name in TABLES]
     runs = [needed for each in tables for needed in each.runs(selection)] if run else []
     _refuse_other_data(runs, results, root)
-    missing = results.missing(runs)
+    old = [one for name in names if run for one in outdated(name, results, selection)]
+    missing = [*results.missing(runs), *(old if refresh else ())]
     for needed in missing:
         if needed.dataset not in near:
             raise absence(SOURCES[needed.dataset], data_root(root))
@@ -180,7 +188,8 @@ def make_plan(
     return Plan(
         tuple(each for each in tables if each.name not in empty),
         tuple(each for each in figures if each.name not in unseen),
-        shown, tuple(missing), len(set(runs)) - len(missing), tuple(compute), (*empty, *unseen),
+        shown, tuple(missing), len(set(runs)) - len(missing), 0 if refresh else len(old),
+        tuple(compute), (*empty, *unseen),
     )  # fmt: skip
 
 

@@ -76,7 +76,7 @@ def build_page(
 
     Rows that were fitted on are left out of the metrics.
     """
-    from subadjacent.evaluation.summary import decided_with_controls
+    from subadjacent.evaluation.summary import with_controls
     from subadjacent.report.page import page
 
     facts = {"Read as": "; ".join(notes)} if notes else {}
@@ -85,13 +85,10 @@ def build_page(
         facts["Fitted on"] = f"{int(fitted.sum()):,} of {len(fitted):,} rows, the first ones"
     metrics = None
     if part.labels is not None and judged.any():
-        scores, alarmed = (
-            column.to_numpy()[judged] for column in (assessment.scores, assessment.anomalous)
-        )
+        scores = assessment.scores.to_numpy()[judged]
+        alarmed = assessment.anomalous.to_numpy()[judged]
         with uncounted("comparing with labels", watch):
-            metrics = decided_with_controls(
-                scores, part.labels[judged], alarmed, np.random.default_rng(0)
-            )
+            metrics = with_controls(scores, part.labels[judged], alarmed, np.random.default_rng(0))
         if fitted is not None:
             facts["Metrics of"] = f"the {int(judged.sum()):,} rows after those"
     return page(

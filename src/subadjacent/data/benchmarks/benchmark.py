@@ -88,6 +88,8 @@ class Source:
         What entities are called, in the plural.
     generate
         Generates the dataset where there is no file.
+    interval
+        Seconds from row to row; None where nobody says how long the rows took.
     """
 
     name: str
@@ -108,6 +110,7 @@ class Source:
     fingerprints: tuple[str, ...] = ()
     unit: str = "entities"
     generate: Callable[..., Benchmark] | None = None
+    interval: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,7 @@ SOURCES: dict[str, Source] = {
                 what="SWaT.A1 & A2 (December 2015)",
                 files=f"{TRAIN}.xlsx and {TEST}.xlsx (or the same as .csv)", folder="SWaT",
             ),
+            interval=1.0,
         ),
         Source(
             "wadi", "WADI", "a water distribution network, 16 days",
@@ -96,6 +97,7 @@ SOURCES: dict[str, Source] = {
                 "WADI_attackdataLABLE.csv,",
                 folder="WADI",
             ),
+            interval=1.0,
         ),
         Source(
             "psm", "PSM", "pooled metrics of servers at eBay, by the minute",
@@ -114,6 +116,7 @@ SOURCES: dict[str, Source] = {
                 Download(f"{RAW}/eBay/RANSynCoders/main/data/", file, f"PSM/{file}")
                 for file in ("train.csv", "test.csv", "test_label.csv")
             ),
+            interval=60.0,
         ),
         Source(
             "msl", "MSL", "telemetry of the rover Curiosity",
@@ -161,6 +164,7 @@ SOURCES: dict[str, Source] = {
                 for split in FOLDERS
             ),
             unit="machines",
+            interval=60.0,
         ),
         Source(
             "nips-ts", "NeurIPS-TS", "one noisy sine with five kinds of anomaly, made up",

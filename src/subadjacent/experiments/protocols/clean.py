@@ -2,7 +2,8 @@
 
 No label reaches fitting, scoring or the threshold. Rows are scaled by training rows, training
 stops early on the last of them, every dataset has the same score, and the threshold follows from
-training scores. One model scores all entities; metrics are means over entities.
+training scores. One model scores all entities; metrics are means over entities. Alarms are counted
+over all entities together, as a person who answers them would.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.data.benchmarks import Benchmark
+from subadjacent.data.benchmarks import SOURCES, Benchmark
 from subadjacent.data.series import TrainSeries
+from subadjacent.evaluation.alarm_oracle import measures_with_oracle
+from subadjacent.evaluation.alarms import AlarmCounts, count_alarms, total
 from subadjacent.evaluation.all_metrics import all_metrics
 from subadjacent.evaluation.metrics import auroc, average_precision, best_f1
 from subadjacent.experiments.datasets import cut_entities, load
@@ -29,15 +32,22 @@ def execute(run: Run, root: str | None, device: str) -> dict[str, Any]:
     benchmark = load(run, root)
     pieces = cut_entities(benchmark) if run.per_entity else [benchmark]
     outcomes = [_one_model(run, piece, device) for piece in pieces]
-    scores = np.concatenate([outcome.scores for outcome in outcomes])
-    labels = np.concatenate([test.labels for test in benchmark.test])
+    scores = np.concatenate([scores for outcome in outcomes for scores in outcome.scores])
+    labels = [test.labels for test in benchmark.test]
+    pooled = np.concatenate(labels)
     return (
         mean_over_entities([metrics for outcome in outcomes for metrics in outcome.metrics])
         | {
-            "pooled_auroc": auroc(scores, labels),
-            "pooled_average_precision": average_precision(scores, labels),
-            "pooled_oracle_f1": best_f1(scores, labels).f1,
+            "pooled_auroc": auroc(scores, pooled),
+            "pooled_average_precision": average_precision(scores, pooled),
+            "pooled_oracle_f1": best_f1(scores, pooled).f1,
         }
+        | measures_with_oracle(
+            total(outcome.alarms for outcome in outcomes),
+            [scores for outcome in outcomes for scores in outcome.normalized],
+            labels,
+            _interval(run.dataset),
+        )
         | {
             "fit_seconds": sum(outcome.fit_seconds for outcome in outcomes),
             "score_seconds": sum(outcome.score_seconds for outcome in outcomes),
@@ -47,10 +57,15 @@ def execute(run: Run, root: str | None, device: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ModelOutcome:
-    """Scores of one fitted detector, its metrics entity by entity, and seconds."""
+    """What one fitted detector makes of its entities, and seconds.
 
-    scores: NDArray[Any]
+    ``normalized`` are the scores in units of the threshold: in these, models can be compared.
+    """
+
+    scores: list[NDArray[Any]]
+    normalized: list[NDArray[Any]]
     metrics: list[dict[str, float]]
+    alarms: AlarmCounts
     fit_seconds: float
     score_seconds: float
 
@@ -60,14 +75,33 @@ def _one_model(run: Run, benchmark: Benchmark, device: str) -> _ModelOutcome:
     started = time.perf_counter()
     detector.fit(as_input(benchmark.train))
     fitted = time.perf_counter()
-    scores = detector.decision_function(as_input([test.rows for test in benchmark.test]))
+    assessment = detector.assess(as_input([test.rows for test in benchmark.test]))
+    scores = _by_entity(assessment.scores)
     scored = time.perf_counter()
-    by_entity = list(scores.values()) if isinstance(scores, dict) else [scores]
     metrics = [
-        all_metrics(entity_scores, test.labels, detector.threshold_)
-        for entity_scores, test in zip(by_entity, benchmark.test, strict=True)
+        all_metrics(judgement.scores, test.labels, judgement.anomalous)
+        for judgement, test in zip(assessment.judgements, benchmark.test, strict=True)
     ]
-    return _ModelOutcome(np.concatenate(by_entity), metrics, fitted - started, scored - fitted)
+    # no channels: nobody reads the causes
+    alarms = assessment.alarms(channels=0)
+    counts = total(
+        count_alarms(
+            [(alarm.first, alarm.last) for alarm in alarms if alarm.entity == test.rows.entity],
+            test.labels,
+        )
+        for test in benchmark.test
+    )
+    normalized = _by_entity(assessment.normalized_scores)
+    return _ModelOutcome(scores, normalized, metrics, counts, fitted - started, scored - fitted)
+
+
+def _by_entity(scores: Any) -> list[NDArray[Any]]:
+    return list(scores.values()) if isinstance(scores, dict) else [scores]
+
+
+def _interval(dataset: str) -> float | None:
+    """Seconds from row to row, where they are published."""
+    return SOURCES[dataset].interval if dataset in SOURCES else None
 
 
 def as_input(series: Sequence[TrainSeries]) -> Any:

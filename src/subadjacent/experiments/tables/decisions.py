@@ -1,0 +1,140 @@
+"""Alarms of every detector at its label-free threshold, one table a dataset; our own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from subadjacent.data.benchmarks import SOURCES
+from subadjacent.evaluation.alarms import MARGIN
+from subadjacent.experiments.comparison import (
+    CLEAN_CONTROLS,
+    DETERMINISTIC,
+    NOT_RUN,
+    PERCENT,
+    Cell,
+    ResultTable,
+    Variant,
+    dataset_title,
+    facts_of,
+)
+from subadjacent.experiments.plan import PAPER, Selection
+from subadjacent.experiments.results import Results
+from subadjacent.experiments.run import CLEAN, Run
+from subadjacent.experiments.tables.ablation_default import LOOKING_BACK
+from subadjacent.experiments.tables.table2 import (
+    ANOMALY_TRANSFORMER,
+    DEFAULT,
+    OURS,
+    WITH_NETWORK,
+)
+
+
+class _Column(NamedTuple):
+    """A heading, the column of results below it, what to multiply it by, and digits."""
+
+    heading: str
+    metric: str
+    unit: float = 1.0
+    digits: int = 1
+
+
+VARIANTS = (
+    DEFAULT,
+    LOOKING_BACK,
+    WITH_NETWORK,
+    replace(OURS, label="the paper's network"),
+    ANOMALY_TRANSFORMER,
+    *CLEAN_CONTROLS,
+)
+SHARES = (
+    _Column("alarms", "alarms", digits=0),
+    _Column("right, %", "alarms_right_share", PERCENT),
+    _Column("anomalies found, %", "anomalies_found_share", PERCENT),
+    _Column("F1 of events, %", "event_f1", PERCENT),
+    _Column("oracle F1, %", "oracle_event_f1", PERCENT),
+    _Column("normal rows in alarms, %", "normal_rows_alarmed", PERCENT),
+)
+PER_DAY = _Column("false alarms a day", "alarms_false_per_day", digits=2)
+PER_ROWS = _Column("false alarms per 1,000 rows", "alarms_false_per_1000_rows", digits=2)
+# rows from anomaly to anomaly below which their margins fill most of what lies between
+CROWDED = 4 * MARGIN
+DELAY = _Column("delay, rows", "alarm_delay")
+
+
+class DecisionsTable:
+    """One table for each dataset; a row for each detector."""
+
+    name = "decisions"
+    title = "Alarms at the label-free threshold"
+
+    def runs(self, selection: Selection) -> list[Run]:
+        """Every detector on every dataset, under the clean protocol."""
+        if not selection.clean:
+            return []
+        return [
+            run
+            for variant in VARIANTS
+            for dataset in selection.among(PAPER)
+            for run in _seeds(variant, dataset, selection)
+        ] + [facts_of(dataset, selection.quick) for dataset in selection.among(PAPER)]
+
+    def result_tables(self, results: Results, selection: Selection) -> list[ResultTable]:
+        """What alarms come to on each dataset that is there or has rows."""
+        if not selection.clean:
+            return []
+        return [_table(dataset, results, selection) for dataset in selection.among(PAPER)]
+
+
+def _table(dataset: str, results: Results, selection: Selection) -> ResultTable:
+    title = dataset_title(dataset, results, selection.quick)
+    false_alarms = PER_ROWS if SOURCES[dataset].interval is None else PER_DAY
+    columns = (*SHARES, false_alarms, DELAY)
+    return ResultTable(
+        f"{DecisionsTable.name}-{dataset}",
+        f"{title}: {DecisionsTable.title.lower()} ({CLEAN} protocol)",
+        "detector",
+        tuple(column.heading for column in columns),
+        tuple(
+            (variant.label, tuple(_cell(variant, dataset, column, results, selection)
+                                  for column in columns))
+            for variant in VARIANTS
+        ),
+        _notes(dataset, results, selection),
+    )  # fmt: skip
+
+
+def _cell(
+    variant: Variant, dataset: str, column: _Column, results: Results, selection: Selection
+) -> Cell:
+    by_seed = (results.value(run, column.metric) for run in _seeds(variant, dataset, selection))
+    values = tuple(column.unit * value for value in by_seed if value is not None)
+    return Cell(values, missing="" if values else NOT_RUN, digits=column.digits)
+
+
+def _seeds(variant: Variant, dataset: str, selection: Selection) -> Iterator[Run]:
+    once = selection.quick or variant.detector in DETERMINISTIC
+    for seed in range(1 if once else selection.seeds):
+        yield variant.run(dataset, CLEAN, seed, selection.quick)
+
+
+def _notes(dataset: str, results: Results, selection: Selection) -> tuple[str, ...]:
+    """How many anomalies there are to find, and a warning where they are everywhere."""
+    facts = facts_of(dataset, selection.quick)
+    segments, entities, rows = (
+        results.value(facts, name) for name in ("segments", "entities", "test_rows")
+    )
+    if not segments or not entities or not rows:
+        return ()
+    where = "one series" if entities == 1 else f"{entities:,.0f} entities"
+    notes = [f"{segments:,.0f} anomalies in {where}."]
+    if rows / segments < CROWDED:
+        notes.append(
+            f"There is an anomaly every {rows / segments:.0f} rows, so that nearly every alarm "
+            "touches one: these counts say nothing."
+        )
+    return tuple(notes)
+
+
+TABLE = DecisionsTable()

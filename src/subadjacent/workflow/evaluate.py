@@ -1,0 +1,99 @@
+"""Files with scores and labels → metrics of rows and of alarms, beside those of a random score."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.files import ENTITY
+from subadjacent.data.inputs import read
+from subadjacent.data.series import common_interval
+from subadjacent.errors import InputError
+from subadjacent.evaluation.summary import alarms_with_controls, with_controls
+from subadjacent.workflow.tables import keys_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from subadjacent.data.files import FileRows
+
+ANOMALOUS = "anomalous"
+"""Column that says which rows are alarmed, as the command ``score`` writes it."""
+
+FILL_LIMIT = 10
+"""Missing rows that a clock may bridge, as in every detector by default."""
+
+
+def evaluate(
+    part: FileRows,
+    rng: np.random.Generator,
+    *,
+    score: str = "score",
+    threshold: float | None = None,
+    name: str = "the file",
+) -> dict[str, Any]:
+    """Compare a column of scores with labels.
+
+    Parameters
+    ----------
+    part
+        Rows with labels, from ``open_files``.
+    rng
+        Draws the random scores.
+    score
+        Name of the column of scores.
+    threshold
+        Score above which a row is alarmed; None where the column ``anomalous`` says it.
+    name
+        What messages call the rows.
+
+    Returns
+    -------
+    Metrics of rows under ``this detector`` and ``random score``, and those of alarms, in the same
+    two parts, under ``alarms``.
+    """
+    frame = part.frame
+    if part.labels is None:
+        raise InputError(f"{name} must have a column of labels; name it")
+    if score not in frame.columns:
+        raise InputError(f"{name} has no column {score!r}; it has {', '.join(frame.columns)}")
+    scores = frame[score].to_numpy()
+    if threshold is None:
+        if ANOMALOUS not in frame.columns:
+            raise InputError(f"--threshold is needed where there is no column {ANOMALOUS!r}")
+        flags = frame[ANOMALOUS].to_numpy() > 0
+    else:
+        flags = scores > threshold
+    metrics: dict[str, Any] = with_controls(scores, part.labels, flags, rng)
+    entities = _rows_by_entity(frame)
+    metrics["alarms"] = alarms_with_controls(
+        [flags[rows] for rows in entities],
+        [scores[rows] for rows in entities],
+        [part.labels[rows] for rows in entities],
+        rng,
+        _interval(frame, score),
+    )
+    return metrics
+
+
+def _rows_by_entity(frame: pl.DataFrame) -> list[NDArray[np.intp]]:
+    """Places of the rows of each entity, in their order."""
+    if ENTITY not in frame.columns:
+        return [np.arange(len(frame))]
+    _, entity, counts = np.unique(
+        frame[ENTITY].to_numpy().astype(str), return_inverse=True, return_counts=True
+    )
+    return np.split(np.argsort(entity, kind="stable"), np.cumsum(counts)[:-1])
+
+
+def _interval(frame: pl.DataFrame, score: str) -> float | None:
+    """Seconds from row to row, where all entities have one regular clock."""
+    keys = keys_of(frame)
+    try:
+        table = read(keys.with_columns(frame[score]), fill_limit=FILL_LIMIT)
+    except InputError:
+        # no clock by which rows could be counted in days; nothing else depends on it
+        return None
+    return common_interval(table.series)
