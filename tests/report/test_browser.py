@@ -197,6 +197,67 @@ def test_a_click_on_a_marker_in_the_strip_zooms_there(tab: Page) -> None:
     assert tab.evaluate(RANGE, "detail") != tab.evaluate(RANGE, "whole")
 
 
+def test_every_time_that_an_alarm_was_there_is_shaded_and_leads_to_it(
+    opened: Opener,
+    named: SubAdjacentDetector,
+    assessed: Assessment,
+    alarms: list[Alarm],
+    tmp_path: Path,
+) -> None:
+    again = replace(alarms[0], first=100, last=700, occurrences=((100, 149), (600, 700)))
+    other = replace(alarms[1], first=300, last=304, occurrences=((300, 304),), severity=0.5)
+    path = tmp_path / "again.html"
+    path.write_text(page(named, assessed, title="", alarms=[again, other]), encoding="utf-8")
+    tab = opened(path)
+    minutes = "name => { const {left, right, strength} = Bokeh.documents[0].get_model_by_name(name)"
+    minutes += ".data; const start = Bokeh.documents[0].get_model_by_name('whole').start; return "
+    minutes += (
+        "left.map((one, i) => [(one - start) / 6e4, (right[i] - start) / 6e4, strength[i]]);}"
+    )
+    rows = [(100, 150), (600, 701), (300, 305)]
+
+    def shaded(name: str, chosen: int) -> None:
+        frame(tab)
+        found = tab.evaluate(minutes, name)
+        assert [(left, right) for left, right, _ in found] == [
+            pytest.approx((5 * first, 5 * last)) for first, last in rows
+        ]
+        # the bands of the chosen alarm stand out among the others
+        strengths = [strength for *_, strength in found]
+        strong, weak = 0.22, 0.1
+        numbers = (0, 0, 1)
+        assert strengths == [strong if number == chosen else weak for number in numbers]
+
+    for name in ("bands", "all_bands"):
+        shaded(name, chosen=0)
+    # all of it is in view: a hundred rows more, or as many as the longest time, to either side
+    start, end = tab.evaluate(RANGE, "detail")
+    whole = tab.evaluate(RANGE, "whole")
+    margin = 101 * 300_000
+    assert start == pytest.approx(max(whole[0] + 100.5 * 300_000 - margin, whole[0]))
+    assert end == pytest.approx(whole[0] + 700.5 * 300_000 + margin)
+    tab.keyboard.press("j")
+    shaded("all_bands", chosen=1)
+    # a marker leads to its alarm, whichever of its times it is of
+    tab.mouse.click(*tab.evaluate(MARKER, 1))
+    frame(tab)
+    assert tab.locator("tr[aria-current]").get_attribute("data-alarm") == "0"
+    shaded("all_bands", chosen=0)
+    tab.keyboard.press("Escape")
+    shaded("all_bands", chosen=-1)
+    shaded("bands", chosen=-1)
+    assert tab.locator("#alarm-table .tag").all_inner_texts() == ["2 times"]
+
+
+def test_the_threshold_is_drawn_where_the_severity_is_one(tab: Page) -> None:
+    lines = tab.evaluate("""["overview", "severity"].map(name => {
+      const chart = Bokeh.documents[0].get_model_by_name(name);
+      return [chart.center.filter(one => one.tags?.[0]?.role === "threshold")[0].location,
+              chart.y_range.start <= 0 && chart.y_range.end >= 1];
+    })""")
+    assert lines == [[1, True], [1, True]]
+
+
 def test_keys_go_from_alarm_to_alarm_and_escape_shows_all(tab: Page) -> None:
     count = tab.locator("#alarm-table tbody tr").count()
     chosen = tab.locator("tr[aria-current]")

@@ -181,7 +181,7 @@ def _calm(one: figure) -> None:
 
 
 def _stretches(name: str) -> ColumnDataSource:
-    columns = ("left", "right", "middle", "top", "alarm")
+    columns = ("left", "right", "middle", "top", "strength")
     return ColumnDataSource({column: [] for column in columns}, name=name)
 
 
@@ -195,11 +195,12 @@ def _shade(one: figure, marks: Sequence[ColumnDataSource], width: float = 0) -> 
             "label",
             {"hatch_pattern": "/", "hatch_alpha": 0.35, "fill_alpha": 0.05, "line_alpha": 0.5},
         ),
-        ("alarm", {"fill_alpha": 0.16, "line_alpha": 0.5}),
+        # one of a few rows among thousands is thinner than a pixel, but not its edges
+        ("alarm", {"fill_alpha": "strength", "line_alpha": 0.4, "line_width": width or 1}),
     )
     for source, (role, look) in zip(marks, looks, strict=True):
         shaded = one.vstrip(
-            x0="left", x1="right", source=source, line_width=width, level="underlay", **look
+            x0="left", x1="right", source=source, level="underlay", **{"line_width": width} | look
         )
         shaded.glyph.tags = _role(role)
         shaded.nonselection_glyph = None

@@ -7,12 +7,13 @@ const width = payload.channels.length;
 const drawn = payload.expected ? ["seen", "expected"] : ["seen"];   // of the chosen channel
 const LINES = Object.fromEntries(payload.lines.map((name, i) => [name, drawn.length * width + i]));
 const DENSE = 1500;   // points of a line
+const CHOSEN = 0.22, UNCHOSEN = 0.1;   // how opaque the bands of alarms are
 const MARKS = ["fitted", "labels", "bands"];
 const TYPICAL_TO_THRESHOLD = [0, 1];   // of every severity
 const NEAR_ZERO = 0.5;   // share of the highest value below which an axis begins at zero
 
 let series = all[0], channel = 0, current = -1, attention = payload.attention[0];
-let models, range, planned = false, drawnDense;
+let models, range, planned = false, drawnDense, markerHeight;
 
 const named = name => models.get(name);
 const color = role => getComputedStyle(document.documentElement).getPropertyValue(`--${role}`).trim();
@@ -27,7 +28,8 @@ function strips(source, stretches, top) {
     left, right,
     middle: left.map((one, i) => (one + right[i]) / 2),
     top: left.map(() => top),
-    alarm: stretches.map(one => one[2] ?? -1),
+    // those of the chosen alarm stand out among the others
+    strength: stretches.map(one => one[2] === current && current >= 0 ? CHOSEN : UNCHOSEN),
   };
 }
 
@@ -63,7 +65,12 @@ function drawOverview() {
   // room for the markers
   named("overview").y_range.setv({start: low, end: high + 0.12 * (high - low)});
   named("whole").setv({start: series.place(-0.5), end: series.place(series.last + 0.5)});
-  for (const name of MARKS) strips(named(`all_${name}`), series.info[name], high + 0.04 * (high - low));
+  markerHeight = high + 0.04 * (high - low);
+  drawMarks();
+}
+
+function drawMarks() {
+  for (const name of MARKS) strips(named(`all_${name}`), series.info[name], markerHeight);
 }
 
 // the stretch in view
@@ -173,6 +180,7 @@ function choose(number, cause) {
   if (!alarm) return;
   current = number;
   chooseSeries(alarm.series);
+  drawMarks();
   chooseChannel(cause ?? alarm.channel);
   look(alarm.first - alarm.margin, alarm.last + alarm.margin);
   attention = payload.attention.find(one => one.alarm === number) ?? attention;
@@ -208,6 +216,7 @@ function showWorst(alarms) {
 
 function showAll() {
   current = -1;
+  drawMarks();
   document.querySelector("tr[aria-current]")?.removeAttribute("aria-current");
   look(-0.5, series.last + 0.5);
 }
