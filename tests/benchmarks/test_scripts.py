@@ -49,6 +49,21 @@ def run(
     return run
 
 
+def test_false_alarms_are_a_row_for_each_promise(run: Run, tmp_path: Path) -> None:
+    found = tmp_path / "false_alarms.csv"
+    small = ("--processes", "white", "AR 0.5", "--sizes", "200x2", "--seeds", 2, "--jobs", 1)
+    run("false_alarms", "--output", found, *small)
+    with found.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["process"], row["promise"]) for row in rows] == [
+        (process, promise)
+        for process in ("white", "AR 0.5")
+        for promise in ("1 %", "auto", "1 in n rows")
+    ]
+    assert {(row["rows"], row["channels"], row["seeds"]) for row in rows} == {("200", "2", "2")}
+    assert all(0 <= float(row["mean"]) <= float(row["most"]) <= 100 for row in rows)
+
+
 def test_growth_measures_points_and_writes_a_page(run: Run, tmp_path: Path) -> None:
     found, page = tmp_path / "growth.csv", tmp_path / "growth.md"
     small = ("--axis", "rows", "--sizes", 300, "--detector", "default")

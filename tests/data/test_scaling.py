@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subadjacent.data.entities import PerEntity
-from subadjacent.data.scaling import CHUNK, Scaler, chunks, fit_scalers
+from subadjacent.data.scaling import CHUNK, Scaler, chunks, constant, fit_scalers
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 
@@ -86,6 +86,77 @@ def test_rounding_in_float32_does_not_make_a_constant_vary() -> None:
     scaler = fitted(values)
     assert scaler.deviation.tolist() == [1]
     assert np.abs(scaler.apply(values)).max() < 1
+
+
+@pytest.mark.parametrize(("dtype", "moves"), [(np.float64, True), (np.float32, False)])
+def test_what_moves_follows_the_precision_of_the_values(dtype: Any, moves: bool) -> None:
+    # a latitude, to a metre: two steps of float32 there, a thousand million of float64
+    values = (48.858 + np.tile([-1e-5, 0, 1e-5], 400)[:, None]).astype(dtype)
+    deviation = fitted(values).deviation.item()
+    assert deviation == (pytest.approx(1e-5 * (2 / 3) ** 0.5, rel=1e-6) if moves else 1)
+
+
+def test_ten_roundings_are_no_move_and_eleven_are() -> None:
+    one = float(np.finfo(np.float64).eps)
+    for type_ in (np.float64, np.float32):
+        rounding = float(np.finfo(type_).eps)
+        low, dtypes = np.array([1.0, -1.0]), [np.dtype(np.int8), np.dtype(type_)]
+        # of the largest value: 1 or so, and 2
+        assert constant(low, low + 10 * rounding * (1 - one), dtypes).tolist() == [True, True]
+        assert constant(low, low + 11 * rounding, dtypes).tolist() == [False, False]
+    # whole numbers are not rounded
+    assert not constant(np.array([10**9]), np.array([10**9 + 1]), [np.dtype(np.int64)])[0]
+
+
+def test_variation_too_small_for_a_square_counts_as_none() -> None:
+    values = np.tile([1e-200, 3e-200], 50)[:, None]
+    assert fitted(values).deviation.tolist() == [1]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_an_offset_is_taken_off_before_values_are_rounded(dtype: Any) -> None:
+    # steps of a quarter on four million: all that float32 has there
+    steps = np.random.default_rng(3).integers(-200, 200, size=(3000, 1)) / 4
+    scaler = fitted((4e6 + steps).astype(dtype))
+    wanted = (steps - steps.mean()) / steps.std()
+    np.testing.assert_allclose(scaler.apply((4e6 + steps).astype(dtype)), wanted, atol=1e-6)
+
+
+# ---- bad values
+
+
+def test_values_far_beyond_the_bulk_count_as_being_at_its_bounds_by_hand() -> None:
+    # half of the rows 0 and half 1: nothing may lie more than 1 beyond
+    values = np.tile([0.0, 1.0], 50)[:, None]
+    values[7] = 1e9
+    kept = values.clip(-1, 2)
+    scaler = fitted(values)
+    np.testing.assert_allclose(scaler.center, kept.mean(axis=0))
+    np.testing.assert_allclose(scaler.deviation, kept.std(axis=0))
+
+
+@pytest.mark.parametrize("kind", ["noise", "cycle", "waiting times", "pulses"])
+def test_what_channels_do_by_themselves_is_measured_whole(kind: str) -> None:
+    rng, time = np.random.default_rng(4), np.arange(5000)
+    values = {
+        "noise": rng.normal(size=5000),
+        "cycle": np.sin(time / 9),
+        "waiting times": rng.exponential(size=5000).clip(0, 7),
+        "pulses": np.where(time % 400 == 3, 70.0, 0),
+    }[kind][:, None]
+    mean, deviation = two_passes(values)
+    np.testing.assert_allclose(fitted(values).center, mean, atol=1e-12)
+    np.testing.assert_allclose(fitted(values).deviation, deviation)
+
+
+@pytest.mark.parametrize("bad", [9999.0, -1e6, 15.0])
+def test_a_hundredth_of_bad_values_moves_a_scale_by_a_tenth_at_most(bad: float) -> None:
+    values = np.sin(np.arange(4000) / 9)[:, None] + 0.1 * noise(4000, 1)
+    before = fitted(values)
+    values[np.random.default_rng(5).choice(4000, 40, replace=False)] = bad
+    after = fitted(values)
+    assert after.deviation == pytest.approx(before.deviation, rel=0.1)
+    assert after.center == pytest.approx(before.center, abs=0.1 * before.deviation.item())
 
 
 def test_a_channel_that_moves_little_for_its_size_is_not_blown_up_to_the_clip() -> None:

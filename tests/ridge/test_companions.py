@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
 
+from subadjacent.ridge.axes import CLIP as LEARNING_CLIP
 from subadjacent.ridge.companions import (
     CLIP,
-    FOLDS,
-    LEARNING_CLIP,
     LEAST,
     SHRINKAGE,
+    TIMES,
     Companions,
     CompanionsFit,
     fit_companions,
 )
+from subadjacent.ridge.folds import FOLDS, folds, guarded
 
 Judged = list[NDArray[np.bool_]]
 
@@ -94,22 +93,35 @@ def fit(parts: list[NDArray[np.float32]], judged: Judged | None = None) -> Compa
 
 
 def test_two_channels_that_are_the_same_by_hand() -> None:
-    ones = np.ones((10, 2), np.float32)
-    companions, unseen = fit([ones])
+    # one up, one down, as often in every fold and outside it
+    rows = np.tile(np.array([[1.0, 1.0], [-1.0, -1.0]], np.float32), (100, 1))
+    companions, unseen = fit([rows])
     # both variances and the covariance are 1; a tenth and a thousandth are added to variances,
     # so that a channel is expected to be 1 / 1.101 of the other
     share = 1 / (1 + SHRINKAGE + LEAST)
     np.testing.assert_allclose(companions.weights, [[1, -share], [-share, 1]], rtol=1e-5)
-    np.testing.assert_allclose(unseen[0], 1 - share, rtol=1e-4)
+    np.testing.assert_allclose(unseen[0], rows * (1 - share), rtol=1e-4)
+
+
+def test_a_level_that_channels_share_is_no_relation() -> None:
+    noise = np.random.default_rng(6).normal(size=(3000, 2)).astype(np.float32)
+    np.testing.assert_allclose(
+        fit([noise + 5]).companions.weights, fit([noise]).companions.weights, atol=1e-4
+    )
 
 
 def left_by_regressions(
-    seen: NDArray[np.float64], rows: NDArray[np.float64]
+    seen: NDArray[np.float64], rows: NDArray[np.float64], times: float = 1.0
 ) -> NDArray[np.float64]:
-    """The definition read aloud, with scikit-learn's ridge: a regression for every channel."""
+    """The definition read aloud, with scikit-learn's ridge: a regression for every channel.
+
+    Relations are those of departures from the mean; what is left is of the rows as they are.
+    """
     cut = np.clip(seen, -LEARNING_CLIP, LEARNING_CLIP)
+    cut = cut - cut.mean(axis=0)
     channels, count = cut.shape[1], len(cut)
-    added = SHRINKAGE * (cut**2).sum() / count / channels + LEAST
+    share = times * max(SHRINKAGE, channels / count)
+    added = share * (cut**2).sum() / count / channels + LEAST
     left = np.empty_like(rows)
     for channel in range(channels):
         others = [other for other in range(channels) if other != channel]
@@ -121,8 +133,18 @@ def left_by_regressions(
     return left
 
 
+def left_of_folds(rows: NDArray[np.float64], times: float = 1.0) -> NDArray[np.float64]:
+    """What relations of rows outside each fold and its guard leave of it."""
+    left = np.empty_like(rows)
+    for first, last in folds(len(rows)):
+        low, high = guarded((first, last), len(rows))
+        others = np.concatenate([rows[:low], rows[high:]])
+        left[first:last] = left_by_regressions(others, rows[first:last], times)
+    return left
+
+
 @pytest.mark.parametrize("channels", [1, 2, 6])
-@pytest.mark.parametrize("lengths", [(50,), (7,), (30, 1, 44), (3, 90)])
+@pytest.mark.parametrize("lengths", [(90,), (30, 1, 44), (3, 90)])
 def test_what_is_left_is_by_regressions_on_the_other_folds(
     lengths: tuple[int, ...], channels: int
 ) -> None:
@@ -131,15 +153,40 @@ def test_what_is_left_is_by_regressions_on_the_other_folds(
     parts[0][0] *= 8
     companions, unseen = fit(parts)
     rows = np.concatenate(parts).astype(np.float64)
-    wanted = np.empty_like(rows)
-    for first, last in pairwise(np.linspace(0, len(rows), FOLDS + 1).astype(int)):
-        others = np.concatenate([rows[:first], rows[last:]])
-        wanted[first:last] = left_by_regressions(others, rows[first:last])
     assert [one.shape for one in unseen] == [(rows, channels) for rows in lengths]
-    np.testing.assert_allclose(np.concatenate(unseen), wanted, atol=1e-4)
+    np.testing.assert_allclose(np.concatenate(unseen), left_of_folds(rows), atol=1e-4)
     np.testing.assert_allclose(
         companions.unexplained(rows), left_by_regressions(rows, rows), atol=1e-4
     )
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.5, 3.0])
+def test_the_folds_choose_how_far_relations_of_many_channels_are_held_back(
+    strength: float,
+) -> None:
+    rng = np.random.default_rng(11)
+    rows = rng.normal(size=(100, 30)) + strength * rng.normal(size=(100, 1))
+    errors = {
+        times: float((left_of_folds(rows, times) ** 2 / (rows**2).mean(axis=0)).sum())
+        for times in TIMES
+    }
+    best = min(errors, key=lambda times: errors[times])
+    # noise is held back, a common cause is not
+    assert best == {0.0: TIMES[-1], 0.5: best, 3.0: TIMES[0]}[strength]
+    companions, unseen = fit([rows.astype(np.float32)])
+    np.testing.assert_allclose(unseen[0], left_of_folds(rows, best), atol=1e-3)
+    np.testing.assert_allclose(
+        companions.unexplained(rows), left_by_regressions(rows, rows, best), atol=1e-3
+    )
+
+
+def test_with_many_rows_there_is_nothing_to_choose() -> None:
+    # relations that turn round between folds would rather be held back
+    rows = related(1000, channels=4, seed=9)
+    rows[::2, 0] *= -1
+    rows[500:, 1] *= -1
+    expected = left_by_regressions(rows.astype(np.float64), rows.astype(np.float64))
+    np.testing.assert_allclose(fit([rows]).companions.unexplained(rows), expected, atol=1e-3)
 
 
 def test_rows_that_are_not_judged_count_for_nothing() -> None:

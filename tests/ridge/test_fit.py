@@ -13,7 +13,8 @@ from sklearn.linear_model import Ridge
 from ridge.waves import Rows, noise, wave
 from subadjacent.ridge.axes import principal_axes
 from subadjacent.ridge.band import BandRidge
-from subadjacent.ridge.fit import FOLDS, PENALTIES, RidgeFit, fit_ridge
+from subadjacent.ridge.fit import PENALTIES, RidgeFit, fit_ridge
+from subadjacent.ridge.folds import FOLDS
 from subadjacent.ridge.neighbours import Neighbours
 
 BOTH, BEFORE, AFTER = Neighbours(2, 4, 4), Neighbours(2, 4, 0), Neighbours(2, 0, 4)
@@ -59,7 +60,7 @@ def cases(model: BandRidge, parts: list[Rows]) -> tuple[NDArray[np.float64], NDA
         for row in range(rows.start, rows.stop):
             around = np.array([part[row + offset] for offset in model.neighbours.offsets])
             level = around.mean(axis=0) if model.local else 0
-            features.append([*((around - level) @ model.axes).ravel(), 1.0])
+            features.append(((around - level) @ model.axes).ravel())
             targets.append(part[row] - level)
     return np.array(features, dtype=np.float64), np.array(targets, dtype=np.float64)
 
@@ -86,11 +87,21 @@ def test_residuals_are_those_of_models_that_left_fold_and_guard_out(
     features, targets = cases(found.model, parts)
     total = len(features)
     wanted = np.empty_like(targets)
-    for first, last in pairwise(np.linspace(0, total, FOLDS + 1).astype(int)):
+    # folds are those of all rows: of cases, some hold fewer than others
+    starts = np.cumsum([0, *lengths])
+    at = np.concatenate(
+        [
+            start + np.arange(rows.start, rows.stop)
+            for start, rows in zip(starts, inner(neighbours, parts), strict=False)
+        ]
+    )
+    edges = [int(share * sum(lengths)) for share in np.linspace(0, 1, FOLDS + 1)]
+    for first, last in pairwise(np.searchsorted(at, edges)):
+        assert last > first
         # the guard is as wide as the neighbours reach, not as wide as a step
         kept = np.ones(total, dtype=bool)
         kept[max(first - neighbours.reach, 0) : last + neighbours.reach] = False
-        slow = Ridge(alpha=3.0, fit_intercept=False).fit(features[kept], targets[kept])
+        slow = Ridge(alpha=3.0).fit(features[kept], targets[kept])
         wanted[first:last] = targets[first:last] - slow.predict(features[first:last])
     judged = inner(neighbours, parts)
     there = [unseen[rows] for unseen, rows in zip(found.unseen, judged, strict=True)]
@@ -99,8 +110,10 @@ def test_residuals_are_those_of_models_that_left_fold_and_guard_out(
         assert len(unseen) == length
         assert not unseen[: rows.start].any()
         assert not unseen[rows.stop :].any()
-    whole = Ridge(alpha=3.0, fit_intercept=False).fit(features, targets)
-    np.testing.assert_allclose(found.model.weights, whole.coef_.T, atol=1e-3)
+    # the constant, which is not held back, comes last
+    whole = Ridge(alpha=3.0).fit(features, targets)
+    np.testing.assert_allclose(found.model.weights[:-1], whole.coef_.T, atol=1e-3)
+    np.testing.assert_allclose(found.model.weights[-1], whole.intercept_, atol=1e-3)
 
 
 @pytest.mark.parametrize("local", [False, True])

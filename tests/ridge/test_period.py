@@ -1,12 +1,13 @@
-"""How long a cycle lasts."""
+"""How long a cycle lasts, and how long rows stay alike."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.signal import lfilter
 
-from subadjacent.ridge.period import LONGEST, dominant_period
+from subadjacent.ridge.period import LONGEST, dominant_period, independent_rows
 
 
 def cycle(period: int, rows: int, noise: float, seed: int = 0) -> NDArray[np.float64]:
@@ -56,3 +57,26 @@ def test_only_the_axes_given_are_looked_at() -> None:
     rows = cycle(100, 4000, 0.3)
     assert dominant_period(rows, np.array([[1.0], [0.0]])) == pytest.approx(100, abs=2)
     assert dominant_period(rows, np.array([[0.0], [1.0]])) is None
+
+
+def autoregressive(rows: int, kept: float, seed: int = 0) -> NDArray[np.float64]:
+    noise = np.random.default_rng(seed).normal(size=(rows, 2))
+    return np.asarray(lfilter([1.0], [1.0, -kept], noise, axis=0), dtype=np.float64)
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.5, 0.9])
+def test_rows_that_stay_alike_say_less(kept: float) -> None:
+    # likenesses are powers of what is kept: twice their sum, less 1, is (1 + kept) / (1 - kept)
+    found = independent_rows([autoregressive(40_000, kept)], np.eye(2))
+    assert found == pytest.approx(40_000 * (1 - kept) / (1 + kept), rel=0.1)
+
+
+def test_the_longest_stretch_tells_for_all() -> None:
+    longest, other = autoregressive(3000, 0.8), np.zeros((1000, 2))
+    alone = independent_rows([longest], np.eye(2))
+    assert independent_rows([other, longest], np.eye(2)) == pytest.approx(alone * 4 / 3)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 50])
+def test_rows_that_never_moved_count_as_they_are(rows: int) -> None:
+    assert independent_rows([np.zeros((rows, 2))], np.eye(2)) == rows

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,6 +31,24 @@ def slow_squares(residuals: Floats, row: int, lookahead: int | None) -> tuple[Fl
     near = residuals[window(row, rows, SPREAD, lookahead)]
     # rows beyond an end count as calm
     return np.array(squares), np.minimum(near**2, LARGEST_SQUARE).sum(axis=0) / SPREAD
+
+
+def slow_holding_back(usual: Floats, row: int, rows: int, lookahead: int | None) -> Floats:
+    """Factors of squares near an end, beside noise's law, given what is usual on scales, (S, C)."""
+    factors = np.ones(usual.shape)
+    for number, scale in enumerate(SCALES):
+        there = len(window(row, rows, scale, lookahead))
+        if there == scale:
+            continue
+        below = max(one for one in SCALES if one <= there)
+        above = min(one for one in SCALES if one > there)
+        share = math.log(there / below) / math.log(above / below)
+        for channel in range(usual.shape[1]):
+            low, high = (usual[SCALES.index(one), channel] for one in (below, above))
+            # half way between two scales, in logarithms, is the root of their product
+            between = low ** (1 - share) * high**share
+            factors[number, channel] = min(usual[number, channel] * scale / there / between, 1)
+    return factors
 
 
 def slow_joint_squares(residuals: Floats, row: int, lookahead: int | None) -> Floats:

@@ -117,6 +117,46 @@ def test_surprise_grows_with_the_residual_and_is_never_negative() -> None:
     assert (np.diff(found) > 0).all()
 
 
+def test_what_does_not_matter_is_told_by_the_floor_by_hand() -> None:
+    # nothing was ever left in training: a residual of 0.2 is one that is four times the floor
+    never = ChannelScale(np.zeros((len(SCALES), 1)), np.zeros(1), 0.01)
+    found = surprise(never, np.full((200, 1), 0.2))[60:-60]
+    wanted = math.log1p(4 / SOFTNESS) + SPREAD_WEIGHT * math.log(4)
+    np.testing.assert_allclose(found, wanted)
+    # the floor goes along
+    assert never.indifferent_to_spread().floor == 0.01
+    rows = JointScale(np.zeros(2 * len(SCALES)), 0.01)
+    found = joint(rows, np.full((200, 2), 0.2))[60:-60]
+    np.testing.assert_allclose(found, math.log1p(4 / JOINT_SOFTNESS))
+
+
+def test_half_a_cycle_is_judged_as_half_a_cycle_by_hand() -> None:
+    # ten rows are usually 0.5 off, forty a hundredth of that: whole cycles
+    usual = np.array([1.0, 0.25, 0.0025]) - FLOOR
+    scale = ChannelScale(usual[:, None], np.full(1, 1e9))
+    found = surprise(scale, np.ones((10, 1)), 0)[-1].item()
+    # the last row sees ten rows, whose mean is 1, on both of the longer scales
+    wanted = [math.log1p(1 / SOFTNESS), *[math.log1p(4 / SOFTNESS)] * 2]
+    assert found == pytest.approx(np.mean(wanted))
+    # the twentieth sees twenty: half way from ten to forty a tenth of 0.25 is usual
+    found = surprise(scale, np.ones((20, 1)), 0)[-1].item()
+    wanted = [math.log1p(1 / SOFTNESS), math.log1p(4 / SOFTNESS), math.log1p(40 / SOFTNESS)]
+    assert found == pytest.approx(np.mean(wanted))
+    # and of rows as a whole
+    rows = JointScale(np.concatenate([usual, np.full(3, 1.0 - FLOOR)]))
+    found = joint(rows, np.ones((10, 2)), 0)[-1].mean()
+    ratios = np.array([1, 4, 4, 1, 1, 1]) / JOINT_SOFTNESS
+    assert found == pytest.approx(np.log1p(ratios).mean())
+
+
+def test_means_of_few_rows_that_stay_put_are_held_back_as_noise_is() -> None:
+    # what lasts does not fade as noise does: held back no less than before
+    scale = ChannelScale(np.ones((len(SCALES), 1)) - FLOOR, np.full(1, 1e9))
+    found = surprise(scale, np.ones((10, 1)), 0)[-1].item()
+    wanted = np.log1p(np.array([1, 1, 10 / 40]) / SOFTNESS).mean()
+    assert found == pytest.approx(wanted)
+
+
 def test_who_is_indifferent_to_spread_takes_none_for_a_surprise() -> None:
     scale = ChannelScale(np.full((len(SCALES), 1), 0.5), np.full(1, 0.5))
     rows = 30 * np.random.default_rng(0).normal(size=(60, 1))

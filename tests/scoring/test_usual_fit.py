@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from scoring.squares import slow_joint_squares, slow_squares
+from scoring.squares import slow_holding_back, slow_joint_squares, slow_squares
 from subadjacent.scoring.usual import (
     CHUNK,
     FLOOR,
@@ -75,6 +75,13 @@ def block_mean(squares: Floats) -> Floats:
     return np.asarray(np.sqrt(np.mean([block.mean(axis=0) ** 2 for block in blocks], axis=0)))
 
 
+def apart(fold: NDArray[np.int64], kept: list[int]) -> list[int]:
+    """Judged rows outside a fold but for 40 on either side, or for a quarter of them if less."""
+    first, last = kept.index(fold[0]), kept.index(fold[-1]) + 1
+    guard = min(40, (len(kept) - len(fold)) // 4)
+    return kept[: max(first - guard, 0)] + kept[last + guard :]
+
+
 def drawn(lengths: tuple[int, ...]) -> tuple[list[Floats], list[NDArray[np.bool_]], list[int]]:
     """Residuals, which are judged, and the numbers of judged rows through all stretches."""
     rng = np.random.default_rng(sum(lengths))
@@ -96,6 +103,7 @@ def test_what_is_usual_of_channels_is_the_definition(
     squares, spreads = np.array([one for one, _ in pairs]), np.array([one for _, one in pairs])
     # short stretches have less to add up than longer ones to come
     there = min(max(lengths), SPREAD) / SPREAD
+    places = [(row, rows) for rows in lengths for row in range(rows)]
 
     def usual(rows: list[int]) -> tuple[Floats, Floats]:
         return block_mean(squares[rows]), np.quantile(spreads[rows], 0.99, axis=0) / there
@@ -105,9 +113,10 @@ def test_what_is_usual_of_channels_is_the_definition(
     found = np.concatenate([unseen(fit, number) for number in range(len(parts))])
     assert found.shape == (sum(lengths), 3)
     for fold in np.array_split(kept, 5):
-        level, calm = usual([row for row in kept if row not in fold])
+        level, calm = usual(apart(fold, kept))
         for row in fold:
-            wanted = np.log1p(squares[row] / ((level + FLOOR) * SOFTNESS)).mean(axis=0)
+            held = slow_holding_back(level + FLOOR, *places[row], lookahead)
+            wanted = np.log1p(held * squares[row] / ((level + FLOOR) * SOFTNESS)).mean(axis=0)
             wanted += SPREAD_WEIGHT * np.log(np.maximum(spreads[row] / np.maximum(calm, FLOOR), 1))
             np.testing.assert_allclose(found[row], wanted)
 
@@ -125,11 +134,15 @@ def test_what_is_usual_of_rows_is_the_definition(
         [slow_joint_squares(part, row, lookahead) for part in parts for row in range(len(part))]
     )
     np.testing.assert_allclose(fit.scale.squares, block_mean(squares[kept]))
+    places = [(row, rows) for rows in lengths for row in range(rows)]
     found = np.concatenate([unseen(fit, number) for number in range(len(parts))]).mean(axis=1)
     for fold in np.array_split(kept, 5):
-        level = block_mean(squares[[row for row in kept if row not in fold]])
+        level = block_mean(squares[apart(fold, kept)])
         for row in fold:
-            wanted = np.mean(np.log1p(squares[row] / (level + FLOOR) / JOINT_SOFTNESS))
+            ratios = squares[row] / (level + FLOOR) / JOINT_SOFTNESS
+            of_averages = (level + FLOOR)[: len(SCALES), None]
+            ratios[: len(SCALES)] *= slow_holding_back(of_averages, *places[row], lookahead)[:, 0]
+            wanted = np.mean(np.log1p(ratios))
             assert found[row] == pytest.approx(wanted)
 
 

@@ -66,8 +66,13 @@ def clean(
         missing = ~np.isfinite(seen)
         name = f"column {channels[column]!r}"
         _check(seen, missing, np.array(starts), fill_limit, where, name)
-        filled[missing, column] = seen[_sources(missing, np.array(starts))]
+        fill(filled[:, column], missing, starts)
     return filled
+
+
+def fill(values: NDArray[Any], missing: NDArray[np.bool_], starts: tuple[int, ...]) -> None:
+    """Give missing values of one column, in place, the value before them, or else the one after."""
+    values[missing] = values[_sources(missing, np.array(starts))]
 
 
 def _check(

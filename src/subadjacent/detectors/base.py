@@ -27,6 +27,7 @@ from subadjacent.data.series import TrainSeries, common_interval
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
 from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
+from subadjacent.methods.learning import learn
 from subadjacent.methods.method import Method, Model, State
 from subadjacent.runtime import Progress, Runtime, Watch, ignore
 from subadjacent.scoring.alarms import AGAIN, Alarm
@@ -132,7 +133,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         self.channels_ = table.series[0].channels
         self._entities_by_position = table.by_position
         self._named_channels = table.names is not None
-        fitted = method.fit(table.series, self._runtime(watch))
+        fitted = learn(method, table.series, self._runtime(watch))
         self.models_ = fitted.models
         self.decision_scores_ = np.concatenate(fitted.scores)
         held_out = np.concatenate(fitted.held_out)

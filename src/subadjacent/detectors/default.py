@@ -42,6 +42,10 @@ class SubAdjacentDetector(BaseDetector):
     views : "all" or sequence of str
         The views that take part: "level", "rhythm", "local rhythm", "slow rhythm", "state" and
         "shape".
+    min_deviation : float
+        Share of a channel's usual deviation: a departure below it from what the other channels
+        say does not matter, however exactly they said it in training. Departures of a channel
+        from its own past matter from a third of it on.
     network : None, "small" or "paper"
         Add the residuals of a Sub-Adjacent Transformer of this size, trained for all entities
         together, with half the weight of a linear model. It takes torch and many times as long,
@@ -85,6 +89,7 @@ class SubAdjacentDetector(BaseDetector):
         smoothing: int = 20,
         lookahead: int | str = "full",
         views: str | Sequence[str] = "all",
+        min_deviation: float = 0.1,
         network: str | None = None,
         contamination: Any = "auto",
         adapt_after: int | None = 300,
@@ -98,6 +103,7 @@ class SubAdjacentDetector(BaseDetector):
         self.smoothing = smoothing
         self.lookahead = lookahead
         self.views = views
+        self.min_deviation = min_deviation
         self.network = network
         self.contamination = contamination
         self.adapt_after = adapt_after
@@ -108,7 +114,9 @@ class SubAdjacentDetector(BaseDetector):
 
     def _method(self) -> Method:
         require_whole("fill_limit", self.fill_limit, least=0)
-        settings = ViewSettings(self.near, self.far, self.smoothing, self.lookahead, self.views)
+        settings = ViewSettings(
+            self.near, self.far, self.smoothing, self.lookahead, self.views, self.min_deviation
+        )
         if self.network is None:
             return ViewsMethod(settings)
         if not isinstance(self.network, str) or self.network not in NETWORKS:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from subadjacent.data.scaling import CONSTANT, chunks
+from subadjacent.data.scaling import chunks, constant
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
@@ -52,8 +52,8 @@ def constant_channels(series: Sequence[TrainSeries]) -> list[str]:
         for rows in chunks(len(one)):
             low = np.minimum(low, one.values[rows].min(axis=0))
             high = np.maximum(high, one.values[rows].max(axis=0))
-    still = high - low <= CONSTANT * np.maximum(np.abs(low), np.abs(high))
-    return [name for name, constant in zip(series[0].channels, still, strict=True) if constant]
+    still = constant(low, high, [one.values.dtype for one in series])
+    return [name for name, never in zip(series[0].channels, still, strict=True) if never]
 
 
 def data_facts(series: Sequence[TrainSeries], times: Sequence[Timeline]) -> dict[str, str]:

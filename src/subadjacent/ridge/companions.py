@@ -10,20 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-FOLDS = 5
-# residuals beyond this are cut where relations are learned, in standard deviations
-LEARNING_CLIP = 10.0
-# and beyond this where they are applied: one channel that is far out must not put all others out
+from subadjacent.ridge.axes import FoldSums, RowSums
+
+# residuals beyond this are cut where relations are applied: one channel that is far out must not
+# put all others out
 CLIP = 30.0
 # share of the mean variance added to every channel's: relations of a few rows are not believed.
 # A plateau from a tenth of it to three times (docs/log.md, "The default detector")
 SHRINKAGE = 0.1
+# of more channels than this share of the rows, their number over that of the rows, which is best
+# where relations are as strong as chance; or more of it, which the folds choose
+TIMES = (1.0, 3.0, 10.0, 30.0, 100.0)
 # and as much at least, in squared standard deviations
 LEAST = 1e-3
 
@@ -63,33 +65,60 @@ def fit_companions(
     from the others'.
     """
     rows = np.concatenate([part[where] for part, where in zip(parts, judged, strict=True)])
-    cuts = np.linspace(0, len(rows), FOLDS + 1).astype(int)
-    folds = [_products(rows[first:last]) for first, last in pairwise(cuts)]
-    everything = sum(folds[1:], start=folds[0])
-    left = [
-        _solve(everything - fold, len(rows) - (last - first)).unexplained(rows[first:last])
-        for fold, (first, last) in zip(folds, pairwise(cuts), strict=True)
-    ]
+    sums = FoldSums([rows])
+    trial = _choose_shrinkage(sums)
+    left = np.zeros(rows.shape, dtype=np.float32)
+    for companions, (first, last) in zip(trial.companions, sums.bounds, strict=True):
+        left[first:last] = companions.unexplained(rows[first:last])
     ends = np.cumsum([int(where.sum()) for where in judged])[:-1]
     unseen = [np.zeros(part.shape, dtype=np.float32) for part in parts]
-    for target, where, values in zip(
-        unseen, judged, np.split(np.concatenate(left), ends), strict=True
-    ):
+    for target, where, values in zip(unseen, judged, np.split(left, ends), strict=True):
         target[where] = values
-    return CompanionsFit(_solve(everything, len(rows)), unseen)
+    return CompanionsFit(_solve(sums.everything, trial.times), unseen)
 
 
-def _products(rows: Residuals) -> NDArray[np.float64]:
-    """Sums of products of channels, (C, C)."""
-    values = np.clip(rows, -LEARNING_CLIP, LEARNING_CLIP).astype(np.float64)
-    return np.asarray(values.T @ values)
+class _Trial(NamedTuple):
+    """How much more is added than usual, the relations outside each fold, and their error."""
+
+    times: float
+    companions: list[Companions]
+    error: float
 
 
-def _solve(products: NDArray[np.float64], rows: int) -> Companions:
+def _choose_shrinkage(sums: FoldSums) -> _Trial:
+    """The shrinkage of least error on held-out rows, all channels counting alike.
+
+    Errors fall and then rise along the shrinkages. Where rows are many against channels there is
+    nothing to choose: relations are well known, whether or not they hold in all folds.
+    """
+    every_fold = range(len(sums.bounds))
+    usual = np.diag(sums.everything.products) + LEAST * max(sums.everything.rows, 1)
+
+    def attempt(times: float) -> _Trial:
+        companions = [_solve(sums.outside(fold), times) for fold in every_fold]
+        errors = [
+            np.einsum("ij,ij->i", each.weights @ sums.inside(fold).products, each.weights)
+            for fold, each in zip(every_fold, companions, strict=True)
+        ]
+        return _Trial(times, companions, float((np.sum(errors, axis=0) / usual).sum()))
+
+    best = attempt(TIMES[0])
+    if len(usual) <= SHRINKAGE * sums.everything.rows:
+        return best
+    for times in TIMES[1:]:
+        trial = attempt(times)
+        if trial.error >= best.error:
+            break
+        best = trial
+    return best
+
+
+def _solve(sums: RowSums, times: float) -> Companions:
     """Each channel's regression on all others, from one inverse."""
-    covariance = products / max(rows, 1)
+    covariance = sums.covariance
     channels = len(covariance)
-    added = SHRINKAGE * np.trace(covariance) / channels + LEAST
+    share = times * max(SHRINKAGE, channels / max(sums.rows, 1))
+    added = share * np.trace(covariance) / channels + LEAST
     precision = np.linalg.inv(covariance + added * np.eye(channels))
     weights = precision / np.diag(precision)[:, None]
     return Companions(np.ascontiguousarray(weights, dtype=np.float32))

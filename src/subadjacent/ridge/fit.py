@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from subadjacent.ridge.axes import Rows
 from subadjacent.ridge.band import BandRidge
 from subadjacent.ridge.cases import Cases, FewCases, ManyCases
+from subadjacent.ridge.folds import Span, folds
 from subadjacent.ridge.moments import Moments
 from subadjacent.ridge.neighbours import Neighbours
 
-FOLDS = 5
 # how strongly weights are held back; the folds choose
 PENALTIES = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)
 # rows that are enough to learn from: what more of them change is less than chance does
@@ -64,29 +64,56 @@ def fit_ridge(
     total = sum(rows.stop - rows.start for rows in map(neighbours.complete, map(len, parts)))
     if not total:
         return None
-    cuts = np.linspace(0, total, min(FOLDS, total) + 1).astype(int).tolist()
-    folds = list(pairwise(cuts))
-    reach = neighbours.reach
-    guarded = [(max(first - reach, 0), min(last + reach, total)) for first, last in folds]
-    if any(first == 0 and last == total for first, last in guarded):
+    bounds = _folds(parts, neighbours, total)
+    if not _leave_some(bounds, neighbours.reach):
         return None
+    guarded = _guarded(bounds, neighbours.reach)
     cases: Cases
     if total < FEW:
         cases = FewCases(blank, parts)
     else:
-        edges = {0, total, *cuts, *(edge for pair in guarded for edge in pair)}
+        edges = {0, total, *(edge for pair in (*bounds, *guarded) for edge in pair)}
         cases = ManyCases(blank, parts, edges, most)
     everything = cases.moments(0, total)
     # fewer rows weigh less against a penalty
     share = everything.rows / total
     learned = [everything - cases.moments(*pair) for pair in guarded]
-    trial = _choose_penalty(cases, folds, learned, [share * penalty for penalty in penalties])
+    trial = _choose_penalty(cases, bounds, learned, [share * penalty for penalty in penalties])
     return RidgeFit(
         blank.with_weights(everything.solve(trial.penalty)),
-        cases.residuals([blank.with_weights(each) for each in trial.weights], folds, wanted),
+        cases.residuals([blank.with_weights(each) for each in trial.weights], bounds, wanted),
         trial.penalty / share,
         np.maximum(trial.errors, 0) / everything.rows,
     )
+
+
+def _folds(parts: Sequence[Rows], neighbours: Neighbours, total: int) -> list[Span]:
+    """Bounds of folds among the cases: those of all rows, as for whatever else is learned.
+
+    Where these leave some fold without a case, or without one to learn from, equal ones.
+    """
+    at, rows = 0, []
+    for part in parts:
+        complete = neighbours.complete(len(part))
+        rows.append(np.arange(at + complete.start, at + complete.stop))
+        at += len(part)
+    edges = [first for first, _ in folds(at)[1:]]
+    inner = np.searchsorted(np.concatenate(rows), edges).tolist()
+    of_rows = list(pairwise([0, *inner, total]))
+    every_fold = all(first < last for first, last in of_rows)
+    return of_rows if every_fold and _leave_some(of_rows, neighbours.reach) else folds(total)
+
+
+def _guarded(bounds: Sequence[Span], reach: int) -> list[Span]:
+    """Folds with the cases on either side that share rows with them."""
+    total = bounds[-1][1]
+    return [(max(first - reach, 0), min(last + reach, total)) for first, last in bounds]
+
+
+def _leave_some(bounds: Sequence[Span], reach: int) -> bool:
+    """Whether every fold leaves some cases to learn from."""
+    whole = (0, bounds[-1][1])
+    return whole not in _guarded(bounds, reach)
 
 
 class _Trial(NamedTuple):

@@ -63,9 +63,9 @@ class Moments(NamedTuple):
         )
 
     def solve(self, penalty: float) -> NDArray[Any]:
-        """The weights, (F, C)."""
+        """The weights, (F, C); all but that of the constant are held back."""
         ridge = self.features.copy()
-        ridge.flat[:: len(ridge) + 1] += penalty + JITTER
+        ridge.flat[: -1 : len(ridge) + 1] += penalty + JITTER
         # straight to the library: of small matrices most of the time would go into checks
         single = ridge.dtype == np.float32
         _, weights, failed = (sposv if single else dposv)(ridge.T, self.targets, overwrite_a=True)

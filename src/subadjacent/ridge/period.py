@@ -1,10 +1,13 @@
-"""How long a cycle of the training rows lasts, by how much they resemble themselves later on.
+"""How long a cycle of the training rows lasts, and how long they stay alike.
+
+Both are told by how much rows resemble themselves later on.
 
 Shapes: T rows of a stretch, C channels, K axes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +48,20 @@ def dominant_period(rows: NDArray[Any], axes: NDArray[Any]) -> int | None:
     # two cycles are as alike as one: the first that is nearly as good, and its top
     near = first + int(np.flatnonzero(likeness[first:] >= NEARLY * best)[0])
     return near + int(np.argmax(likeness[near : near + near // 4 + 1]))
+
+
+def independent_rows(parts: Sequence[NDArray[Any]], axes: NDArray[Any]) -> float:
+    """About how many of the rows of all stretches say something of their own.
+
+    Rows that stay alike for a while say the same several times: their number is divided by twice
+    the sum of likenesses up to the first that is none, less 1. The longest stretch tells these.
+    """
+    longest = max(parts, key=len)
+    seen = np.asarray(longest[-ENOUGH:] @ axes[:, :AXES], dtype=np.float64)
+    likeness = _autocorrelation(seen, len(seen) // 4)
+    none = np.flatnonzero(likeness <= 0)
+    alike = 2 * float(likeness[: none[0] if len(none) else None].sum()) - 1
+    return sum(map(len, parts)) / max(alike, 1.0)
 
 
 def _autocorrelation(seen: NDArray[np.float64], longest: int) -> NDArray[np.float64]:

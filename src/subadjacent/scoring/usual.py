@@ -10,7 +10,7 @@ Shapes: T rows of a stretch, C channels, S scales.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -61,10 +61,13 @@ class ChannelScale:
         The square of the averaged residual on every scale, (S, C).
     spread
         The mean square over ``SPREAD`` rows that training rows hardly ever exceeded, (C,).
+    floor
+        A square that does not matter, however small the usual ones are.
     """
 
     squares: NDArray[np.float64]
     spread: NDArray[np.float64]
+    floor: float = FLOOR
 
     def surprise(self, measured: Squares) -> Surprise:
         """``log(1 + z/100)``, the mean over scales, and a little for more spread, (rows, C).
@@ -72,14 +75,18 @@ class ChannelScale:
         z is the square over the usual one. The logarithm lets no single channel or moment
         drown the others.
         """
-        units = 1 / ((self.squares + FLOOR) * SOFTNESS)
+        usual = self.squares + self.floor
+        units = 1 / (usual * SOFTNESS)
         product = measured.scales[0] * units[0]
         product += 1
-        for square, unit in zip(measured.scales[1:], units[1:], strict=True):
-            product *= square * unit + 1
+        for number, there in enumerate(measured.there, start=1):
+            factor = measured.scales[number] * units[number]
+            _hold_back(factor, usual, number, there)
+            factor += 1
+            product *= factor
         surprise: Surprise = np.log(product, out=product)
         surprise /= len(SCALES)
-        excess = measured.spread / np.maximum(self.spread, FLOOR)
+        excess = measured.spread / np.maximum(self.spread, self.floor)
         beyond = excess > 1
         if beyond.any():
             surprise[beyond] += SPREAD_WEIGHT * np.log(excess[beyond])
@@ -87,40 +94,49 @@ class ChannelScale:
 
     def indifferent_to_spread(self) -> ChannelScale:
         """The same, to which more spread than usual is no surprise."""
-        return ChannelScale(self.squares, np.full_like(self.spread, NEVER_UNUSUAL))
+        return replace(self, spread=np.full_like(self.spread, NEVER_UNUSUAL))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Squares:
-    """Squares of averaged residuals at some rows, on every scale, and their spread; (rows, C)."""
+    """Squares of averaged residuals at some rows, on every scale, and their spread; (rows, C).
+
+    ``there`` says how many rows each average was of, (rows,) for every scale but the first.
+    """
 
     scales: list[NDArray[np.float64]]
     spread: NDArray[np.float64]
+    there: list[NDArray[np.int64]]
 
     def within(self, rows: slice) -> Squares:
         """At some of these rows."""
-        return Squares([square[rows] for square in self.scales], self.spread[rows])
+        return Squares(
+            [square[rows] for square in self.scales],
+            self.spread[rows],
+            [count[rows] for count in self.there],
+        )
 
     @classmethod
     def of(cls, residuals: Residuals, first: int, last: int, lookahead: int | None) -> Squares:
         """Of the rows from ``first`` to ``last`` of a stretch.
 
         Near the ends of a stretch fewer rows are there, and their mean strays more: it is held
-        back by as much as that of noise would; for the spread, rows beyond an end count as calm.
+        back by as much as that of noise would, for a start; for the spread, rows beyond an end
+        count as calm.
         """
         n = len(residuals)
         values, begin = around(residuals, first, last, MARGIN)
         sums = WindowSums(values, begin)
         scales = [np.square(values[first - begin : last - begin])]
-        for scale in SCALES[1:]:
-            there = row_counts(n, scale, lookahead, first, last)
+        counts = [row_counts(n, scale, lookahead, first, last) for scale in SCALES[1:]]
+        for scale, there in zip(SCALES[1:], counts, strict=True):
             square = np.square(sums.over(first, last, scale, rows_ahead(scale, lookahead)))
             square *= (1 / (there * scale))[:, None]
             scales.append(square)
         squares = np.minimum(np.square(values), LARGEST_SQUARE)
         spread = WindowSums(squares, begin)
         ahead = rows_ahead(SPREAD, lookahead)
-        return cls(scales, spread.over(first, last, SPREAD, ahead) / SPREAD)
+        return cls(scales, spread.over(first, last, SPREAD, ahead) / SPREAD, counts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,27 +148,36 @@ class JointScale:
     """
 
     squares: NDArray[np.float64]
+    floor: float = FLOOR
 
     def surprise(self, measured: JointSquares) -> Surprise:
         """Of each row as a whole, laid on its channels by their share in it, (rows, C).
 
         The mean over channels is the row's. A single channel has been judged by itself already.
         """
-        units = (self.squares + FLOOR) * JOINT_SOFTNESS
-        each = np.log1p(measured.squares / units).sum(axis=1) / len(self.squares)
+        usual = self.squares + self.floor
+        ratios = measured.squares / (usual * JOINT_SOFTNESS)
+        for number, there in enumerate(measured.there, start=1):
+            _hold_back(ratios[:, number : number + 1], usual[: len(SCALES), None], number, there)
+        each = np.log1p(ratios).sum(axis=1) / len(self.squares)
         return np.asarray(each[:, None] * measured.shares)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointSquares:
-    """Mean squares over channels at some rows, (rows, 2 S), and each channel's share, (rows, C)."""
+    """Mean squares over channels at some rows, (rows, 2 S), and each channel's share, (rows, C).
+
+    ``there`` is as in ``Squares``.
+    """
 
     squares: NDArray[np.float64]
     shares: NDArray[np.float64]
+    there: list[NDArray[np.int64]]
 
     def within(self, rows: slice) -> JointSquares:
         """At some of these rows."""
-        return JointSquares(self.squares[rows], self.shares[rows])
+        there = [count[rows] for count in self.there]
+        return JointSquares(self.squares[rows], self.shares[rows], there)
 
     @classmethod
     def of(cls, residuals: Residuals, first: int, last: int, lookahead: int | None) -> JointSquares:
@@ -166,13 +191,41 @@ class JointSquares:
         columns = [means[here]]
         sums, of_squares = WindowSums(values, begin), WindowSums(means, begin)
         averaged = [means[here]]
-        for scale in SCALES[1:]:
-            there = row_counts(n, scale, lookahead, first, last)
+        counts = [row_counts(n, scale, lookahead, first, last) for scale in SCALES[1:]]
+        for scale, there in zip(SCALES[1:], counts, strict=True):
             ahead = rows_ahead(scale, lookahead)
             sum_ = sums.over(first, last, scale, ahead)
             columns.append(np.einsum("tc,tc->t", sum_, sum_) / (there * scale * values.shape[1]))
             averaged.append(of_squares.over(first, last, scale, ahead) / there)
-        return cls(np.column_stack(columns + averaged), _shares(squares[here], means[here]))
+        shares = _shares(squares[here], means[here])
+        return cls(np.column_stack(columns + averaged), shares, counts)
+
+
+def _hold_back(
+    ratios: NDArray[np.float64],
+    usual: NDArray[np.float64],
+    number: int,
+    there: NDArray[np.int64],
+) -> None:
+    """Hold averages of fewer rows than a scale has back, in place, where noise's law is too lax.
+
+    The mean of half a cycle is far from that of a whole one, and no less usual. What is usual of a
+    mean of so many rows lies between what is usual on the scales around it, along a line if both
+    are logarithms; of noise that is what its law says. ``ratios`` are (rows, C), ``usual`` what is
+    usual on every scale, (S, C).
+    """
+    fewer = np.flatnonzero(there < SCALES[number])
+    if not len(fewer):
+        return
+    counts, at = np.unique(there[fewer], return_inverse=True)
+    knots, levels = np.log(SCALES[: number + 1]), np.log(usual[: number + 1])
+    where = np.log(counts)
+    after = np.clip(np.searchsorted(knots, where), 1, number)
+    share = ((where - knots[after - 1]) / (knots[after] - knots[after - 1]))[:, None]
+    between = (1 - share) * levels[after - 1] + share * levels[after]
+    # squares were held back by noise's law already
+    law = levels[number] + (knots[number] - where)[:, None]
+    ratios[fewer] *= np.exp(np.minimum(law - between, 0))[at]
 
 
 def _shares(squares: NDArray[np.float64], means: NDArray[np.float64]) -> NDArray[np.float64]:

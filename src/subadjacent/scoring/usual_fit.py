@@ -1,7 +1,8 @@
 """Learn what is usual of residuals, and judge every row by what is usual in other rows.
 
-The judged rows are cut into contiguous folds. A fold is held against what is usual outside it:
-rows that help to say what is usual surprise less than rows to come will.
+The judged rows are cut into contiguous folds. A fold is held against what is usual outside it, and
+not next to it: rows that help to say what is usual, or share averages with such that do, surprise
+less than rows to come will.
 
 Shapes: T rows of a stretch, C channels, S scales.
 """
@@ -16,7 +17,9 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.ridge.folds import guarded
 from subadjacent.scoring.usual import (
+    FLOOR,
     NEVER_UNUSUAL,
     SPREAD,
     ChannelScale,
@@ -80,7 +83,7 @@ class ScaleFit(Generic[S]):
 
 
 def fit_channel_scale(
-    parts: Sequence[Residuals], rows: JudgedRows, lookahead: int | None
+    parts: Sequence[Residuals], rows: JudgedRows, lookahead: int | None, floor: float = FLOOR
 ) -> ScaleFit[ChannelScale]:
     """From residuals of held-out rows; where none is judged, nothing is ever unusual."""
 
@@ -96,14 +99,14 @@ def fit_channel_scale(
     there = min(max(1, *map(len, parts)), SPREAD) / SPREAD
 
     def scale(fold: int | None) -> ChannelScale:
-        return ChannelScale(sums.block_mean(fold), spreads.quantile(fold) / there)
+        return ChannelScale(sums.block_mean(fold), spreads.quantile(fold) / there, floor)
 
     by_fold = [scale(fold) for fold in range(len(rows.folds))]
     return ScaleFit(scale(None), by_fold, rows.bounds, parts, measure)
 
 
 def fit_joint_scale(
-    parts: Sequence[Residuals], rows: JudgedRows, lookahead: int | None
+    parts: Sequence[Residuals], rows: JudgedRows, lookahead: int | None, floor: float = FLOOR
 ) -> ScaleFit[JointScale]:
     """From residuals of held-out rows; where none is judged, nothing is ever unusual."""
 
@@ -113,8 +116,9 @@ def fit_joint_scale(
     sums = _Sums(rows)
     for number, first, last in _everything(parts):
         sums.add(number, first, measure(parts[number], first, last).squares)
-    by_fold = [JointScale(sums.block_mean(fold)) for fold in range(len(rows.folds))]
-    return ScaleFit(JointScale(sums.block_mean(None)), by_fold, rows.bounds, parts, measure)
+    by_fold = [JointScale(sums.block_mean(fold), floor) for fold in range(len(rows.folds))]
+    scale = JointScale(sums.block_mean(None), floor)
+    return ScaleFit(scale, by_fold, rows.bounds, parts, measure)
 
 
 def _everything(parts: Sequence[Residuals]) -> Iterator[tuple[int, int, int]]:
@@ -162,7 +166,7 @@ class JudgedRows:
         """Bounds, among the judged rows, of those outside a fold; a single fold has itself."""
         if fold is None or len(self.folds) == 1:
             return [(0, self.count)]
-        first, last = self.folds[fold]
+        first, last = guarded(self.folds[fold], self.count)
         return [(0, first), (last, self.count)]
 
 

@@ -154,6 +154,18 @@ def test_a_score_is_the_mean_of_three_averages_by_hand() -> None:
     assert smoothed(rows, 1, 0).tolist() == [0, 0, 0, 9, 0, 0, 0]
 
 
+def test_rows_that_a_short_stretch_lacks_count_as_silent_beyond_half_by_hand() -> None:
+    rows = np.full(3, 6.0)
+    # over 4 rows there are 2 or 3 around each; over 12 rows 3, and 6 are the least
+    assert smoothed(rows, 4, None).tolist() == [(6 + 6 + 18 / 6) / 3] * 3
+    # looking back, the first row has one of four, the second two
+    assert smoothed(rows, 4, 0) == pytest.approx(
+        [(6 + 3 + 1) / 3, (6 + 6 + 2) / 3, (6 + 6 + 3) / 3]
+    )
+    # half of 5 rows are 3
+    assert smoothed(rows[:2], 5, 0) == pytest.approx([(6 + 2 + 6 / 8) / 3, (6 + 4 + 12 / 8) / 3])
+
+
 def test_scores_are_averaged_over_the_row_some_rows_and_three_times_as_many() -> None:
     assert smoothing_lengths(20) == (1, 20, 60)
     assert smoothing_lengths(1) == (1,)

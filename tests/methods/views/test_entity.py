@@ -73,7 +73,7 @@ def test_each_part_is_multiplied_by_its_factor() -> None:
     entity, rows = model(views=EXPECTING).entity, waves(700, seed=9)
     typical = entity.weights.typical.copy()
     # some parts, ever larger than most of them are
-    typical[::2] *= [3.0, 4.0, 9.0, 20.0, 100.0]
+    typical[::2] *= [3.0, 4.0, 9.0, 200.0, 1000.0]
     entity = replace(entity, weights=replace(entity.weights, typical=typical))
     factors = entity.weights.factors()
     assert len(set(factors)) > 3

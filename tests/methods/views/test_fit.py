@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from methods.views.looks import CAUSAL, EXPECT, Floats, Rows, combined, judgements, waves
+from subadjacent.data.cases.normal import normal_rows
 from subadjacent.methods.views.fit import (
     ENOUGH,
     PIECE,
@@ -20,7 +22,7 @@ from subadjacent.methods.views.fit import (
 )
 from subadjacent.methods.views.settings import EXPECTING, ViewSettings
 from subadjacent.methods.views.view import PARTS
-from subadjacent.ridge.axes import principal_axes
+from subadjacent.ridge.axes import FoldSums, principal_axes
 from subadjacent.ridge.companions import fit_companions
 from subadjacent.ridge.neighbours import Neighbours
 from subadjacent.ridge.sides import StretchRidge, fit_sides
@@ -91,7 +93,7 @@ def test_surprise_of_training_rows_is_the_mean_over_what_views_had_not_seen(
     axes, looks_ahead = principal_axes(parts), settings is EXPECT
     lookahead = settings.ahead.residuals
     every = [np.ones(rows, dtype=bool) for rows in lengths]
-    views: list[tuple[Any, list[NDArray[np.bool_]]]] = [(parts, every)]
+    views: list[tuple[Any, list[NDArray[np.bool_]]]] = [(FoldSums(parts).centred(parts), every)]
     slow = max(lengths) // 10
     for local, near, far, step in ((False, 5, 30, 1), (True, 5, 30, 1), (False, 20, slow, 16)):
         layout = Neighbours(near, far, far if looks_ahead else 0, step)
@@ -102,7 +104,8 @@ def test_surprise_of_training_rows_is_the_mean_over_what_views_had_not_seen(
         left = fit_companions(residuals, judged).unseen
         there = JudgedRows(judged)
         forms.append((fit_channel_scale(residuals, there, lookahead), judged))
-        forms.append((fit_channel_scale(left, there, lookahead), judged))
+        # a tenth of a deviation off what the other channels say does not matter
+        forms.append((fit_channel_scale(left, there, lookahead, 0.1**2), judged))
         if EXPECTING[number] == "rhythm":
             forms.append((fit_joint_scale(residuals, there, lookahead), judged))
     surprise = [
@@ -199,3 +202,14 @@ def test_few_rows_are_enough(lengths: tuple[int, ...]) -> None:
     assert [len(part) for part in found.unseen] == list(lengths)
     values: list[Floats] = [*found.unseen, combined(found.entity, waves(100)).rows]
     assert all(np.isfinite(part).all() for part in values)
+
+
+def test_independent_rows_are_told_by_what_the_rhythm_leaves() -> None:
+    # waves are expected, so that what is left of them is noise; what moves slowly is left over
+    rows = waves(2000)
+    assert fit([rows]).independent > 500
+    slow = normal_rows("AR 0.95", 400, 40)
+    slow = ((slow - slow.mean(axis=0)) / slow.std(axis=0)).astype(np.float32)
+    assert fit([slow]).independent < 40
+    # nothing is known of them without a rhythm
+    assert fit([slow], ViewSettings(views=("level",))).independent == math.inf

@@ -24,6 +24,7 @@ from subadjacent.methods.views.method import (
     EntityFit,
     ViewsMethod,
     _last_stretches,
+    _warn_of_few_rows,
     in_own_unit,
 )
 from subadjacent.methods.views.settings import ViewSettings
@@ -291,6 +292,37 @@ def test_too_few_rows_are_refused() -> None:
     with pytest.raises(InputError, match=message):
         fit(series(7), series(3))
     assert np.isfinite(fit(series(8)).held_out).all()
+
+
+def test_rows_that_stay_alike_are_warned_of_once(caplog: pytest.LogCaptureFixture) -> None:
+    noise = np.random.default_rng(3).normal(size=(600, 4))
+    slow = np.cumsum(noise, axis=0)
+    slower = slow[60:] - slow[:-60]
+    with caplog.at_level(logging.WARNING, logger="subadjacent"):
+        fit(TrainSeries(noise, entity="noise"))
+    assert "too few rows" not in caplog.text
+    with caplog.at_level(logging.WARNING, logger="subadjacent"):
+        fit(
+            TrainSeries(noise, entity="noise"),
+            TrainSeries(slow, entity="slow"),
+            TrainSeries(slower, entity="mean"),
+        )
+    assert "2 of 3 series have too few rows to promise how many alarms will come" in caplog.text
+    # the one that says least is named
+    assert "the 600 rows of slow say as much as" in caplog.text
+    assert "and 40 are needed" in caplog.text
+    assert caplog.text.count("too few rows") == 1
+
+
+@pytest.mark.parametrize(("independent", "warned"), [(39.9, True), (40.0, False)])
+def test_as_many_independent_rows_as_are_needed_are_enough(
+    independent: float, warned: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    one = TrainSeries(np.random.default_rng(0).normal(size=(300, 2)))
+    views = ViewsFit(NO_VIEWS, [], [], independent)
+    with caplog.at_level(logging.WARNING, logger="subadjacent"):
+        _warn_of_few_rows([one], [EntityFit(views, 1.0, np.zeros(0), np.zeros(0))])
+    assert ("300 rows of the series" in caplog.text) == warned
 
 
 @pytest.mark.parametrize(("rows", "warned"), [(149, True), (150, False)])

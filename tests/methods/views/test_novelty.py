@@ -11,9 +11,11 @@ import pytest
 from methods.views.looks import Floats, waves
 from subadjacent.methods.views.combine import smoothed
 from subadjacent.methods.views.fit import fit_views
+from subadjacent.methods.views.nearest import nearest
 from subadjacent.methods.views.novelty import (
     WEIGHTS,
     folds,
+    nearer,
     novelty_weight,
     outside,
     surprise,
@@ -117,6 +119,21 @@ def test_rows_outside_a_fold_are_the_definition(fold: slice, guard: int) -> None
 
 
 # ---- weights
+
+
+def test_more_references_are_nearer_by_hand() -> None:
+    # on a line the nearest of four is half as far away as that of two: a quarter, squared
+    assert nearer(2, 4, 1) == pytest.approx(1 / 4)
+    assert nearer(2, 4, 2) == pytest.approx(1 / 2)
+    assert nearer(7, 7, 5) == 1.0
+
+
+@pytest.mark.parametrize("dimensions", [2, 4])
+def test_the_nearest_of_all_references_is_nearer_by_about_as_much(dimensions: int) -> None:
+    rng = np.random.default_rng(dimensions)
+    points, references = rng.uniform(size=(3000, dimensions)), rng.uniform(size=(3000, dimensions))
+    some, every = (nearest(points, references[:most]).squares.mean() for most in (1500, 3000))
+    assert every / some == pytest.approx(nearer(1500, 3000, dimensions), rel=0.1)
 
 
 def rising(rows: int = 1001) -> Floats:

@@ -17,6 +17,7 @@ from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.method import ViewsMethod
 from subadjacent.methods.views.saved import restore
 from subadjacent.methods.views.settings import ViewSettings
+from subadjacent.methods.views.states import StateView
 from subadjacent.runtime import Runtime
 
 
@@ -61,6 +62,21 @@ def test_what_is_saved_is_restored_the_same(lengths: tuple[int, ...], lookahead:
     # also how far it reaches, which no setting says
     assert again.reach == saved.reach
     assert again.blur == saved.blur
+
+
+def test_what_does_not_matter_is_in_every_part_and_restored() -> None:
+    settings = ViewSettings(min_deviation=0.3)
+    fitted = ViewsMethod(settings).fit([TrainSeries(waves(2500).astype(float))], Runtime())
+    pooled = fitted.models.pooled
+    assert isinstance(pooled, ViewsModel)
+    for one in (pooled, restore(pooled.state(), 3, settings)):
+        for view in one.entity.expecting.values():
+            assert view.alone.floor == pytest.approx(0.009)
+            assert view.across.floor == pytest.approx(0.09)
+            assert view.joint is None or view.joint.floor == pytest.approx(0.009)
+        states = one.entity.seeking["state"].view
+        assert isinstance(states, StateView)
+        assert states.floor == pytest.approx(0.09)
 
 
 @pytest.mark.parametrize("views", [("rhythm",), ("state",), ("level", "shape"), ("shape", "state")])

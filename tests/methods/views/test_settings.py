@@ -9,6 +9,7 @@ import pytest
 from subadjacent.errors import InputError
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.ridge.neighbours import Neighbours
+from subadjacent.scoring.usual import FLOOR
 
 NAMES = "level, rhythm, local rhythm, slow rhythm, state, shape"
 
@@ -71,6 +72,15 @@ def test_neighbours_reach_as_far_ahead_as_is_allowed_by_hand(
     assert ViewSettings(lookahead=lookahead).neighbours(5, 30, 2) == wanted
 
 
+def test_what_does_not_matter_is_a_square_of_a_share_by_hand() -> None:
+    settings = ViewSettings(min_deviation=0.2)
+    assert settings.related_floor == pytest.approx(0.04)
+    # a channel by itself is held to a tenth of the square: a third of the share
+    assert settings.own_floor == pytest.approx(0.004)
+    assert ViewSettings().related_floor == pytest.approx(0.01)
+    assert ViewSettings().own_floor == pytest.approx(FLOOR)
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -88,6 +98,8 @@ def test_neighbours_reach_as_far_ahead_as_is_allowed_by_hand(
             f"views must be .* at least one name among {NAMES}; got 'mo",
         ),
         ({"views": 3}, "views must be 'all' or a sequence of names among .*; got 3"),
+        ({"min_deviation": 0}, "min_deviation must be a finite number above 0; got 0"),
+        ({"min_deviation": "a little"}, "min_deviation must be a finite number above 0; got 'a li"),
         ({"views": ()}, rf"views must be .* at least one name among {NAMES}; got \[\]"),
     ],
 )

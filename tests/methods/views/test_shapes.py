@@ -277,10 +277,11 @@ def slow_fit(name: str, channel: int, grain: int) -> tuple[Floats, float, list[F
         judged += [start + begin for begin in range(0, count, grain)]
         start += count
     edges = [int(edge) for edge in np.linspace(0, len(judged), 6)]
-    squares = np.zeros(len(judged))
+    squares, closer = np.zeros(len(judged)), []
     for fold in range(5):
         first, last = judged[edges[fold]], judged[edges[fold + 1] - 1]
         far = [n for n, at in enumerate(chosen) if at <= first - length or at >= last + length]
+        closer.append((len(far) / len(chosen)) ** (2 / 15))
         for number in range(edges[fold], edges[fold + 1]):
             differences = points[judged[number]] - references[far]
             squares[number] = np.square(differences).sum(axis=1).min()
@@ -294,7 +295,7 @@ def slow_fit(name: str, channel: int, grain: int) -> tuple[Floats, float, list[F
         ratio = squares[here] / (usual(np.delete(squares, here)) + 1e-3) / 3
         unseen[here] = np.log(1 + ratio**2) / 2
     ends = np.cumsum([math.ceil(count / grain) for count in counts])[:-1]
-    return references, usual(squares), np.split(unseen, ends)
+    return references, float(np.mean(closer)) * usual(squares), np.split(unseen, ends)
 
 
 AWKWARD: dict[str, list[Rows]] = {

@@ -146,7 +146,7 @@ def test_rows_that_the_network_learned_from_say_nothing_about_what_is_usual(
     monkeypatch.setattr(
         module,
         "fit_channel_scale",
-        lambda parts, rows, ahead: seen.append(sum(map(len, parts))) or fit(parts, rows, ahead),
+        lambda parts, *others: seen.append(sum(map(len, parts))) or fit(parts, *others),
     )
     METHOD.fit([TrainSeries(PLANT.train)], Runtime())
     # the last fifth of 900 rows

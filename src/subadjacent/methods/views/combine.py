@@ -18,7 +18,7 @@ from subadjacent.runtime import side_by_side
 from subadjacent.scoring.moving import (
     WindowSums,
     around,
-    moving_mean,
+    moving_sum,
     row_counts,
     rows_ahead,
 )
@@ -104,9 +104,13 @@ def smoothed(rows: NDArray[np.float64], smoothing: int, lookahead: int | None) -
     """The score of a stretch: the surprise of its rows, averaged.
 
     Anomalies last a row or a hundred: the mean of what the row itself, ``smoothing`` rows and three
-    times as many come to.
+    times as many come to. Where a stretch has fewer than half of these, the others count as
+    silent: a few rows of a cycle stay above the mean of a whole one without being odd.
     """
-    averages = [moving_mean(rows, length, lookahead) for length in smoothing_lengths(smoothing)]
+    averages = []
+    for length in smoothing_lengths(smoothing):
+        there = row_counts(len(rows), length, lookahead)
+        averages.append(moving_sum(rows, length, lookahead) / np.maximum(there, (length + 1) // 2))
     return np.asarray(np.round(np.mean(averages, axis=0), DECIMALS))
 
 

@@ -5,6 +5,7 @@ Shapes: T rows of a stretch, C channels.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -33,9 +34,9 @@ from subadjacent.methods.views.settings import (
 from subadjacent.methods.views.shapes import ShapeFit, fit_shapes
 from subadjacent.methods.views.states import StateFit, fit_states
 from subadjacent.methods.views.view import JOINT_VIEW, Part, View, parts_of
-from subadjacent.ridge.axes import Rows, cut, principal_axes
+from subadjacent.ridge.axes import FoldSums, Rows, cut
 from subadjacent.ridge.companions import fit_companions
-from subadjacent.ridge.period import dominant_period
+from subadjacent.ridge.period import dominant_period, independent_rows
 from subadjacent.ridge.sides import SidesFit, fit_sides
 from subadjacent.runtime import side_by_side
 from subadjacent.scoring.outliers import outlier_free
@@ -63,17 +64,20 @@ class ViewsFit(NamedTuple):
     """The views of an entity, and the surprise of its rows to views that had not seen them.
 
     Both hold one number a row, (T,) a stretch: ``unseen`` of all views, ``expecting`` of those that
-    expect values, or of all if there are none.
+    expect values, or of all if there are none. ``independent`` is about how many rows say something
+    of their own, by what is left of them.
     """
 
     entity: EntityViews
     unseen: list[NDArray[np.float64]]
     expecting: list[NDArray[np.float64]]
+    independent: float = math.inf
 
 
 def fit_views(parts: Sequence[Rows], settings: ViewSettings) -> ViewsFit:
     """Learn from an entity's unbroken stretches of standardised rows."""
-    axes = principal_axes(parts)
+    sums = FoldSums(parts)
+    axes = sums.everything.axes()
     cycle = dominant_period(cut(max(parts, key=len)), axes)
     band = settings.neighbours(settings.near, settings.far)
     looks_ahead = settings.ahead.neighbours is None
@@ -83,11 +87,11 @@ def fit_views(parts: Sequence[Rows], settings: ViewSettings) -> ViewsFit:
 
     def fit(name: str) -> None:
         if name == STATE:
-            novelties[name] = fit_states(parts, axes)
+            novelties[name] = fit_states(parts, sums, settings.related_floor)
         elif name == SHAPE:
             novelties[name] = fit_shapes(parts, cycle, settings.window_ahead)
         else:
-            views[name] = _fit_view(name, parts, sides(name), settings.ahead.residuals)
+            views[name] = _fit_view(name, parts, sums, sides(name), settings)
 
     def sides(name: str) -> SidesFit | None:
         if name == LEVEL:
@@ -102,7 +106,11 @@ def fit_views(parts: Sequence[Rows], settings: ViewSettings) -> ViewsFit:
     views = {name: views[name] for name in settings.names if name in views}
     weights, combined = _combine_expecting(views, parts)
     entity = EntityViews({name: fit.view for name, fit in views.items()}, weights, {})
-    return _add_seeking(entity, combined, novelties, settings)
+    found = _add_seeking(entity, combined, novelties, settings)
+    if JOINT_VIEW not in views:
+        return found
+    residuals = views[JOINT_VIEW].parts[0].scale.parts
+    return found._replace(independent=independent_rows(residuals, axes))
 
 
 def _combine_expecting(
@@ -182,24 +190,26 @@ class _ViewFit(NamedTuple):
 def _fit_view(
     name: str,
     parts: Sequence[Rows],
+    sums: FoldSums,
     sides: SidesFit | None,
-    lookahead: int | None,
+    settings: ViewSettings,
 ) -> _ViewFit:
     """Learn what is usual of a view's residuals on rows that it had not seen."""
+    lookahead, own_floor = settings.ahead.residuals, settings.own_floor
     if sides is None:
-        residuals: Sequence[Rows] = [cut(part) for part in parts]
+        residuals: Sequence[Rows] = sums.centred(parts)
         judged: Judged = [np.ones(len(part), dtype=bool) for part in parts]
     else:
         residuals = sides.unseen
         judged = [sides.ridge.judged(len(part)) for part in parts]
     companions, left = fit_companions(residuals, judged)
     rows = JudgedRows(judged)
-    alone = fit_channel_scale(residuals, rows, lookahead)
-    across = fit_channel_scale(left, rows, lookahead)
+    alone = fit_channel_scale(residuals, rows, lookahead, own_floor)
+    across = fit_channel_scale(left, rows, lookahead, settings.related_floor)
     scales: list[ScaleFit[Any]] = [alone, across]
     joint = None
     if name == JOINT_VIEW:
-        fit = fit_joint_scale(residuals, rows, lookahead)
+        fit = fit_joint_scale(residuals, rows, lookahead, own_floor)
         joint = fit.scale
         scales.append(fit)
     ridge = None if sides is None else sides.ridge

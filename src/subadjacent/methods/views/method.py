@@ -43,6 +43,10 @@ MANY_ENTITIES, MANY_VALUES = 100, 5_000_000
 FEWEST_ROWS = 8
 # an unbroken stretch of fewer times the band's reach has little to learn from
 FEW_ROWS = 5
+# rows that have nothing to do with each other, of which fewer promise nothing: with 8 to 33 of them
+# some processes have 5 to 15 times the alarms asked for, with more none has more than 3 times
+# (docs/log.md, "What contamination promises")
+FEWEST_INDEPENDENT = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,7 @@ class ViewsMethod(Method):
             if len(fits) <= len(tasks):
                 run.watch(Progress("fitting", len(fits), len(tasks), "entities"))
         _warn_of_no_views(series, fits)
+        _warn_of_few_rows(series, fits)
         # the model for entities never seen comes last; a single series serves them itself
         return EntityFits(scalers, fits[: len(tasks)], fits[-1].views.entity)
 
@@ -185,6 +190,24 @@ def _warn_of_no_views(series: Sequence[TrainSeries], fits: Sequence[EntityFit]) 
                 one.entity or "the series",
                 *one.values.shape,
             )
+
+
+def _warn_of_few_rows(series: Sequence[TrainSeries], fits: Sequence[EntityFit]) -> None:
+    """Say where too few rows were given to promise how many alarms will come."""
+    few = [
+        (fit.views.independent, one)
+        for one, fit in zip(series, fits, strict=False)
+        if fit.views.independent < FEWEST_INDEPENDENT
+    ]
+    if few:
+        independent, one = min(few, key=lambda pair: pair[0])
+        log.warning(
+            "%d of %d series have too few rows to promise how many alarms will come: the %d rows "
+            "of %s say as much as %d that have nothing to do with each other, and %d are needed; "
+            "expect several times as many alarms as contamination asks for, or none",
+            *(len(few), len(series), len(one), one.entity or "the series"),
+            *(round(independent), FEWEST_INDEPENDENT),
+        )
 
 
 def _check_rows(series: Sequence[TrainSeries], far: int) -> None:

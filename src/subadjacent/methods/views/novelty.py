@@ -15,17 +15,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.methods.views.settings import SHAPE, STATE
+from subadjacent.ridge.folds import folds as row_folds
 from subadjacent.scoring.usual import FLOOR
 
-# parts of the training rows that are held against references of the others
-FOLDS = 5
 # parts of the rows whose mean distances are compared, as for residuals
 BLOCKS = 10
 # a squared distance so many times the usual one counts as log 2 / 2. A third of it costs much where
@@ -59,13 +57,15 @@ class Novelty(NamedTuple):
     values: NDArray[np.float32]  # (T, C)
 
 
-def surprise(squares: Distances, usual: Distances) -> Distances:
+def surprise(squares: Distances, usual: Distances, floor: float = FLOOR) -> Distances:
     """``log(1 + (z/3)²) / 2``, z being a squared distance over the usual one.
+
+    ``floor`` is a squared distance that does not matter, however small the usual ones are.
 
     Squared once more: unlike residuals, distances to the nearest of many references hardly vary
     as long as nothing is new, and those up to the usual one are to count for nothing.
     """
-    ratio = squares / ((usual + FLOOR) * SOFTNESS)
+    ratio = squares / ((usual + floor) * SOFTNESS)
     return np.asarray(np.log1p(np.square(ratio)) / 2)
 
 
@@ -80,13 +80,22 @@ def usual_distance(squares: Distances) -> Any:
 
 def folds(count: int) -> Iterator[slice]:
     """Contiguous parts of ``count`` rows."""
-    edges = np.linspace(0, count, min(FOLDS, count) + 1).astype(int)
-    return (slice(int(first), int(last)) for first, last in pairwise(edges))
+    return (slice(first, last) for first, last in row_folds(count))
 
 
 def outside(rows: NDArray[np.int64], fold: slice, guard: int) -> NDArray[np.bool_]:
     """Which of ``rows`` lie at least ``guard`` rows before or after a fold."""
     return np.asarray((rows <= fold.start - guard) | (rows >= fold.stop - 1 + guard))
+
+
+def nearer(held_against: int, references: int, dimensions: int) -> float:
+    """How much nearer, squared, the nearest of all references is than that of some of them.
+
+    Held-out rows are compared with references of other folds, rows to come with all. Among r
+    points that fill a space the nearest is at a distance of about r to the power of one over its
+    dimensions. Rows that fill fewer of them have noise in all.
+    """
+    return float((held_against / references) ** (2 / dimensions))
 
 
 def novelty_weight(own: Scores, others: Scores) -> float:

@@ -105,7 +105,7 @@ def restore(state: State, channels: int, settings: ViewSettings) -> ViewsModel:
         raise InputError(f"typical must not be negative; got {typical.min()}")
     weights = PartWeights(typical, read("comparable", parts) > 0)
     layouts = state.facts["neighbours"]
-    views = {name: _view(read, name, layouts, channels) for name in expecting}
+    views = {name: _view(read, name, layouts, channels, settings) for name in expecting}
     seeking = {
         name: _seeking(read, name, state.facts, channels, settings)
         for name in settings.names
@@ -121,15 +121,19 @@ def _seeking(
 ) -> Seeking:
     weight = facts["novelty"][name]
     require_number(f"novelty.{name}", weight, least=0)
-    view = _states(read, channels) if name == STATE else _shapes(read, facts, channels, settings)
+    view: StateView | ShapeView
+    if name == STATE:
+        view = _states(read, channels, settings.related_floor)
+    else:
+        view = _shapes(read, facts, channels, settings)
     return Seeking(view, float(weight))
 
 
-def _states(read: _Reader, channels: int) -> StateView:
+def _states(read: _Reader, channels: int, floor: float) -> StateView:
     axes = read(f"{STATE}.axes", channels, read.size(f"{STATE}.axes"))
     count = read.size(f"{STATE}.usual")
     references = read(f"{STATE}.references", count, axes.shape[1])
-    return StateView(axes, references, read(f"{STATE}.usual", count, least=0))
+    return StateView(axes, references, read(f"{STATE}.usual", count, least=0), floor)
 
 
 def _shapes(
@@ -171,14 +175,19 @@ class _Reader:
         return int(shape[axis])
 
 
-def _view(read: _Reader, name: str, layouts: dict[str, Any], channels: int) -> View:
+def _view(
+    read: _Reader, name: str, layouts: dict[str, Any], channels: int, settings: ViewSettings
+) -> View:
+    own_floor = settings.own_floor
     alone, across = (
-        ChannelScale(scale[:-1], scale[-1])
-        for form in ("alone", "across")
+        ChannelScale(scale[:-1], scale[-1], floor)
+        for form, floor in (("alone", own_floor), ("across", settings.related_floor))
         if (scale := read(f"{name}.{form}", len(SCALES) + 1, channels)) is not None
     )
     companions = Companions(read(f"{name}.companions", channels, channels))
-    joint = JointScale(read(f"{name}.joint", 2 * len(SCALES))) if name == JOINT_VIEW else None
+    joint = None
+    if name == JOINT_VIEW:
+        joint = JointScale(read(f"{name}.joint", 2 * len(SCALES)), own_floor)
     ridge = None if name == LEVEL else _ridge(read, name, layouts[name], channels)
     return View(ridge, companions, alone, across, joint)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from subadjacent.errors import InputError, require_whole
+from subadjacent.errors import InputError, require_number, require_whole
 from subadjacent.ridge.neighbours import Neighbours
 
 FULL = "full"
@@ -29,6 +29,10 @@ LEVEL, RHYTHM, LOCAL, SLOW, STATE, SHAPE = VIEWS = (
 # views that expect a value, and such that look for something like it
 EXPECTING, SEEKING = VIEWS[:4], VIEWS[4:]
 ALL = "all"
+# of the square that does not matter to a relation between channels, what does not matter to a
+# channel by itself: there noise says what is usual, and there is always some. The whole of it costs
+# 1.7 points on SMAP, a quarter 0.6 (docs/log.md, "Robust learning")
+OWN_SHARE = 0.1
 
 
 class Lookahead(NamedTuple):
@@ -56,6 +60,9 @@ class ViewSettings:
         Rows after a row that its score may depend on; ``"full"`` for as many as before it.
     views
         Names of the views that take part, or ``"all"``.
+    min_deviation
+        Share of a channel's usual deviation: a smaller departure from what the other channels say
+        does not matter, however exactly they said it in training.
     """
 
     near: int = 5
@@ -63,6 +70,7 @@ class ViewSettings:
     smoothing: int = 20
     lookahead: int | str = FULL
     views: str | Sequence[str] = ALL
+    min_deviation: float = 0.1
 
     def __post_init__(self) -> None:
         # nearer than 1 is the point itself, which would explain itself
@@ -80,6 +88,18 @@ class ViewSettings:
         else:
             require_whole("lookahead", self.lookahead, least=0)
         _check_views(self.views)
+        # at 0 a relation that was exact would make any departure from it an infinite surprise
+        require_number("min_deviation", self.min_deviation, above=0)
+
+    @property
+    def related_floor(self) -> float:
+        """The square of a departure from what other channels say that does not matter."""
+        return self.min_deviation**2
+
+    @property
+    def own_floor(self) -> float:
+        """The same of a departure from what a channel did itself."""
+        return OWN_SHARE * self.related_floor
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from subadjacent.methods.views.novelty import (
     Novelty,
     Scores,
     folds,
+    nearer,
     outside,
     surprise,
     usual_distance,
@@ -239,6 +240,13 @@ def _fit_length(values: Sequence[Rows], moving: Sequence[int], grain: int) -> _L
     judged = np.concatenate(
         [start + np.arange(0, count, grain) for start, count in zip(starts, counts, strict=True)]
     )
+    # a window has one dimension less than points: their mean is 0
+    closer = np.mean(
+        [
+            nearer(int(_far(chosen, judged, fold, length).sum()), len(chosen), POINTS - 1)
+            for fold in folds(len(judged))
+        ]
+    )
     channels, references, usual = [], [], []
     unseen = np.zeros(len(judged))
     for channel in moving:
@@ -250,7 +258,7 @@ def _fit_length(values: Sequence[Rows], moving: Sequence[int], grain: int) -> _L
         squares = _held_out_squares(points[judged], judged, own, chosen, length)
         channels.append(channel)
         references.append(own)
-        usual.append(usual_distance(squares))
+        usual.append(closer * usual_distance(squares))
         for fold in folds(len(judged)):
             others = np.delete(squares, fold)
             unseen[fold] += surprise(squares[fold], usual_distance(others))
@@ -273,10 +281,17 @@ def _held_out_squares(
     """Squared distances of windows to the nearest reference that shares no row with their fold."""
     squares = np.empty(len(points), dtype=np.float32)
     for fold in folds(len(points)):
-        covered = slice(int(at[fold][0]), int(at[fold][-1]) + 1)
-        far = outside(references_at, covered, length)
+        far = _far(references_at, at, fold, length)
         squares[fold] = nearest(points[fold], references[far].astype(np.float32)).squares
     return squares
+
+
+def _far(
+    references_at: NDArray[np.int64], at: NDArray[np.int64], fold: slice, length: int
+) -> NDArray[np.bool_]:
+    """Which references share no row with the windows of a fold."""
+    covered = slice(int(at[fold][0]), int(at[fold][-1]) + 1)
+    return outside(references_at, covered, length)
 
 
 def _is_flag(values: Sequence[Rows], channel: int) -> bool:

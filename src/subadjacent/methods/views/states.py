@@ -10,6 +10,7 @@ Shapes: T rows of a stretch, N rows of all stretches, C channels, K axes, R refe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -23,11 +24,13 @@ from subadjacent.methods.views.novelty import (
     Novelty,
     Scores,
     folds,
+    nearer,
     outside,
     surprise,
     usual_distance,
 )
-from subadjacent.ridge.axes import Rows, cut
+from subadjacent.ridge.axes import FoldSums, Rows, cut
+from subadjacent.scoring.usual import FLOOR
 
 # training rows that others are compared with. A quarter costs up to four points where a state is
 # what is new, twice as many gain less than one (docs/log.md, "States and shapes")
@@ -58,17 +61,20 @@ class StateView:
         Training rows along these axes, (R, K).
     usual
         The usual squared distance of rows that are nearest to a reference, (R,).
+    floor
+        A squared distance that does not matter.
     """
 
     axes: NDArray[np.float32]
     references: NDArray[np.float32]
     usual: NDArray[np.float32]
+    floor: float = FLOOR
 
     def novelty(self, rows: Rows) -> Novelty:
         """Of a stretch; channels share a row's, times their number, as they do the distance."""
         points = along(rows, self.axes)
         squares, which = nearest(points, self.references)
-        own = surprise(squares / rows.shape[1], self.usual[which])
+        own = surprise(squares / rows.shape[1], self.usual[which], self.floor)
         departures = np.square((points - self.references[which]) @ self.axes.T)
         total = departures.sum(axis=1, keepdims=True)
         shares = np.divide(departures, total, out=np.zeros_like(departures), where=total > 0)
@@ -86,29 +92,38 @@ class StateFit(NamedTuple):
     unseen: list[Scores]
 
 
-def fit_states(parts: Sequence[Rows], axes: NDArray[np.float32]) -> StateFit | None:
+def fit_states(parts: Sequence[Rows], sums: FoldSums, floor: float = FLOOR) -> StateFit | None:
     """From stretches of standardised rows; None where a row has no states or there are few rows.
 
     A single channel, or several that are all one, have levels, which another view judges.
     """
     count = sum(map(len, parts))
+    axes = sums.everything.axes()
     if axes.shape[1] < 2 or count < FEWEST_ROWS:
         return None
     points = np.concatenate([along(part, axes) for part in parts])
     chosen = spread_out(count, MOST_REFERENCES)
     references = points[chosen]
     squares, which, fold_of = np.empty(count), np.empty(count, np.int64), np.empty(count, np.int64)
+    closer = np.empty(count)
     for number, fold in enumerate(folds(count)):
         far = np.flatnonzero(outside(chosen, fold, GUARD))
         distances: Nearest = nearest(points[fold], references[far])
         squares[fold] = distances.squares / axes.shape[0]
         which[fold] = far[distances.which]
         fold_of[fold] = number
-    rows = _RowsByReference(squares, which, fold_of, len(references))
+        closer[fold] = nearer(len(far), len(chosen), axes.shape[1])
+    by_reference = _RowsByReference(squares, which, fold_of, len(chosen))
     unseen = np.empty(count)
     for number, fold in enumerate(folds(count)):
-        unseen[fold] = surprise(squares[fold], rows.usual(without=number)[which[fold]])
-    view = StateView(axes, references, rows.usual().astype(np.float32))
+        unseen[fold] = surprise(
+            squares[fold], by_reference.usual(without=number)[which[fold]], floor
+        )
+    # training rows are widest along axes that were chosen by them, and rows to come are nearer to
+    # the middle of the references. In a normal cloud of K axes the nearest is at a squared distance
+    # that grows as exp(|x|² / K), with |x|² / K being 1 for a reference on average
+    usual = math.exp(sums.narrower() - 1) * closer.mean() * by_reference.usual()
+    view = StateView(axes, references, usual.astype(np.float32), floor)
     return StateFit(view, np.split(unseen, np.cumsum([len(part) for part in parts])[:-1]))
 
 

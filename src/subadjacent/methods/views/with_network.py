@@ -61,7 +61,7 @@ class NetworkedViewsMethod(ViewsMethod):
             ]
             for one in series
         ]
-        scales = _fit_scales(series, residuals, trained)
+        scales = _fit_scales(series, residuals, trained, self.settings.own_floor)
 
         def view(entity: str | None, views: EntityViews) -> NetworkView:
             scale, typical = scales.of(entity)
@@ -133,12 +133,16 @@ class NetworkedViewsMethod(ViewsMethod):
         require_number("network_factor", facts["network_factor"], least=0)
         scaler = Scaler(model.scaler.center, model.scaler.deviation, network.scaler.clip)
         own = replace(network, scaler=scaler)
-        view = NetworkView(own, ChannelScale(scale[:-1], scale[-1]), float(facts["network_factor"]))
+        usual = ChannelScale(scale[:-1], scale[-1], self.settings.own_floor)
+        view = NetworkView(own, usual, float(facts["network_factor"]))
         return replace(model, network=view)
 
 
 def _fit_scales(
-    series: Sequence[TrainSeries], residuals: Sequence[Residuals], trained: Trained
+    series: Sequence[TrainSeries],
+    residuals: Sequence[Residuals],
+    trained: Trained,
+    floor: float,
 ) -> PerEntity[_NetworkScale]:
     """From the rows that were held out; an entity too short for any goes by all."""
     held_out = trained.stacked.unstack(trained.held_out)
@@ -148,20 +152,21 @@ def _fit_scales(
         kept.append([part[mask[start:stop]] for part, (start, stop) in bounds])
     everything = [part for parts in kept for part in parts]
     return PerEntity(
-        _fit_scale(everything),
+        _fit_scale(everything, floor),
         {
-            one.entity: _fit_scale(parts)
+            one.entity: _fit_scale(parts, floor)
             for one, parts in zip(series, kept, strict=True)
             if one.entity is not None and any(map(len, parts))
         },
     )
 
 
-def _fit_scale(parts: Residuals) -> _NetworkScale:
-    fit = fit_channel_scale(parts, JudgedRows([np.ones(len(part), bool) for part in parts]), None)
-    rows = [
+def _fit_scale(parts: Residuals, floor: float) -> _NetworkScale:
+    rows = JudgedRows([np.ones(len(part), bool) for part in parts])
+    fit = fit_channel_scale(parts, rows, None, floor)
+    unseen = [
         fit.surprise(number, first, last).mean(axis=1)
         for number, part in enumerate(parts)
         for first, last in chunks(len(part))
     ]
-    return _NetworkScale(fit.scale, typical_surprise(np.concatenate(rows), SOFTNESS))
+    return _NetworkScale(fit.scale, typical_surprise(np.concatenate(unseen), SOFTNESS))

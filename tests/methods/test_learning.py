@@ -1,0 +1,123 @@
+"""Faults are not learned from, and yet found: with a method that counts what it is given."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from subadjacent.data.entities import PerEntity
+from subadjacent.data.series import TrainSeries
+from subadjacent.methods.learning import learn
+from subadjacent.methods.method import Fitted, Method, Model, State
+from subadjacent.runtime import Runtime
+from subadjacent.scoring.evidence import Array, Evidence, Reach
+
+
+@dataclass(frozen=True)
+class Largest(Model):
+    """Scores a row by the largest value from so many rows before it to so many after it."""
+
+    before: int
+    after: int | None
+
+    @property
+    def reach(self) -> Reach:
+        return Reach(self.before, self.after)
+
+    def assess(self, rows: Array) -> Evidence:
+        n = len(rows)
+        after = n if self.after is None else self.after
+        score = [rows[max(r - self.before, 0) : r + after + 1].max() for r in range(n)]
+        return Evidence(np.array(score, dtype=float), rows, None, {})
+
+    def state(self) -> State:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Recording(Method):
+    """Keeps what it was given; what it had not seen scores 5 throughout."""
+
+    given: list[TrainSeries]
+    before: int = 0
+    after: int | None = 0
+
+    def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:  # noqa: ARG002
+        self.given.extend(series)
+        scores = [np.full(len(one), 5.0) for one in series]
+        model: Model = Largest(self.before, self.after)
+        return Fitted(PerEntity(model, {}), scores, np.concatenate(scores))
+
+    def restore(self, state: State, channels: int) -> Model:
+        raise NotImplementedError
+
+
+def rows(*bad: int) -> TrainSeries:
+    values = np.tile([[1.0, 6.0], [2.0, 7.0]], (200, 1))
+    values[list(bad), 1] = 9999
+    return TrainSeries(values, ("calm", "spoiled"), starts=(0, 100))
+
+
+def test_a_fault_is_not_learned_from_and_scored_as_it_came_by_hand() -> None:
+    given: list[TrainSeries] = []
+    fitted = learn(Recording(given, before=3, after=1), [rows(40)], Runtime())
+    assert given[0].values.max() == 7
+    assert given[0].starts == (0, 100)
+    # it reaches the row before it and three after it; rows beyond are as they were
+    wanted = np.full(400, 5.0)
+    wanted[39:44] = 9999
+    assert fitted.scores[0].tolist() == wanted.tolist()
+    assert fitted.held_out.tolist() == [5.0] * 400
+
+
+def test_a_row_near_a_fault_scores_no_lower_than_without_it() -> None:
+    class Blind(Recording):
+        def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
+            fitted = super().fit(series, run)
+            return fitted._replace(scores=[one + 1e6 for one in fitted.scores])
+
+    fitted = learn(Blind([], before=3, after=1), [rows(40)], Runtime())
+    assert set(fitted.scores[0]) == {1e6 + 5}
+
+
+@pytest.mark.parametrize(
+    ("bad", "before", "after", "reached"),
+    [
+        ((99,), 2, 2, range(97, 100)),  # not across the end of the stretch
+        ((100,), 2, 2, range(100, 103)),
+        ((399,), 2, 0, range(399, 400)),
+        ((0,), 0, 0, range(1)),
+        ((150,), 0, None, range(100, 151)),  # one that needs the whole stretch
+        ((150, 152), 3, 0, range(150, 156)),
+    ],
+)
+def test_a_fault_reaches_as_far_as_the_model_looks(
+    bad: tuple[int, ...], before: int, after: int | None, reached: range
+) -> None:
+    fitted = learn(Recording([], before, after), [rows(*bad)], Runtime())
+    assert np.flatnonzero(fitted.scores[0] > 100).tolist() == list(reached)
+
+
+def test_series_without_faults_are_passed_on_as_they_are(caplog: pytest.LogCaptureFixture) -> None:
+    given: list[TrainSeries] = []
+    series = rows()
+    with caplog.at_level(logging.WARNING):
+        fitted = learn(Recording(given), [series, rows(1)], Runtime())
+    assert given[0] is series
+    assert set(fitted.scores[0]) == {5.0}
+    assert len(caplog.messages) == 1
+
+
+def test_faults_are_named(caplog: pytest.LogCaptureFixture) -> None:
+    named = TrainSeries(rows(40, 41).values, ("calm", "spoiled"), entity="pump")
+    with caplog.at_level(logging.WARNING):
+        learn(Recording([]), [named], Runtime())
+    (message,) = caplog.messages
+    assert message == (
+        "2 of 400 values of 'spoiled' of pump lie far from all others, the first of them 9999.0 "
+        "at 40: they are taken for faults and not learned from"
+    )
