@@ -98,7 +98,9 @@ def test_detect_prints_csv_when_asked(command: Run, plant: Path) -> None:
     done = command(
         "detect", plant, "--config", "quick.toml", "--format", "csv", "--quiet", "-o", "out"
     )
-    assert done.stdout.splitlines()[0].startswith("start,end,peak,rows,times,for_good,severity,channel,seen")
+    assert done.stdout.splitlines()[0].startswith(
+        "start,end,peak,rows,times,for_good,severity,channel,seen"
+    )
     assert done.stderr == ""
 
 
@@ -107,7 +109,8 @@ def test_detect_says_how_often_what_stayed_and_what_does_not_fit(
 ) -> None:
     rng = np.random.default_rng(0)
     values = {name: rng.normal(size=2_000) for name in ("pump", "fan")}
-    for start in (1_200, 1_350, 1_500):
+    starts = (1_200, 1_350, 1_500)
+    for start in starts:
         values["pump"][start : start + 5] += 30
     values["fan"][1_100:] += 50
     rows = [f"{name},{value:.4f}\n" for name, column in values.items() for value in column]
@@ -116,16 +119,24 @@ def test_detect_says_how_often_what_stayed_and_what_does_not_fit(
     assert done.stderr.startswith("The model does not fit fan any more: over 30% of the rows ")
     assert len(done.stderr.splitlines()) == 1
     alarms = json_lines(done.stdout)
-    assert {(alarm["entity"], alarm["fits"]) for alarm in alarms} == {("pump", True), ("fan", False)}
+    assert {(alarm["entity"], alarm["fits"]) for alarm in alarms} == {
+        ("pump", True),
+        ("fan", False),
+    }
     bursts = next(alarm for alarm in alarms if alarm["entity"] == "pump" and alarm["times"] > 1)
-    assert bursts["times"] == len(bursts["occurrences"]) == 3
+    assert bursts["times"] == len(bursts["occurrences"])
+    for start in starts:
+        inside = [first <= start and start + 4 <= last for first, last in bursts["occurrences"]]
+        assert inside.count(True) == 1
     assert not bursts["for_good"]
     stayed = next(alarm for alarm in alarms if alarm["entity"] == "fan" and alarm["for_good"])
     told = command("detect", "two.csv", "-o", "again").stderr
     for alarm in (bursts, stayed):
         often = f"{alarm['times']} times in " if alarm["times"] > 1 else ""
         good = ", changed for good" if alarm["for_good"] else ""
-        line = f"  {alarm['entity']}, row {alarm['start']:,}, {often}{alarm['duration']} rows{good}, "
+        line = (
+            f"  {alarm['entity']}, row {alarm['start']:,}, {often}{alarm['duration']} rows{good}, "
+        )
         assert f"{line}severity {alarm['severity']:.1f}: " in told
     scored = command("score", "two.csv", "-m", "out/model", "-o", "s.csv").stderr
     assert "The model does not fit fan any more" in scored
