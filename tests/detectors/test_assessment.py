@@ -10,21 +10,33 @@ import pytest
 
 from detectors.waves import waves
 from subadjacent import SubAdjacentDetector
+from subadjacent.data.entities import PerEntity
 from subadjacent.data.inputs import read
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.scoring.decision import Decision
 from subadjacent.scoring.evidence import Evidence
+from subadjacent.scoring.extremes import Tail
+from subadjacent.scoring.normal import NormalScores
+
+NORMAL = NormalScores(1.0, 2.0, 0.5, 100, Tail(2.0, 0.0, 1.0, 0.01))
+DECISION = Decision(2.0, None, PerEntity(NORMAL, {}), None)
 
 
-def by_hand(blur: int = 0, expected: bool = True) -> Assessment:
+def by_hand(
+    score: Any = (1.0, 2.0, 3.0, 1.0, 5.0, 1.0),
+    blur: int = 0,
+    expected: bool = True,
+    hindsight: bool = False,
+) -> Assessment:
     """Six rows of two channels; the threshold is 2, a typical row scores 1."""
     rows = np.arange(12.0).reshape(6, 2)
-    score = np.array([1.0, 2.0, 3.0, 1.0, 5.0, 1.0])
+    score = np.array(score)
     by_channel = np.column_stack([score, 10 * score])
     evidence = Evidence(score, by_channel, rows + 100 if expected else None, {"level": score / 2})
-    return Assessment(read(rows), (evidence,), (blur,), Decision(2.0, 1.0, 0.5))
+    judgement = DECISION.judge(score, blur=blur, hindsight=hindsight)
+    return Assessment(read(rows), (evidence,), (judgement,))
 
 
 def test_everything_is_read_off_the_evidence_by_hand() -> None:
@@ -33,6 +45,7 @@ def test_everything_is_read_off_the_evidence_by_hand() -> None:
     assert found.normalized_scores.tolist() == [0.0, 1.0, 2.0, 0.0, 4.0, 0.0]
     # a row at the threshold is not anomalous
     assert found.anomalous.tolist() == [0, 0, 1, 0, 1, 0]
+    assert found.thresholds.tolist() == [2.0] * 6
     np.testing.assert_allclose(found.probabilities[:2], [[0.99, 0.01], [0.5, 0.5]])
     assert found.by_channel.tolist() == [[s, 10 * s] for s in found.scores]
     assert found.expected[0].tolist() == [100.0, 101.0]
@@ -41,7 +54,7 @@ def test_everything_is_read_off_the_evidence_by_hand() -> None:
 
 
 def test_alarms_by_hand() -> None:
-    first, second = by_hand().alarms(gap=0)
+    first, second = by_hand().alarms(again=0)
     assert (first.first, first.last, first.score, first.severity) == (2, 2, 3.0, 2.0)
     assert (second.first, second.last, second.score, second.severity) == (4, 4, 5.0, 4.0)
     # the second channel is ten times as unusual
@@ -51,17 +64,39 @@ def test_alarms_by_hand() -> None:
     # one row lies between them
     (joined,) = by_hand().alarms(gap=1, channels=1)
     assert (joined.first, joined.last, joined.peak) == (2, 4, 4)
+    assert (joined.occurrences, joined.times) == (((2, 4),), 1)
     assert len(joined.causes) == 1
     assert by_hand().alarms(gap=0, shortest=2) == []
+    # the same channels again, soon
+    (again,) = by_hand().alarms(gap=0)
+    assert (again.first, again.last, again.duration) == (2, 4, 3)
+    assert (again.occurrences, again.times) == (((2, 2), (4, 4)), 2)
+
+
+def test_in_hindsight_rows_between_two_of_an_event_are_its_own() -> None:
+    found = by_hand(hindsight=True)
+    assert found.anomalous.tolist() == [0, 0, 1, 1, 1, 0]
+    assert [alarm.occurrences for alarm in found.alarms()] == [((2, 4),)]
 
 
 def test_where_averages_blur_an_event_its_core_is_alarmed_by_hand() -> None:
     # within two rows of the row that scores 5, 3 is more than half of it, and 2.4 is not
-    score = np.array([1.0, 2.4, 3.0, 5.0, 3.0, 2.4])
-    one = by_hand()
-    evidence = one.evidence[0]._replace(score=score)
-    alarms = [Assessment(one.table, (evidence,), (blur,), one.decision).alarms() for blur in (0, 2)]
-    assert [(alarm.first, alarm.last) for found in alarms for alarm in found] == [(1, 5), (2, 4)]
+    score = (1.0, 2.4, 3.0, 5.0, 3.0, 2.4)
+    for blur, first, last in ((0, 1, 5), (2, 2, 4)):
+        found = by_hand(score, blur)
+        assert [(alarm.first, alarm.last) for alarm in found.alarms()] == [(first, last)]
+        assert np.flatnonzero(found.anomalous).tolist() == list(range(first, last + 1))
+
+
+def test_a_model_that_does_not_fit_is_named_by_hand() -> None:
+    table = read({"a": np.zeros((10, 1)), "b": np.zeros((10, 1)), "c": np.zeros((10, 1))})
+    scores = [np.r_[np.full(high, 9.0), np.ones(10 - high)] for high in (3, 4, 10)]
+    evidence = tuple(Evidence(score, score[:, None], None, {}) for score in scores)
+    judgements = tuple(DECISION.judge(score) for score in scores)
+    assert Assessment(table, evidence, judgements).misfits == ["b", "c"]
+    assert by_hand((9.0,) * 6).misfits == [None]
+    assert by_hand().misfits == [None]
+    assert by_hand((1.0, 1.0, 9.0, 1.0, 1.0, 1.0)).misfits == []
 
 
 def test_nothing_is_expected_where_a_model_expects_nothing() -> None:
@@ -80,12 +115,13 @@ def test_a_detector_says_what_its_assessment_says(
         (detector.predict(plant.test), found.anomalous),
         (detector.predict_proba(plant.test), found.probabilities),
         (detector.explain(plant.test), found.by_channel),
+        (detector.judge(found.scores).anomalous, found.anomalous),
+        (detector.judge(found.scores).threshold, found.thresholds),
     ]
     for said, read_off in pairs:
         np.testing.assert_array_equal(said, read_off)
     assert detector.alarms(plant.test) == found.alarms()
     assert found.expected.shape == plant.test.shape
-    assert found.decision == detector.decision
 
 
 def test_every_stretch_is_assessed_once(
@@ -124,27 +160,32 @@ def test_alarms_do_not_reach_across_a_gap() -> None:
     assert any(alarm.first == 200 for alarm in alarms)
 
 
-def test_alarms_are_where_rows_are_above_the_threshold(
-    detector: SubAdjacentDetector, plant: Plant
-) -> None:
-    found = detector.assess(plant.test)
-    covered = np.zeros(1000, dtype=int)
-    for alarm in found.alarms(gap=0):
-        covered[alarm.first : alarm.last + 1] = 1
+def covered(found: Assessment, **options: Any) -> np.ndarray:
+    """1 for every row of an occurrence of an alarm."""
+    rows = np.zeros(len(found.scores), dtype=int)
+    for alarm in found.alarms(**options):
         assert alarm.duration == alarm.last - alarm.first + 1
         assert alarm.severity > 1
         assert alarm.score == found.scores[alarm.peak]
-    # averages spread an event: what is next to it is left out
-    assert covered.any()
-    assert (covered <= found.anomalous).all()
+        for first, last in alarm.occurrences:
+            rows[first : last + 1] = 1
+    return rows
+
+
+@pytest.mark.parametrize("lookahead", ["full", 0])
+def test_alarms_are_of_the_very_rows_that_are_anomalous(plant: Plant, lookahead: int | str) -> None:
+    found = SubAdjacentDetector(lookahead=lookahead).fit(plant.train).assess(plant.test)
+    assert 0 < found.anomalous.sum() < 1000
+    for options in ({}, {"gap": 0}, {"again": 0}, {"channels": 0}):
+        np.testing.assert_array_equal(covered(found, **options), found.anomalous)
+    # what is joined further covers more, what is left out less
+    assert covered(found, gap=30).sum() > found.anomalous.sum()
+    assert covered(found, shortest=10).sum() < found.anomalous.sum()
 
 
 def test_causal_alarms_cover_exactly_the_rows_above_the_threshold(plant: Plant) -> None:
     found = SubAdjacentDetector(lookahead=0).fit(plant.train).assess(plant.test)
-    covered = np.zeros(1000, dtype=int)
-    for alarm in found.alarms(gap=0):
-        covered[alarm.first : alarm.last + 1] = 1
-    np.testing.assert_array_equal(covered, found.anomalous)
+    np.testing.assert_array_equal(covered(found), found.scores > found.thresholds)
 
 
 def test_explanations_have_a_value_for_every_row_and_channel(
@@ -162,7 +203,7 @@ def test_explanations_have_a_value_for_every_row_and_channel(
 
 
 def test_a_later_threshold_does_not_change_an_assessment(plant: Plant) -> None:
-    detector = SubAdjacentDetector().fit(plant.train)
+    detector = SubAdjacentDetector(lookahead=0, adapt_after=None).fit(plant.train)
     found = detector.assess(plant.test)
     before = found.anomalous.copy()
     detector.threshold_ = -1.0

@@ -47,35 +47,53 @@ def test_every_row_gets_one_finite_score(detector: SubAdjacentDetector, plant: P
 
 
 def test_training_rows_have_scores_and_labels(detector: SubAdjacentDetector) -> None:
-    above = detector.decision_scores_ > detector.threshold_
-    assert detector.decision_scores_.shape == (1000,)
-    np.testing.assert_array_equal(detector.labels_, above.astype(int))
+    assert detector.decision_scores_.shape == detector.labels_.shape == (1000,)
+    judged = detector.judge(detector.decision_scores_)
+    np.testing.assert_array_equal(detector.labels_, judged.anomalous.astype(int))
 
 
-def test_predict_marks_the_rows_above_the_threshold(
-    detector: SubAdjacentDetector, plant: Plant
-) -> None:
-    above = detector.decision_function(plant.test) > detector.threshold_
-    np.testing.assert_array_equal(detector.predict(plant.test), above.astype(int))
-    assert 0 < above.mean() < 1
+def test_predict_marks_the_rows_of_alarms(detector: SubAdjacentDetector, plant: Plant) -> None:
+    rows = np.zeros(1000, dtype=int)
+    for alarm in detector.alarms(plant.test):
+        for first, last in alarm.occurrences:
+            rows[first : last + 1] = 1
+    np.testing.assert_array_equal(detector.predict(plant.test), rows)
+    assert 0 < rows.mean() < 1
 
 
 def test_a_row_at_the_threshold_is_not_marked(plant: Plant) -> None:
-    detector = fit(plant.train)
+    # nothing is followed, and no row is judged by others
+    detector = fit(plant.train, adapt_after=None, lookahead=0)
     detector.threshold_ = float(detector.decision_function(plant.test)[500])
     assert detector.predict(plant.test)[500] == 0
-    assert not any(alarm.first <= 500 <= alarm.last for alarm in detector.alarms(plant.test, gap=0))
+    assert not any(
+        first <= 500 <= last
+        for alarm in detector.alarms(plant.test)
+        for first, last in alarm.occurrences
+    )
 
 
 def test_normalized_score_is_one_at_the_threshold_and_zero_at_a_typical_row(
-    detector: SubAdjacentDetector, plant: Plant
+    plant: Plant,
 ) -> None:
-    scores = detector.decision_function(plant.test)
-    normalized = detector.normalized_score(plant.test)
-    np.testing.assert_array_equal(normalized > 1, scores > detector.threshold_)
-    typical, threshold = detector.typical_score_, detector.threshold_
+    detector = fit(plant.train, adapt_after=None)
+    scores, found = detector.decision_function(plant.test), detector.assess(plant.test)
+    normalized, threshold = detector.normalized_score(plant.test), found.thresholds[0]
+    np.testing.assert_array_equal(normalized > 1, scores > threshold)
+    typical = detector.normal_scores_.pooled.typical
     np.testing.assert_allclose(normalized, (scores - typical) / (threshold - typical))
-    np.testing.assert_array_equal(detector.normalize(scores), normalized)
+    np.testing.assert_array_equal(detector.judge(scores).normalized, normalized)
+
+
+def test_on_a_series_that_moved_zero_is_what_it_did_lately(plant: Plant) -> None:
+    detector = fit(plant.train, lookahead=0, adapt_after=50)
+    found = detector.assess(plant.test + 10 * plant.train.std(axis=0))
+    shift = found.judgements[0].lately.shift
+    assert (shift[200:] > 1).all()
+    span = found.thresholds[0] - detector.normal_scores_.pooled.typical
+    lowered = found.scores - shift - detector.normal_scores_.pooled.typical
+    np.testing.assert_allclose(found.normalized_scores, lowered / span)
+    np.testing.assert_allclose(found.thresholds, found.thresholds[0] + shift)
 
 
 def test_probability_is_a_half_at_the_threshold(
@@ -84,7 +102,8 @@ def test_probability_is_a_half_at_the_threshold(
     probabilities = detector.predict_proba(plant.test)
     assert probabilities.shape == (1000, 2)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
-    np.testing.assert_array_equal(probabilities[:, 1] > 0.5, detector.predict(plant.test) == 1)
+    above = detector.normalized_score(plant.test) > 1
+    np.testing.assert_array_equal(probabilities[:, 1] > 0.5, above)
 
 
 def test_fit_predict_is_fit_and_then_predict(plant: Plant) -> None:
@@ -94,16 +113,30 @@ def test_fit_predict_is_fit_and_then_predict(plant: Plant) -> None:
 
 
 def test_the_threshold_may_be_changed_after_fitting(plant: Plant) -> None:
-    detector = fit(plant.train)
+    detector = fit(plant.train, lookahead=0, adapt_after=None)
+    assert detector.decision.rule is not None
     detector.threshold_ = float(np.quantile(detector.decision_function(plant.train), 0.5))
     assert detector.predict(plant.train).mean() == pytest.approx(0.5, abs=0.01)
+    assert detector.decision.rule is None
+    assert (detector.assess(plant.test).thresholds == detector.threshold_).all()
+
+
+def test_a_threshold_changed_after_fitting_holds_for_all_entities(plant: Plant) -> None:
+    noise = np.random.default_rng(0).normal(size=(1000, 4))
+    detector = SubAdjacentDetector(adapt_after=None).fit({"a": plant.train, "b": noise})
+    rows = {"a": plant.test, "b": noise, "new": plant.test}
+    own = {name: found[0] for name, found in detector.assess(rows).thresholds.items()}
+    assert own["a"] != own["b"]
+    detector.threshold_ = 1.5
+    for found in detector.assess(rows).thresholds.values():
+        assert (found == 1.5).all()
 
 
 @pytest.mark.parametrize("contamination", [Fixed(-1.0), Fixed(0.001), 0.5])
 def test_one_is_the_threshold_even_where_that_is_below_a_typical_row(
     plant: Plant, contamination: Any
 ) -> None:
-    detector = fit(plant.train, contamination=contamination)
+    detector = fit(plant.train, contamination=contamination, lookahead=0)
     flagged = detector.predict(plant.test) == 1
     np.testing.assert_array_equal(detector.normalized_score(plant.test) > 1, flagged)
     np.testing.assert_array_equal(detector.predict_proba(plant.test)[:, 1] > 0.5, flagged)
@@ -302,7 +335,13 @@ def test_fitting_leaves_the_input_and_the_global_generator_alone(plant: Plant) -
 
 def test_contamination_as_a_share_is_the_share_of_held_out_rows_above(plant: Plant) -> None:
     detector = fit(plant.train, contamination=0.1)
-    assert detector.labels_.mean() == pytest.approx(0.1, abs=0.01)
+    above = detector.decision_scores_ > detector.threshold_
+    assert above.mean() == pytest.approx(0.1, abs=0.01)
+    # rows between two anomalous ones count with them; those beside the core of an event do not
+    assert detector.labels_.mean() == pytest.approx(0.1, abs=0.05)
+    # where no row is judged by others, as many are anomalous
+    causal = fit(plant.train, contamination=0.1, lookahead=0, adapt_after=None)
+    assert causal.labels_.mean() == pytest.approx(0.1, abs=0.01)
 
 
 def test_a_budget_of_alarms_takes_the_interval_from_the_clock(plant: Plant) -> None:
@@ -332,7 +371,7 @@ def test_a_threshold_object_of_another_library_is_accepted(plant: Plant) -> None
             return (scores > self.cut).astype(int)
 
     half = Half()
-    detector = fit(plant.train, contamination=half)
+    detector = fit(plant.train, contamination=half, lookahead=0, adapt_after=None)
     assert detector.labels_.mean() == pytest.approx(0.5, abs=0.01)
     assert not hasattr(half, "cut"), "the caller's object must not be changed"
 
@@ -341,3 +380,38 @@ def test_our_threshold_objects_are_left_as_they_were(plant: Plant) -> None:
     threshold = Quantile(0.9)
     fit(plant.train, contamination=threshold)
     assert not hasattr(threshold, "threshold_")
+
+
+# ---- what moves for good
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1.5, "400", True])
+def test_rows_to_adapt_after_that_are_none_are_refused(plant: Plant, bad: Any) -> None:
+    detector = SubAdjacentDetector(adapt_after=bad)
+    for refuse in (detector.check, lambda: detector.fit(plant.train)):
+        with pytest.raises(InputError) as caught:
+            refuse()
+        said = f"adapt_after must be a whole number of at least 1; got {bad!r}"
+        assert str(caught.value) == said
+    SubAdjacentDetector(adapt_after=None).check()
+    SubAdjacentDetector(adapt_after=1).check()
+
+
+def test_adapt_after_may_be_changed_after_fitting(plant: Plant) -> None:
+    detector = fit(plant.train, lookahead=0)
+    moved = plant.test + 10 * plant.train.std(axis=0)
+    assert not detector.predict(moved)[600:].all()
+    assert detector.set_params(adapt_after=None).predict(moved).all()
+
+
+def test_normal_scores_are_known_of_every_entity(plant: Plant) -> None:
+    # too few rows to tell what scores are like
+    rows = {"long": plant.train, "short": plant.train[:60]}
+    detector = fit(rows)
+    known = detector.normal_scores_
+    assert set(known.by_entity) == {"long", "short"}
+    assert known.of("long").rows == 1000
+    assert known.of("short") == known.pooled
+    assert detector.held_out_rows_ == 1060
+    for one in known:
+        assert 0 <= one.typical <= one.high <= one.tail.level(1e-9)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -158,6 +159,38 @@ def test_a_detector_reaches_as_far_as_the_farthest_of_its_models() -> None:
     assert found.before == max(reach.before for reach in reaches)
     assert found.after == max(reach.after or 0 for reach in reaches)
     assert can_score_in_parts(fleet)
+
+
+@pytest.mark.parametrize("part", [1, 19, 97, 250, 1000])
+def test_parts_tell_where_stretches_begin(plant: Plant, part: int) -> None:
+    detector = MagnitudeDetector(smoothing=7).fit(frame(plant.train))
+    rows = frame(plant.test[:300], gap_at=73)
+    later = pl.col("timestamp") + timedelta(hours=9)
+    rows = pl.concat([rows[:200], rows[200:].with_columns(timestamp=later)])
+    scorer = PiecewiseScorer(detector, least=5)
+    assert scorer.starts == [0]
+    known = []
+    for at in range(0, 300, part):
+        scorer.push(rows[at : at + part])
+        known.append(scorer.starts)
+    scorer.finish()
+    assert scorer.starts == [0, 73, 200]
+    # none is taken back
+    assert all(set(one) <= {0, 73, 200} for one in known)
+
+
+def test_what_comes_in_parts_is_judged_as_the_whole(plant: Plant) -> None:
+    detector = SubAdjacentDetector().fit(frame(plant.train))
+    rows = frame(plant.test, gap_at=433)
+    scorer = PiecewiseScorer(detector, least=50)
+    parts = [scorer.push(rows[at : at + 97]) for at in range(0, 1000, 97)]
+    scores = np.concatenate([*parts, scorer.finish()])
+    stretches = list(pairwise([*scorer.starts, 1000]))
+    (whole,) = detector.assess(rows).judgements
+    assert stretches == list(whole.stretches)
+    judged = detector.judge(scores, stretches=stretches)
+    np.testing.assert_array_equal(judged.anomalous, whole.anomalous)
+    np.testing.assert_allclose(judged.normalized, whole.normalized, rtol=1e-3, atol=1e-3)
 
 
 def test_few_rows_wait_until_they_tell_how_fast_the_clock_ticks(plant: Plant) -> None:

@@ -1,8 +1,10 @@
-"""Alarms: rows joined into events, and what they say of when, how bad and why."""
+"""Alarms: events that are one finding, and what they say of when, how bad, how often and why."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,86 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from subadjacent.data.entities import PerEntity
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
-from subadjacent.scoring.alarms import Alarm, Cause, core_of, describe, join, rows_of
-from subadjacent.scoring.decision import Decision
+from subadjacent.scoring.alarms import AGAIN, CLOSE, Alarm, Cause, describe, findings
+from subadjacent.scoring.decision import Decision, Judgement
 from subadjacent.scoring.evidence import Evidence
-
-
-def flags(text: str) -> np.ndarray:
-    """Rows above the threshold, drawn as #."""
-    return np.array([mark == "#" for mark in text], dtype=bool)
-
-
-def join_oracle(above: list[bool], gap: int, shortest: int) -> list[tuple[int, int]]:
-    """Row by row: a row above joins the event before it when few enough rows lie between."""
-    events: list[list[int]] = []
-    for row, is_above in enumerate(above):
-        if is_above and events and row - events[-1][1] - 1 <= gap:
-            events[-1][1] = row
-        elif is_above:
-            events.append([row, row])
-    return [(first, last + 1) for first, last in events if last + 1 - first >= shortest]
-
-
-@pytest.mark.parametrize(
-    ("above", "gap", "shortest", "events"),
-    [
-        ("..##..#.", 0, 1, [(2, 4), (6, 7)]),
-        ("..##..#.", 1, 1, [(2, 4), (6, 7)]),
-        ("..##..#.", 2, 1, [(2, 7)]),
-        ("..##..#.", 0, 2, [(2, 4)]),
-        # joined first, then judged by its span
-        ("#.#..#", 1, 3, [(0, 3)]),
-        ("#.....#", 0, 1, [(0, 1), (6, 7)]),
-        ("###", 0, 1, [(0, 3)]),
-        ("#", 0, 1, [(0, 1)]),
-        ("#", 0, 2, []),
-        ("....", 9, 1, []),
-        ("", 0, 1, []),
-    ],
-)
-def test_events_by_hand(above: str, gap: int, shortest: int, events: list[tuple[int, int]]) -> None:
-    assert join(flags(above), gap, shortest) == events
-
-
-def test_no_event_reaches_across_a_break() -> None:
-    above = flags(".##|#.#".replace("|", ""))
-    assert join(above, gap=5) == [(1, 6)]
-    assert join(above, gap=5, stretches=[(0, 3), (3, 6)]) == [(1, 3), (3, 6)]
-
-
-@given(st.lists(st.booleans(), max_size=40), st.integers(0, 5), st.integers(1, 5))
-def test_events_are_those_of_a_loop(above: list[bool], gap: int, shortest: int) -> None:
-    found = join(np.array(above, dtype=bool), gap, shortest)
-    assert found == join_oracle(above, gap, shortest)
-
-
-@given(st.lists(st.booleans(), max_size=40))
-def test_without_gaps_the_events_rows_are_the_rows_above(above: list[bool]) -> None:
-    marked = np.array(above, dtype=bool)
-    np.testing.assert_array_equal(rows_of(join(marked), len(marked)), marked)
-
-
-def test_rows_of_events_by_hand() -> None:
-    assert rows_of([(1, 3), (4, 5)], 6).tolist() == [False, True, True, False, True, False]
-    assert rows_of([], 2).tolist() == [False, False]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"gap": -1}, "gap must be a whole number of at least 0; got -1"),
-        ({"shortest": 0}, "shortest must be a whole number of at least 1; got 0"),
-        ({"gap": 1.5}, "gap must be a whole number of at least 0; got 1.5"),
-    ],
-)
-def test_what_is_no_number_of_rows_is_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        join(flags("#"), **options)
-    assert str(caught.value) == message
-
+from subadjacent.scoring.extremes import Tail
+from subadjacent.scoring.lately import Lately
+from subadjacent.scoring.normal import NormalScores
 
 DATES = pd.date_range("2024-03-01 12:00", periods=6, freq="min")
 SERIES = TrainSeries(
@@ -106,17 +37,21 @@ BY_CHANNEL, EXPECTED = np.zeros((6, 2)), np.zeros((6, 2))
 BY_CHANNEL[[1, 2, 5]] = [[1.0, 9.0], [2.0, 5.0], [7.0, 3.0]]
 EXPECTED[[1, 2, 5]] = [[-1.0, -13.0], [-2.0, -10.0], [-5.0, -15.0]]
 # a typical row scores 0
-DECISION = Decision(threshold=4.0, typical=0.0, spread=1.0)
+NORMAL = NormalScores(0.0, 3.0, 1.0, 100, Tail(3.0, 0.0, 1.0, 0.01))
+JUDGEMENT = Decision(4.0, None, PerEntity(NORMAL, {}), None).judge(SCORES)
 
 
 def described(
     series: TrainSeries = SERIES,
     channels: int = 5,
     events: list[tuple[int, int]] = EVENTS,
+    again: int = 0,
+    judgement: Judgement = JUDGEMENT,
     **others: Any,
 ) -> list[Alarm]:
+    """Each event by itself, unless told otherwise."""
     evidence = Evidence(SCORES, BY_CHANNEL, EXPECTED, {})._replace(**others)
-    return describe(series, evidence, events, DECISION, channels)
+    return describe(series, evidence, judgement, events, channels=channels, again=again)
 
 
 def test_an_alarm_by_hand() -> None:
@@ -136,7 +71,9 @@ def test_an_alarm_by_hand() -> None:
         first=1,
         last=2,
         entity="pump",
+        occurrences=((1, 2),),
     )
+    assert (first.times, first.for_good) == (1, False)
     assert (second.start, second.end, second.peak) == (DATES[5], DATES[5], DATES[5])
     assert (second.severity, second.score, second.duration) == (1.0, 4.0, 1)
     assert [cause.channel for cause in second.causes] == ["flow", "heat"]
@@ -208,6 +145,93 @@ def test_a_view_without_words_is_explained_by_its_name() -> None:
     assert alarm.explanation == "phase of the moon"
 
 
+def test_events_that_are_one_finding_are_one_alarm_by_hand() -> None:
+    (alarm,) = described(again=2)
+    assert (alarm.start, alarm.end, alarm.peak) == (DATES[1], DATES[5], DATES[2])
+    assert (alarm.first, alarm.last, alarm.duration) == (1, 5, 5)
+    assert (alarm.occurrences, alarm.times) == (((1, 2), (5, 5)), 2)
+    assert (alarm.severity, alarm.score) == (2.0, 8.0)
+    # rows between the events count for nothing: means over rows 1, 2 and 5
+    assert [(cause.channel, cause.score) for cause in alarm.causes] == [
+        ("heat", pytest.approx(17 / 3)),
+        ("flow", pytest.approx(10 / 3)),
+    ]
+    # departures of flow are 2, 4 and 10; those of heat 24, 22 and 30
+    assert [cause.at for cause in alarm.causes] == [DATES[5], DATES[5]]
+    loud_between = np.where(np.isin(np.arange(6), [3, 4])[:, None], 99.0, BY_CHANNEL)
+    assert described(again=2, by_channel=loud_between)[0] == alarm
+
+
+def test_the_view_of_a_finding_is_that_of_all_its_events() -> None:
+    # over rows 1, 2 and 5 level adds 9 and shape 9; a little more in row 5 decides
+    more = TRACES | {"level": TRACES["level"] + [0, 0, 0, 90, 0, 0.5]}
+    (alarm,) = described(again=2, traces=more, views=("shape", "level"))
+    assert alarm.view == "level"
+
+
+def test_an_alarm_made_by_hand_was_there_once() -> None:
+    alarm = replace(described()[0], occurrences=())
+    assert alarm.times == 1
+
+
+def test_no_alarm_reaches_from_one_stretch_into_the_next() -> None:
+    # one row lies between the events, and a break in the clock
+    broken = replace(JUDGEMENT, stretches=[(0, 4), (4, 6)])
+    assert [alarm.occurrences for alarm in described(again=AGAIN, judgement=broken)] == [
+        ((1, 2),),
+        ((5, 5),),
+    ]
+
+
+def moved(first: int, rows: int = 6) -> Judgement:
+    """A series that has moved from a row on."""
+    lately = Lately(np.zeros(rows), np.arange(rows) >= first)
+    return replace(JUDGEMENT, lately=lately)
+
+
+def test_an_alarm_says_that_the_series_did_not_come_back_by_hand() -> None:
+    def said(first: int) -> list[bool]:
+        return [alarm.for_good for alarm in described(judgement=moved(first))]
+
+    # it is over once the series has moved: the first row by which it has is the one after
+    assert said(first=6) == [False, False]
+    assert said(first=3) == [True, False]
+    assert said(first=2) == [True, False]
+    # before it, nothing was news
+    assert said(first=1) == [False, False]
+    assert said(first=0) == [False, False]
+
+
+def test_what_moves_long_after_an_alarm_has_nothing_to_do_with_it() -> None:
+    rows = 3 * CLOSE
+    scores = np.zeros(rows)
+    scores[1] = 8.0
+    decision = Decision(4.0, None, PerEntity(NORMAL, {}), None)
+    series = TrainSeries(np.zeros((rows, 2)))
+    evidence = Evidence(scores, np.ones((rows, 2)), None, {})
+    for first, for_good in ((1 + CLOSE, True), (2 + CLOSE, False)):
+        lately = Lately(np.zeros(rows), np.arange(rows) >= first)
+        judgement = replace(decision.judge(scores), lately=lately)
+        (alarm,) = describe(series, evidence, judgement, [(1, 2)])
+        assert alarm.for_good is for_good
+
+
+def test_in_a_series_that_the_model_does_not_fit_all_events_are_one_finding() -> None:
+    rows = 800
+    evidence = Evidence(np.zeros(rows), np.zeros((rows, 2)), None, {})
+    evidence.by_channel[0], evidence.by_channel[400] = [1.0, 0.0], [0.0, 1.0]
+    decision = Decision(4.0, None, PerEntity(NORMAL, {}), None)
+    judgement = decision.judge(np.zeros(rows))
+    series = TrainSeries(np.zeros((rows, 2)))
+    for fits, count in ((True, 2), (False, 1)):
+        known = replace(judgement, fits=fits)
+        assert len(describe(series, evidence, known, [(0, 1), (400, 401)])) == count
+    apart = describe(
+        series, evidence, replace(judgement, fits=False), [(0, 1), (400, 401)], again=398
+    )
+    assert len(apart) == 2
+
+
 def test_no_events_are_no_alarms() -> None:
     assert described(events=[]) == []
 
@@ -227,42 +251,102 @@ def test_a_number_of_channels_that_is_none_is_refused(channels: Any) -> None:
     assert str(caught.value) == (f"channels must be a whole number of at least 0; got {channels!r}")
 
 
-def test_the_core_of_an_event_by_hand() -> None:
-    scores = np.array([0.0, 3, 6, 10, 4, 3, 0, 2, 3, 0])
-    above = scores > 1
-    # within two rows of a 10 only 5 and more counts; 2 and 3 are high where they stand
-    found = core_of(above, scores, 2, [(0, 10)])
-    assert found.tolist() == [False, False, True, True, False, False, False, True, True, False]
-    # nor does a 10 count beyond a break in the clock
-    split = core_of(above, scores, 2, [(0, 4), (4, 10)])
-    assert split.tolist() == [False, False, True, True, True, True, False, True, True, False]
+@pytest.mark.parametrize("again", [-1, 1.5, None])
+def test_a_number_of_rows_that_is_none_is_refused(again: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        described(again=again)
+    assert str(caught.value) == f"again must be a whole number of at least 0; got {again!r}"
 
 
-def test_the_core_is_never_empty_where_a_row_is_above() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        scores = rng.exponential(size=200)
-        above = scores > 1
-        core = core_of(above, scores, int(rng.integers(0, 300)), [(0, 200)])
-        assert core[scores.argmax()]
-        assert not (core & ~above).any()
+# ---- findings
+
+# what channels did: the first, the second, both, and mostly the first
+ONE, TWO = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+BOTH, MOSTLY = (ONE + TWO) / np.sqrt(2), np.array([0.8, 0.6])
 
 
-def test_a_small_event_beside_a_large_one_stays_and_a_skirt_does_not() -> None:
-    scores = np.array([0.0, 2, 4, 2, 1, 3, 12, 20, 12, 5, 3, 2, 0])
-    found = core_of(scores > 1, scores, 6, [(0, len(scores))])
-    assert np.flatnonzero(found).tolist() == [1, 2, 3, 6, 7, 8]
+def at(*rows: int) -> list[tuple[int, int]]:
+    """Events of one row each."""
+    return [(row, row + 1) for row in rows]
 
 
-def test_a_ripple_is_no_event_of_its_own() -> None:
-    scores = np.array([0.0, 3, 5, 4.5, 12, 20, 12, 5, 3, 0])
-    found = core_of(scores > 1, scores, 6, [(0, len(scores))])
-    assert np.flatnonzero(found).tolist() == [4, 5, 6]
+def test_the_same_thing_again_is_one_finding_by_hand() -> None:
+    assert findings(at(0, 500, 1400), [ONE] * 3, again=1000) == [at(0, 500, 1400)]
+    # another channel is another thing
+    assert findings(at(0, 500), [ONE, TWO], again=1000) == [at(0), at(500)]
+    # an angle with a cosine of 0.71 is too much, one of 0.8 is not
+    assert findings(at(0, 500), [ONE, BOTH], again=1000) == [at(0), at(500)]
+    assert findings(at(0, 500), [ONE, MOSTLY], again=1000) == [at(0, 500)]
+    assert findings(at(0, 500), [ONE, BOTH], again=1000, alike=0.7) == [at(0, 500)]
 
 
-@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 6, 7, 8, 30])
-@pytest.mark.parametrize("reach", [0, 1, 2])
-def test_a_plateau_of_any_length_is_an_event_or_its_own_core(length: int, reach: int) -> None:
-    scores = np.concatenate([[0.0, 1.0], np.full(length, 4.0), [1.0, 0.0]])
-    found = core_of(scores > 3, scores, reach, [(0, len(scores))])
-    assert np.flatnonzero(found).tolist() == list(range(2, 2 + length))
+def test_so_many_rows_may_lie_between_two_events_of_a_finding() -> None:
+    assert findings(at(0, 1001), [ONE, ONE], again=1000) == [at(0, 1001)]
+    assert findings(at(0, 1002), [ONE, ONE], again=1000) == [at(0), at(1002)]
+    # from the last event on, not from the first
+    assert findings(at(0, 900, 1800), [ONE] * 3, again=1000) == [at(0, 900, 1800)]
+
+
+def test_what_is_close_is_one_finding_whatever_the_channels() -> None:
+    for rows_between, count in ((CLOSE, 1), (CLOSE + 1, 2)):
+        assert len(findings(at(0, rows_between + 1), [ONE, TWO], again=AGAIN)) == count
+    # unless fewer rows are asked for
+    assert len(findings(at(0, 31), [ONE, TWO], again=30)) == 1
+    assert len(findings(at(0, 32), [ONE, TWO], again=30)) == 2
+
+
+def test_what_two_channels_do_in_turn_are_two_findings() -> None:
+    rows = at(0, 200, 400, 600, 800)
+    found = findings(rows, [ONE, TWO, ONE, TWO, ONE], again=1000)
+    assert found == [at(0, 400, 800), at(200, 600)]
+
+
+def test_what_is_close_comes_before_what_is_alike() -> None:
+    found = findings(at(0, 500, 550), [ONE, TWO, ONE], again=1000)
+    assert found == [at(0), at(500, 550)]
+
+
+def test_of_several_findings_the_most_alike_is_joined() -> None:
+    # first what is the same, then what is nearly so
+    for order in ((ONE, BOTH), (BOTH, ONE)):
+        found = findings(at(0, 300, 600), [*order, MOSTLY], again=1000)
+        # the cosine with both is 0.99, with the first 0.8
+        assert found[0 if order[0] is BOTH else 1][-1] == (600, 601)
+
+
+def test_a_finding_is_what_all_its_events_were() -> None:
+    # too unlike the first, and like enough to both of them: a cosine of 0.89
+    found = findings(at(0, 300, 600), [ONE, MOSTLY, BOTH], again=1000)
+    assert found == [at(0, 300, 600)]
+    assert findings(at(0, 300), [ONE, BOTH], again=1000) == [at(0), at(300)]
+
+
+def test_an_event_that_no_channel_explains_is_like_no_other() -> None:
+    nothing = np.zeros(2)
+    assert len(findings(at(0, 300), [nothing, ONE], again=1000)) == 2
+    assert len(findings(at(0, 300), [nothing, nothing], again=1000)) == 2
+    assert len(findings(at(0, 300), [nothing, ONE], again=1000, alike=0.0)) == 1
+
+
+GAPS = st.lists(st.integers(1, 400), max_size=12)
+ANGLES = st.lists(st.floats(0, np.pi / 2), min_size=12, max_size=12)
+
+
+@given(GAPS, ANGLES, st.integers(0, 900))
+def test_every_event_is_in_one_finding_and_in_order(
+    gaps: list[int], angles: list[float], again: int
+) -> None:
+    rows = at(*np.cumsum([0, *(gap + 1 for gap in gaps)]).tolist())[: len(gaps)]
+    profiles = [np.array([np.cos(angle), np.sin(angle)]) for angle in angles][: len(rows)]
+    found = findings(rows, profiles, again)
+    assert sorted(event for finding in found for event in finding) == rows
+    assert all(finding == sorted(finding) for finding in found)
+    assert [finding[0] for finding in found] == sorted(finding[0] for finding in found)
+    for finding in found:
+        for one, two in pairwise(finding):
+            assert two[0] - one[1] <= again
+    assert findings(rows, profiles, 0) == [[event] for event in rows]
+    # where everything is alike, only the rows between them part events
+    whole = findings(rows, profiles, again, alike=0.0)
+    breaks = sum(two[0] - one[1] > again for one, two in pairwise(rows))
+    assert len(whole) == (breaks + 1 if rows else 0)

@@ -17,13 +17,14 @@ from subadjacent.scoring.threshold import (
     AlarmBudget,
     BaseThreshold,
     ExtremeValue,
+    FalseShare,
     Fixed,
     Quantile,
     Threshold,
     choose_threshold,
 )
 
-EACH = [ExtremeValue(), Quantile(0.9), Fixed(1.0), AlarmBudget(interval=60)]
+EACH = [FalseShare(), ExtremeValue(), Quantile(0.9), Fixed(1.0), AlarmBudget(interval=60)]
 
 
 class Labels(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped

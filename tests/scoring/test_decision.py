@@ -1,51 +1,282 @@
-"""A threshold, and the scale that it gives scores."""
+"""From scores to decisions: the scale, what is followed, what is joined and what is not."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from subadjacent.scoring.decision import Decision
+from subadjacent.data.entities import PerEntity
+from subadjacent.scoring.decision import GAP, MISFIT, Decision, Judgement
+from subadjacent.scoring.events import rows_of
+from subadjacent.scoring.extremes import Tail
+from subadjacent.scoring.false_alarms import level_of_one, lowest_level
+from subadjacent.scoring.normal import NormalScores
+from subadjacent.scoring.threshold import FalseShare, Fixed, Quantile
 
-DECISION = Decision(threshold=3.0, typical=1.0, spread=0.5)
+NORMAL = NormalScores(
+    typical=1.0, high=2.0, spread=0.5, rows=500, tail=Tail(2.0, shape=0.0, scale=0.5, rate=0.01)
+)
+# scores well above those of NORMAL
+LOUD = replace(NORMAL, typical=3.0, high=6.0, tail=Tail(6.0, shape=0.0, scale=1.0, rate=0.01))
+BY_ENTITY = PerEntity(NORMAL, {"quiet": NORMAL, "loud": LOUD})
+BY_HAND = Decision(threshold=3.0, rule=None, normal=BY_ENTITY, adapt_after=None)
+RULE = FalseShare(1 / 3).fit(np.arange(100.0))
+AUTO = Decision(threshold=RULE.threshold_, rule=RULE, normal=BY_ENTITY, adapt_after=None)
+
+
+def judged(scores: list[float], decision: Decision = BY_HAND) -> Judgement:
+    return decision.judge(np.array(scores))
+
+
+# ---- the scale
 
 
 def test_a_row_at_the_threshold_is_not_anomalous() -> None:
-    scores = np.array([2.9, 3.0, np.nextafter(3.0, 4.0), 5.0])
-    assert DECISION.anomalous(scores).tolist() == [False, False, True, True]
+    for score, anomalous in ((2.9, False), (3.0, False), (np.nextafter(3.0, 4.0), True), (5, True)):
+        assert judged([score]).anomalous.tolist() == [anomalous]
 
 
 def test_one_is_the_threshold_and_zero_a_typical_row_by_hand() -> None:
-    found = DECISION.normalized(np.array([-1.0, 1.0, 2.0, 3.0, 7.0]))
-    assert found.tolist() == [-1.0, 0.0, 0.5, 1.0, 3.0]
+    found = judged([-1.0, 1.0, 2.0, 3.0, 7.0])
+    assert found.normalized.tolist() == [-1.0, 0.0, 0.5, 1.0, 3.0]
+    assert found.threshold.tolist() == [3.0] * 5
+    assert found.scores.tolist() == [-1.0, 1.0, 2.0, 3.0, 7.0]
 
 
 def test_a_row_at_the_threshold_is_as_likely_anomalous_as_not_by_hand() -> None:
-    found = DECISION.probability(np.array([1.0, 3.0, 5.0]))
-    np.testing.assert_allclose(found, [0.01, 0.5, 0.99])
+    np.testing.assert_allclose(judged([1.0, 3.0, 5.0]).probability, [0.01, 0.5, 0.99])
 
 
 @pytest.mark.parametrize("threshold", [-4.0, 0.5, 1.0, 1.0 + 1e-13])
 def test_a_threshold_no_higher_than_a_typical_row_counts_in_spreads(threshold: float) -> None:
-    decision = Decision(threshold, typical=1.0, spread=0.5)
-    found = decision.normalized(np.array([threshold, threshold + 0.5]))
-    np.testing.assert_allclose(found, [1.0, 2.0])
+    found = judged([threshold, threshold + 0.5], replace(BY_HAND, threshold=threshold))
+    np.testing.assert_allclose(found.normalized, [1.0, 2.0])
 
 
 def test_where_all_scores_were_alike_the_unit_is_their_own() -> None:
-    found = Decision(1.0, typical=1.0, spread=0.0).normalized(np.array([1.0, 1.0 + 3.0]))
-    assert found.tolist() == [1.0, 4.0]
+    alike = PerEntity(replace(NORMAL, spread=0.0), {})
+    found = judged([1.0, 1.0 + 3.0], replace(BY_HAND, threshold=1.0, normal=alike))
+    assert found.normalized.tolist() == [1.0, 4.0]
 
 
-@pytest.mark.parametrize("decision", [DECISION, Decision(-1.0, 1.0, 0.5), Decision(0, 0, 0)])
-def test_scale_and_probability_agree_with_the_threshold(decision: Decision) -> None:
-    scores = np.random.default_rng(0).normal(size=200)
-    anomalous = decision.anomalous(scores)
-    np.testing.assert_array_equal(decision.normalized(scores) > 1, anomalous)
-    np.testing.assert_array_equal(decision.probability(scores) > 0.5, anomalous)
-    assert (np.diff(decision.probability(np.sort(scores))) >= 0).all()
+@pytest.mark.parametrize("adapt_after", [None, 5])
+@pytest.mark.parametrize("decision", [BY_HAND, replace(BY_HAND, threshold=-1.0), AUTO])
+def test_scale_and_probability_agree_with_the_threshold(
+    decision: Decision, adapt_after: int | None
+) -> None:
+    scores = 1 + np.random.default_rng(0).normal(size=200)
+    found = replace(decision, adapt_after=adapt_after).judge(scores, hindsight=False)
+    np.testing.assert_array_equal(found.normalized > 1, found.anomalous)
+    np.testing.assert_array_equal(found.probability > 0.5, found.anomalous)
+    np.testing.assert_array_equal(scores > found.threshold, found.anomalous)
 
 
 def test_probabilities_stay_finite_far_out() -> None:
-    found = DECISION.probability(np.array([-1e9, 1e9]))
-    assert found.tolist() == [0.0, 1.0]
+    assert judged([-1e9, 1e9]).probability.tolist() == [0.0, 1.0]
+
+
+# ---- one answer
+
+
+def test_runs_with_few_rows_between_them_are_one_event_by_hand() -> None:
+    scores = np.ones(40)
+    scores[[3, 3 + GAP + 1, 3 + 2 * GAP + 3]] = 9.0
+    found = BY_HAND.judge(scores)
+    assert found.events() == [(3, 15), (25 + 1, 27)]
+    np.testing.assert_array_equal(np.flatnonzero(found.anomalous), [*range(3, 15), 26])
+    # where no row may be judged by later ones, the rows between are as they were
+    now = BY_HAND.judge(scores, hindsight=False)
+    assert now.events() == [(3, 4), (14, 15), (26, 27)]
+    assert np.flatnonzero(now.anomalous).tolist() == [3, 14, 26]
+    assert now.events(gap=GAP) == found.events()
+    assert found.events(shortest=2) == [(3, 15)]
+
+
+def test_events_of_fewer_rows_between_may_be_told_apart_no_more() -> None:
+    scores = np.ones(40)
+    scores[[3, 9]] = 9.0
+    assert BY_HAND.judge(scores).events(gap=0) == [(3, 10)]
+
+
+SCORES = st.lists(st.floats(0, 9), max_size=80)
+
+
+@given(SCORES, st.booleans(), st.integers(0, 3), st.sampled_from([None, 1, 7]))
+def test_anomalous_rows_are_those_of_the_events(
+    scores: list[float], hindsight: bool, blur: int, adapt_after: int | None
+) -> None:
+    for decision in (BY_HAND, AUTO):
+        found = replace(decision, adapt_after=adapt_after).judge(
+            np.array(scores), blur=blur, hindsight=hindsight
+        )
+        rows = rows_of(found.events(), len(scores))
+        np.testing.assert_array_equal(rows, found.anomalous)
+        # no event begins or ends with a row that is not above
+        for start, stop in found.events():
+            assert found.normalized[start] > 1
+            assert found.normalized[stop - 1] > 1
+
+
+@given(SCORES, st.integers(0, 80), st.sampled_from([None, 1, 7, 400]), st.booleans())
+def test_without_hindsight_rows_to_come_change_nothing(
+    scores: list[float], stop: int, adapt_after: int | None, auto: bool
+) -> None:
+    decision = replace(AUTO if auto else BY_HAND, adapt_after=adapt_after)
+    rows = np.array(scores, dtype=float)
+    whole, part = (decision.judge(one, hindsight=False) for one in (rows, rows[:stop]))
+    for name in ("threshold", "normalized", "anomalous", "probability"):
+        np.testing.assert_array_equal(getattr(part, name), getattr(whole, name)[:stop])
+
+
+def test_where_averages_blur_an_event_its_core_is_left_by_hand() -> None:
+    scores = np.array([1.0, 3.4, 4.0, 7.0, 4.0, 3.4])
+    assert BY_HAND.judge(scores).events() == [(1, 6)]
+    # within two rows of the row that scores 7, 4 is more than half of it, and 3.4 is not
+    assert BY_HAND.judge(scores, blur=2).events() == [(2, 5)]
+
+
+def test_a_core_is_that_of_what_is_above_usual() -> None:
+    scores = np.concatenate([np.full(60, 21.0), [24.0, 31.0, 24.0], np.full(20, 21.0)])
+    found = replace(BY_HAND, adapt_after=20).judge(scores, blur=2)
+    # 24 is more than half of 31; 4, which is above usual, is less than half of 11
+    assert found.events()[-1] == (61, 62)
+
+
+def test_a_break_in_the_clock_parts_events() -> None:
+    scores = np.array([1.0, 5.0, 5.0, 5.0, 1.0])
+    assert BY_HAND.judge(scores).events() == [(1, 4)]
+    found = BY_HAND.judge(scores, stretches=[(0, 2), (2, 5)])
+    assert found.events() == [(1, 2), (2, 4)]
+    assert list(found.stretches) == [(0, 2), (2, 5)]
+    # nor is a row beyond it part of what is around
+    high = np.array([1.0, 5.0, 90.0, 1.0])
+    assert BY_HAND.judge(high, stretches=[(0, 2), (2, 4)], blur=3).anomalous[1]
+    assert not BY_HAND.judge(high, blur=3).anomalous[1]
+    # nor are rows between two stretches filled
+    apart = np.array([5.0, 1.0, 1.0, 5.0])
+    assert BY_HAND.judge(apart, stretches=[(0, 2), (2, 4)]).anomalous.tolist() == [1, 0, 0, 1]
+
+
+# ---- the level
+
+
+def test_a_threshold_set_by_hand_holds_for_all_entities() -> None:
+    scores = np.array([2.0, 4.0])
+    for rule in (None, Fixed(3.0).fit([1.0]), Quantile(0.9).fit([1.0])):
+        decision = replace(BY_HAND, rule=rule)
+        for entity in ("quiet", "loud", "never seen", None):
+            for hindsight in (True, False):
+                found = decision.judge(scores, entity, hindsight=hindsight)
+                assert found.threshold.tolist() == [3.0, 3.0]
+                assert found.anomalous.tolist() == [False, True]
+
+
+def test_by_default_each_entity_has_a_level_of_its_own() -> None:
+    scores = np.ones(500)
+    for entity, normal in (("quiet", NORMAL), ("loud", LOUD), ("never seen", NORMAL)):
+        found = AUTO.judge(scores, entity)
+        assert found.threshold[0] == lowest_level(scores, normal, NORMAL, 1 / 3)
+        found = AUTO.judge(scores, entity, hindsight=False)
+        assert found.threshold[0] == level_of_one(500, normal, NORMAL, 1 / 3)
+    assert AUTO.judge(scores, "loud").threshold[0] > AUTO.judge(scores, "quiet").threshold[0]
+
+
+def test_without_hindsight_the_level_does_not_depend_on_how_many_rows_come() -> None:
+    for rows in (1, 100, 10_000):
+        found = AUTO.judge(np.ones(rows), hindsight=False)
+        assert found.threshold[0] == pytest.approx(2 + 0.5 * np.log(0.01 * 500 * 3))
+
+
+def test_in_hindsight_a_longer_stretch_must_stand_out_further_and_many_events_less() -> None:
+    alone, long = (AUTO.judge(np.ones(rows)).threshold[0] for rows in (500, 5000))
+    assert alone == pytest.approx(2 + 0.5 * np.log(15))
+    assert long == pytest.approx(2 + 0.5 * np.log(150))
+    scores = np.ones(500)
+    scores[::25] = 3 + 0.001 * np.arange(20)
+    assert AUTO.judge(scores).threshold[0] == 3.0
+
+
+def test_the_share_that_may_be_false_is_that_of_the_rule() -> None:
+    strict = FalseShare(0.01).fit([1.0])
+    found = replace(AUTO, rule=strict).judge(np.ones(500))
+    assert found.threshold[0] == pytest.approx(2 + 0.5 * np.log(500))
+
+
+# ---- what moved
+
+
+def test_a_level_that_lasts_is_the_new_normal_by_hand() -> None:
+    decision = replace(BY_HAND, adapt_after=2)
+    found = decision.judge(np.array([1.0, 1, 5, 5, 5, 5, 9]))
+    assert found.lately.shift.tolist() == [0, 0, 0, 0, 4, 4, 4]
+    assert found.threshold.tolist() == [3, 3, 3, 3, 7, 7, 7]
+    # on the new scale 5 is typical and 7 is the threshold
+    assert found.normalized.tolist() == [0, 0, 2, 2, 0, 0, 2]
+    now = decision.judge(found.scores, hindsight=False)
+    assert now.anomalous.tolist() == [0, 0, 1, 1, 0, 0, 1]
+
+
+def test_what_is_never_followed_is_anomalous_for_ever() -> None:
+    scores = np.concatenate([np.ones(50), np.full(5000, 5.0)])
+    found = BY_HAND.judge(scores)
+    assert found.events() == [(50, 5050)]
+    assert not found.lately.shift.any()
+    assert not found.lately.moved.any()
+    assert replace(BY_HAND, adapt_after=400).judge(scores).events() == [(50, 450)]
+
+
+def test_an_entity_is_followed_from_its_own_level() -> None:
+    scores = np.full(200, 3.0)
+    decision = replace(AUTO, adapt_after=10)
+    assert decision.judge(scores, "quiet").lately.shift[-1] == 2.0
+    assert decision.judge(scores, "loud").lately.shift[-1] == 0.0
+
+
+def test_what_is_followed_leaves_the_level_in_hindsight_to_what_is_above_it() -> None:
+    # without following, two thirds of the rows would be one long event
+    scores = np.concatenate([np.ones(500), np.full(1000, 3.0)])
+    scores[1200] = 9.0
+    found = replace(AUTO, adapt_after=100).judge(scores)
+    assert found.anomalous[1200]
+    assert not found.anomalous[700:1150].any()
+    assert found.threshold[700] == pytest.approx(found.threshold[0] + 2.0)
+
+
+# ---- a model that does not fit
+
+
+@pytest.mark.parametrize("adapt_after", [None, 3])
+def test_a_series_mostly_unlike_training_is_not_fitted(adapt_after: int | None) -> None:
+    decision = replace(BY_HAND, adapt_after=adapt_after)
+    for share, fits in ((0.0, True), (MISFIT, True), (MISFIT + 0.01, False), (1.0, False)):
+        scores = np.ones(100)
+        scores[: round(100 * share)] = 5.0
+        # whether or not the series is followed: the model is not
+        assert decision.judge(scores).fits is fits
+
+
+def test_rows_that_normal_ones_reach_do_not_count_against_a_model() -> None:
+    # the threshold lies below what one normal row in a hundred exceeds
+    decision = replace(BY_HAND, threshold=0.5)
+    found = decision.judge(np.full(100, 1.5))
+    assert found.anomalous.all()
+    assert found.fits
+
+
+def test_no_rows_are_judged_as_no_rows() -> None:
+    for decision in (BY_HAND, AUTO, replace(AUTO, adapt_after=400)):
+        for hindsight in (True, False):
+            found = decision.judge(np.zeros(0), blur=3, hindsight=hindsight)
+            assert found.events() == []
+            assert found.fits
+            assert len(found.probability) == len(found.threshold) == 0
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_one_or_two_rows_are_judged(rows: int) -> None:
+    found = replace(AUTO, adapt_after=400).judge(np.full(rows, 50.0), blur=3)
+    assert found.events() == [(0, rows)]

@@ -57,6 +57,54 @@ def test_the_level_is_that_of_scipy(thousandths: int, scale: float, risk: float)
     assert level == pytest.approx(stats.genpareto.isf(risk / 0.02, shape, scale=scale), rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("shape", "score", "chance"),
+    [
+        (0.0, 12, 0.1 / np.e),  # 0.1 * exp(-2 / 2)
+        (1.0, 12, 0.05),  # 0.1 / (1 + 2 / 2)
+        (0.5, 14, 0.025),  # 0.1 / (1 + 0.5 * 4 / 2) ** 2
+        (-1.0, 11, 0.05),  # 0.1 * (1 - 1 / 2)
+        (-1.0, 11.5, 0.025),  # 0.1 * (1 - 1.5 / 2)
+        # the end of this tail, and beyond
+        (-1.0, 12, 0.0),
+        (-1.0, 13, 0.0),
+    ],
+)
+def test_the_chance_of_a_score_by_hand(shape: float, score: float, chance: float) -> None:
+    tail = Tail(base=10, shape=shape, scale=2, rate=0.1)
+    assert tail.chance(score) == pytest.approx(chance)
+
+
+def test_below_its_base_a_tail_knows_no_chance() -> None:
+    tail = Tail(base=10, shape=0.2, scale=2, rate=0.1)
+    assert [tail.chance(score) for score in (-np.inf, 0, np.nextafter(10, 0), 10)] == [1, 1, 1, 0.1]
+
+
+def test_nothing_is_above_a_tail_without_peaks() -> None:
+    assert [Tail(4, 0, 0, 0.1).chance(score) for score in (3.9, 4, 4.1)] == [1.0, 0.1, 0.0]
+    assert fit_tail([4.0] * 500).chance(4.0) == 0
+
+
+@given(st.integers(-1000, 1000), st.floats(0.01, 100), st.floats(1e-6, 0.0199))
+def test_the_chance_of_a_level_is_its_risk(thousandths: int, scale: float, risk: float) -> None:
+    tail = Tail(base=3, shape=thousandths / 1000, scale=scale, rate=0.02)
+    assert tail.chance(tail.level(risk)) == pytest.approx(risk, rel=1e-6)
+
+
+@given(
+    st.integers(-1000, 1000),
+    st.floats(0, 100),
+    st.lists(st.floats(-1e308, 1e308), min_size=2, max_size=9),
+)
+def test_a_chance_is_one_and_falls_as_scores_rise(
+    thousandths: int, scale: float, scores: list[float]
+) -> None:
+    tail = Tail(base=3, shape=thousandths / 1000, scale=scale, rate=0.02)
+    chances = [tail.chance(score) for score in sorted([*scores, 3.0])]
+    assert chances == sorted(chances, reverse=True)
+    assert all(0 <= chance <= 0.02 or chance == 1 for chance in chances)
+
+
 @given(st.floats(-1e-9, 1e-9))
 def test_the_shape_goes_to_zero_without_a_jump(shape: float) -> None:
     straight = Tail(base=3, shape=0, scale=2, rate=0.02).level(1e-5)

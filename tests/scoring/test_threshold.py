@@ -24,6 +24,7 @@ from subadjacent.scoring.threshold import (
     KINDS,
     AlarmBudget,
     ExtremeValue,
+    FalseShare,
     Fixed,
     Quantile,
     choose_threshold,
@@ -31,6 +32,8 @@ from subadjacent.scoring.threshold import (
 )
 
 EACH = [
+    FalseShare(),
+    FalseShare(0.05),
     ExtremeValue(),
     ExtremeValue(risk=1e-6, level=0.9),
     Quantile(),
@@ -60,6 +63,28 @@ def test_an_extreme_value_cuts_by_hand() -> None:
     # 9 + 1 * log((1 / 11) / risk)
     threshold = ExtremeValue(risk=1 / (11 * np.e**3), level=0.9).fit(np.arange(11))
     assert threshold.threshold_ == pytest.approx(12)
+
+
+def test_a_share_of_false_alarms_cuts_by_hand() -> None:
+    # over the 0.98 quantile of 0, 1, …, 100, which is 98, there is one excursion, by 2: a third of
+    # one in 101 rows is above 98 + 2 * log(3)
+    assert FalseShare(1 / 3).fit(np.arange(101)).threshold_ == pytest.approx(98 + 2 * np.log(3))
+    # it is never below what one row in a hundred exceeds
+    assert FalseShare(1).fit(np.arange(101)).threshold_ == 99
+
+
+def test_rows_close_to_each_other_are_one_false_alarm() -> None:
+    single, burst = np.zeros(10_000), np.zeros(10_000)
+    for start in range(500, 10_000, 1000):
+        single[start] = burst[start : start + 10] = 3
+    assert FalseShare().fit(single).threshold_ == FalseShare().fit(burst).threshold_
+
+
+def test_a_share_of_false_alarms_is_kept_by_a_single_alarm_on_fresh_rows() -> None:
+    rng = np.random.default_rng(0)
+    threshold = FalseShare(1 / 3).fit(rng.exponential(size=50_000)).threshold_
+    # of as many rows as were fitted on, a third of a time: 20 times as many, some seven
+    assert 2 <= (rng.exponential(size=1_000_000) > threshold).sum() <= 20
 
 
 def test_a_fixed_threshold_does_not_look() -> None:
@@ -141,7 +166,7 @@ def test_awkward_scores_get_a_finite_threshold(threshold: Any, scores: list[floa
 
 
 def test_constant_scores_are_no_alarms() -> None:
-    for threshold in (ExtremeValue(), Quantile(), AlarmBudget(interval=60)):
+    for threshold in (FalseShare(), ExtremeValue(), Quantile(), AlarmBudget(interval=60)):
         assert not threshold.fit([5.0] * 200).predict([5.0] * 200).any()
 
 
@@ -150,7 +175,8 @@ SCORES = st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), min_size=1, m
 
 @given(SCORES, SCORES)
 def test_predict_says_what_is_above_the_threshold(scores: list[float], new: list[float]) -> None:
-    for threshold in (ExtremeValue(), Quantile(0.7), Fixed(1.0), AlarmBudget(interval=60)):
+    each = (FalseShare(), ExtremeValue(), Quantile(0.7), Fixed(1.0), AlarmBudget(interval=60))
+    for threshold in each:
         labels = threshold.fit(scores).predict(new)
         assert labels.tolist() == [int(score > threshold.threshold_) for score in new]
 
@@ -158,7 +184,8 @@ def test_predict_says_what_is_above_the_threshold(scores: list[float], new: list
 @given(SCORES, st.floats(0.01, 1000))
 def test_the_threshold_scales_with_the_scores(scores: list[float], scale: float) -> None:
     values = np.array(scores)
-    for threshold in (ExtremeValue(), Quantile(0.7), AlarmBudget(1, "1day", interval=60)):
+    budget = AlarmBudget(1, "1day", interval=60)
+    for threshold in (FalseShare(), ExtremeValue(), Quantile(0.7), budget):
         plain = threshold.fit(values).threshold_
         near = 1e-6 * (1 + np.abs(values).max()) * scale
         assert threshold.fit(values * scale).threshold_ == pytest.approx(plain * scale, abs=near)
@@ -167,6 +194,7 @@ def test_the_threshold_scales_with_the_scores(scores: list[float], scale: float)
 @given(SCORES, st.floats(1e-9, 0.019), st.floats(1e-9, 0.019))
 def test_a_rarer_alarm_has_a_higher_threshold(scores: list[float], one: float, two: float) -> None:
     low, high = sorted((one, two))
+    assert FalseShare(low).fit(scores).threshold_ >= FalseShare(high).fit(scores).threshold_
     assert ExtremeValue(low).fit(scores).threshold_ >= ExtremeValue(high).fit(scores).threshold_
     assert Quantile(1 - low).fit(scores).threshold_ >= Quantile(1 - high).fit(scores).threshold_
 
@@ -201,15 +229,15 @@ def test_every_kind_is_saved_under_its_name() -> None:
         (
             {"kind": "magic"},
             (
-                "kind of threshold must be one of extreme_value, quantile, fixed, alarm_budget; "
-                "got 'magic'"
+                "kind of threshold must be one of false_share, extreme_value, quantile, fixed, "
+                "alarm_budget; got 'magic'"
             ),
         ),
         (
             {},
             (
-                "kind of threshold must be one of extreme_value, quantile, fixed, alarm_budget; "
-                "got None"
+                "kind of threshold must be one of false_share, extreme_value, quantile, fixed, "
+                "alarm_budget; got None"
             ),
         ),
         (
@@ -243,6 +271,9 @@ def test_a_damaged_save_is_refused(saved: dict[str, Any], message: str) -> None:
             "risk must be below 0.02, the share of rows above level=0.98; got 0.05",
         ),
         (lambda: ExtremeValue(level=-1), "level must be a finite number of at least 0; got -1"),
+        (lambda: FalseShare(0), "share must be a finite number above 0; got 0"),
+        (lambda: FalseShare(1.5), "share must be at most 1; got 1.5"),
+        (lambda: FalseShare("few"), "share must be a finite number above 0; got 'few'"),
         (lambda: Fixed(np.nan), "value must be a finite number; got nan"),
         (lambda: AlarmBudget(0), "alarms must be a finite number above 0; got 0"),
         (lambda: AlarmBudget(run=0), "run must be a whole number of at least 1; got 0"),
@@ -308,7 +339,7 @@ def test_an_interval_is_added_to_a_copy() -> None:
 @pytest.mark.parametrize(
     ("contamination", "threshold"),
     [
-        ("auto", ExtremeValue()),
+        ("auto", FalseShare(1 / 3)),
         (0.25, Quantile(0.75)),
         (np.float32(0.25), Quantile(0.75)),
         (0.5, Quantile(0.5)),

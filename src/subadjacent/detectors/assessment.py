@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from subadjacent.data.frames import Table
 from subadjacent.data.series import TrainSeries
 from subadjacent.scoring.alarms import AGAIN, Alarm, describe
-from subadjacent.scoring.decision import GAP, Judgement
+from subadjacent.scoring.decision import Judgement
 from subadjacent.scoring.evidence import Evidence
 
 
@@ -99,7 +99,12 @@ class Assessment:
         return [evidence.traces for evidence in self.evidence]
 
     def alarms(
-        self, *, gap: int = GAP, shortest: int = 1, channels: int = 5, again: int = AGAIN
+        self,
+        *,
+        gap: int | None = None,
+        shortest: int = 1,
+        channels: int = 5,
+        again: int = AGAIN,
     ) -> list[Alarm]:
         """Findings, in time order within each entity.
 
@@ -108,7 +113,8 @@ class Assessment:
         Parameters
         ----------
         gap
-            Join events with at most so many rows between them.
+            Join events with at most so many rows between them. None: 10 or, where no row may be
+            judged by rows after it, 0.
         shortest
             Leave out events of fewer rows.
         channels

@@ -32,7 +32,7 @@ from subadjacent.methods.method import Method, Model, State
 from subadjacent.runtime import Progress, Runtime, Watch, ignore
 from subadjacent.scoring.alarms import AGAIN, Alarm
 from subadjacent.scoring.calibration import check_threshold, fit_threshold
-from subadjacent.scoring.decision import GAP, Decision, Judgement
+from subadjacent.scoring.decision import Decision, Judgement
 from subadjacent.scoring.evidence import Evidence, joined
 from subadjacent.scoring.normal import NormalScores, normal_scores
 from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
@@ -233,7 +233,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         self,
         X: Any,
         *,
-        gap: int = GAP,
+        gap: int | None = None,
         shortest: int = 1,
         channels: int = 5,
         again: int = AGAIN,

@@ -156,6 +156,8 @@ def _alarm(
     channels: int,
 ) -> Alarm:
     first, last = events[0][0], events[-1][1] - 1
+    # an alarm ends before the first row by which the series has moved
+    after = judgement.lately.moved[last : last + 1 + CLOSE]
     rows = np.concatenate([np.arange(*event) for event in events])
     peak = int(rows[np.argmax(judgement.normalized[rows])])
     return Alarm(
@@ -171,7 +173,7 @@ def _alarm(
         entity=series.entity,
         view=_view(evidence, rows),
         occurrences=tuple((start, stop - 1) for start, stop in events),
-        for_good=bool(judgement.lately.moved[last] and not judgement.lately.moved[first]),
+        for_good=bool(after.any() and not judgement.lately.moved[first]),
     )
 
 

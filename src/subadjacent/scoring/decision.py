@@ -26,7 +26,7 @@ from subadjacent.scoring.threshold import BaseThreshold, FalseShare
 STEEPNESS = float(np.log(99))
 # a difference of scores below this, or this share of them, is rounding
 TINY = 1e-12
-# rows between which two runs of anomalous rows are one
+# two runs of anomalous rows with so many rows between them are one
 GAP = 10
 # a model that calls so many rows of a series unlike its training does not fit it
 MISFIT = 0.3
@@ -53,6 +53,9 @@ class Judgement:
         Whether training rows still say what is normal in it.
     stretches
         Bounds of its unbroken stretches.
+    gap
+        Rows between two runs of anomalous rows that made them one: none where no row may be
+        judged by rows after it.
     """
 
     scores: NDArray[np.float64]
@@ -62,15 +65,16 @@ class Judgement:
     lately: Lately
     fits: bool
     stretches: Sequence[tuple[int, int]]
+    gap: int = GAP
 
     @property
     def probability(self) -> NDArray[np.float64]:
         """A logistic curve over the normalised score; it orders, it is not a frequency."""
         return np.asarray(expit(STEEPNESS * (self.normalized - 1)))
 
-    def events(self, gap: int = GAP, shortest: int = 1) -> list[tuple[int, int]]:
-        """Half-open row bounds of the runs of anomalous rows."""
-        return join(self.anomalous, gap, shortest, self.stretches)
+    def events(self, gap: int | None = None, shortest: int = 1) -> list[tuple[int, int]]:
+        """Half-open row bounds of the runs of anomalous rows; None: joined as they were."""
+        return join(self.anomalous, self.gap if gap is None else gap, shortest, self.stretches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +133,8 @@ class Decision:
         anomalous = above_usual > level
         if blur and anomalous.any():
             anomalous = core_of(anomalous, above_usual, blur, bounds)
-        anomalous = rows_of(join(anomalous, GAP, 1, bounds), len(scores))
+        gap = GAP if hindsight else 0
+        anomalous = rows_of(join(anomalous, gap, 1, bounds), len(scores))
         return Judgement(
             scores,
             level + lately.shift,
@@ -138,6 +143,7 @@ class Decision:
             lately,
             bool((scores > max(level, normal.high)).mean() <= MISFIT) if len(scores) else True,
             bounds,
+            gap,
         )
 
     def _level(

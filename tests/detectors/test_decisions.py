@@ -1,0 +1,248 @@
+"""What fitted detectors decide: an event, a change for good, the same again, a bad fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from detectors.waves import waves
+from subadjacent import (
+    BaseDetector,
+    Fixed,
+    MagnitudeDetector,
+    SubAdjacentDetector,
+    TrainSeries,
+)
+from subadjacent.detectors.registry import DETECTORS
+
+ADAPT_AFTER = 400
+# rows until what is averaged or followed by blocks has settled
+MARGIN = 100
+
+# as small as they may be
+QUICK: dict[str, dict[str, Any]] = {
+    "SubAdjacentTransformerDetector": {"size": "tiny", "epochs": 0, "window": 20},
+    "StrictTransformerDetector": {"size": "tiny", "epochs": 0, "window": 20},
+    "AnomalyTransformerDetector": {"size": "small", "epochs": 0, "window": 20},
+    "SubPCADetector": {"window": 10},
+}
+
+
+def noise(rows: int, seed: int = 0, channels: int = 3) -> NDArray[np.float64]:
+    return np.random.default_rng(seed).normal(size=(rows, channels))
+
+
+KINDS: dict[str, BaseDetector] = {
+    "default": SubAdjacentDetector(),
+    "causal": SubAdjacentDetector(lookahead=0),
+    "magnitude": MagnitudeDetector(smoothing=20),
+}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def fitted(request: pytest.FixtureRequest) -> BaseDetector:
+    """Fitted on noise; tests must not change it."""
+    return clone(KINDS[request.param]).fit(noise(3000))
+
+
+def moved(step: float) -> NDArray[np.float64]:
+    """Noise whose level moves for good in row 1200."""
+    rows = noise(3000, seed=1)
+    rows[1200:] += step
+    return rows
+
+
+# ---- the four things that are told apart
+
+
+def test_normal_rows_have_hardly_an_alarm(fitted: BaseDetector) -> None:
+    found = fitted.assess(noise(2000, seed=2))
+    assert len(found.alarms()) <= 2
+    assert found.misfits == []
+
+
+def test_an_event_is_one_alarm_with_its_rows_and_its_channel(fitted: BaseDetector) -> None:
+    rows = noise(2000, seed=2)
+    rows[1000:1030, 1] += 8.0
+    worst = max(fitted.alarms(rows), key=lambda alarm: alarm.severity)
+    assert (worst.times, worst.for_good) == (1, False)
+    assert 980 <= worst.first <= 1010
+    assert 1010 <= worst.last <= 1130
+    assert worst.causes[0].channel == "channel_1"
+
+
+def test_a_level_that_moves_for_good_is_one_alarm_that_says_so(fitted: BaseDetector) -> None:
+    found = fitted.assess(moved(12.0))
+    (alarm,) = found.alarms()
+    assert (alarm.for_good, alarm.times) == (True, 1)
+    assert 1180 <= alarm.first <= 1210
+    assert alarm.last < 1200 + ADAPT_AFTER
+    # after that it is the new normal
+    assert not found.anomalous[1200 + ADAPT_AFTER + MARGIN :].any()
+
+
+def test_a_change_for_good_does_not_hide_what_follows(fitted: BaseDetector) -> None:
+    rows = moved(3.0)
+    rows[2300:2330, 1] += 6.0
+    found = fitted.assess(rows)
+    assert found.anomalous[2300:2330].mean() > 0.5
+    # further from what the series did lately than anything else by then
+    assert 2280 <= 1700 + found.normalized_scores[1700:].argmax() < 2350
+
+
+def test_unless_told_otherwise() -> None:
+    never = MagnitudeDetector(smoothing=20, adapt_after=None).fit(noise(3000))
+    found = never.assess(moved(12.0))
+    (alarm,) = found.alarms()
+    assert not alarm.for_good
+    assert (alarm.first, alarm.last) == (1200, 2999)
+    assert found.anomalous[1200:].all()
+    soon = MagnitudeDetector(smoothing=20, adapt_after=100).fit(noise(3000))
+    (alarm,) = soon.alarms(moved(12.0))
+    assert alarm.for_good
+    assert 1290 <= alarm.last <= 1310
+
+
+def test_a_change_is_for_good_only_once_it_has_lasted(fitted: BaseDetector) -> None:
+    # averages to both sides make it begin a little sooner
+    for stop, said in ((1200 + ADAPT_AFTER - 100, False), (1200 + ADAPT_AFTER + 10, True)):
+        (alarm,) = fitted.alarms(moved(12.0)[:stop])
+        assert alarm.for_good is said
+
+
+@pytest.mark.xfail(
+    reason="the level is followed, and not how much scores vary about the new one",
+    raises=AssertionError,
+    strict=True,
+)
+def test_after_a_smaller_change_rows_are_normal_again_too(fitted: BaseDetector) -> None:
+    found = fitted.assess(moved(4.0))
+    assert found.anomalous[1200 + ADAPT_AFTER + MARGIN :].mean() <= 0.02
+
+
+@pytest.mark.parametrize("name", ["magnitude", "default"])
+def test_the_same_burst_again_and_again_is_one_alarm_with_its_count(name: str) -> None:
+    rows = noise(3000, seed=1)
+    for first in range(400, 2400, 80):
+        rows[first : first + 8, 1] += 6.0
+    fitted = clone(KINDS[name]).fit(noise(3000))
+    (alarm,) = fitted.alarms(rows)
+    # one of the default's is chance
+    assert alarm.times == 25 + (name == "default")
+    starts = [first for first, _ in alarm.occurrences][-25:]
+    assert np.abs(np.array(starts) - np.arange(400, 2400, 80)).max() <= 20
+    assert alarm.causes[0].channel == "channel_1"
+    # each may be told by itself
+    assert len(fitted.alarms(rows, again=0)) == alarm.times
+    assert [len(one.occurrences) for one in fitted.alarms(rows, again=0)] == [1] * alarm.times
+
+
+def test_bursts_of_channels_in_turn_are_two_alarms() -> None:
+    rows = noise(3000, seed=4)
+    for first in range(400, 2400, 400):
+        rows[first : first + 8, 1] += 8.0
+        rows[first + 200 : first + 208, 2] += 8.0
+    # far above what is chance
+    fitted = MagnitudeDetector(smoothing=20, contamination=Fixed(4.0)).fit(noise(3000))
+    one, two = fitted.alarms(rows)
+    assert (one.times, two.times) == (5, 5)
+    assert [alarm.causes[0].channel for alarm in (one, two)] == ["channel_1", "channel_2"]
+
+
+def test_a_model_that_does_not_fit_is_named_and_floods_nobody(fitted: BaseDetector) -> None:
+    found = fitted.assess(TrainSeries(5 * noise(3000, seed=3), entity="pump"))
+    assert found.misfits == ["pump"]
+    assert 1 <= len(found.alarms()) <= 3
+
+
+# ---- one answer
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_predict_labels_and_alarms_agree(name: str) -> None:
+    rows = {"one": waves(300), "two": 3 * waves(400, seed=1)}
+    test = {"two": 3 * waves(350, seed=2), "one": waves(250, seed=3)}
+    test["one"][100:110] += 4.0
+    test["two"][200:215, 1] += 9.0
+    detector = DETECTORS[name](**QUICK.get(name, {}), contamination=0.05).fit(rows)
+    found = detector.assess(test)
+    predicted = detector.predict(test)
+    alarms = detector.alarms(test)
+    assert alarms == found.alarms()
+    for entity, judgement in zip(test, found.judgements, strict=True):
+        covered = np.zeros(len(test[entity]), dtype=int)
+        for alarm in alarms:
+            if alarm.entity == entity:
+                for first, last in alarm.occurrences:
+                    covered[first : last + 1] = 1
+        np.testing.assert_array_equal(predicted[entity], covered)
+        np.testing.assert_array_equal(found.anomalous[entity], covered)
+        again = detector.judge(found.scores[entity], entity)
+        np.testing.assert_array_equal(again.anomalous, covered)
+        np.testing.assert_array_equal(again.normalized, judgement.normalized)
+    assert sum(int(one.sum()) for one in predicted.values()) > 0
+    parts = np.split(detector.decision_scores_, [300])
+    labels = [
+        detector.judge(scores, entity).anomalous for entity, scores in zip(rows, parts, strict=True)
+    ]
+    np.testing.assert_array_equal(detector.labels_, np.concatenate(labels).astype(int))
+
+
+@pytest.mark.parametrize("name", ["causal", "magnitude without averages"])
+@pytest.mark.parametrize("contamination", ["auto", 0.02])
+def test_what_a_causal_detector_says_of_a_row_is_final(name: str, contamination: Any) -> None:
+    kinds = {
+        "causal": SubAdjacentDetector(lookahead=0, adapt_after=50, contamination=contamination),
+        "magnitude without averages": MagnitudeDetector(
+            adapt_after=50, contamination=contamination
+        ),
+    }
+    detector = kinds[name].fit(noise(1000))
+    rows = noise(700, seed=1)
+    rows[200:206, 0] += 5.0
+    rows[300:] += 3.0
+    whole = detector.predict(rows)
+    assert 0 < whole.mean() < 1
+    for stop in (1, 203, 250, 301, 333, 480):
+        np.testing.assert_array_equal(detector.predict(rows[:stop]), whole[:stop])
+
+
+# ---- severity
+
+
+@pytest.mark.parametrize("name", ["default", "causal", "magnitude"])
+def test_severity_compares_across_entities_of_different_noise(name: str) -> None:
+    rng = np.random.default_rng(0)
+    train, test = (
+        {"calm": rng.normal(size=(rows, 5)), "noisy": 7 + 100 * rng.normal(size=(rows, 5))}
+        for rows in (3000, 1500)
+    )
+    test["calm"][700:720, 1] += 6.0
+    test["noisy"][700:720, 1] += 600.0
+    alarms = clone(KINDS[name]).fit(train).alarms(test)
+    calm, noisy = (
+        max(alarm.severity for alarm in alarms if alarm.entity == entity) for entity in test
+    )
+    # the same jump in deviations; thresholds are learned from a few dozen peaks
+    assert 2 / 3 < calm / noisy < 3 / 2
+
+
+@pytest.mark.parametrize("name", ["default", "causal"])
+def test_severity_compares_whatever_the_number_of_channels(name: str) -> None:
+    severities = []
+    for channels in (5, 40):
+        rng = np.random.default_rng(0)
+        train, test = (rng.normal(size=(rows, channels)) for rows in (4000, 2000))
+        test[1000:1020, 2] += 6.0
+        alarms = clone(KINDS[name]).fit(train).alarms(test)
+        worst = max(alarms, key=lambda alarm: alarm.severity)
+        assert worst.first <= 1020
+        assert worst.last >= 1000
+        severities.append(worst.severity)
+    # of a mean over channels a jump of one is a part in as many, and noise a part in their root:
+    # the root of eight is 2.8. Twice that is the most that anything else may add
+    assert 1 <= severities[0] / severities[1] <= 2 * np.sqrt(8)
