@@ -1,13 +1,16 @@
 """What ``contamination`` promises: asked for 1 % of normal rows, 0.3 to 3 % are alarms.
 
 Normal processes of several sizes: the detector is fitted on n rows and judges the n that follow.
-The mean over seeds is judged, for one series of a few hundred rows has none or a tenth. With more
-seeds: ``benchmarks/false_alarms.py``.
+The mean over seeds is judged, for one series of a few hundred rows has none or a tenth. That too
+few alarms come takes more series to tell: all processes of a size together. With more seeds:
+``benchmarks/false_alarms.py``.
 """
 
 from __future__ import annotations
 
 import logging
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,38 +22,71 @@ ASKED = 0.01
 FEWEST, MOST = 0.3 * ASKED, 3 * ASKED
 # rows, channels → seeds
 SIZES = {
-    (300, 100): 8,
+    (300, 100): 5,
     (300, 500): 1,
     (500, 50): 6,
-    (1_000, 5): 8,
+    (1_000, 5): 6,
     (1_000, 55): 3,
-    (3_000, 20): 3,
+    (3_000, 20): 2,
     (10_000, 20): 1,
 }
 TOO_FEW = "too few rows to promise how many alarms will come"
-# what is not kept: process, rows, channels → why
-MISSED: dict[tuple[str, int, int], str] = {}
+# process, rows, channels → percent of rows that are alarms; stationary ones are those of fewer than
+# 40 independent rows (docs/log.md, "What contamination promises")
+MISSED: dict[tuple[str, int, int], str] = {
+    ("AR 0.95", 300, 100): "15",
+    ("AR 0.95", 300, 500): "30",
+    ("AR 0.95", 500, 50): "4.4",
+    ("factors", 300, 100): "10",
+    ("factors", 300, 500): "40",
+    # lasting moves are for the decision to tell from events, not for the score
+    ("random walk", 1_000, 5): "39",
+}
 
 
-def alarms(process: str, n: int, channels: int, seed: int) -> float:
-    """The share of rows that are alarms, among those that follow."""
-    rows = normal_rows(process, 2 * n, channels, seed)
-    return float(SubAdjacentDetector(contamination=ASKED).fit(rows[:n]).predict(rows[n:]).mean())
+@cache
+def alarms(process: str, n: int, channels: int) -> float:
+    """The share of rows that are alarms, among those that follow; the mean over seeds."""
+    shares = []
+    for seed in range(SIZES[n, channels]):
+        rows = normal_rows(process, 2 * n, channels, seed)
+        detector = SubAdjacentDetector(contamination=ASKED).fit(rows[:n])
+        shares.append(float(np.mean(detector.predict(rows[n:]))))
+    return float(np.mean(shares))
 
 
-def cell(process: str, n: int, channels: int) -> object:
+def cell(process: str, n: int, channels: int) -> Any:
     """A process and a size, expected to fail where the promise is not kept."""
-    why = MISSED.get((process, n, channels))
-    marks = [] if why is None else [pytest.mark.xfail(reason=why, raises=AssertionError)]
+    missed = MISSED.get((process, n, channels))
+    strict = pytest.mark.xfail(reason=f"{missed} %", raises=AssertionError, strict=True)
+    marks = () if missed is None else (strict,)
     return pytest.param(process, n, channels, marks=marks, id=f"{process}-{n}x{channels}")
 
 
 @pytest.mark.parametrize(
-    ("process", "n", "channels"),
-    [cell(process, *size) for process in STATIONARY for size in SIZES],
+    ("process", "n", "channels"), [cell(process, *size) for process in STATIONARY for size in SIZES]
 )
-def test_normal_rows_are_alarms_about_as_often_as_asked_for(
-    process: str, n: int, channels: int
+def test_no_more_normal_rows_are_alarms_than_promised(process: str, n: int, channels: int) -> None:
+    assert alarms(process, n, channels) <= MOST
+
+
+# one series of each process says nothing where most have none
+@pytest.mark.parametrize(("n", "channels"), [size for size in SIZES if size != (300, 500)])
+def test_not_too_few_rows_are_alarms_either(n: int, channels: int) -> None:
+    kept = [one for one in STATIONARY if (one, n, channels) not in MISSED]
+    assert np.mean([alarms(process, n, channels) for process in kept]) >= FEWEST
+
+
+@pytest.mark.parametrize(("process", "n", "channels"), [cell("random walk", 1_000, 5)])
+def test_what_moves_for_good_is_not_an_alarm_for_good(process: str, n: int, channels: int) -> None:
+    assert alarms(process, n, channels) <= 5 * ASKED
+
+
+@pytest.mark.parametrize("process", NORMAL)
+def test_where_the_promise_is_not_kept_a_warning_says_so(
+    process: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    found = [alarms(process, n, channels, seed) for seed in range(SIZES[n, channels])]
-    assert FEWEST <= np.mean(found) <= MOST, found
+    with caplog.at_level(logging.WARNING, logger="subadjacent"):
+        SubAdjacentDetector().fit(normal_rows(process, 300, 100))
+    missed = (process, 300, 100) in MISSED or process not in STATIONARY
+    assert (TOO_FEW in caplog.text) == missed
