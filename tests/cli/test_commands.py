@@ -109,7 +109,7 @@ def test_detect_says_how_often_what_stayed_and_what_does_not_fit(
 ) -> None:
     rng = np.random.default_rng(0)
     values = {name: rng.normal(size=2_000) for name in ("pump", "fan")}
-    starts = (1_200, 1_350, 1_500)
+    starts = (1_200, 1_500, 1_800)
     for start in starts:
         values["pump"][start : start + 5] += 30
     values["fan"][1_100:] += 50
