@@ -134,10 +134,9 @@ def test_detect_says_how_often_what_stayed_and_what_does_not_fit(
     for alarm in (bursts, stayed):
         often = f"{alarm['times']} times in " if alarm["times"] > 1 else ""
         good = ", changed for good" if alarm["for_good"] else ""
-        line = (
-            f"  {alarm['entity']}, row {alarm['start']:,}, {often}{alarm['duration']} rows{good}, "
-        )
-        assert f"{line}severity {alarm['severity']:.1f}: " in told
+        where = f"  {alarm['entity']}, row {alarm['start']:,}, "
+        lasted = f"{often}{alarm['duration']:,} rows{good}, severity {alarm['severity']:.1f}: "
+        assert where + lasted in told
     scored = command("score", "two.csv", "-m", "out/model", "-o", "s.csv").stderr
     assert "The model does not fit fan any more" in scored
 

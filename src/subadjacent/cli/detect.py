@@ -113,7 +113,7 @@ def _line(alarm: Alarm) -> str:
     where = f"{alarm.entity}, " if alarm.entity else ""
     # a bare number would not say that it counts rows
     start = f"row {alarm.first:,}" if alarm.start == alarm.first else alarm.start
-    lasted = f"{alarm.duration} {'row' if alarm.duration == 1 else 'rows'}"
+    lasted = f"{alarm.duration:,} {'row' if alarm.duration == 1 else 'rows'}"
     if alarm.times > 1:
         lasted = f"{alarm.times:,} times in {lasted}"
     if alarm.for_good:

@@ -107,9 +107,8 @@ def warnings(detector: BaseDetector, assessment: Assessment) -> list[str]:
 
 def misfits(entities: Sequence[str | None]) -> list[str]:
     """A sentence for every series that a model does not fit, and one for the many beyond those."""
-    named = [entity for entity in entities if entity is not None]
     told = [_misfit(entity) for entity in entities[:MOST_MISFITS]]
-    if more := named[MOST_MISFITS:]:
+    if more := [str(entity) for entity in entities[MOST_MISFITS:]]:
         told.append(f"Nor does it fit {len(more):,} more: {_names(more)}.")
     return told
 
