@@ -98,8 +98,47 @@ def test_detect_prints_csv_when_asked(command: Run, plant: Path) -> None:
     done = command(
         "detect", plant, "--config", "quick.toml", "--format", "csv", "--quiet", "-o", "out"
     )
-    assert done.stdout.splitlines()[0].startswith("start,end,peak,rows,severity,channel,seen")
+    assert done.stdout.splitlines()[0].startswith(
+        "start,end,peak,rows,times,for_good,severity,channel,seen"
+    )
     assert done.stderr == ""
+
+
+def test_detect_says_how_often_what_stayed_and_what_does_not_fit(
+    command: Run, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    values = {name: rng.normal(size=2_000) for name in ("pump", "fan")}
+    starts = (1_200, 1_500, 1_800)
+    for start in starts:
+        values["pump"][start : start + 5] += 30
+    values["fan"][1_100:] += 50
+    rows = [f"{name},{value:.4f}\n" for name, column in values.items() for value in column]
+    (tmp_path / "two.csv").write_text("unique_id,flow\n" + "".join(rows))
+    done = command("detect", "two.csv", "--quiet", "-o", "out")
+    assert done.stderr.startswith("The model does not fit fan any more: over 30% of the rows ")
+    assert len(done.stderr.splitlines()) == 1
+    alarms = json_lines(done.stdout)
+    assert {(alarm["entity"], alarm["fits"]) for alarm in alarms} == {
+        ("pump", True),
+        ("fan", False),
+    }
+    bursts = next(alarm for alarm in alarms if alarm["entity"] == "pump" and alarm["times"] > 1)
+    assert bursts["times"] == len(bursts["occurrences"])
+    for start in starts:
+        inside = [first <= start and start + 4 <= last for first, last in bursts["occurrences"]]
+        assert inside.count(True) == 1
+    assert not bursts["for_good"]
+    stayed = next(alarm for alarm in alarms if alarm["entity"] == "fan" and alarm["for_good"])
+    told = command("detect", "two.csv", "-o", "again").stderr
+    for alarm in (bursts, stayed):
+        often = f"{alarm['times']} times in " if alarm["times"] > 1 else ""
+        good = ", changed for good" if alarm["for_good"] else ""
+        where = f"  {alarm['entity']}, row {alarm['start']:,}, "
+        lasted = f"{often}{alarm['duration']:,} rows{good}, severity {alarm['severity']:.1f}: "
+        assert where + lasted in told
+    scored = command("score", "two.csv", "-m", "out/model", "-o", "s.csv").stderr
+    assert "The model does not fit fan any more" in scored
 
 
 def test_scores_of_the_command_are_those_of_the_library(
@@ -112,11 +151,10 @@ def test_scores_of_the_command_are_those_of_the_library(
     expected = detector.decision_function(frame).to_numpy()
     # worked out in float32, which rounds otherwise in another part of the rows
     np.testing.assert_allclose(table["score"].to_numpy(), expected, rtol=1e-3)
-    np.testing.assert_array_equal(
-        table["anomalous"].to_numpy(), (table["score"].to_numpy() > detector.threshold_)
-    )
-    np.testing.assert_array_equal(
-        table["normalized_score"].to_numpy() > 1, table["anomalous"].to_numpy() == 1
+    found = detector.assess(frame)
+    np.testing.assert_array_equal(table["anomalous"].to_numpy(), found.anomalous.to_numpy())
+    np.testing.assert_allclose(
+        table["normalized_score"].to_numpy(), found.normalized_scores.to_numpy(), rtol=1e-3
     )
 
 
@@ -208,7 +246,8 @@ def test_demo_shows_the_whole_way(command: Run, tmp_path: Path) -> None:
     done = command("demo", "--rows", "1600", "-o", "shown")
     facts = json.loads(done.stdout)
     assert facts["rows"] == 800
-    assert f"{facts['alarms']} alarms in 800 rows" in done.stderr
+    counted = "1 alarm" if facts["alarms"] == 1 else f"{facts['alarms']} alarms"
+    assert f"\n{counted} in 800 rows\n" in done.stderr
     assert {file.name for file in (tmp_path / "shown").iterdir()} == {
         "report.html",
         "scores.csv",

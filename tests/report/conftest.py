@@ -9,6 +9,7 @@ from report.sample import dated
 from subadjacent import SubAdjacentDetector
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.assessment import Assessment
+from subadjacent.scoring.alarms import Alarm
 
 
 @pytest.fixture(scope="session")
@@ -33,3 +34,9 @@ def attentive(plant: Plant) -> AttentiveDetector:
 def assessed(named: SubAdjacentDetector, plant: Plant) -> Assessment:
     """What ``named`` says of the test rows."""
     return named.assess(dated(plant.test))
+
+
+@pytest.fixture(scope="session")
+def alarms(assessed: Assessment) -> list[Alarm]:
+    """Those of ``assessed``, every event by itself, however close or alike they are."""
+    return assessed.alarms(again=0)

@@ -20,6 +20,7 @@ from subadjacent import BaseDetector, MagnitudeDetector, SubAdjacentDetector
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.report.page import page
+from subadjacent.scoring.alarms import Alarm
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -69,11 +70,12 @@ def browser() -> Iterator[Browser]:
 def report(
     named: SubAdjacentDetector,
     assessed: Assessment,
+    alarms: list[Alarm],
     plant: Plant,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    text = page(named, assessed, title="Plant", labels=plant.labels)
+    text = page(named, assessed, title="Plant", labels=plant.labels, alarms=alarms)
     path.write_text(text, encoding="utf-8")
     return path
 
@@ -84,7 +86,9 @@ def report_of_two(
 ) -> Path:
     path = tmp_path_factory.mktemp("report") / "two.html"
     parts = {"north": dated(plant.test[:600]), "south": dated(plant.test[600:], "2026-05-01")}
-    path.write_text(page(named, named.assess(parts), title="Two"), encoding="utf-8")
+    found = named.assess(parts)
+    text = page(named, found, title="Two", alarms=found.alarms(again=0))
+    path.write_text(text, encoding="utf-8")
     return path
 
 
@@ -145,9 +149,8 @@ def frame(tab: Page) -> None:
 
 
 def test_every_alarm_is_in_the_table_and_the_worst_is_chosen(
-    opened: Opener, report: Path, assessed: Assessment
+    opened: Opener, report: Path, alarms: list[Alarm]
 ) -> None:
-    alarms = assessed.alarms()
     tab = opened(report)
     rows = tab.locator("#alarm-table tbody tr")
     assert rows.count() == len(alarms) > 2
@@ -164,9 +167,8 @@ def test_every_alarm_is_in_the_table_and_the_worst_is_chosen(
 
 
 def test_a_click_on_an_alarm_zooms_there_and_shows_its_channel(
-    tab: Page, assessed: Assessment
+    tab: Page, alarms: list[Alarm]
 ) -> None:
-    alarms = assessed.alarms()
     for number, alarm in enumerate(alarms[:3]):
         tab.locator(f"tr[data-alarm='{number}'] td").first.click()
         start, end = tab.evaluate(RANGE, "detail")
@@ -193,6 +195,67 @@ def test_a_click_on_a_marker_in_the_strip_zooms_there(tab: Page) -> None:
     frame(tab)
     assert tab.locator("tr[aria-current]").get_attribute("data-alarm") == "0"
     assert tab.evaluate(RANGE, "detail") != tab.evaluate(RANGE, "whole")
+
+
+def test_every_time_that_an_alarm_was_there_is_shaded_and_leads_to_it(
+    opened: Opener,
+    named: SubAdjacentDetector,
+    assessed: Assessment,
+    alarms: list[Alarm],
+    tmp_path: Path,
+) -> None:
+    again = replace(alarms[0], first=100, last=700, occurrences=((100, 149), (600, 700)))
+    other = replace(alarms[1], first=300, last=304, occurrences=((300, 304),), severity=0.5)
+    path = tmp_path / "again.html"
+    path.write_text(page(named, assessed, title="", alarms=[again, other]), encoding="utf-8")
+    tab = opened(path)
+    minutes = "name => { const {left, right, strength} = Bokeh.documents[0].get_model_by_name(name)"
+    minutes += ".data; const start = Bokeh.documents[0].get_model_by_name('whole').start; return "
+    minutes += (
+        "left.map((one, i) => [(one - start) / 6e4, (right[i] - start) / 6e4, strength[i]]);}"
+    )
+    rows = [(100, 150), (600, 701), (300, 305)]
+
+    def shaded(name: str, chosen: int) -> None:
+        frame(tab)
+        found = tab.evaluate(minutes, name)
+        assert [(left, right) for left, right, _ in found] == [
+            pytest.approx((5 * first, 5 * last)) for first, last in rows
+        ]
+        # the bands of the chosen alarm stand out among the others
+        strengths = [strength for *_, strength in found]
+        strong, weak = 0.22, 0.1
+        numbers = (0, 0, 1)
+        assert strengths == [strong if number == chosen else weak for number in numbers]
+
+    for name in ("bands", "all_bands"):
+        shaded(name, chosen=0)
+    # all of it is in view: a hundred rows more, or as many as the longest time, to either side
+    start, end = tab.evaluate(RANGE, "detail")
+    whole = tab.evaluate(RANGE, "whole")
+    margin = 101 * 300_000
+    assert start == pytest.approx(max(whole[0] + 100.5 * 300_000 - margin, whole[0]))
+    assert end == pytest.approx(whole[0] + 700.5 * 300_000 + margin)
+    tab.keyboard.press("j")
+    shaded("all_bands", chosen=1)
+    # a marker leads to its alarm, whichever of its times it is of
+    tab.mouse.click(*tab.evaluate(MARKER, 1))
+    frame(tab)
+    assert tab.locator("tr[aria-current]").get_attribute("data-alarm") == "0"
+    shaded("all_bands", chosen=0)
+    tab.keyboard.press("Escape")
+    shaded("all_bands", chosen=-1)
+    shaded("bands", chosen=-1)
+    assert tab.locator("#alarm-table .tag").all_inner_texts() == ["2 times"]
+
+
+def test_the_threshold_is_drawn_where_the_severity_is_one(tab: Page) -> None:
+    lines = tab.evaluate("""["overview", "severity"].map(name => {
+      const chart = Bokeh.documents[0].get_model_by_name(name);
+      return [chart.center.filter(one => one.tags?.[0]?.role === "threshold")[0].location,
+              chart.y_range.start <= 0 && chart.y_range.end >= 1];
+    })""")
+    assert lines == [[1, True], [1, True]]
 
 
 def test_keys_go_from_alarm_to_alarm_and_escape_shows_all(tab: Page) -> None:
@@ -300,13 +363,15 @@ def test_the_part_fitted_on_is_shaded_and_said(
     opened: Opener,
     named: SubAdjacentDetector,
     assessed: Assessment,
+    alarms: list[Alarm],
     plant: Plant,
     tmp_path: Path,
 ) -> None:
-    first = min(alarm.first for alarm in assessed.alarms())
+    first = min(alarm.first for alarm in alarms)
     fitted = [row <= first for row in range(len(plant.test))]
     path = tmp_path / "fitted.html"
-    path.write_text(page(named, assessed, title="", fitted=fitted), encoding="utf-8")
+    text = page(named, assessed, title="", alarms=alarms, fitted=fitted)
+    path.write_text(text, encoding="utf-8")
     tab = opened(path)
     tags = tab.locator("#alarm-table .tag")
     assert tags.all_inner_texts() == ["in training part"]
@@ -360,7 +425,9 @@ def test_a_long_series_is_drawn_coarse_from_afar_and_row_by_row_at_an_alarm(
     monkeypatch.setattr("subadjacent.report.payload.BUDGET", 60_000)
     path = tmp_path / "long.html"
     long = dated([*plant.test] * 20)
-    path.write_text(page(named, named.assess(long), title="Long"), encoding="utf-8")
+    found = named.assess(long)
+    text = page(named, found, title="Long", alarms=found.alarms(again=0))
+    path.write_text(text, encoding="utf-8")
     tab = opened(path)
     assert tab.locator("#stretch").inner_text().endswith("every row")
     tab.keyboard.press("Escape")
@@ -431,12 +498,12 @@ def test_a_detector_shows_what_it_has(
     assert tab.locator("#detail figure.row").count() == rows
     assert tab.locator("#attention").count() == matrices
     assert tab.locator("#band path").count() == outlines
-    # the worst alarm is chosen, and what is drawn of it are the scores that made it one
+    # the worst alarm is chosen, and what is drawn of it is the severity that made it one
     worst = max(found.alarms(), key=lambda one: one.severity)
     assert worst.causes[0].channel in tab.locator("#channel-name").inner_text()
     assert tab.locator("tr[aria-current]").count() == 1
-    drawn = tab.evaluate("[...Bokeh.documents[0].get_model_by_name('lines').data.score]")
-    assert max(drawn) == pytest.approx(worst.score, rel=1e-3)
+    drawn = tab.evaluate("[...Bokeh.documents[0].get_model_by_name('lines').data.severity]")
+    assert max(drawn) == pytest.approx(worst.severity, rel=1e-3)
 
 
 def test_without_alarms_there_are_none_to_step_through(
@@ -463,5 +530,5 @@ def test_a_model_that_expects_nothing_is_drawn_without_a_second_line(
     frame(tab)
     drawn = tab.evaluate("Bokeh.documents[0].get_model_by_name('lines').data")
     assert "expected" not in drawn
-    score = tab.evaluate("[...Bokeh.documents[0].get_model_by_name('lines').data.score]")
-    assert max(score) == pytest.approx(assessed.scores.max(), rel=1e-3)
+    severity = tab.evaluate("[...Bokeh.documents[0].get_model_by_name('lines').data.severity]")
+    assert max(severity) == pytest.approx(assessed.normalized_scores.max(), rel=1e-3)

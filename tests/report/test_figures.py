@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,14 +29,16 @@ def found(detector: SubAdjacentDetector, plant: Plant) -> Assessment:
     return detector.assess(plant.test)
 
 
-def test_the_figure_has_a_row_for_each_channel_asked_for_each_trace_and_the_score(
+def test_the_figure_has_a_row_for_each_channel_asked_for_each_trace_and_the_severity(
     found: Assessment, plant: Plant
 ) -> None:
     figure = figure_series(found, channels=["channel_1", "channel_3"], labels=plant.labels)
     assert [axis.get_ylabel() for axis in figure.axes] == [
-        *("channel_1", "channel_3", *found.evidence[0].traces, "score")
+        *("channel_1", "channel_3", *found.evidence[0].traces, "severity")
     ]
-    assert found.decision.threshold in figure.axes[-1].lines[-1].get_ydata()
+    severity, threshold = figure.axes[-1].lines
+    np.testing.assert_array_equal(severity.get_ydata(), found.normalized_scores)
+    assert threshold.get_ydata() == [1, 1]
     seen, expected = figure.axes[0].lines
     np.testing.assert_array_equal(seen.get_ydata(), plant.test[:, 1])
     np.testing.assert_array_equal(expected.get_ydata(), found.expected[:, 1])
@@ -53,13 +56,21 @@ def test_a_long_series_is_drawn_with_fewer_points_and_all_its_peaks(
     found = detector.assess(np.tile(plant.test, (5, 1)))
     drawn = figure_series(found, alarms=[]).axes[-1].lines[0]
     assert len(drawn.get_ydata()) == 2 * -(-5_000 // 3)
-    assert np.max(drawn.get_ydata()) == found.scores.max()
+    assert np.max(drawn.get_ydata()) == found.normalized_scores.max()
     assert (np.diff(drawn.get_xdata()) > 0).all()
 
 
 def test_times_stand_below_the_figure_of_a_dated_series(assessed: Assessment) -> None:
     ticks = figure_series(assessed, alarms=[]).axes[-1].get_xticklabels()
     assert [tick.get_text() for tick in ticks][::4] == ["2026-01-01 00:00", "2026-01-04 11:15"]
+
+
+def test_each_time_that_an_alarm_was_there_is_shaded(found: Assessment) -> None:
+    alarm = replace(found.alarms()[0], first=10, last=40, occurrences=((10, 10), (30, 40)))
+    figure = figure_series(found, alarms=[alarm])
+    for axis in figure.axes:
+        edges = [(one.get_x(), one.get_x() + one.get_width()) for one in axis.patches]
+        assert edges == [(9.5, 10.5), (29.5, 40.5)]
 
 
 def test_the_part_fitted_on_is_shaded(found: Assessment) -> None:

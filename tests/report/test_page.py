@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from copy import copy
 from dataclasses import replace
@@ -20,10 +21,12 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.registry import DETECTORS
 from subadjacent.report import text as words
-from subadjacent.report.marks import MOST_LISTED, alarm_rows, marked_stretches
+from subadjacent.report.marks import MOST_LISTED, alarm_rows, marked_stretches, occurrences
 from subadjacent.report.page import page
 from subadjacent.report.timeline import timelines
 from subadjacent.runtime import Progress
+from subadjacent.scoring.alarms import Alarm
+from subadjacent.scoring.threshold import ExtremeValue
 
 
 def own(text: str) -> str:
@@ -39,11 +42,10 @@ def test_nothing_is_fetched_from_anywhere(named: SubAdjacentDetector, assessed: 
 
 
 def test_the_headline_says_how_many_where_and_when(
-    named: SubAdjacentDetector, assessed: Assessment
+    named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
 ) -> None:
-    alarms = assessed.alarms()
     worst = max(alarms, key=lambda alarm: alarm.severity)
-    heading = re.search("<h1>(.*)</h1>", page(named, assessed, title="Plant"))
+    heading = re.search("<h1>(.*)</h1>", page(named, assessed, title="Plant", alarms=alarms))
     assert heading is not None
     assert heading[1] == (
         f"{len(alarms)} alarms in 1,000 rows; the worst on {worst.start:%Y-%m-%d %H:%M} "
@@ -124,12 +126,9 @@ def test_warnings_say_what_to_be_wary_of(named: SubAdjacentDetector, plant: Plan
     frame = dated(plant.test)
     frame["heat"] = 7.0
     frame = pd.concat([frame[:300], frame[500:]])
-    named = copy(named)
-    named.threshold_ = 0.0
     told = " ".join(words.warnings(named, named.assess(frame)))
     assert "1 of 4 channels never move in this data and cannot show anything: heat." in told
     assert "The clock has 1 gap." in told
-    assert "100% of the rows are above the threshold" in told
     facts = words.data_facts(read(frame).series, timelines(read(frame).series))
     assert (facts["Gaps in the clock"], facts["Constant channels"]) == ("1", "heat")
     assert (facts["Rows"], facts["Interval"], facts["Clock"]) == ("800", "5 min", "as given")
@@ -137,7 +136,7 @@ def test_warnings_say_what_to_be_wary_of(named: SubAdjacentDetector, plant: Plan
 
 def test_few_training_rows_and_strange_entities_are_warned_of(plant: Plant) -> None:
     parts = {"a": plant.train[:150], "b": plant.train[150:300]}
-    detector = SubAdjacentDetector().fit(parts)
+    detector = SubAdjacentDetector(contamination=ExtremeValue()).fit(parts)
     told = " ".join(words.warnings(detector, detector.assess({"z": plant.test})))
     assert "Fitted on 300 rows, few to learn from where a score depends on" in told
     assert (
@@ -145,6 +144,36 @@ def test_few_training_rows_and_strange_entities_are_warned_of(plant: Plant) -> N
         "judged from 300 rows." in told
     )
     assert "Not seen in fitting, so judged by what all have in common: z." in told
+    auto = SubAdjacentDetector().fit(parts)
+    # judged in hindsight, it stands for no chance of a row
+    assert "extrapolated" not in " ".join(words.warnings(auto, auto.assess({"z": plant.test})))
+
+
+def test_a_series_that_the_model_does_not_fit_is_warned_of_first(
+    named: SubAdjacentDetector, plant: Plant
+) -> None:
+    usual, moved = dated(plant.train), dated(plant.train + 9)
+    moved["heat"] = 7.0
+    found = named.assess({"usual": usual, "moved": moved})
+    assert found.misfits == ["moved"]
+    sentence = (
+        "The model does not fit moved any more: over 30% of the rows are unlike those that it "
+        "learned from, and alarms there say little. Fit anew on recent rows."
+    )
+    assert words.warnings(named, found)[0] == sentence
+    assert sentence in own(page(named, found, title=""))
+    assert "does not fit" not in own(page(named, named.assess(usual), title=""))
+    (alone, _) = words.warnings(named, named.assess(moved))
+    assert alone.startswith("The model does not fit this data any more: over 30% of")
+
+
+def test_of_very_many_series_that_do_not_fit_the_first_have_a_sentence_each() -> None:
+    names = [f"m{number}" for number in range(7)]
+    assert words.misfits([]) == []
+    assert len(words.misfits(names[:5])) == 5
+    *each, rest = words.misfits(names)
+    assert [f" fit m{number} any more:" in told for number, told in enumerate(each)] == [True] * 5
+    assert rest == "Nor does it fit 2 more: m5, m6."
 
 
 def test_a_clock_away_from_utc_says_so(plant: Plant) -> None:
@@ -159,7 +188,15 @@ def test_settings_tell_what_auto_came_to(
     told = words.settings(named)
     assert told["detector"] == "SubAdjacentDetector"
     assert told["near"] == "5"
-    assert "ExtremeValue" in told["contamination"]
+    assert told["contamination"] == "auto: about 33% of the alarms may be false, at most"
+    single = f"{named.threshold_:.6g} for a single alarm; each series has its own"
+    assert told["threshold"] == single
+    assert words.settings(attentive)["contamination"] == "0.01: Quantile(q=0.99)"
+    assert words.settings(attentive)["threshold"] == f"{attentive.threshold_:.6g}"
+    by_hand = copy(named)
+    by_hand.threshold_ = 2.5
+    told = words.settings(by_hand)
+    assert (told["contamination"], told["threshold"]) == ("auto", "2.5, set by hand")
     assert words.settings(attentive)["window"] == "auto: 20"
     assert words.settings(attentive)["near"] == "auto: 4"
     chance = RandomDetector().fit(plant.train)
@@ -172,9 +209,9 @@ def test_versions_leave_out_what_is_not_installed(monkeypatch: pytest.MonkeyPatc
 
 
 def test_only_the_worst_of_very_many_alarms_are_listed(
-    assessed: Assessment,
+    assessed: Assessment, alarms: list[Alarm]
 ) -> None:
-    many = assessed.alarms()[:2] * MOST_LISTED
+    many = alarms[:2] * MOST_LISTED
     rows = alarm_rows(many, assessed.series, timelines(assessed.series))
     assert len(rows) == MOST_LISTED
     assert {row.alarm for row in rows} == {max(many, key=lambda alarm: alarm.severity)}
@@ -182,9 +219,21 @@ def test_only_the_worst_of_very_many_alarms_are_listed(
 
 def test_a_row_says_how_long_and_how_bad_in_words(assessed: Assessment) -> None:
     (series,), alarm = assessed.series, assessed.alarms()[0]
-    short = replace(alarm, first=10, last=10, duration=1, severity=-2.0)
-    huge = replace(alarm, first=280, last=300, duration=21, severity=123_456.0)
+    short = replace(alarm, first=10, last=10, duration=1, severity=-2.0, occurrences=())
+    huge = replace(
+        alarm,
+        first=280,
+        last=300,
+        duration=21,
+        severity=123_456.0,
+        occurrences=((280, 280), (284, 286), (300, 300)),
+    )
     one, other = alarm_rows([short, huge], [series], timelines([series]))
+    assert (one.often, other.often) == ("", "3 times")
+    assert (occurrences(short), occurrences(huge)) == (
+        [(10, 11)],
+        [(280, 281), (284, 287), (300, 301)],
+    )
     assert (one.when, one.lasted, one.severity, one.share) == (
         "2026-01-01 00:50",
         "5 min",
@@ -197,6 +246,57 @@ def test_a_row_says_how_long_and_how_bad_in_words(assessed: Assessment) -> None:
     row, rows = alarm_rows([short, huge], [bare], timelines([bare]))
     assert (row.when, row.lasted) == ("row 10", "1 row")
     assert (rows.until, rows.lasted) == ("row 300", "21 rows")
+
+
+@pytest.mark.parametrize(
+    ("fitted", "tagged"),
+    [((0, 280), False), ((0, 281), True), ((281, 284), False), ((286, 287), True)],
+)
+def test_an_alarm_is_in_the_training_part_where_it_was_there_not_in_between(
+    assessed: Assessment, fitted: tuple[int, int], tagged: bool
+) -> None:
+    alarm = replace(assessed.alarms()[0], first=280, last=286, occurrences=((280, 280), (284, 286)))
+    (row,) = alarm_rows([alarm], assessed.series, timelines(assessed.series), [[fitted]])
+    assert row.fitted == tagged
+
+
+def test_the_list_says_how_often_and_what_changed_for_good(
+    named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
+) -> None:
+    again = replace(
+        alarms[0], first=243, last=390, duration=148, occurrences=((243, 284), (374, 390))
+    )
+    stayed = replace(alarms[2], for_good=True)
+    text = own(page(named, assessed, title="", alarms=[again, stayed]))
+    twice, once = (row for row in re.findall("<tr role.*?</tr>", text, re.DOTALL) if "<td" in row)
+    assert re.findall('class="tag">(.*?)<', twice) == ["2 times"]
+    assert re.findall('class="tag">(.*?)<', once) == ["changed for good"]
+    # it was not there all the time
+    assert re.findall('class="lasted">(.*?)<', twice) == ["within 12 h 20 min"]
+    assert not re.findall('class="lasted">within', once)
+
+
+def read_of(text: str) -> dict[str, Any]:
+    """What the page's script reads beside the lines."""
+    found = re.search('id="payload">(.*?)</script>', text, re.DOTALL)
+    assert found is not None
+    read: dict[str, Any] = json.loads(found[1])
+    return read
+
+
+def test_bands_are_the_times_that_an_alarm_was_there_each_linked_to_it(
+    named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
+) -> None:
+    other = replace(alarms[1], first=300, last=304, occurrences=((300, 304),))
+    again = replace(alarms[0], first=100, last=700, occurrences=((100, 349), (600, 700)))
+    read = read_of(page(named, assessed, title="", alarms=[again, other]))
+    assert read["series"][0]["bands"] == [[100, 350, 0], [600, 701, 0], [300, 305, 1]]
+    # to either side as many rows as the longest time, or as a score depends on
+    assert [(one["first"], one["last"], one["margin"]) for one in read["alarms"]] == [
+        (100, 700, 250),
+        (300, 304, read["window"]),
+    ]
+    assert "threshold" not in read
 
 
 def test_labels_follow_the_rows_of_a_frame_with_mixed_entities() -> None:
@@ -217,14 +317,14 @@ def test_labels_come_in_the_shape_of_the_input() -> None:
 
 
 def test_the_part_fitted_on_marks_the_alarms_that_touch_it(
-    named: SubAdjacentDetector, assessed: Assessment
+    named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
 ) -> None:
-    (series,), alarms = assessed.series, assessed.alarms()
+    (series,) = assessed.series
     until = alarms[1].first
     for last, tagged in ((until, 1), (until + 1, 2)):
         rows = alarm_rows(alarms, [series], timelines([series]), [[(0, last)]])
         assert [row.fitted for row in rows] == [True] * tagged + [False] * (len(rows) - tagged)
-    text = page(named, assessed, title="", fitted=np.arange(1_000) < until)
+    text = page(named, assessed, title="", alarms=alarms, fitted=np.arange(1_000) < until)
     assert own(text).count("in training part") == 1
     assert f'"fitted":[[0,{until}]]' in text
     without = own(page(named, assessed, title=""))
@@ -253,7 +353,7 @@ def test_whoever_watches_hears_of_all_the_work(
     heard: list[Progress] = []
     page(named, assessed, title="", watch=heard.append)
     traces = len(assessed.evidence[0].traces)
-    # four channels, seen and expected; traces; the score
+    # four channels, seen and expected; traces; the severity
     assert [one.done for one in heard] == [1_000 * n for n in range(1, 8 + traces + 2)]
     assert {(one.stage, one.total, one.unit) for one in heard} == {
         ("drawing", heard[-1].done, "values")
@@ -273,7 +373,7 @@ def test_a_page_assesses_nothing_again(
 def test_alarms_that_are_given_are_those_shown(
     named: SubAdjacentDetector, assessed: Assessment
 ) -> None:
-    alarms = assessed.alarms(gap=0, shortest=3)
+    alarms = assessed.alarms(gap=0, shortest=3, again=0)
     assert f"<h1>{len(alarms)} alarms in" in page(named, assessed, title="", alarms=alarms)
 
 
@@ -282,14 +382,14 @@ def panels(text: str) -> list[str]:
     return re.findall(r"<figcaption><b>([^<]+?) *<", text[text.index('id="detail"') :])
 
 
-def test_every_trace_has_a_figure_between_the_data_and_the_score(
+def test_every_trace_has_a_figure_between_the_data_and_the_severity(
     named: SubAdjacentDetector, assessed: Assessment, plant: Plant
 ) -> None:
     titles = [name.capitalize() for name in assessed.evidence[0].traces]
-    assert panels(page(named, assessed, title="")) == ["Data", *titles, "Score"]
+    assert panels(page(named, assessed, title="")) == ["Data", *titles, "Severity"]
     magnitude = MagnitudeDetector(smoothing=5).fit(plant.train)
     found = magnitude.assess(plant.test)
-    assert panels(page(magnitude, found, title="")) == ["Data", "Error", "Score"]
+    assert panels(page(magnitude, found, title="")) == ["Data", "Error", "Severity"]
 
 
 def test_a_trace_that_one_entity_has_and_another_has_not_is_left_blank(
@@ -301,7 +401,7 @@ def test_a_trace_that_one_entity_has_and_another_has_not_is_left_blank(
     mixed = replace(found, evidence=(found.evidence[0], only))
     text = page(named, mixed, title="")
     titles = [name.capitalize() for name in found.evidence[0].traces]
-    assert panels(text) == ["Data", *titles, "Rhythm of day", "Score"]
+    assert panels(text) == ["Data", *titles, "Rhythm of day", "Severity"]
     # 16 bytes of NaN, in base64, where there is nothing to draw
     assert text.count(">AAAAAAAA+H8AAAAAAAD4f") == len(titles) + 1
 
@@ -335,10 +435,31 @@ def test_as_many_attention_matrices_are_kept_as_there_is_room_for(
     low = copy(attentive)
     low.threshold_ = 1.5
     found = low.assess(dated(plant.test))
-    assert len(found.alarms()) > 3
+    alarms = found.alarms(again=0)
+    assert len(alarms) > 3
     for room, most in ((0, 1), (2 * 400, 2), (3 * 400 - 1, 2)):
         monkeypatch.setattr("subadjacent.report.payload.ATTENTION_BUDGET", room)
-        assert page(low, found, title="").count('"shades"') == most
+        assert page(low, found, title="", alarms=alarms).count('"shades"') == most
+
+
+def test_attention_is_that_of_the_worst_of_several_times(
+    attentive: AttentiveDetector, plant: Plant
+) -> None:
+    found = attentive.assess(dated(plant.test))
+    severity = np.zeros(1_000)
+    # the highest of all lies between two times of the alarm
+    severity[[22, 30, 44]] = [2.0, 9.0, 1.5]
+    judgement = replace(found.judgements[0], normalized=severity)
+    found = replace(found, judgements=(judgement,))
+    alarm = replace(found.alarms()[0], first=15, last=45, occurrences=((15, 23), (44, 45)))
+    (looked,) = read_of(page(attentive, found, title="", alarms=[alarm]))["attention"]
+    # windows begin at rows 0, 20, 40, …, every five minutes
+    assert looked["from"] == "2026-01-01 01:40"
+    assert (looked["at"], looked["until"]) == (0, 3)
+    severity[45] = 2.5
+    (looked,) = read_of(page(attentive, found, title="", alarms=[alarm]))["attention"]
+    assert looked["from"] == "2026-01-01 03:20"
+    assert (looked["at"], looked["until"]) == (4, 5)
 
 
 def test_an_interrupted_training_is_warned_of(plant: Plant) -> None:
@@ -348,7 +469,7 @@ def test_an_interrupted_training_is_warned_of(plant: Plant) -> None:
     assert "Training ran out of its time budget before it was done." in told
 
 
-# what each detector shows between the data and the score
+# what each detector shows between the data and the severity
 SHOWN = {
     "SubAdjacentDetector": [
         *("Level", "Rhythm", "Local rhythm", "Slow rhythm", "State", "Shape"),
@@ -368,9 +489,10 @@ def test_every_detector_has_a_page(name: str, plant: Plant) -> None:
     detector.fit(plant.train)
     found = detector.assess(plant.test)
     # some of them find nothing at the threshold that they choose
-    low = replace(found.decision, threshold=float(np.quantile(found.scores, 0.98)))
-    text = page(detector, replace(found, decision=low), title="")
-    assert panels(text)[: 2 + len(SHOWN.get(name, []))] == ["Data", *SHOWN.get(name, []), "Score"]
+    detector.threshold_ = float(np.quantile(found.scores, 0.98))
+    text = page(detector, detector.assess(plant.test), title="")
+    shown = ["Data", *SHOWN.get(name, []), "Severity"]
+    assert panels(text)[: len(shown)] == shown
     network = "epochs" in known
     assert ('id="attention-title"' in text) == network
     assert ('id="training-title"' in text) == network

@@ -20,13 +20,14 @@ def small() -> Assessment:
 
 def test_panels_by_hand() -> None:
     found = panels(small())
-    assert [panel.key for panel in found] == ["data", "trace_0", "score"]
-    assert [panel.title for panel in found] == ["Data", "Error", "Score"]
+    assert [panel.key for panel in found] == ["data", "trace_0", "severity"]
+    assert [panel.title for panel in found] == ["Data", "Error", "Severity"]
     assert found[1].about == "mean squared residual of the channels, before it is averaged"
+    assert found[2].about == "1 is the threshold; it follows a series that has moved for good"
     assert [[line.key for line in panel.lines] for panel in found] == [
         ["seen", "expected"],
         ["trace_0"],
-        ["score"],
+        ["severity"],
     ]
 
 
@@ -37,7 +38,7 @@ def test_a_name_that_nobody_knows_is_a_title_all_the_same() -> None:
     shown = panels(replace(found, evidence=(first, found.evidence[1])))
     assert (shown[1].title, shown[1].about) == ("My own trace", "")
     # the other series has none of that name
-    assert [panel.title for panel in shown[2:]] == ["Row score", "Error", "Score"]
+    assert [panel.title for panel in shown[2:]] == ["Row score", "Error", "Severity"]
 
 
 def test_the_caption_of_a_view_begins_with_the_words_of_its_alarms() -> None:

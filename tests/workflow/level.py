@@ -61,7 +61,7 @@ class LevelMethod(Method):
         }
         models: PerEntity[Model] = PerEntity(pooled, own)
         scores = [models.of(one.entity).assess(one.values).score for one in series]
-        return Fitted(models, scores, np.concatenate(scores))
+        return Fitted(models, scores, scores)
 
     def restore(self, state: State, channels: int) -> Model:  # noqa: ARG002 — the contract
         return Level(state.arrays["mean"], whole=self.whole)
@@ -71,10 +71,16 @@ class LevelDetector(BaseDetector):
     """Distance from the mean."""
 
     def __init__(
-        self, *, whole: bool = False, contamination: Any = 0.05, fill_limit: int = 10
+        self,
+        *,
+        whole: bool = False,
+        contamination: Any = 0.05,
+        adapt_after: int | None = None,
+        fill_limit: int = 10,
     ) -> None:
         self.whole = whole
         self.contamination = contamination
+        self.adapt_after = adapt_after
         self.fill_limit = fill_limit
 
     def _method(self) -> Method:

@@ -13,11 +13,18 @@ import pytest
 
 from subadjacent.data.files import Columns
 from subadjacent.scoring.alarms import Alarm, Cause
-from subadjacent.scoring.decision import Decision
-from subadjacent.workflow.tables import alarm_record, alarm_table, as_json, keys_of, scores_table
+from subadjacent.workflow.tables import (
+    JudgedScores,
+    alarm_record,
+    alarm_table,
+    as_json,
+    keys_of,
+    scores_table,
+)
 
-DECISION = Decision(threshold=3.0, typical=1.0, spread=1.0)
-SCORES = np.array([1.0, 3.0, 5.0])
+JUDGED = JudgedScores(
+    np.array([1.0, 3.0, 5.0]), np.array([0.0, 1.0, 2.0]), np.array([False, False, True])
+)
 FRAME = pl.DataFrame(
     {"timestamp": [10, 20, 30], "item_id": ["a", "b", "a"], "flow": [0.1, 0.2, 0.3]}
 )
@@ -25,7 +32,7 @@ FRAME = pl.DataFrame(
 
 def test_a_table_has_a_row_a_row_under_the_names_of_the_files() -> None:
     columns = Columns(time="when", entity="pump", label="y")
-    table = scores_table(keys_of(FRAME), SCORES, DECISION, columns, np.array([0, 0, 1]))
+    table = scores_table(keys_of(FRAME), JUDGED, columns, np.array([0, 0, 1]))
     assert table.to_dict(as_series=False) == {
         "when": [10, 20, 30],
         "pump": ["a", "b", "a"],
@@ -47,7 +54,7 @@ def test_a_table_has_a_row_a_row_under_the_names_of_the_files() -> None:
 def test_names_that_the_table_has_itself_are_not_used_twice(
     frame: pl.DataFrame, columns: Columns, names: list[str]
 ) -> None:
-    table = scores_table(keys_of(frame), SCORES, DECISION, columns)
+    table = scores_table(keys_of(frame), JUDGED, columns)
     assert table.columns == [*names, "score", "normalized_score", "anomalous"]
     assert len(table) == 3
 
@@ -55,7 +62,7 @@ def test_names_that_the_table_has_itself_are_not_used_twice(
 @pytest.mark.parametrize("name", ["when", "score", None])
 def test_labels_whose_name_is_taken_are_called_label(name: str | None) -> None:
     columns = Columns(time="when", label=name)
-    table = scores_table(keys_of(FRAME), SCORES, DECISION, columns, np.array([0, 0, 1]))
+    table = scores_table(keys_of(FRAME), JUDGED, columns, np.array([0, 0, 1]))
     assert table.columns[-1] == "label"
 
 
@@ -65,7 +72,13 @@ def alarm(entity: str | None = None, view: str | None = "state") -> Alarm:
         Cause("heat", 4.0, datetime(2026, 1, 1, 12), expected=1.0, seen=0.5),
     )
     start, end = datetime(2026, 1, 1, 12), datetime(2026, 1, 1, 13)
-    return Alarm(start, end, start, 2.34567, 4.0, 3, causes, 7, 9, entity=entity, view=view)
+    return Alarm(
+        *(start, end, start, 2.34567, 4.0, 3, causes, 7, 9),
+        entity=entity,
+        view=view,
+        occurrences=((7, 7), (9, 9)),
+        for_good=True,
+    )
 
 
 def test_alarms_are_a_flat_table() -> None:
@@ -74,6 +87,8 @@ def test_alarms_are_a_flat_table() -> None:
         "end": "2026-01-01T13:00:00",
         "peak": "2026-01-01T12:00:00",
         "rows": 3,
+        "times": 2,
+        "for_good": True,
         "severity": 2.346,
         "channel": "flow",
         "seen": 2.5,
@@ -95,7 +110,13 @@ def test_an_alarm_is_a_record_that_json_holds() -> None:
     assert record["start"] == "2026-01-01T12:00:00"
     assert [cause["expected"] for cause in record["causes"]] == [None, 1.0]
     assert record["view"] == "state"
+    assert (record["times"], record["occurrences"]) == (2, [[7, 7], [9, 9]])
+    assert record["for_good"] is True
     assert record["explanation"] == "a combination of values never seen in training"
+    # whether the model fits the entity that it is of
+    assert [alarm_record(alarm("pump"), said)["fits"] for said in ([], [None], ["pump"])] == [
+        *(True, True, False)
+    ]
     without = alarm_record(alarm(view=None))
     assert (without["view"], without["explanation"]) == (None, None)
 

@@ -87,7 +87,7 @@ def detect(
         put_table(alarm_table(findings.alarms), STANDARD_OUTPUT)
     else:
         for alarm in findings.alarms:
-            print_json(alarm_record(alarm))
+            print_json(alarm_record(alarm, findings.misfits))
 
 
 def _name(files: Sequence[str]) -> str:
@@ -113,7 +113,11 @@ def _line(alarm: Alarm) -> str:
     where = f"{alarm.entity}, " if alarm.entity else ""
     # a bare number would not say that it counts rows
     start = f"row {alarm.first:,}" if alarm.start == alarm.first else alarm.start
-    lasted = f"{alarm.duration} {'row' if alarm.duration == 1 else 'rows'}"
+    lasted = f"{alarm.duration:,} {'row' if alarm.duration == 1 else 'rows'}"
+    if alarm.times > 1:
+        lasted = f"{alarm.times:,} times in {lasted}"
+    if alarm.for_good:
+        lasted += ", changed for good"
     # a name may run over several lines of its file, but not of ours
     channel = " ".join(cause.channel.split())
     saw = f"{alarm.explanation}; " if alarm.explanation else ""

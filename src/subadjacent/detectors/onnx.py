@@ -31,8 +31,9 @@ def to_onnx(detector: BaseDetector, *, entity: str | None = None) -> bytes:
 
     Inputs are ``rows`` (T, C), float32, of one entity in its own units, and ``threshold``,
     float64, which may be left out. Outputs are ``score`` (T,), float64, ``expected`` (T, C),
-    float32, and ``alarm`` (T,). The same numbers as ``decision_function`` and ``predict``, for
-    rows without a gap: nothing is filled in.
+    float32, and ``alarm`` (T,), whether a score is above the threshold. Scores are those of
+    ``decision_function``, for rows without a gap: nothing is filled in. What a series did lately,
+    or does later, is nothing that a file knows: ``predict`` judges by that too.
 
     Parameters
     ----------

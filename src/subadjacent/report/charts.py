@@ -61,7 +61,7 @@ def detail(kind: Kind, panels: Sequence[Panel]) -> tuple[dict[str, Model], Range
                 line_join="bevel",
             )
             drawn.glyph.tags = [{"role": line.role, "detail": True}]
-        if panel.key == "score":
+        if panel.key == "severity":
             _threshold(one)
             one.xaxis.visible = True
             one.height = panel.height + 26  # for the axis
@@ -85,15 +85,15 @@ def detail(kind: Kind, panels: Sequence[Panel]) -> tuple[dict[str, Model], Range
 
 
 def overview(kind: Kind, shared: Range1d) -> figure:
-    """The strip: the score of the whole series, with a handle on the detail's range."""
+    """The strip: the severity over the whole series, with a handle on the detail's range."""
     one = _plot("overview", 150, kind, Range1d(start=0, end=1, name="whole"))
     one.xaxis.visible = True
     marks = [_stretches(name) for name in ("all_fitted", "all_labels", "all_bands")]
     _shade(one, marks, width=1.5)
-    score = ColumnDataSource({"x": [], "score": []}, name="whole_line")
-    one.line("x", "score", source=score, line_join="bevel").glyph.tags = _role("score")
+    whole = ColumnDataSource({"x": [], "severity": []}, name="whole_line")
+    one.line("x", "severity", source=whole, line_join="bevel").glyph.tags = _role("severity")
     _threshold(one)
-    # an alarm may be thinner than a pixel: the marker on top of it can always be hit
+    # what is marked may be thinner than a pixel: the marker on top of it can always be hit
     marker = one.scatter("middle", "top", source=marks[-1], marker="inverted_triangle", size=11)
     marker.glyph.tags = _role("alarm")
     marker.nonselection_glyph = None
@@ -181,7 +181,7 @@ def _calm(one: figure) -> None:
 
 
 def _stretches(name: str) -> ColumnDataSource:
-    columns = ("left", "right", "middle", "top", "alarm")
+    columns = ("left", "right", "middle", "top", "strength")
     return ColumnDataSource({column: [] for column in columns}, name=name)
 
 
@@ -195,11 +195,12 @@ def _shade(one: figure, marks: Sequence[ColumnDataSource], width: float = 0) -> 
             "label",
             {"hatch_pattern": "/", "hatch_alpha": 0.35, "fill_alpha": 0.05, "line_alpha": 0.5},
         ),
-        ("alarm", {"fill_alpha": 0.16, "line_alpha": 0.5}),
+        # one of a few rows among thousands is thinner than a pixel, but not its edges
+        ("alarm", {"fill_alpha": "strength", "line_alpha": 0.4, "line_width": width or 1}),
     )
     for source, (role, look) in zip(marks, looks, strict=True):
         shaded = one.vstrip(
-            x0="left", x1="right", source=source, line_width=width, level="underlay", **look
+            x0="left", x1="right", source=source, level="underlay", **{"line_width": width} | look
         )
         shaded.glyph.tags = _role(role)
         shaded.nonselection_glyph = None
@@ -208,7 +209,13 @@ def _shade(one: figure, marks: Sequence[ColumnDataSource], width: float = 0) -> 
 
 def _threshold(one: figure) -> None:
     one.add_layout(
-        Span(dimension="width", line_width=1.3, line_dash="dashed", tags=_role("threshold"))
+        Span(
+            dimension="width",
+            location=1,  # of every severity
+            line_width=1.3,
+            line_dash="dashed",
+            tags=_role("threshold"),
+        )
     )
 
 

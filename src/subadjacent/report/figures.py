@@ -24,7 +24,7 @@ from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import InputError
 from subadjacent.report import model_facts
 from subadjacent.report.downsample import min_max, step_for
-from subadjacent.report.marks import Stretches, by_severity, marked_stretches
+from subadjacent.report.marks import Stretches, by_severity, marked_stretches, occurrences
 from subadjacent.report.model_facts import AttentionMatrix, BandShape, attention, curves, history
 from subadjacent.report.panels import in_words
 from subadjacent.report.text import curve
@@ -60,7 +60,9 @@ def figure_series(
     labels: Any = None,
     fitted: Any = None,
 ) -> Figure:
-    """What led to the scores of one series, as in the paper's Figure 5.
+    """What led to the severity of one series' rows, as in the paper's Figure 5.
+
+    A severity of 1 is the threshold, which follows a series that has moved for good.
 
     Parameters
     ----------
@@ -95,10 +97,11 @@ def figure_series(
             axes[0].fill_between([], [], color=GREY, alpha=0.2, lw=0, label="fitted on this part")
         axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, borderaxespad=0.1)
         below = axes[len(names) :]
-        for axis, (name, line) in zip(below, [*rows, ("score", evidence.score)], strict=True):
+        severity = assessment.judgements[number].normalized
+        for axis, (name, line) in zip(below, [*rows, ("severity", severity)], strict=True):
             _line(axis, line, INK)
             axis.set_ylabel(name)
-        axes[-1].axhline(assessment.decision.threshold, color=VERMILLION, linestyle="--")
+        axes[-1].axhline(1, color=VERMILLION, linestyle="--")
         for axis in axes:
             _mark(axis, own, _runs(labels), _runs(fitted))
         _name_rows(axes[-1], series)
@@ -118,8 +121,8 @@ def _mark(axis: Axes, alarms: Sequence[Alarm], labels: Stretches, fitted: Stretc
     """Shade what was fitted on and alarms; hatch what is labelled."""
     for start, stop in fitted:
         axis.axvspan(start - 0.5, stop - 0.5, color=GREY, alpha=0.12, lw=0)
-    for alarm in alarms:
-        axis.axvspan(alarm.first - 0.5, alarm.last + 0.5, color=VERMILLION, alpha=0.15, lw=0)
+    for start, stop in (bounds for alarm in alarms for bounds in occurrences(alarm)):
+        axis.axvspan(start - 0.5, stop - 0.5, color=VERMILLION, alpha=0.15, lw=0)
     for start, stop in labels:
         axis.axvspan(start - 0.5, stop - 0.5, fill=False, hatch="////", ec=GREEN, lw=0)
     axis.margins(x=0)

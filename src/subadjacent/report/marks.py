@@ -26,8 +26,9 @@ MOST_LISTED = 500
 class AlarmRow:
     """An alarm as a row of the table, in words.
 
-    ``series`` and ``channel`` are numbers, from 0; ``share`` is the severity in per cent of the
-    worst. ``fitted`` says that some of its rows were fitted on.
+    ``series`` and ``channel`` are numbers, from 0; ``often`` is empty where it came once;
+    ``share`` is the severity in per cent of the worst. ``fitted`` says that some of its rows were
+    fitted on.
     """
 
     alarm: Alarm
@@ -36,6 +37,7 @@ class AlarmRow:
     when: str
     until: str
     lasted: str
+    often: str
     severity: str
     share: float
     fitted: bool = False
@@ -54,7 +56,7 @@ def alarm_rows(
     for number in sorted(order):
         alarm = alarms[number]
         which = entities.index(alarm.entity)
-        start, end = times[which].name(alarm.first), times[which].name(alarm.last)
+        begin, end = times[which].name(alarm.first), times[which].name(alarm.last)
         # where the threshold was set by hand, below what is typical, none of them is positive
         share = 100 * alarm.severity / max(alarms[order[0]].severity, 1e-12)
         rows.append(
@@ -62,20 +64,30 @@ def alarm_rows(
                 alarm=alarm,
                 series=which,
                 channel=channels.index(alarm.causes[0].channel) if alarm.causes else 0,
-                when=start,
-                until=_after(start, end),
+                when=begin,
+                until=_after(begin, end),
                 lasted=_lasted(alarm.duration, series[which].interval),
+                often=f"{alarm.times:,} times" if alarm.times > 1 else "",
                 severity=f"{alarm.severity:.1f}"
                 if alarm.severity < 1e4
                 else f"{alarm.severity:.3g}",
                 share=min(max(share, 0.0), 100.0),
                 fitted=fitted is not None
                 and any(
-                    first <= alarm.last and alarm.first < last for first, last in fitted[which]
+                    first < stop and start < last
+                    for start, stop in occurrences(alarm)
+                    for first, last in fitted[which]
                 ),
             )
         )
     return rows
+
+
+def occurrences(alarm: Alarm) -> Stretches:
+    """Half-open row bounds of each time that an alarm was there."""
+    # one that was made by hand may have its first and last row alone
+    bounds = alarm.occurrences or ((alarm.first, alarm.last),)
+    return [(first, last + 1) for first, last in bounds]
 
 
 def _lasted(rows: int, interval: float | None) -> str:

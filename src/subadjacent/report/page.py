@@ -77,8 +77,7 @@ def page(
         model_facts.around(detector),
     )
     shown = panels(assessment)
-    threshold = assessment.decision.threshold
-    read = payload(detector, threshold, shown, views, table)
+    read = payload(detector, shown, views, table)
     environment = _environment()
     return environment.get_template("page.html.j2").render(
         source=lambda name: _source(environment, name),

@@ -1,4 +1,4 @@
-"""The figures that stand below each other: the data, each trace of the score, the score."""
+"""The figures that stand below each other: the data, each trace of the score, the severity."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ ABOUT = {
     "row score": "of the row by itself, before it is averaged or compared with others",
 }
 
+# what the severity is: the score, in a unit in which the threshold does not move
+SEVERITY = "1 is the threshold; it follows a series that has moved for good"
 # pixels
-DATA_HEIGHT, TRACE_HEIGHT, SCORE_HEIGHT = 230, 96, 140
+DATA_HEIGHT, TRACE_HEIGHT, SEVERITY_HEIGHT = 230, 96, 140
 
 
 class Line(NamedTuple):
@@ -66,12 +68,12 @@ def trace_key(number: int) -> str:
 
 def in_words(name: str) -> str:
     """The name of a trace in plain words."""
-    # not to be mistaken for the score itself, which stands below
+    # not to be mistaken for the score that severity stands for
     return "row score" if name == "score" else name.replace("_", " ")
 
 
 def panels(assessment: Assessment) -> tuple[Panel, ...]:
-    """What there is to show of an assessment, from the data down to the score."""
+    """What there is to show of an assessment, from the data down to the severity."""
     seen = [Line("seen", "seen", "seen")]
     if expects(assessment.evidence):
         seen.append(Line("expected", "expected", "expected"))
@@ -79,9 +81,9 @@ def panels(assessment: Assessment) -> tuple[Panel, ...]:
         _trace_panel(trace_key(number), name)
         for number, name in enumerate(trace_names(assessment.evidence))
     )
-    alarm = "above the threshold is an alarm"
-    score = Panel("score", "Score", alarm, SCORE_HEIGHT, (Line("score", "score", "score"),))
-    return (Panel("data", "Data", "", DATA_HEIGHT, tuple(seen)), *traces, score)
+    line = Line("severity", "severity", "severity")
+    severity = Panel("severity", "Severity", SEVERITY, SEVERITY_HEIGHT, (line,))
+    return (Panel("data", "Data", "", DATA_HEIGHT, tuple(seen)), *traces, severity)
 
 
 def expects(evidence: Sequence[Evidence]) -> bool:

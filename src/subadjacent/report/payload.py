@@ -13,7 +13,7 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import model_facts
-from subadjacent.report.marks import AlarmRow, Stretches, by_severity
+from subadjacent.report.marks import AlarmRow, Stretches, by_severity, occurrences
 from subadjacent.report.panels import (
     Panel,
     expected_of,
@@ -37,8 +37,9 @@ class SeriesView:
 
     series: TrainSeries
     evidence: Evidence
+    severity: Array
     times: Timeline
-    alarms: Stretches
+    alarms: Sequence[Alarm]
     labels: Stretches
     fitted: Stretches
     pieces: list[Piece]
@@ -46,13 +47,13 @@ class SeriesView:
     expected: bool
 
     def lines(self) -> Iterator[Array]:
-        """What was seen in each channel, what was expected, each trace, and the score."""
+        """What was seen in each channel, what was expected, each trace, and the severity."""
         yield from self.series.values.T
         if self.expected:
             yield from expected_of(self.evidence).T
         for name in self.traces:
             yield trace_of(self.evidence, name)
-        yield self.evidence.score
+        yield self.severity
 
     @property
     def count(self) -> int:
@@ -78,16 +79,17 @@ def series_views(
         SeriesView(
             one,
             found,
+            judgement.normalized,
             when,
-            [(alarm.first, alarm.last + 1) for alarm in alarms if alarm.entity == one.entity],
+            [alarm for alarm in alarms if alarm.entity == one.entity],
             marked,
             learned,
             plan(len(one), BUDGET * len(one) // (total * lines), windows[one.entity]),
             traces,
             expected,
         )
-        for one, found, when, marked, learned in zip(
-            series, evidence, times, labels, fitted, strict=True
+        for one, found, judgement, when, marked, learned in zip(
+            series, evidence, assessment.judgements, times, labels, fitted, strict=True
         )
     ]
 
@@ -101,26 +103,30 @@ def _windows(
     for number in by_severity(alarms)[:WINDOWS]:
         alarm = alarms[number]
         # what a click on the alarm shows, and some way to go from there
-        margin = round(1.5 * max(around, alarm.duration))
+        margin = round(1.5 * _margin(alarm, around))
         last = min(alarm.last + 1 + margin, lengths[alarm.entity])
         windows[alarm.entity].append((max(alarm.first - margin, 0), last))
     return windows
 
 
+def _margin(alarm: Alarm, around: int) -> int:
+    """Rows to show on either side of an alarm: as many as it lasted, the longest time."""
+    return max(around, *(last - first for first, last in occurrences(alarm)))
+
+
 def payload(
     detector: BaseDetector,
-    threshold: float,
     panels: Sequence[Panel],
     views: Sequence[SeriesView],
     table: Sequence[AlarmRow],
 ) -> dict[str, Any]:
     """All that the script needs beside the lines, as JSON holds it."""
+    around = model_facts.around(detector)
     numbers = {(row.series, row.alarm.first): number for number, row in enumerate(table)}
     band = model_facts.band(detector)
     return {
         "kind": views[0].times.kind,
-        "threshold": threshold,
-        "window": model_facts.around(detector),
+        "window": around,
         "band": None if band is None else band._asdict(),
         "expected": views[0].expected,
         "lines": [line.key for panel in panels[1:] for line in panel.lines],
@@ -131,6 +137,7 @@ def payload(
                 "series": row.series,
                 "first": row.alarm.first,
                 "last": row.alarm.last,
+                "margin": _margin(row.alarm, around),
                 "channel": row.channel,
                 "severity": row.alarm.severity,
                 "when": row.when,
@@ -159,7 +166,12 @@ def _series(
         "pieces": [[*piece, piece.size] for piece in view.pieces],
         "labels": view.labels,
         "fitted": view.fitted,
-        "bands": [[first, last, numbers.get((number, first), -1)] for first, last in view.alarms],
+        # no two alarms of a series begin at the same row
+        "bands": [
+            [first, last, numbers.get((number, alarm.first), -1)]
+            for alarm in view.alarms
+            for first, last in occurrences(alarm)
+        ],
     }
 
 
@@ -172,8 +184,7 @@ def attention_matrices(
     for number in by_severity([row.alarm for row in table]):
         row = table[number]
         view = views[row.series]
-        scores = view.evidence.score[row.alarm.first : row.alarm.last + 1]
-        peak = row.alarm.first + int(scores.argmax())
+        peak, (start, stop) = _peak(view, row.alarm)
         looked = model_facts.attention(detector, view.series, peak)
         if looked is None:
             continue
@@ -188,12 +199,20 @@ def attention_matrices(
                 "size": len(matrix),
                 "from": view.times.name(first),
                 "to": view.times.name(last),
-                "at": max(row.alarm.first - first, 0),
-                "until": min(row.alarm.last - first, len(matrix) - 1),
+                "at": max(start - first, 0),
+                "until": min(stop - 1 - first, len(matrix) - 1),
                 "shades": base64.b64encode(_shades(matrix)).decode("ascii"),
             }
         )
     return found
+
+
+def _peak(view: SeriesView, alarm: Alarm) -> tuple[int, tuple[int, int]]:
+    """The row where an alarm is worst, and the bounds of the time that it is of."""
+    start, stop = max(
+        occurrences(alarm), key=lambda bounds: float(view.severity[slice(*bounds)].max())
+    )
+    return start + int(view.severity[start:stop].argmax()), (start, stop)
 
 
 def _shades(matrix: Array) -> bytes:

@@ -17,14 +17,15 @@ from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import model_facts
 from subadjacent.report.marks import AlarmRow
 from subadjacent.report.timeline import Timeline, span
-from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue
+from subadjacent.scoring.decision import MISFIT
+from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue, FalseShare
 
 # training rows, in multiples of those that a score depends on, that are few to learn from
 FEW_REACHES = 3
-# share of rows above the threshold that is too large to be "rare"
-MANY_ABOVE = 0.1
 # alarms expected in the rows held out, below which a threshold is a guess beyond them
 EXTRAPOLATED = 0.1
+# series that a model does not fit, each with a sentence of its own
+MOST_MISFITS = 5
 LIBRARIES = ("subadjacent", "torch", "numpy", "scipy", "scikit-learn", "bokeh")
 
 
@@ -78,7 +79,7 @@ def data_facts(series: Sequence[TrainSeries], times: Sequence[Timeline]) -> dict
 
 def warnings(detector: BaseDetector, assessment: Assessment) -> list[str]:
     """What a reader should know before trusting the alarms."""
-    told, series = [], assessment.series
+    told, series = misfits(assessment.misfits), assessment.series
     if still := constant_channels(series):
         told.append(
             f"{len(still)} of {len(series[0].channels)} channels never move in this data and "
@@ -96,18 +97,28 @@ def warnings(detector: BaseDetector, assessment: Assessment) -> list[str]:
             f"{len(short)} of {len(series)} series {'has' if len(short) == 1 else 'have'} fewer "
             f"rows than a score depends on ({reach:,}); scores there are less sure."
         )
-    above = _share_above(assessment)
-    if above > MANY_ABOVE:
-        told.append(
-            f"{above:.0%} of the rows are above the threshold. Either this data is unlike what "
-            f"was learned from, or the threshold is too low for it."
-        )
     unknown = {one.entity for one in series if one.entity} - set(detector.entities_)
     if unknown and detector.entities_:
         told.append(
             f"Not seen in fitting, so judged by what all have in common: {_names(sorted(unknown))}."
         )
     return told + _about_training(detector)
+
+
+def misfits(entities: Sequence[str | None]) -> list[str]:
+    """A sentence for every series that a model does not fit, and one for the many beyond those."""
+    told = [_misfit(entity) for entity in entities[:MOST_MISFITS]]
+    if more := [str(entity) for entity in entities[MOST_MISFITS:]]:
+        told.append(f"Nor does it fit {len(more):,} more: {_names(more)}.")
+    return told
+
+
+def _misfit(entity: str | None) -> str:
+    whose = "this data" if entity is None else entity
+    return (
+        f"The model does not fit {whose} any more: over {MISFIT:.0%} of the rows are unlike those "
+        f"that it learned from, and alarms there say little. Fit anew on recent rows."
+    )
 
 
 def settings(detector: BaseDetector) -> dict[str, str]:
@@ -118,8 +129,15 @@ def settings(detector: BaseDetector) -> dict[str, str]:
     for name, value in shown.items():
         if value == "auto" and name in came_to:
             shown[name] = f"auto: {came_to[name]}"
-    shown["contamination"] += f": {detector.threshold_rule_!r}"
     shown["threshold"] = f"{detector.threshold_:.6g}"
+    rule = detector.decision.rule
+    if rule is None:
+        shown["threshold"] += ", set by hand"
+    elif isinstance(rule, FalseShare):
+        shown["contamination"] += f": about {rule.share:.0%} of the alarms may be false, at most"
+        shown["threshold"] += " for a single alarm; each series has its own"
+    else:
+        shown["contamination"] += f": {rule!r}"
     return shown | ({"seed": str(came_to["seed"])} if "seed" in came_to else {})
 
 
@@ -135,11 +153,6 @@ def versions() -> dict[str, str]:
 def curve(name: str) -> str:
     """What a training curve is called."""
     return name.replace("_", " ").replace("train ", "training ").capitalize()
-
-
-def _share_above(assessment: Assessment) -> float:
-    above = [assessment.decision.anomalous(one.score).sum() for one in assessment.evidence]
-    return float(sum(above)) / max(sum(map(len, assessment.series)), 1)
 
 
 def _about_training(detector: BaseDetector) -> list[str]:

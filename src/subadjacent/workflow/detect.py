@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from subadjacent.runtime import Watch, ignore
 from subadjacent.workflow.fit import TrainingRows
-from subadjacent.workflow.report import Fitted, build_page, draw_figures
+from subadjacent.workflow.report import Fitted, build_page, draw_figures, warn_of_misfits
 from subadjacent.workflow.tables import JudgedScores, alarm_table, keys_of, scores_table
 from subadjacent.workflow.writing import save_model, write_table, write_text
 
@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 
 
 class Findings(NamedTuple):
-    """What was found in some rows, and the files that say so."""
+    """What was found in some rows, and the files that say so.
+
+    ``misfits`` are the entities that the model does not fit any more: alarms there say little.
+    """
 
     alarms: list[Alarm]
     rows: int
     files: tuple[Path, ...]
+    misfits: tuple[str | None, ...] = ()
 
 
 def detect(
@@ -86,6 +90,7 @@ def write_findings(
 ) -> Findings:
     """Assess rows once with a fitted detector; write scores, alarms and report to a folder."""
     assessment = detector.assess(part.frame, watch=watch)
+    warn_of_misfits(assessment.misfits)
     alarms = assessment.alarms()
     judged = JudgedScores.of(assessment)
     table = scores_table(keys_of(part.frame), judged, columns, part.labels)
@@ -98,4 +103,4 @@ def write_findings(
     write_text(page, files[2])
     if png:
         files += draw_figures(detector, assessment, alarms, folder, fitted=fitted, watch=watch)
-    return Findings(alarms, len(part), tuple(files))
+    return Findings(alarms, len(part), tuple(files), tuple(assessment.misfits))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from subadjacent.detectors.assessment import Assessment
     from subadjacent.detectors.base import BaseDetector
     from subadjacent.scoring.alarms import Alarm
+
+log = logging.getLogger(__name__)
 
 Fitted = NDArray[np.bool_] | None
 """Which rows were fitted on, one value a row; None where none of them were."""
@@ -40,6 +43,7 @@ def report(
     part = rows.whole()
     assessment = detector.assess(part.frame, watch=watch)
     alarms = assessment.alarms()
+    warn_of_misfits(assessment.misfits)
     text = build_page(
         detector, assessment, part, alarms, title=title, notes=rows.notes, watch=watch
     )
@@ -47,6 +51,14 @@ def report(
     if figures is None:
         return [page]
     return [page, *draw_figures(detector, assessment, alarms, figures, watch=watch)]
+
+
+def warn_of_misfits(entities: Sequence[str | None]) -> None:
+    """Log of which series a model does not fit any more."""
+    if entities:
+        from subadjacent.report.text import misfits
+
+        log.warning("%s", "\n".join(misfits(entities)))
 
 
 def build_page(

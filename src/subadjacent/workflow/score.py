@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from subadjacent.data.files import ENTITY
 from subadjacent.detectors.piecewise import PiecewiseScorer, reach_of
 from subadjacent.runtime import Progress, Watch, ignore
+from subadjacent.workflow.report import warn_of_misfits
 from subadjacent.workflow.tables import JudgedScores, keys_of, scores_table
 
 if TYPE_CHECKING:
@@ -41,7 +42,9 @@ def score(detector: BaseDetector, rows: Rows, watch: Watch = ignore) -> pl.DataF
     if reach.after is not None:
         return _score_in_parts(detector, reach, rows, watch)
     part = rows.whole()
-    judged = JudgedScores.of(detector.assess(part.frame, watch=watch))
+    assessment = detector.assess(part.frame, watch=watch)
+    warn_of_misfits(assessment.misfits)
+    judged = JudgedScores.of(assessment)
     return scores_table(keys_of(part.frame), judged, rows.named, part.labels)
 
 
@@ -62,11 +65,15 @@ def _score_in_parts(detector: BaseDetector, reach: Reach, rows: Rows, watch: Wat
         done += len(part)
         watch(Progress("scoring", done, max(total, done), "rows"))
     judged = JudgedScores(np.empty(done), np.empty(done), np.empty(done, dtype=bool))
-    _score_short(detector, [entity for entity in entities.values() if entity.is_short], judged)
+    short = {name: entity for name, entity in entities.items() if entity.is_short}
+    fits = _score_short(detector, short, judged)
     for name, entity in entities.items():
-        if not entity.is_short:
+        if name not in short:
             scores, stretches = entity.finish()
-            _put(judged, entity.places, detector.judge(scores, name, stretches))
+            judgement = detector.judge(scores, name, stretches)
+            _put(judged, entity.places, judgement)
+            fits[name] = judgement.fits
+    warn_of_misfits([name for name in entities if not fits[name]])
     _warn_of_strangers(detector, entities)
     return scores_table(
         pl.concat(keys),
@@ -119,15 +126,21 @@ class _EntityScores:
 
 
 def _score_short(
-    detector: BaseDetector, entities: Sequence[_EntityScores], judged: JudgedScores
-) -> None:
-    """Assess entities of few rows together: a thousand frames cost more than their rows."""
+    detector: BaseDetector, entities: Mapping[str | None, _EntityScores], judged: JudgedScores
+) -> dict[str | None, bool]:
+    """Assess entities of few rows together: a thousand frames cost more than their rows.
+
+    Says of each whether the model fits it.
+    """
     import polars as pl
 
+    fits: dict[str | None, bool] = {}
     for batch in _batches(entities):
-        assessment = detector.assess(pl.concat([entity.waiting for entity in batch]))
-        for entity, judgement in zip(batch, assessment.judgements, strict=True):
-            _put(judged, entity.places, judgement)
+        assessment = detector.assess(pl.concat([entities[name].waiting for name in batch]))
+        for name, judgement in zip(batch, assessment.judgements, strict=True):
+            _put(judged, entities[name].places, judgement)
+            fits[name] = judgement.fits
+    return fits
 
 
 def _put(judged: JudgedScores, places: NDArray[np.intp], judgement: Judgement) -> None:
@@ -137,16 +150,16 @@ def _put(judged: JudgedScores, places: NDArray[np.intp], judgement: Judgement) -
     judged.anomalous[places] = judgement.anomalous
 
 
-def _batches(entities: Sequence[_EntityScores]) -> Iterator[list[_EntityScores]]:
-    """Entities with at most ``CHUNK`` rows together, or one."""
-    batch: list[_EntityScores] = []
+def _batches(entities: Mapping[str | None, _EntityScores]) -> Iterator[list[str | None]]:
+    """Names of entities with at most ``CHUNK`` rows together, or of one."""
+    batch: list[str | None] = []
     rows = 0
-    for entity in entities:
+    for name, entity in entities.items():
         rows += len(entity.places)
         if batch and rows > CHUNK:
             yield batch
             batch, rows = [], len(entity.places)
-        batch.append(entity)
+        batch.append(name)
     if batch:
         yield batch
 

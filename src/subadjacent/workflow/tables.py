@@ -107,11 +107,17 @@ def alarm_table(alarms: Sequence[Alarm]) -> pl.DataFrame:
     return table if any(alarm.entity for alarm in alarms) else table.drop("entity")
 
 
-def alarm_record(alarm: Alarm) -> dict[str, Any]:
-    """An alarm as JSON holds it, its causes nested."""
-    record: dict[str, Any] = as_json(
-        asdict(alarm) | {"times": alarm.times, "explanation": alarm.explanation}
-    )
+def alarm_record(alarm: Alarm, misfits: Sequence[str | None] = ()) -> dict[str, Any]:
+    """An alarm as JSON holds it, its causes nested.
+
+    ``fits`` says whether its entity is none of ``misfits``, which the model does not fit any more.
+    """
+    said = {
+        "times": alarm.times,
+        "explanation": alarm.explanation,
+        "fits": alarm.entity not in misfits,
+    }
+    record: dict[str, Any] = as_json(asdict(alarm) | said)
     return record
 
 

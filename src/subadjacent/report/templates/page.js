@@ -7,11 +7,13 @@ const width = payload.channels.length;
 const drawn = payload.expected ? ["seen", "expected"] : ["seen"];   // of the chosen channel
 const LINES = Object.fromEntries(payload.lines.map((name, i) => [name, drawn.length * width + i]));
 const DENSE = 1500;   // points of a line
+const CHOSEN = 0.22, UNCHOSEN = 0.1;   // how opaque the bands of alarms are
 const MARKS = ["fitted", "labels", "bands"];
+const TYPICAL_TO_THRESHOLD = [0, 1];   // of every severity
 const NEAR_ZERO = 0.5;   // share of the highest value below which an axis begins at zero
 
 let series = all[0], channel = 0, current = -1, attention = payload.attention[0];
-let models, range, planned = false, drawnDense;
+let models, range, planned = false, drawnDense, markerHeight;
 
 const named = name => models.get(name);
 const color = role => getComputedStyle(document.documentElement).getPropertyValue(`--${role}`).trim();
@@ -26,7 +28,8 @@ function strips(source, stretches, top) {
     left, right,
     middle: left.map((one, i) => (one + right[i]) / 2),
     top: left.map(() => top),
-    alarm: stretches.map(one => one[2] ?? -1),
+    // those of the chosen alarm stand out among the others
+    strength: stretches.map(one => one[2] === current && current >= 0 ? CHOSEN : UNCHOSEN),
   };
 }
 
@@ -56,13 +59,18 @@ function zero(values) {
 function drawOverview() {
   const piece = series.pieces[0];
   const {at, rows} = series.points(piece, 0, series.last);
-  const score = series.values(LINES.score, piece, at);
-  named("whole_line").data = {x: rows.map(row => series.place(row)), score};
-  const [low, high] = limits([score], [0, payload.threshold]);
+  const severity = series.values(LINES.severity, piece, at);
+  named("whole_line").data = {x: rows.map(row => series.place(row)), severity};
+  const [low, high] = limits([severity], TYPICAL_TO_THRESHOLD);
   // room for the markers
   named("overview").y_range.setv({start: low, end: high + 0.12 * (high - low)});
   named("whole").setv({start: series.place(-0.5), end: series.place(series.last + 0.5)});
-  for (const name of MARKS) strips(named(`all_${name}`), series.info[name], high + 0.04 * (high - low));
+  markerHeight = high + 0.04 * (high - low);
+  drawMarks();
+}
+
+function drawMarks() {
+  for (const name of MARKS) strips(named(`all_${name}`), series.info[name], markerHeight);
 }
 
 // the stretch in view
@@ -89,7 +97,7 @@ function drawDetail() {
   set("data", drawn.map(inView));
   for (const name of Object.keys(LINES)) {
     const values = inView(name);
-    set(name, [values], name === "score" ? [0, payload.threshold] : zero(values));
+    set(name, [values], name === "severity" ? TYPICAL_TO_THRESHOLD : zero(values));
   }
   for (const name of MARKS) {
     strips(named(name), series.info[name].filter(([first, last]) => first <= high && last >= low), 0);
@@ -172,9 +180,9 @@ function choose(number, cause) {
   if (!alarm) return;
   current = number;
   chooseSeries(alarm.series);
+  drawMarks();
   chooseChannel(cause ?? alarm.channel);
-  const margin = Math.max(payload.window, alarm.last - alarm.first + 1);
-  look(alarm.first - margin, alarm.last + margin);
+  look(alarm.first - alarm.margin, alarm.last + alarm.margin);
   attention = payload.attention.find(one => one.alarm === number) ?? attention;
   drawAttention(attention, payload, color);
   for (const row of document.querySelectorAll("#alarm-table tbody tr")) {
@@ -208,6 +216,7 @@ function showWorst(alarms) {
 
 function showAll() {
   current = -1;
+  drawMarks();
   document.querySelector("tr[aria-current]")?.removeAttribute("aria-current");
   look(-0.5, series.last + 0.5);
 }
@@ -292,9 +301,6 @@ function start() {
   models = new Map([...everything].filter(one => one.name).map(one => [one.name, one]));
   models.all = everything;
   range = named("detail");
-  for (const model of everything) {
-    if (model.tags?.[0]?.role === "threshold") model.location = payload.threshold;
-  }
   drawOverview();
   paint();
   listen();

@@ -1,0 +1,119 @@
+"""All that is said of a row agrees: scores, alarms, labels, whoever is asked and in what parts."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from subadjacent import BaseDetector, SubAdjacentDetector
+from subadjacent.data.files import open_files
+from subadjacent.scoring.alarms import Alarm
+from subadjacent.workflow.detect import detect
+from subadjacent.workflow.report import report
+from subadjacent.workflow.score import score
+from workflow.level import LevelDetector
+
+ROWS, BREAK = 1_600, 1_200
+MACHINES = ("press", "drill")
+
+
+def plant() -> pl.DataFrame:
+    """Two machines in turn, with a day missing from their clock; one of them moves for good."""
+    times = [datetime(2026, 1, 1) + timedelta(minutes=row) for row in range(ROWS)]
+    times[BREAK:] = [time + timedelta(days=1) for time in times[BREAK:]]
+    frames = []
+    for number, name in enumerate(MACHINES):
+        rng = np.random.default_rng(number)
+        values = np.sin(np.arange(ROWS) / 9)[:, None] + rng.normal(scale=0.3, size=(ROWS, 2))
+        # the same thing three times, on either side of the break
+        for start in (900, 980, BREAK - 5):
+            values[start : start + 10, number] += 6
+        if name == "drill":
+            values[1_000:] += 4
+        frames.append(
+            pl.DataFrame(values, schema=["flow", "heat"]).with_columns(
+                time=pl.Series(times), item_id=pl.lit(name)
+            )
+        )
+    # sorting keeps each machine's order: their rows come in turn
+    return pl.concat(frames).sort("time", maintain_order=True)
+
+
+def rows_of_alarms(alarms: list[Alarm], entity: str) -> list[int]:
+    flags = np.zeros(ROWS, dtype=int)
+    for alarm in alarms:
+        if alarm.entity == entity:
+            for first, last in alarm.occurrences:
+                assert not flags[first : last + 1].any(), "no row is in two alarms"
+                flags[first : last + 1] = 1
+    return flags.tolist()
+
+
+@pytest.mark.parametrize(
+    "detector",
+    [
+        LevelDetector(contamination="auto", adapt_after=200),
+        LevelDetector(contamination=0.01),
+        SubAdjacentDetector(adapt_after=200),
+        SubAdjacentDetector(contamination=0.01, lookahead=0),
+    ],
+    ids=["level", "level, never adapts", "default", "causal"],
+)
+def test_rows_of_alarms_are_the_anomalous_rows_whoever_is_asked(
+    detector: BaseDetector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("subadjacent.workflow.score.CHUNK", 700)
+    monkeypatch.setattr("subadjacent.workflow.score.LEAST", 100)
+    path = tmp_path / "plant.csv"
+    plant().write_csv(path)
+    findings = detect(detector, open_files([str(path)]), tmp_path / "out", title="plant")
+    written = pl.read_csv(tmp_path / "out" / "scores.csv")
+    in_parts = score(detector, open_files([str(path)]))
+    frame = open_files([str(path)]).whole().frame
+    predicted = detector.predict(frame).to_list()
+    assert written["anomalous"].to_list() == predicted
+    assert in_parts["anomalous"].to_list() == predicted
+    np.testing.assert_allclose(
+        in_parts["normalized_score"], written["normalized_score"], rtol=1e-3, atol=1e-3
+    )
+    for name in MACHINES:
+        of_machine = written.filter(pl.col("item_id") == name)["anomalous"].to_list()
+        assert any(of_machine)
+        assert rows_of_alarms(findings.alarms, name) == of_machine
+    table = pl.read_csv(tmp_path / "out" / "alarms.csv")
+    assert table["times"].to_list() == [alarm.times for alarm in findings.alarms]
+    assert any(alarm.times > 1 for alarm in findings.alarms)
+    assert table["for_good"].to_list() == [alarm.for_good for alarm in findings.alarms]
+    # none reaches across the break, though the same thing goes on there
+    assert all((alarm.first < BREAK) == (alarm.last < BREAK) for alarm in findings.alarms)
+
+
+def test_whoever_is_asked_says_what_the_model_does_not_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "plant.csv"
+    # half of the drill's rows are off; the rest of its rows and the press are as they were
+    off = pl.when((pl.col("item_id") == "drill") & (pl.col("time") >= datetime(2026, 1, 1, 13)))
+    plant().with_columns(flow=pl.col("flow") + off.then(50.0).otherwise(0.0)).write_csv(path)
+    detector = LevelDetector()
+    with caplog.at_level(logging.WARNING):
+        findings = detect(detector, open_files([str(path)]), tmp_path / "out", title="plant")
+    assert findings.misfits == ("drill",)
+    sentence = "The model does not fit drill any more: over 30% of the rows are unlike those"
+    assert [sentence in record.getMessage() for record in caplog.records] == [True]
+    assert sentence in (tmp_path / "out" / "report.html").read_text()
+    caplog.clear()
+    with caplog.at_level(logging.WARNING):
+        report(detector, open_files([str(path)]), tmp_path / "page.html", title="plant")
+    assert [sentence in record.getMessage() for record in caplog.records] == [True]
+    for least, whole in ((100, False), (10_000, False), (100, True)):
+        monkeypatch.setattr("subadjacent.workflow.score.LEAST", least)
+        caplog.clear()
+        with caplog.at_level(logging.WARNING):
+            score(LevelDetector(whole=whole).fit(plant()[:1_600]), open_files([str(path)]))
+        assert [sentence in record.getMessage() for record in caplog.records] == [True]
