@@ -259,3 +259,14 @@ def test_severity_compares_whatever_the_number_of_channels(name: str) -> None:
     # of a mean over channels a jump of one is a part in as many, and noise a part in their root:
     # the root of eight is 2.8. Twice that is the most that anything else may add
     assert 1 <= severities[0] / severities[1] <= 2 * np.sqrt(8)
+
+
+# ---- what it rests on
+
+
+def test_normal_scores_are_those_of_held_out_rows() -> None:
+    name = "SubAdjacentTransformerDetector"
+    detector = DETECTORS[name](**QUICK[name]).fit(waves(1000))
+    # a network learns from the others
+    assert detector.held_out_rows_ < 500
+    assert detector.normal_scores_.pooled.rows == detector.held_out_rows_

@@ -246,6 +246,16 @@ def test_what_is_followed_leaves_the_level_in_hindsight_to_what_is_above_it() ->
     assert found.threshold[700] == pytest.approx(found.threshold[0] + 2.0)
 
 
+def test_in_hindsight_only_what_is_above_usual_is_counted() -> None:
+    # up in two rows of three, 12 times; what is followed is no excursion any more
+    scores = np.tile(np.concatenate([np.full(60, 3.2), np.full(30, 1.0)]), 12)
+    scores += 0.001 * np.random.default_rng(0).random(len(scores))
+    found = replace(AUTO, adapt_after=60).judge(scores)
+    above_usual = scores - found.lately.shift
+    assert found.threshold[0] == lowest_level(above_usual, NORMAL, NORMAL, 1 / 3)
+    assert found.threshold[0] > lowest_level(scores, NORMAL, NORMAL, 1 / 3)
+
+
 # ---- a model that does not fit
 
 

@@ -38,7 +38,8 @@ def test_training_scores_are_those_of_assessment(kind: Any, plant: Plant) -> Non
     scores = fitted.models.pooled.assess(plant.train).score
     np.testing.assert_allclose(fitted.scores[0], scores, rtol=1e-4, atol=1e-6)
     # a fifth is held out, at the end
-    np.testing.assert_array_equal(fitted.held_out, fitted.scores[0][800:])
+    (held_out,) = fitted.held_out
+    np.testing.assert_array_equal(held_out, fitted.scores[0][800:])
 
 
 def test_what_is_usual_is_that_of_held_out_rows(plant: Plant) -> None:
