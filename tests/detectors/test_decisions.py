@@ -17,6 +17,7 @@ from subadjacent import (
     SubAdjacentDetector,
     TrainSeries,
 )
+from subadjacent.data.plant import Plant
 from subadjacent.detectors.registry import DETECTORS
 
 ADAPT_AFTER = 400
@@ -159,6 +160,18 @@ def test_a_model_that_does_not_fit_is_named_and_floods_nobody(fitted: BaseDetect
     assert 1 <= len(found.alarms()) <= 3
 
 
+@pytest.mark.xfail(
+    reason="rows over which averages spread an event count against the model: 45 % of them here",
+    raises=AssertionError,
+    strict=True,
+)
+def test_a_few_events_do_not_make_a_model_unfit(
+    detector: SubAdjacentDetector, plant: Plant
+) -> None:
+    assert plant.labels.mean() < 0.05
+    assert detector.assess(plant.test).misfits == []
+
+
 # ---- one answer
 
 
@@ -246,3 +259,14 @@ def test_severity_compares_whatever_the_number_of_channels(name: str) -> None:
     # of a mean over channels a jump of one is a part in as many, and noise a part in their root:
     # the root of eight is 2.8. Twice that is the most that anything else may add
     assert 1 <= severities[0] / severities[1] <= 2 * np.sqrt(8)
+
+
+# ---- what it rests on
+
+
+def test_normal_scores_are_those_of_held_out_rows() -> None:
+    name = "SubAdjacentTransformerDetector"
+    detector = DETECTORS[name](**QUICK[name]).fit(waves(1000))
+    # a network learns from the others
+    assert detector.held_out_rows_ < 500
+    assert detector.normal_scores_.pooled.rows == detector.held_out_rows_

@@ -163,8 +163,12 @@ def test_events_that_are_one_finding_are_one_alarm_by_hand() -> None:
 
 
 def test_the_view_of_a_finding_is_that_of_all_its_events() -> None:
-    # over rows 1, 2 and 5 level adds 9 and shape 9; a little more in row 5 decides
-    more = TRACES | {"level": TRACES["level"] + [0, 0, 0, 90, 0, 0.5]}
+    # over rows 1, 2 and 5 level adds 9 and shape 9; a little more in row 5 decides, and a lot more
+    # in row 3, which is in no event, does not
+    more = {
+        "level": TRACES["level"] + [0, 0, 0, 0, 0, 0.5],
+        "shape": TRACES["shape"] + [0, 0, 0, 90, 0, 0],
+    }
     (alarm,) = described(again=2, traces=more, views=("shape", "level"))
     assert alarm.view == "level"
 

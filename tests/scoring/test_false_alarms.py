@@ -34,9 +34,10 @@ def test_excursions_by_hand() -> None:
     scores[10] = 1.0
     assert excursions(scores, 0.0) == 1
     assert excursions(scores, 1.0) == 0
-    scores[10 + EXCURSION - 1] = 2.0
+    # fewer than 25 rows on it is the same
+    scores[34] = 2.0
     assert excursions(scores, 0.0) == 1
-    scores[10 + 2 * EXCURSION - 1] = 2.0
+    scores[59] = 2.0
     assert excursions(scores, 0.0) == 2
     assert excursions(scores, 1.0) == 2
 
@@ -63,6 +64,14 @@ def test_the_lowest_level_that_will_do_is_taken_by_hand() -> None:
     assert lowest_level(events(low), NORMAL, NORMAL, HALF) == 11.2
     found = lowest_level(events(low + high), NORMAL, NORMAL, HALF)
     assert found == 11.2
+
+
+def test_levels_are_looked_at_row_by_row_where_a_hundred_are_above() -> None:
+    heights = 11 + 0.02 * np.arange(101)
+    # 30 exp(1 - height) are to be expected of 3000 rows: 9.04 above the one with 90 above it, and
+    # 8.86 above the next, with 89: the first that are at most a tenth
+    found = lowest_level(events(list(heights), 3000), NORMAL, NORMAL, 0.1)
+    assert found == pytest.approx(heights[11], abs=1e-9)
 
 
 def test_without_a_high_row_the_level_is_that_of_a_single_alarm() -> None:

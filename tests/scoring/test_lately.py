@@ -31,6 +31,18 @@ def test_a_step_is_followed_by_hand() -> None:
     assert found.moved.tolist() == [False] * 5 + [True] * 2
 
 
+def test_the_level_moves_by_blocks_of_a_fortieth_by_hand() -> None:
+    # it rises from row to row; blocks of ten rows, and what is left over at the end
+    found = follow(np.arange(1000.0), normal(typical=0.0, high=1e9), after=400)
+    changes = np.flatnonzero(np.diff(found.shift)) + 1
+    assert changes.tolist() == list(range(400, 1000, 10))
+    # before row 400 came 40 blocks; the lower half of the 80 that count was normal, and the
+    # lowest of the upper half, rows 0 to 9, has a median of 4.5
+    assert found.shift[[399, 400, 409]].tolist() == [0.0, 2.25, 2.25]
+    # 80 blocks before row 800, whose medians are 4.5, 14.5, …: that in the middle is 399.5
+    assert found.shift[800] == 399.5
+
+
 def test_a_series_that_is_calmer_than_training_is_not_lowered() -> None:
     found = follow(np.zeros(50), normal(typical=1.0), after=3)
     assert not found.shift.any()

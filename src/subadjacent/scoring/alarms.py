@@ -130,7 +130,7 @@ def findings(
             rows_between = event[0] - finding[-1][1]
             likeness = float(total @ profile) / max(float(np.linalg.norm(total)), TINY)
             # what is close comes before what is alike
-            closeness = likeness + (2 if rows_between <= min(CLOSE, again) else 0)
+            closeness = likeness + (2 if rows_between <= CLOSE else 0)
             if rows_between <= again and closeness >= max(alike, joins[1]):
                 joins = number, closeness
         if joins[0] < 0:
