@@ -204,6 +204,7 @@ def test_every_time_that_an_alarm_was_there_is_shaded_and_leads_to_it(
     alarms: list[Alarm],
     tmp_path: Path,
 ) -> None:
+    alarms = [replace(alarm, for_good=False) for alarm in alarms]
     again = replace(alarms[0], first=100, last=700, occurrences=((100, 149), (600, 700)))
     other = replace(alarms[1], first=300, last=304, occurrences=((300, 304),), severity=0.5)
     path = tmp_path / "again.html"
@@ -373,9 +374,10 @@ def test_the_part_fitted_on_is_shaded_and_said(
     text = page(named, assessed, title="", alarms=alarms, fitted=fitted)
     path.write_text(text, encoding="utf-8")
     tab = opened(path)
-    tags = tab.locator("#alarm-table .tag")
-    assert tags.all_inner_texts() == ["in training part"]
-    assert tab.locator("tr", has=tab.locator(".tag")).get_attribute("data-alarm") == "0"
+    # others may say what changed for good
+    tag = tab.locator(".tag", has_text="in training part")
+    assert tag.count() == 1
+    assert tab.locator("tr", has=tag).get_attribute("data-alarm") == "0"
     assert "fitted on this part" in tab.locator("#overview .legend").inner_text()
     tab.keyboard.press("Escape")
     frame(tab)
