@@ -156,8 +156,6 @@ def _alarm(
     channels: int,
 ) -> Alarm:
     first, last = events[0][0], events[-1][1] - 1
-    # an alarm ends before the first row by which the series has moved
-    after = judgement.lately.moved[last : last + 1 + CLOSE]
     rows = np.concatenate([np.arange(*event) for event in events])
     peak = int(rows[np.argmax(judgement.normalized[rows])])
     return Alarm(
@@ -173,8 +171,20 @@ def _alarm(
         entity=series.entity,
         view=_view(evidence, rows),
         occurrences=tuple((start, stop - 1) for start, stop in events),
-        for_good=bool(after.any() and not judgement.lately.moved[first]),
+        for_good=_for_good(judgement, first, last),
     )
+
+
+def _for_good(judgement: Judgement, first: int, last: int) -> bool:
+    """Whether the series has moved by the end of an alarm, and does not come back."""
+    # an alarm ends before the first row by which the series has moved
+    moved = judgement.lately.moved
+    if moved[first] or not moved[last : last + 1 + CLOSE].any():
+        return False
+    later = slice(last + 1 + CLOSE, last + 1 + 4 * CLOSE)
+    # what the threshold was before: scores of a series that came back are below it
+    stays = judgement.scores[later] > judgement.threshold[first]
+    return not len(stays) or bool(np.median(stays))
 
 
 def _view(evidence: Evidence, rows: NDArray[np.intp]) -> str | None:

@@ -129,7 +129,8 @@ class Decision:
         if self.adapt_after is not None:
             lately = follow(scores, normal, self.adapt_after)
         above_usual = scores - lately.shift
-        level = self._level(above_usual, normal, hindsight=hindsight)
+        # where the model does not fit, rows tell nothing of how many alarms are false
+        level = self._level(above_usual[~lately.moved], normal, hindsight=hindsight)
         anomalous = above_usual > level
         if blur and anomalous.any():
             anomalous = core_of(anomalous, above_usual, blur, bounds)
@@ -141,7 +142,7 @@ class Decision:
             _normalized(above_usual, level, normal),
             anomalous,
             lately,
-            bool((scores > max(level, normal.high)).mean() <= MISFIT) if len(scores) else True,
+            _fits(scores, max(level, normal.high), blur, bounds),
             bounds,
             gap,
         )
@@ -155,6 +156,16 @@ class Decision:
         if hindsight:
             return lowest_level(scores, normal, pooled, share)
         return level_of_one(normal.rows, normal, pooled, share)
+
+
+def _fits(
+    scores: NDArray[np.float64], level: float, blur: int, stretches: Sequence[tuple[int, int]]
+) -> bool:
+    """Whether few rows are unlike training; those that an average spreads an event to aside."""
+    unlike = scores > level
+    if blur and unlike.any():
+        unlike = core_of(unlike, scores, blur, stretches)
+    return not len(scores) or bool(unlike.mean() <= MISFIT)
 
 
 def _normalized(

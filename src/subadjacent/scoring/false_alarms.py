@@ -37,7 +37,8 @@ def lowest_level(
     def chance(score: float) -> float:
         return min(own.tail.chance(score), pooled.tail.chance(score))
 
-    for candidate in np.quantile(above, np.linspace(0, 1, LEVELS, endpoint=False)):
+    levels = np.quantile(above, np.linspace(0, 1, LEVELS, endpoint=False))
+    for candidate in [least, *levels.tolist()]:
         if candidate >= level:
             break
         if rows * chance(candidate) <= share * excursions(scores, candidate):
