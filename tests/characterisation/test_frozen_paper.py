@@ -1,6 +1,8 @@
 """Scores, thresholds and alarms of the paper's detector stay as they were.
 
-They were recorded when decisions came between score and alarm.
+Scores on a plant are those of 0.1.0; on MSL they are not, for values far from all others are set
+aside in training rows. Thresholds and alarms were recorded when decisions came between score and
+alarm.
 """
 
 from __future__ import annotations
