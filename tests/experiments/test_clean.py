@@ -24,7 +24,7 @@ RUN = Run("nips-ts", "sub-adjacent", CLEAN, quick=True)
 class RecordingAssessment:
     """A score is the first channel; every row above 2.5, and the next, is an alarm.
 
-    Normalised, the scores of "b" are twice as high.
+    Normalised, the scores of "b" are twice as high. Rows above 2.5 are judged anomalous.
     """
 
     def __init__(self, rows: Any) -> None:
@@ -41,6 +41,13 @@ class RecordingAssessment:
         scores = self.scores
         return scores | {"b": 2 * scores["b"]} if "b" in scores else scores
 
+    @property
+    def judgements(self) -> tuple[SimpleNamespace, ...]:
+        return tuple(
+            SimpleNamespace(scores=values, anomalous=values > 2.5)
+            for values in clean._by_entity(self.scores)
+        )
+
     def alarms(self, *, channels: int) -> list[SimpleNamespace]:
         assert channels == 0
         scores = self.scores if isinstance(self._rows, dict) else {None: self.scores}
@@ -53,8 +60,6 @@ class RecordingAssessment:
 
 class RecordingDetector:
     """Keeps what it is given, and counts how often it is asked."""
-
-    threshold_ = 0.5
 
     def __init__(self) -> None:
         self.fitted: Any = None
@@ -110,6 +115,8 @@ def test_a_detector_is_fitted_on_training_rows_and_scores_test_rows(
     # the anomalous row of each entity scores higher; of all rows, 3 scores less than the normal 4
     assert row["auroc"] == 1
     assert row["pooled_auroc"] == 0.75
+    # by the judgements one row of "a" is anomalous, which is right, and both of "b"
+    assert row["f1"] == pytest.approx((1 + 2 / 3) / 2)
     detectors.clear()
     clean.execute(replace(RUN, per_entity=True), None, "cpu")
     assert [list(detector.fitted) for detector in detectors] == [["a"], ["b"]]
