@@ -96,6 +96,21 @@ def test_runs_with_few_rows_between_them_are_one_event_by_hand() -> None:
     assert found.events(shortest=2) == [(3, 15)]
 
 
+def test_where_a_share_of_rows_was_asked_for_none_are_added_to_it_by_hand() -> None:
+    scores = np.ones(40)
+    scores[[3, 5]] = 9.0
+    share = Quantile(0.9).fit([3.0])
+    for rule, events in (
+        (share, [(3, 4), (5, 6)]),
+        (None, [(3, 6)]),
+        (Fixed(3.0).fit([1.0]), [(3, 6)]),
+        (RULE, [(3, 6)]),
+    ):
+        found = replace(BY_HAND, rule=rule).judge(scores)
+        assert found.events() == events
+        assert found.events(gap=1) == [(3, 6)]
+
+
 def test_events_of_fewer_rows_between_may_be_told_apart_no_more() -> None:
     scores = np.ones(40)
     scores[[3, 9]] = 9.0
