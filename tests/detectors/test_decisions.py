@@ -19,9 +19,12 @@ from subadjacent import (
 )
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.registry import DETECTORS
+from subadjacent.scoring.decision import GAP
 
-ADAPT_AFTER = 400
-# rows until what is averaged or followed by blocks has settled
+ADAPT_AFTER = 300
+# rows by which a level is followed
+BLOCK = 8
+# rows until what is averaged has settled
 MARGIN = 100
 
 # as small as they may be
@@ -69,7 +72,8 @@ def test_normal_rows_have_hardly_an_alarm(fitted: BaseDetector) -> None:
 def test_an_event_is_one_alarm_with_its_rows_and_its_channel(fitted: BaseDetector) -> None:
     rows = noise(2000, seed=2)
     rows[1000:1030, 1] += 8.0
-    worst = max(fitted.alarms(rows), key=lambda alarm: alarm.severity)
+    # where rows to come must not count, a row that chance puts beside it is joined by those who ask
+    worst = max(fitted.alarms(rows, gap=GAP), key=lambda alarm: alarm.severity)
     assert (worst.times, worst.for_good) == (1, False)
     assert 980 <= worst.first <= 1010
     assert 1010 <= worst.last <= 1130
@@ -81,7 +85,7 @@ def test_a_level_that_moves_for_good_is_one_alarm_that_says_so(fitted: BaseDetec
     (alarm,) = found.alarms()
     assert (alarm.for_good, alarm.times) == (True, 1)
     assert 1180 <= alarm.first <= 1210
-    assert alarm.last < 1200 + ADAPT_AFTER
+    assert alarm.last < 1200 + ADAPT_AFTER + BLOCK
     # after that it is the new normal
     assert not found.anomalous[1200 + ADAPT_AFTER + MARGIN :].any()
 
@@ -109,37 +113,91 @@ def test_unless_told_otherwise() -> None:
 
 
 def test_a_change_is_for_good_only_once_it_has_lasted(fitted: BaseDetector) -> None:
-    # averages to both sides make it begin a little sooner
+    # averages to both sides make it begin up to 100 rows sooner
     for stop, said in ((1200 + ADAPT_AFTER - 100, False), (1200 + ADAPT_AFTER + 10, True)):
         (alarm,) = fitted.alarms(moved(12.0)[:stop])
         assert alarm.for_good is said
 
 
-@pytest.mark.xfail(
-    reason="the level is followed, and not how much scores vary about the new one",
-    raises=AssertionError,
-    strict=True,
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name,
+            marks=pytest.mark.xfail(
+                reason=f"{share} %: the level is followed, and not how much scores vary about it",
+                raises=AssertionError,
+                strict=True,
+            ),
+        )
+        if share
+        else name
+        for name, share in {"default": 4.1, "causal": None, "magnitude": 20}.items()
+    ],
 )
-def test_after_a_smaller_change_rows_are_normal_again_too(fitted: BaseDetector) -> None:
-    found = fitted.assess(moved(4.0))
+def test_after_a_smaller_change_rows_are_normal_again_too(name: str) -> None:
+    found = clone(KINDS[name]).fit(noise(3000)).assess(moved(4.0))
     assert found.anomalous[1200 + ADAPT_AFTER + MARGIN :].mean() <= 0.02
+
+
+@pytest.fixture(scope="module")
+def default() -> SubAdjacentDetector:
+    """Fitted on noise; tests must not change it."""
+    return SubAdjacentDetector().fit(noise(3000))
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        1.0,
+        pytest.param(
+            2.0,
+            marks=pytest.mark.xfail(reason="5.5 % of rows", raises=AssertionError, strict=True),
+        ),
+        3.0,
+        4.0,
+        6.0,
+        8.0,
+        12.0,
+    ],
+)
+def test_one_channel_that_moves_for_good_is_one_alarm_that_says_so(
+    default: SubAdjacentDetector, step: float
+) -> None:
+    rows = noise(3000, seed=1)
+    rows[1200:, 1] += step
+    found = default.assess(rows)
+    (alarm,) = (one for one in found.alarms() if one.for_good)
+    assert alarm.causes[0].channel == "channel_1"
+    assert len(found.alarms()) == 1
+    assert found.anomalous[1700:].mean() <= 0.05
+
+
+@pytest.mark.parametrize("length", [30, 100, 200])
+def test_an_event_that_ends_is_not_for_good(default: SubAdjacentDetector, length: int) -> None:
+    rows = noise(3000, seed=1)
+    rows[1200 : 1200 + length, 1] += 12.0
+    found = default.alarms(rows)
+    assert [one.for_good for one in found] == [False] * len(found)
 
 
 @pytest.mark.parametrize("name", ["magnitude", "default"])
 def test_the_same_burst_again_and_again_is_one_alarm_with_its_count(name: str) -> None:
-    rows = noise(3000, seed=1)
-    for first in range(400, 2400, 80):
+    rows, bursts = noise(3000, seed=1), np.arange(400, 2400, 80)
+    for first in bursts:
         rows[first : first + 8, 1] += 6.0
     fitted = clone(KINDS[name]).fit(noise(3000))
-    (alarm,) = fitted.alarms(rows)
-    # one of the default's is chance
-    assert alarm.times == 25 + (name == "default")
-    starts = [first for first, _ in alarm.occurrences][-25:]
-    assert np.abs(np.array(starts) - np.arange(400, 2400, 80)).max() <= 20
+    found = fitted.alarms(rows)
+    (alarm,) = (one for one in found if one.times > 1)
+    starts = np.array([first for first, _ in alarm.occurrences])
+    assert np.abs(starts[:, None] - bursts).min(axis=0).max() <= 20
     assert alarm.causes[0].channel == "channel_1"
+    # what else there is, is chance: of 27 alarms nine may be false, and two are
+    assert sum(one.times for one in found) <= 25 + 2
     # each may be told by itself
-    assert len(fitted.alarms(rows, again=0)) == alarm.times
-    assert [len(one.occurrences) for one in fitted.alarms(rows, again=0)] == [1] * alarm.times
+    apart = fitted.alarms(rows, again=0)
+    assert len(apart) == sum(one.times for one in found)
+    assert [one.times for one in apart] == [1] * len(apart)
 
 
 def test_bursts_of_channels_in_turn_are_two_alarms() -> None:
@@ -160,11 +218,6 @@ def test_a_model_that_does_not_fit_is_named_and_floods_nobody(fitted: BaseDetect
     assert 1 <= len(found.alarms()) <= 3
 
 
-@pytest.mark.xfail(
-    reason="rows over which averages spread an event count against the model: 45 % of them here",
-    raises=AssertionError,
-    strict=True,
-)
 def test_a_few_events_do_not_make_a_model_unfit(
     detector: SubAdjacentDetector, plant: Plant
 ) -> None:

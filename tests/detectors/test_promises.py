@@ -31,16 +31,20 @@ SIZES = {
     (10_000, 20): 1,
 }
 TOO_FEW = "too few rows to promise how many alarms will come"
-# process, rows, channels → percent of rows that are alarms; stationary ones are those of fewer than
-# 40 independent rows (docs/log.md, "What contamination promises")
+# process, rows, channels → percent of rows that are alarms; stationary ones without a word beside
+# them are those of fewer than 40 independent rows (docs/log.md, "What contamination promises")
 MISSED: dict[tuple[str, int, int], str] = {
     ("AR 0.95", 300, 100): "15",
     ("AR 0.95", 300, 500): "30",
-    ("AR 0.95", 500, 50): "4.4",
-    ("factors", 300, 100): "10",
+    ("AR 0.95", 500, 50): "3.9",
+    ("factors", 300, 100): "11",
     ("factors", 300, 500): "40",
-    # lasting moves are for the decision to tell from events, not for the score
-    ("random walk", 1_000, 5): "39",
+    # three to nine wild values of the training rows, in as many channels, are taken for faults and
+    # not learned from, and such values come again: 1.5 % at 300 x 100 where none is set aside
+    ("heavy tails", 300, 100): "10",
+    ("heavy tails", 300, 500): "4",
+    # 39 % are above the threshold: what has moved is followed, and moves on
+    ("random walk", 1_000, 5): "22",
 }
 
 
@@ -82,7 +86,22 @@ def test_what_moves_for_good_is_not_an_alarm_for_good(process: str, n: int, chan
     assert alarms(process, n, channels) <= 5 * ASKED
 
 
-@pytest.mark.parametrize("process", NORMAL)
+@pytest.mark.parametrize(
+    "process",
+    [
+        pytest.param(
+            process,
+            marks=pytest.mark.xfail(
+                reason="what is missed for wild values taken for faults is not for want of rows",
+                raises=AssertionError,
+                strict=True,
+            ),
+        )
+        if process == "heavy tails"
+        else process
+        for process in NORMAL
+    ],
+)
 def test_where_the_promise_is_not_kept_a_warning_says_so(
     process: str, caplog: pytest.LogCaptureFixture
 ) -> None:

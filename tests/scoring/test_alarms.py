@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -206,18 +207,44 @@ def test_an_alarm_says_that_the_series_did_not_come_back_by_hand() -> None:
     assert said(first=0) == [False, False]
 
 
-def test_what_moves_long_after_an_alarm_has_nothing_to_do_with_it() -> None:
-    rows = 3 * CLOSE
+def for_good(
+    high: Sequence[int], *, first: int, rows: int = 6 * CLOSE, height: float = 4.1
+) -> bool:
+    """What an alarm in row 1 says of a series that has moved from a row on; 4 is the threshold."""
     scores = np.zeros(rows)
     scores[1] = 8.0
+    scores[list(high)] = height
     decision = Decision(4.0, None, PerEntity(NORMAL, {}), None)
-    series = TrainSeries(np.zeros((rows, 2)))
+    lately = Lately(np.zeros(rows), np.arange(rows) >= first)
+    # what has moved has a higher threshold
+    threshold = np.where(lately.moved, 12.0, 4.0)
+    judgement = replace(decision.judge(scores), lately=lately, threshold=threshold)
     evidence = Evidence(scores, np.ones((rows, 2)), None, {})
-    for first, for_good in ((1 + CLOSE, True), (2 + CLOSE, False)):
-        lately = Lately(np.zeros(rows), np.arange(rows) >= first)
-        judgement = replace(decision.judge(scores), lately=lately)
-        (alarm,) = describe(series, evidence, judgement, [(1, 2)])
-        assert alarm.for_good is for_good
+    (alarm,) = describe(TrainSeries(np.zeros((rows, 2))), evidence, judgement, [(1, 2)])
+    return alarm.for_good
+
+
+def test_what_moves_long_after_an_alarm_has_nothing_to_do_with_it() -> None:
+    high = range(2, 6 * CLOSE)
+    assert for_good(high, first=1 + CLOSE)
+    assert not for_good(high, first=2 + CLOSE)
+
+
+def test_a_series_that_comes_back_has_not_moved_for_good_by_hand() -> None:
+    # rows 102 to 401 are looked at: more than half of them, or just half, above the old threshold
+    for count, said in ((300, True), (150, True), (149, False), (0, False)):
+        assert for_good(range(102, 102 + count), first=2) is said
+        assert for_good(range(402 - count, 402), first=2) is said
+    # a row at the threshold is not above it
+    assert not for_good(range(2, 600), first=2, height=4.0)
+    # neither rows before these nor rows after them count
+    assert not for_good([*range(2, 102), *range(402, 600)], first=2)
+
+
+def test_at_the_end_of_a_series_nobody_knows_whether_it_comes_back() -> None:
+    assert for_good([], first=2, rows=102)
+    assert not for_good([], first=2, rows=103)
+    assert for_good([102], first=2, rows=103)
 
 
 def test_in_a_series_that_the_model_does_not_fit_all_events_are_one_finding() -> None:

@@ -96,6 +96,21 @@ def test_runs_with_few_rows_between_them_are_one_event_by_hand() -> None:
     assert found.events(shortest=2) == [(3, 15)]
 
 
+def test_where_a_share_of_rows_was_asked_for_none_are_added_to_it_by_hand() -> None:
+    scores = np.ones(40)
+    scores[[3, 5]] = 9.0
+    share = Quantile(0.9).fit([3.0])
+    for rule, events in (
+        (share, [(3, 4), (5, 6)]),
+        (None, [(3, 6)]),
+        (Fixed(3.0).fit([1.0]), [(3, 6)]),
+        (RULE, [(3, 6)]),
+    ):
+        found = replace(BY_HAND, rule=rule).judge(scores)
+        assert found.events() == events
+        assert found.events(gap=1) == [(3, 6)]
+
+
 def test_events_of_fewer_rows_between_may_be_told_apart_no_more() -> None:
     scores = np.ones(40)
     scores[[3, 9]] = 9.0
@@ -195,8 +210,11 @@ def test_in_hindsight_a_longer_stretch_must_stand_out_further_and_many_events_le
     alone, long = (AUTO.judge(np.ones(rows)).threshold[0] for rows in (500, 5000))
     assert alone == pytest.approx(2 + 0.5 * np.log(15))
     assert long == pytest.approx(2 + 0.5 * np.log(150))
+    # five excursions above 2 are to be expected of 500 rows: at most a third of 20, not of 14
     scores = np.ones(500)
     scores[::25] = 3 + 0.001 * np.arange(20)
+    assert AUTO.judge(scores).threshold[0] == 2.0
+    scores[350:] = 1.0
     assert AUTO.judge(scores).threshold[0] == 3.0
 
 
@@ -247,13 +265,35 @@ def test_what_is_followed_leaves_the_level_in_hindsight_to_what_is_above_it() ->
 
 
 def test_in_hindsight_only_what_is_above_usual_is_counted() -> None:
-    # up in two rows of three, 12 times; what is followed is no excursion any more
-    scores = np.tile(np.concatenate([np.full(60, 3.2), np.full(30, 1.0)]), 12)
-    scores += 0.001 * np.random.default_rng(0).random(len(scores))
+    # usual by then and not so high that the model does not fit: what is followed, and is no
+    # excursion any more
+    scores = np.concatenate([np.ones(500), np.full(1500, 1.9)])
+    # 13 peaks; of 2000 rows 2.7 above 3 are to be expected, and 16 above 2.1
+    scores[700::100] = 3 + 0.001 * np.arange(13)
     found = replace(AUTO, adapt_after=60).judge(scores)
     above_usual = scores - found.lately.shift
+    assert not found.lately.moved.any()
     assert found.threshold[0] == lowest_level(above_usual, NORMAL, NORMAL, 1 / 3)
     assert found.threshold[0] > lowest_level(scores, NORMAL, NORMAL, 1 / 3)
+
+
+def test_rows_that_the_model_does_not_fit_do_not_say_how_many_alarms_are_false() -> None:
+    # up for good, and as restless as no normal row is: 40 excursions above what is usual there
+    scores = np.concatenate([np.ones(500), np.full(2000, 5.0)])
+    scores[1000:2000:25] += 1.9 + 0.001 * np.arange(40)
+    found = replace(AUTO, adapt_after=100).judge(scores)
+    above_usual, moved = scores - found.lately.shift, found.lately.moved
+    assert found.threshold[0] == lowest_level(above_usual[~moved], NORMAL, NORMAL, 1 / 3)
+    # they would have it lower, and each of them would be an alarm
+    assert found.threshold[0] > lowest_level(above_usual, NORMAL, NORMAL, 1 / 3)
+    assert not found.anomalous[1000:].any()
+
+
+def test_where_all_rows_have_moved_the_level_is_that_of_a_single_alarm() -> None:
+    scores = np.full(1000, 9.0)
+    found = replace(AUTO, adapt_after=1).judge(scores)
+    assert found.lately.moved[2:].all()
+    assert found.threshold[0] == pytest.approx(2 + 0.5 * np.log(15))
 
 
 # ---- a model that does not fit
@@ -275,6 +315,19 @@ def test_rows_that_normal_ones_reach_do_not_count_against_a_model() -> None:
     found = decision.judge(np.full(100, 1.5))
     assert found.anomalous.all()
     assert found.fits
+
+
+def test_rows_that_an_average_spreads_an_event_to_do_not_count_against_a_model_by_hand() -> None:
+    # 10 of 100 rows, and 18 to either side that are less than half as high
+    scores = np.ones(100)
+    scores[20:66], scores[38:48] = 5.0, 20.0
+    assert not BY_HAND.judge(scores).fits
+    assert BY_HAND.judge(scores, blur=20).fits
+    # the furthest ones are no slopes of it where averages are over fewer rows
+    assert not BY_HAND.judge(scores, blur=2).fits
+    # nor where a break in the clock is between
+    broken = [(0, 38), (38, 48), (48, 100)]
+    assert not BY_HAND.judge(scores, stretches=broken, blur=20).fits
 
 
 def test_no_rows_are_judged_as_no_rows() -> None:

@@ -59,11 +59,23 @@ def test_many_anomalies_may_each_be_smaller_by_hand() -> None:
 
 
 def test_the_lowest_level_that_will_do_is_taken_by_hand() -> None:
-    # seven above 11.2, where 3.01 are to be expected, and 20 above 12.5
-    low, high = list(np.linspace(11.2, 11.3, 8)), list(np.linspace(12.5, 12.6, 20))
+    # seven above 11.2, where 3.01 are to be expected, and 11 above 12.5
+    low, high = list(np.linspace(11.2, 11.3, 8)), list(np.linspace(12.5, 12.6, 11))
     assert lowest_level(events(low), NORMAL, NORMAL, HALF) == 11.2
     found = lowest_level(events(low + high), NORMAL, NORMAL, HALF)
     assert found == 11.2
+
+
+def test_the_least_level_is_looked_at_too_by_hand() -> None:
+    # 10 above 10 are to be expected: a half of 20, and more than that of 19, whatever their height
+    heights = list(np.linspace(12.5, 12.6, 20))
+    assert lowest_level(events(heights), NORMAL, NORMAL, HALF) == 10.0
+    assert lowest_level(events(heights[:19]), NORMAL, NORMAL, HALF) == 12.5
+    # the higher one of what the entity's own rows exceed and what those of all do: 1.35 above 12
+    above = replace(NORMAL, high=12.0)
+    for own, pooled in ((above, NORMAL), (NORMAL, above)):
+        assert lowest_level(events(heights[:3]), own, pooled, HALF) == 12.0
+        assert lowest_level(events(heights[:2]), own, pooled, HALF) > 12.0
 
 
 def test_levels_are_looked_at_row_by_row_where_a_hundred_are_above() -> None:
@@ -141,7 +153,9 @@ def test_more_anomalies_have_no_higher_level() -> None:
     ]
     assert (np.diff(levels) <= 0).all()
     assert levels[0] == pytest.approx(10 + np.log(30))
-    assert levels[-1] == 11.0
+    # 3.68 above 11 are a third of 12 of them; 10 above 10 are a third of 30
+    assert levels[13] == levels[29] == 11.0
+    assert levels[30] == levels[-1] == 10.0
 
 
 @given(HEIGHTS, st.floats(0.05, 0.9))

@@ -20,7 +20,7 @@ from subadjacent.scoring.events import core_of, join, rows_of
 from subadjacent.scoring.false_alarms import level_of_one, lowest_level
 from subadjacent.scoring.lately import Lately, follow
 from subadjacent.scoring.normal import NormalScores
-from subadjacent.scoring.threshold import BaseThreshold, FalseShare
+from subadjacent.scoring.threshold import BaseThreshold, FalseShare, Quantile
 
 # how steep probabilities are: a typical row gets 1 %, a row at the threshold 50 %
 STEEPNESS = float(np.log(99))
@@ -55,7 +55,7 @@ class Judgement:
         Bounds of its unbroken stretches.
     gap
         Rows between two runs of anomalous rows that made them one: none where no row may be
-        judged by rows after it.
+        judged by rows after it, or where a share of rows was asked for.
     """
 
     scores: NDArray[np.float64]
@@ -134,7 +134,8 @@ class Decision:
         anomalous = above_usual > level
         if blur and anomalous.any():
             anomalous = core_of(anomalous, above_usual, blur, bounds)
-        gap = GAP if hindsight else 0
+        # rows between runs would be more than the share that was asked for
+        gap = GAP if hindsight and not isinstance(self.rule, Quantile) else 0
         anomalous = rows_of(join(anomalous, gap, 1, bounds), len(scores))
         return Judgement(
             scores,
