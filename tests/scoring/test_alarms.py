@@ -208,9 +208,9 @@ def test_an_alarm_says_that_the_series_did_not_come_back_by_hand() -> None:
 
 
 def for_good(
-    high: Sequence[int], *, first: int, rows: int = 6 * CLOSE, height: float = 4.1
+    high: Sequence[int], *, first: int, rows: int = 6 * CLOSE, height: float = 4.1, stop: int = 2
 ) -> bool:
-    """What an alarm in row 1 says of a series that has moved from a row on; 4 is the threshold."""
+    """What an alarm from row 1 on says of a series that moved in a row; 4 is the threshold."""
     scores = np.zeros(rows)
     scores[1] = 8.0
     scores[list(high)] = height
@@ -220,7 +220,7 @@ def for_good(
     threshold = np.where(lately.moved, 12.0, 4.0)
     judgement = replace(decision.judge(scores), lately=lately, threshold=threshold)
     evidence = Evidence(scores, np.ones((rows, 2)), None, {})
-    (alarm,) = describe(TrainSeries(np.zeros((rows, 2))), evidence, judgement, [(1, 2)])
+    (alarm,) = describe(TrainSeries(np.zeros((rows, 2))), evidence, judgement, [(1, stop)])
     return alarm.for_good
 
 
@@ -237,6 +237,8 @@ def test_a_series_that_comes_back_has_not_moved_for_good_by_hand() -> None:
         assert for_good(range(402 - count, 402), first=2) is said
     # a row at the threshold is not above it
     assert not for_good(range(2, 600), first=2, height=4.0)
+    # which is that of its first row, where nothing had moved
+    assert for_good(range(2, 600), first=2, stop=3)
     # neither rows before these nor rows after them count
     assert not for_good([*range(2, 102), *range(402, 600)], first=2)
 
