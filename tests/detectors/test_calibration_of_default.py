@@ -132,21 +132,7 @@ def test_spoiled_rows_are_as_many_as_said_and_far_out() -> None:
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(
-            "msl",
-            marks=pytest.mark.xfail(
-                reason="2.1 %: two entities have alarms on nearly a third of their rows",
-                raises=AssertionError,
-                strict=True,
-            ),
-        ),
-        "smap",
-        "smd",
-    ],
-)
+@pytest.mark.parametrize("name", ["msl", "smap", "smd"])
 def test_held_back_rows_of_a_benchmark_are_alarms_about_as_often_as_asked_for(name: str) -> None:
     """The middle of every entity's training rows is held back; the rest has a gap there."""
     try:
