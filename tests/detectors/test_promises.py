@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subadjacent import SubAdjacentDetector
+from subadjacent import AlarmBudget, SubAdjacentDetector
 from subadjacent.data.cases.normal import NORMAL, STATIONARY, normal_rows
 
 ASKED = 0.01
@@ -81,6 +81,29 @@ def test_not_too_few_rows_are_alarms_either(n: int, channels: int) -> None:
     assert np.mean([alarms(process, n, channels) for process in kept]) >= FEWEST
 
 
+@pytest.mark.parametrize("process", STATIONARY)
+def test_a_budget_of_alarms_is_neither_overdrawn_nor_left(process: str) -> None:
+    n, allowed, counts = 1_000, 5, []
+    for seed in range(4):
+        rows = normal_rows(process, 2 * n, 5, seed)
+        budget = AlarmBudget(allowed, per=n, interval=1)
+        detector = SubAdjacentDetector(contamination=budget).fit(rows[:n])
+        # each by itself: repeats are told once, and then there are fewer
+        counts.append(len(detector.alarms(rows[n:], again=0)))
+    assert 0.3 * allowed <= np.mean(counts) <= 3 * allowed
+
+
+def test_random_walks_are_followed() -> None:
+    shares = []
+    # single walks have 0 to 11 %
+    for seed in range(12):
+        rows = normal_rows("random walk", 6_000, 3, seed)
+        detector = SubAdjacentDetector(contamination=ASKED).fit(rows[:3_000])
+        shares.append(np.mean(detector.predict(rows[3_000:])))
+    assert np.mean(shares) <= 5 * ASKED
+
+
+# the 300 rows that pass before a change is followed are many of 1,000
 @pytest.mark.parametrize(("process", "n", "channels"), [cell("random walk", 1_000, 5)])
 def test_what_moves_for_good_is_not_an_alarm_for_good(process: str, n: int, channels: int) -> None:
     assert alarms(process, n, channels) <= 5 * ASKED
