@@ -121,3 +121,14 @@ def test_faults_are_named(caplog: pytest.LogCaptureFixture) -> None:
         "2 of 400 values of 'spoiled' of pump lie far from all others, the first of them 9999.0 "
         "at 40: they are taken for faults and not learned from"
     )
+
+
+def test_faults_of_many_channels_are_one_warning(caplog: pytest.LogCaptureFixture) -> None:
+    values = np.sin(np.arange(400)[:, None] / [5.0, 7.0, 9.0])
+    values[40, 0] = values[50, 2] = values[60, 2] = 9999.0
+    with caplog.at_level(logging.WARNING):
+        learn(Recording([]), [TrainSeries(values)], Runtime())
+    (message,) = caplog.messages
+    # the channel that has most of them is named
+    assert message.startswith("2 of 400 values of 'channel_2', and some of 1 more channel, lie far")
+    assert "9999.0 at 50" in message

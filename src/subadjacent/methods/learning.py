@@ -67,16 +67,19 @@ def _reached(rows: NDArray[np.int64], length: int, reach: Reach) -> NDArray[np.b
 
 
 def _warn(series: TrainSeries, faults: NDArray[np.bool_]) -> None:
-    """Say which values were not learned from."""
-    for channel in np.flatnonzero(faults.any(axis=0)):
-        rows = np.flatnonzero(faults[:, channel])
-        log.warning(
-            "%d of %d values of %r%s lie far from all others, the first of them %s at %s: they are "
-            "taken for faults and not learned from",
-            len(rows),
-            len(faults),
-            series.channels[channel],
-            f" of {series.entity}" if series.entity is not None else "",
-            series.values[rows[0], channel],
-            series.label(int(rows[0])),
-        )
+    """Say which values were not learned from: those of one channel, and how many more have some."""
+    channels = np.flatnonzero(faults.any(axis=0))
+    worst = int(channels[faults[:, channels].sum(axis=0).argmax()])
+    rows = np.flatnonzero(faults[:, worst])
+    others = len(channels) - 1
+    log.warning(
+        "%d of %d values of %r%s%s lie far from all others, the first of them %s at %s: they are "
+        "taken for faults and not learned from",
+        len(rows),
+        len(faults),
+        series.channels[worst],
+        f" of {series.entity}" if series.entity is not None else "",
+        f", and some of {others} more channel{'s' if others > 1 else ''}," if others else "",
+        series.values[rows[0], worst],
+        series.label(int(rows[0])),
+    )
