@@ -38,7 +38,6 @@ class Judged(NamedTuple):
 
 def judged(process: str, n: int, channels: int, seed: int) -> Judged:
     """Fit on the first half of a series, and judge the second."""
-    logging.disable(logging.WARNING)
     rows = normal_rows(process, 2 * n, channels, seed)
 
     def fitted(contamination: Any) -> SubAdjacentDetector:
@@ -50,13 +49,22 @@ def judged(process: str, n: int, channels: int, seed: int) -> Judged:
     return Judged(*shares, len(fitted(budget).alarms(rows[n:])))
 
 
+def quietly(process: str, n: int, channels: int, seed: int) -> Judged:
+    """The same without a warning for each fit of few rows."""
+    logging.disable(logging.WARNING)
+    try:
+        return judged(process, n, channels, seed)
+    finally:
+        logging.disable(logging.NOTSET)
+
+
 def table(
     processes: Sequence[str], sizes: Sequence[tuple[int, int]], seeds: int, jobs: int
 ) -> Iterator[dict[str, Any]]:
     """One row a process, size and promise."""
     cells = list(product(processes, sizes))
     found = Parallel(n_jobs=jobs)(
-        delayed(judged)(process, *size, seed) for process, size in cells for seed in range(seeds)
+        delayed(quietly)(process, *size, seed) for process, size in cells for seed in range(seeds)
     )
     for number, (process, (n, channels)) in enumerate(cells):
         of_cell = np.array(found[number * seeds : (number + 1) * seeds])
