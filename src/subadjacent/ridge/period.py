@@ -18,6 +18,8 @@ from scipy.fft import next_fast_len
 AXES = 3
 # cycles are looked for among so many rows
 LONGEST, SHORTEST = 2000, 30
+# of a channel by itself, which has less to be mistaken for a cycle: a day of hours is one
+SHORTEST_OWN = 6
 # the last rows of a long stretch say enough
 ENOUGH = 100_000
 # rows resemble those a cycle away at least so much
@@ -35,11 +37,24 @@ def dominant_period(rows: NDArray[Any], axes: NDArray[Any]) -> int | None:
     """
     seen = np.asarray(rows[-ENOUGH:] @ axes[:, :AXES], dtype=np.float64)
     longest = min(LONGEST, len(seen) // 4)
-    likeness = _autocorrelation(seen, longest)
+    return _period(_autocorrelation(seen, longest), SHORTEST)
+
+
+def channel_periods(rows: NDArray[Any]) -> list[int | None]:
+    """Rows in the cycle of each channel of a stretch (T, C) by itself; None without one."""
+    longest = min(LONGEST, len(rows) // 4)
+    return [
+        _period(_autocorrelation(rows[:, [channel]].astype(np.float64), longest), SHORTEST_OWN)
+        for channel in range(rows.shape[1])
+    ]
+
+
+def _period(likeness: NDArray[np.float64], shortest: int) -> int | None:
+    """The first lag that is as good as any, past the first that is none."""
     fallen = np.flatnonzero(likeness < FALLEN)
     if not len(fallen):
         return None
-    first = max(int(fallen[0]), SHORTEST)
+    first = max(int(fallen[0]), shortest)
     if first >= len(likeness):
         return None
     best = likeness[first:].max()

@@ -1,0 +1,124 @@
+"""What a channel usually is at some rows: at the same time of earlier cycles, or just before.
+
+Rows of alarms take no part: what is usual does not follow what is not.
+
+Shapes: T rows of a stretch, R rows that are asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.scoring.habits import BLOCK, Habit
+
+# cycles that a row is compared with, the latest ones first; and as many as may be gone through to
+# find one without an alarm
+CYCLES, FARTHEST = 6, 24
+# blocks before a row, but for the one next to it, that say what its level is
+NEAREST_BLOCK, FARTHEST_BLOCK = 2, 6
+
+Column = NDArray[Any]
+Rows = NDArray[np.float64]
+
+
+class Usual(NamedTuple):
+    """What was expected of some rows, and what it is usually between, (R,) each."""
+
+    expected: Rows
+    low: Rows
+    high: Rows
+
+
+def usual_at(column: Column, left_out: NDArray[np.bool_], habit: Habit, rows: slice) -> Usual:
+    """What is usual at some rows of a stretch of one channel.
+
+    Parameters
+    ----------
+    column
+        The channel's values, (T,).
+    left_out
+        Rows that are not usual, (T,).
+    habit
+        What it did in training.
+    rows
+        The rows that are asked for.
+    """
+    if habit.cycle:
+        expected = _same_time(column, left_out, int(habit.cycle), rows)
+    else:
+        expected = _level_before(column, left_out, rows)
+    unknown = np.isnan(expected)
+    low, high = expected + habit.below, expected + habit.above
+    # nothing here tells: what it did in training must do
+    expected[unknown], low[unknown], high[unknown] = habit.middle, habit.low, habit.high
+    return Usual(expected, low, high)
+
+
+def _same_time(
+    column: Column, left_out: NDArray[np.bool_], cycle: int, rows: slice
+) -> Rows:
+    """The median of the latest cycles before each row, or of the first after it; NaN without."""
+    asked = np.arange(rows.start, rows.stop)
+    expected = _median_at(column, left_out, asked, range(-cycle, -(CYCLES + 1) * cycle, -cycle))
+    for shifts in (
+        range(-(CYCLES + 1) * cycle, -(FARTHEST + 1) * cycle, -cycle),
+        range(cycle, (CYCLES + 1) * cycle, cycle),
+    ):
+        unknown = np.flatnonzero(np.isnan(expected))
+        if not len(unknown):
+            break
+        expected[unknown] = _median_at(column, left_out, asked[unknown], shifts)
+    return expected
+
+
+def _median_at(
+    column: Column, left_out: NDArray[np.bool_], rows: NDArray[np.int64], shifts: range
+) -> Rows:
+    """The median of the rows so far away that are there and usual; NaN where there is none."""
+    places = rows + np.array(shifts)[:, None]
+    there = (places >= 0) & (places < len(column))
+    places = np.clip(places, 0, len(column) - 1)
+    values = np.where(there & ~left_out[places], column[places], np.nan)
+    return _median(values)
+
+
+def _median(values: Rows) -> Rows:
+    """The median of each column's numbers, (R,); NaN where there is none."""
+    ordered = np.sort(values, axis=0)  # NaN last
+    counts = np.maximum((~np.isnan(values)).sum(axis=0), 1)
+    columns = np.arange(values.shape[1])
+    return np.asarray((ordered[(counts - 1) // 2, columns] + ordered[counts // 2, columns]) / 2)
+
+
+def _level_before(column: Column, left_out: NDArray[np.bool_], rows: slice) -> Rows:
+    """The median of some blocks before each row, or of the last usual ones; NaN without."""
+    first = max(rows.start // BLOCK - FARTHEST_BLOCK, 0)
+    levels = _block_levels(column, left_out, first * BLOCK, rows.stop)
+    if np.isnan(levels[0]):
+        # look further back for usual rows, where there are any
+        earlier = _block_levels(column, left_out, 0, first * BLOCK)
+        known = earlier[~np.isnan(earlier)]
+        levels[0] = known[-1] if len(known) else np.nan
+    # a block without usual rows takes the level of the one before it, or else of the one after
+    known = np.flatnonzero(~np.isnan(levels))
+    if not len(known):
+        return np.full(rows.stop - rows.start, np.nan)
+    latest = np.searchsorted(known, np.arange(len(levels)), side="right") - 1
+    levels = levels[known[np.maximum(latest, 0)]]
+    offsets = np.arange(NEAREST_BLOCK, FARTHEST_BLOCK + 1)
+    before = np.arange(len(levels)) - offsets[:, None]
+    level = np.median(levels[np.maximum(before, 0)], axis=0)
+    blocks = np.arange(rows.start, rows.stop) // BLOCK - first
+    return np.asarray(level[blocks])
+
+
+def _block_levels(column: Column, left_out: NDArray[np.bool_], first: int, last: int) -> Rows:
+    """The median of the usual rows of each block; NaN where there is none."""
+    blocks = -(-(last - first) // BLOCK)
+    values = np.full(blocks * BLOCK, np.nan)
+    here = slice(first, min(first + len(values), len(column)))
+    values[: here.stop - first] = np.where(left_out[here], np.nan, column[here])
+    return _median(values.reshape(blocks, BLOCK).T) if blocks else np.empty(0)

@@ -1,0 +1,304 @@
+"""Kinds of departure: what a channel did in an event that it does not usually do.
+
+Each kind is told by a comparison with the channel's habits that a person could make on a chart,
+and those that leave no doubt are asked for first (``_kind``). The sizes were chosen on generated
+plants (docs/log.md, "Kinds of departure").
+
+Shapes: R rows of the window that is looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.scoring.at_this_time import Usual, usual_at
+from subadjacent.scoring.habits import Habit, longest_run
+
+SPIKE = "spike"
+OUT_OF_RANGE = "out of range"
+FOR_GOOD = "level moved for good"
+DRIFT = "drift"
+STUCK = "stuck"
+NOISIER = "noisier"
+CALMER = "calmer"
+BROKEN_RHYTHM = "broken rhythm"
+PARTED = "parted from another channel"
+MISSING = "missing"
+# none of these: what the view that raised the alarm says must do
+UNUSUAL = "unusual"
+KINDS = (
+    SPIKE, OUT_OF_RANGE, FOR_GOOD, DRIFT, STUCK, NOISIER, CALMER, BROKEN_RHYTHM, PARTED, MISSING,
+    UNUSUAL,
+)  # fmt: skip
+
+# rows before and after an event that are looked at: a drift begins long before it is found
+BEFORE, AFTER = 300, 100
+# rows beside an event that may belong to it, for scores are averages over rows
+BESIDE = 30
+# a row is out if its irregular part is beyond three usual sizes, and beyond where it usually lies
+# by half
+FAR, FAR_BEYOND = 3.0, 1.5
+# rows that a spike lasts at most, and how far it stands from the rows around it, in usual steps
+SHORT, JUMP = 6, 5.0
+# rows to either side that say where a row without a spike would be
+AROUND = 10
+# rows that a channel which never stands still must stand still for, at least, and how many times
+# as long as it ever did
+LEAST_STILL, STILL_TIMES = 20, 3
+# the longest run of equal values and the share of repeats of a channel that never stands still
+NEVER_STILL, REPEATS = 5, 0.05
+# it is the level that departs if this share of the rows that are out, less the others, is on one
+# side; or if so many rows of the event are beyond all that was seen in training
+ONE_SIDED, BEYOND = 0.7, 0.3
+# rows that are out, or beyond what was seen, that are no chance
+FEW = 5
+# rows whose mean is a level, and how far before an event it may have begun to move
+LEVEL_ROWS, MOVES_FROM = 20, 120
+# share of the whole way that a level goes within a step; a drift goes less
+STEP = 0.65
+# share of the way that it is still away by afterwards if it has moved for good
+STAYS = 0.5
+# how many times as far the relation departs as the channel itself where two channels part
+MORE = 2.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChannelEvent:
+    """One channel in an event of a stretch.
+
+    Parameters
+    ----------
+    column, left_out
+        Values of the whole stretch, and its rows that are not usual.
+    habit
+        What the channel did in training.
+    first, last
+        The event, half-open.
+    missing
+        Rows of the stretch where it is missing for long, if there are any.
+    for_good
+        Whether the series is known not to come back from the event.
+    """
+
+    column: NDArray[Any]
+    left_out: NDArray[np.bool_]
+    habit: Habit
+    first: int
+    last: int
+    missing: NDArray[np.bool_] | None = None
+    for_good: bool = False
+
+    @property
+    def rows(self) -> slice:
+        """The rows that are looked at."""
+        return slice(max(self.first - BEFORE, 0), min(self.last + AFTER, len(self.column)))
+
+    @property
+    def here(self) -> slice:
+        """The event, among the rows that are looked at."""
+        return slice(self.first - self.rows.start, self.last - self.rows.start)
+
+    @property
+    def beside(self) -> slice:
+        """The event and the rows beside it, among the rows that are looked at."""
+        return slice(max(self.here.start - BESIDE, 0), self.here.stop + BESIDE)
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """Values of the rows that are looked at."""
+        return np.asarray(self.column[self.rows], dtype=np.float64)
+
+    def usual(self) -> Usual:
+        """What is usual at the rows that are looked at."""
+        return usual_at(self.column, self.left_out, self.habit, self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """What a channel did in an event.
+
+    ``row`` is the row of the stretch where it was furthest from ``expected``; ``low`` and ``high``
+    are what is usual there. ``onset`` is the first row where it was out. ``lasted`` counts rows,
+    of what is stuck or missing those that were; ``steps`` is the mean step from row to row in
+    units of the usual one.
+    """
+
+    kind: str
+    row: int
+    expected: float
+    low: float
+    high: float
+    onset: int
+    lasted: int
+    steps: float
+
+
+def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departure:
+    """What a channel did in an event; ``partner`` is the channel that it usually goes with."""
+    usual = event.usual()
+    irregular = event.values - usual.expected
+    given = None
+    if partner is not None:
+        given = event.habit.slope * (partner.values - partner.usual().expected)
+    signs = _Signs.of(event, irregular, given)
+    kind = _kind(event, signs)
+    if kind == PARTED and given is not None:
+        expected = usual.expected + given
+        # as far around it as the relation usually goes
+        share = event.habit.apart / _unit(event.habit.error, irregular)
+        below, above = share * event.habit.below, share * event.habit.above
+        usual = Usual(expected, expected + below, expected + above)
+    here = event.here
+    row = here.start + int(np.abs(event.values - usual.expected)[here].argmax())
+    lasted = {STUCK: signs.still, MISSING: signs.missing}.get(kind, event.last - event.first)
+    return Departure(
+        kind,
+        event.rows.start + row,
+        float(usual.expected[row]),
+        float(usual.low[row]),
+        float(usual.high[row]),
+        event.rows.start + signs.onset,
+        lasted,
+        signs.steps,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """What can be counted and measured of an event, by which kinds are told apart.
+
+    Counts are of rows of the event and beside it; sizes are in usual sizes of the irregular part.
+    """
+
+    missing: int
+    still: int
+    out: int  # rows that are out
+    onset: int  # the first of them, among the rows that are looked at
+    side: float  # 1 or -1 if they are all on one side
+    size: float  # their median
+    beyond: int  # rows beyond all that was seen in training
+    spike_rows: int  # from the first to the last row that stands out from those around it
+    elsewhere: float  # how far all other rows go
+    steps: float  # the mean step from row to row, in units of the usual one
+    step_share: float  # share of the way that the level goes at once
+    afterwards: float  # median of the rows after the event; 0 where there are none
+    relation: float  # how many times as far the relation departs as the channel itself
+
+    @classmethod
+    def of(
+        cls, event: ChannelEvent, irregular: NDArray[np.float64], given: NDArray[np.float64] | None
+    ) -> _Signs:
+        habit, here, beside = event.habit, event.here, event.beside
+        unit, step = _unit(habit.error, irregular), _unit(habit.moving, np.diff(irregular))
+        sizes = irregular / unit
+        far = max(FAR, FAR_BEYOND * max(-habit.below, habit.above) / unit)
+        out = np.flatnonzero(np.abs(sizes[beside]) > far)
+        size = float(np.median(sizes[beside][out] if len(out) else sizes[here]))
+        values = event.values[beside]
+        spikes = np.flatnonzero(_from_around(irregular)[beside] > JUMP * step)
+        others = np.delete(np.abs(sizes[beside]), spikes)
+        moves = np.abs(np.diff(irregular[max(here.start - 1, 0) : here.stop]))
+        after = sizes[here.stop :]
+        relation = 0.0
+        if given is not None:
+            left = (irregular - given)[here] / _unit(habit.apart, irregular)
+            relation = _size(left) / max(_size(sizes[here]), 1.0)
+        missing = event.missing[event.first : event.last] if event.missing is not None else ()
+        return cls(
+            missing=int(np.sum(missing)),
+            still=longest_run(values)[1],
+            out=len(out),
+            onset=beside.start + int(out[0]) if len(out) else here.start,
+            side=float(np.sign(sizes[beside][out]).mean()) if len(out) else 0.0,
+            size=size,
+            beyond=int(((values < habit.least) | (values > habit.most)).sum()),
+            spike_rows=int(spikes[-1] - spikes[0]) + 1 if len(spikes) else 0,
+            elsewhere=float(np.quantile(others, 0.9)) if len(others) else 0.0,
+            steps=float(moves.mean() / step) if len(moves) else 1.0,
+            step_share=_step_share(sizes * (np.sign(size) or 1.0), here),
+            afterwards=float(np.median(after)) if len(after) else 0.0,
+            relation=relation,
+        )
+
+
+def _kind(event: ChannelEvent, signs: _Signs) -> str:
+    habit, lasted = event.habit, event.last - event.first
+    if signs.missing > lasted / 2:
+        return MISSING
+    if is_stuck(signs.still, habit) and signs.still >= lasted / 2:
+        return STUCK
+    if 0 < signs.spike_rows <= SHORT >= signs.beyond and signs.elsewhere < FAR:
+        return SPIKE
+    usual_step = _unit(habit.moving, np.empty(0))
+    noisier = signs.steps > habit.lively / usual_step
+    if noisier and abs(signs.side) <= ONE_SIDED:
+        return NOISIER
+    if _level_departs(event, signs):
+        if signs.step_share < STEP:
+            return DRIFT
+        if event.for_good or signs.afterwards * np.sign(signs.size) > STAYS * abs(signs.size):
+            return FOR_GOOD
+        if signs.beyond >= FEW:
+            return OUT_OF_RANGE
+    if signs.relation > MORE:
+        return PARTED
+    if noisier:
+        return NOISIER
+    if signs.steps < habit.calm / usual_step:
+        return CALMER
+    return BROKEN_RHYTHM if habit.cycle and signs.out >= FEW else UNUSUAL
+
+
+def _level_departs(event: ChannelEvent, signs: _Signs) -> bool:
+    """Whether all of the channel has moved to one side, rather than some of its rhythm."""
+    if signs.beyond > BEYOND * (event.last - event.first):
+        return True
+    one_sided = abs(signs.side) > ONE_SIDED and signs.out >= FEW
+    # half a cycle is on one side as well, and stays between what was seen
+    return one_sided and not (event.habit.cycle and signs.beyond < FEW)
+
+
+def is_stuck(still: int, habit: Habit) -> bool:
+    """Whether a run of equal values is far longer than a channel that never stands still has."""
+    never_still = habit.still <= NEVER_STILL and habit.repeats <= REPEATS
+    return never_still and still >= max(LEAST_STILL, STILL_TIMES * habit.still)
+
+
+def _from_around(irregular: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far each row stands from the median of the rows around it."""
+    places = np.arange(len(irregular))[:, None] + np.arange(-AROUND, AROUND + 1)
+    around = irregular[np.clip(places, 0, len(irregular) - 1)]
+    return np.abs(irregular - np.median(around, axis=1))
+
+
+def _step_share(sizes: NDArray[np.float64], here: slice) -> float:
+    """The share of the way to the furthest level of an event that is gone in one step.
+
+    ``sizes`` are positive on the side where the event is.
+    """
+    levels = np.convolve(sizes, np.ones(LEVEL_ROWS) / LEVEL_ROWS, "same")
+    top = here.start + int(levels[here].argmax())
+    sums = np.concatenate([[0.0], np.cumsum(sizes)])
+    last = min(top + LEVEL_ROWS // 2, len(sizes) - LEVEL_ROWS)
+    places = np.arange(max(here.start - MOVES_FROM, LEVEL_ROWS), last)
+    if not len(places) or levels[top] <= 0:
+        return 1.0
+    after = sums[places + LEVEL_ROWS] - sums[places]
+    before = sums[places] - sums[places - LEVEL_ROWS]
+    return float((after - before).max() / LEVEL_ROWS / levels[top])
+
+
+def _unit(size: float, values: NDArray[np.float64]) -> float:
+    """A size to divide by; of a channel that never moved, the largest of its values now."""
+    if size > 0:
+        return size
+    largest = float(np.abs(values).max(initial=0.0))
+    return largest if largest > 0 else 1.0
+
+
+def _size(values: NDArray[np.float64]) -> float:
+    return float(np.sqrt(np.mean(np.square(values))))
