@@ -5,9 +5,10 @@
 
 Generated plants of 20 channels with one departure each, of every kind. The default is fitted on
 normal rows; of its alarms, the one that shares most rows with the departure is judged by its first
-cause. A refusal to judge the rows (by default, gaps of more than ten) counts as not found. Seeds below 100 are to develop with; those from 100 on decide nothing and are kept back.
-Prints how often a departure was found, how often the first channel and the kind were right where it
-was found, and a table of what each kind was called.
+cause. Rows that are refused (by default, gaps of more than ten) count as not found. Seeds below
+100 are to develop with; those from 100 on are kept back for the table in the docs. Prints how often
+a departure was found, how often the first channel and the kind were right where it was found, and
+what each kind was called.
 """
 
 from __future__ import annotations

@@ -126,7 +126,8 @@ def departure_case(
         departed = (changed - values)[:, channel] / one.usual
         for other in others:
             late = int(rng.integers(*DELAY, endpoint=True))
-            size = rng.choice([-1, 1]) * rng.uniform(*WEAKER) * plant[other].usual
+            # by the smaller measure, so that it is weaker by any
+            size = rng.choice([-1, 1]) * rng.uniform(*WEAKER) * plant[other].irregular.std()
             changed[late:, other] += size * departed[:-late]
     return DepartureCase(changed[:rows], changed[rows:], kind, channel, start, stop, others)
 
