@@ -8,11 +8,13 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
+from subadjacent.data.cases.departures import DepartureCase
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
@@ -62,6 +64,99 @@ def test_false_alarms_are_a_row_for_each_promise(run: Run, tmp_path: Path) -> No
     ]
     assert {(row["rows"], row["channels"], row["seeds"]) for row in rows} == {("200", "2", "2")}
     assert all(0 <= float(row["mean"]) <= float(row["most"]) <= 100 for row in rows)
+
+
+def departed(kind: str, start: int, stop: int, others: tuple[int, ...] = ()) -> DepartureCase:
+    rows = np.zeros((100, 3))
+    return DepartureCase(rows, rows, kind, 1, start, stop, others)
+
+
+def said(first: int, last: int, *causes: tuple[str, str], **more: object) -> SimpleNamespace:
+    """An alarm as far as the script looks at it."""
+    found = [SimpleNamespace(channel=channel, kind=kind) for channel, kind in causes]
+    fields = {"first": first, "last": last, "causes": found, "severity": 1.5, "occurrences": ()}
+    return SimpleNamespace(**fields | more)
+
+
+def test_the_alarm_that_shares_most_rows_with_a_departure_is_judged_by_hand(
+    load: Callable[[str], ModuleType],
+) -> None:
+    explanations = load("explanations")
+    case = departed("drift", 40, 60, others=(0, 2))
+    before = said(30, 40, ("channel_1", "drift"))  # row 40 only
+    within = said(41, 42, ("channel_2", "spike"), ("channel_1", "drift"), severity=3.456)
+    again = said(0, 99, ("channel_1", "drift"), occurrences=((0, 38), (60, 99)))
+    assert [explanations.shared(case, alarm) for alarm in (before, within, again)] == [1, 2, 0]
+    assert explanations.compared(case, 7, [before, within, again]) == (
+        *("drift", 7, 1, 2, 1),
+        *("channel_2", 0, "spike", 0, 3.46, 2),
+    )
+    assert explanations.compared(case, 7, [again, before]) == (
+        *("drift", 7, 1, 2, 1),
+        *("channel_1", 1, "drift", 1, 1.5, 1),
+    )
+    nothing = ("drift", 7, 1, 2, 0, "", 0, "", 0, 0.0)
+    assert explanations.compared(case, 7, [again]) == (*nothing, 1)
+    assert explanations.compared(case, 7, []) == (*nothing, 0)
+    # of two that share as many, the more severe; causes may be none, and not have a kind
+    mild, severe = said(50, 50, ("channel_0", "stuck")), said(51, 51, severity=2.0)
+    assert explanations.compared(case, 7, [severe, mild])[4:10] == (1, "", 0, "", 0, 2.0)
+    bare = said(50, 50)
+    bare.causes = [SimpleNamespace(channel="channel_1")]
+    assert explanations.compared(case, 7, [bare])[4:9] == (1, "channel_1", 1, "", 0)
+    # what it parted from is not reached later
+    parted = departed("parted from another channel", 40, 60, others=(0,))
+    assert explanations.compared(parted, 7, []).reached == 0
+
+
+def test_explanations_are_counted_by_kind_by_hand(load: Callable[[str], ModuleType]) -> None:
+    explanations = load("explanations")
+    none = explanations.Judged("spike", 0, 1, 0, 0, "", 0, "", 0, 0.0, 1)
+    results = [
+        none,
+        none._replace(named_kind="refused"),
+        none._replace(found=1, named_kind="spike", right_kind=1, right_channel=1, reached=2),
+        none._replace(found=1, named_kind="drift", right_channel=1),
+        none._replace(found=1, other_alarms=4),
+        none._replace(kind="stuck", found=1, named_kind="odd"),
+    ]
+    lines = explanations.summary(results).splitlines()
+    assert "| spike | 5 | 60 % | 67 % | 33 % | 1.6 |" in lines
+    assert "| stuck | 1 | 100 % | 0 % | 0 % | 1.0 |" in lines
+    assert "| drift | 0 | none | none | none | 0.0 |" in lines
+    assert "| reaches others later | 1 | 100 % | 100 % | 100 % | 1.0 |" in lines
+    assert "| all | 6 | 67 % | 50 % | 25 % | 1.5 |" in lines
+    header = next(line for line in lines if line.startswith("| planted ↓")).split(" | ")
+    assert header[-4:] == ["odd", "no name", "not found", "refused |"]
+    cells = {
+        line.split(" | ")[0]: dict(zip(header[1:], line.split(" | ")[1:], strict=True))
+        for line in lines[lines.index(next(x for x in lines if "↓" in x)) + 2 :]
+    }
+    assert {name: count for name, count in cells["| spike"].items() if count.strip(" |")} == {
+        "spike": "1",
+        "drift": "1",
+        "no name": "1",
+        "not found": "1",
+        "refused |": "1 |",
+    }
+    assert cells["| stuck"]["odd"] == "1"
+
+
+def test_explanations_of_a_departure_are_a_row_each(
+    run: Run, load: Callable[[str], ModuleType], tmp_path: Path
+) -> None:
+    found = tmp_path / "explanations.csv"
+    kinds = ("--kinds", "out of range", "missing")
+    printed = run("explanations", "--seeds", "3", *kinds, "--jobs", 1, "--out", found)
+    with found.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["kind"], row["seed"]) for row in rows] == [
+        ("out of range", "3"),
+        ("missing", "3"),
+    ]
+    assert rows[0]["found"] == "1"
+    assert "| out of range | 1 | 100 % |" in printed
+    assert list(load("explanations").seeds("3-5")) == [3, 4, 5]
 
 
 def test_growth_measures_points_and_writes_a_page(run: Run, tmp_path: Path) -> None:

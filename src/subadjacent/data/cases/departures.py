@@ -1,0 +1,258 @@
+"""Plants in which one channel departs in one known way: what explanations of alarms are judged by.
+
+Nothing here knows how an explanation is made. Sizes are such that an engineer who looks at the
+chart of the channel sees the departure and calls it by this name, and a kind is only planted on
+channels of a nature where no other name would do as well.
+"""
+
+# Shapes: N rows (training and test rows together), T0 training rows, T1 test rows, C channels.
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from subadjacent.data.cases.drawing import Span, plateau
+from subadjacent.data.cases.natures import Channel, normal_plant
+from subadjacent.data.synthetic import Floats
+from subadjacent.errors import InputError, require_whole
+
+BEFORE, AFTER = 200, 100  # normal rows before a departure, and after one that ends
+FOR_GOOD = (500, 900)  # rows from a step to the end
+CYCLES = (1.5, 3.5)  # cycles that a rhythm is broken for
+DRIFTING = 3  # cycles that a rhythm drifts for, at least
+SPIKE = (6.0, 12.0)  # in what is usual from row to row
+BEYOND = (0.15, 0.5)  # how far out of the range of training rows, in that range
+# a level moves by this, in deviations of the channel: a rhythm has no more than about 3 in all
+STEP, STEP_OF_RHYTHM = (3.0, 5.0), (1.5, 3.0)
+NOISIER, CALMER = (2.5, 4.0), (2.5, 5.0)  # deviation of the irregular part: times, divided by
+SLIP = (0.3, 0.5)  # cycles by which a rhythm is late
+TIMES = 8  # earlier times looked at for what a channel does that parts; the most unlike is taken
+PARTING = 15  # rows over which it parts, and comes back
+REACHED = 1 / 3  # share of departures that reach other channels
+MOST_REACHED, DELAY, WEAKER = 4, (5, 40), (0.3, 0.6)  # channels, rows later, share of the size
+
+
+class DepartureCase(NamedTuple):
+    """Normal rows to fit on, rows to judge, and the one departure in them.
+
+    Parameters
+    ----------
+    train, test
+        Shape (T0, C) and (T1, C).
+    kind
+        One of ``KINDS``.
+    channel
+        Where it begins.
+    start, stop
+        Test rows ``[start, stop)`` in which this channel is changed.
+    others
+        Channels that the same departure reaches later and weaker; of ``"parted from another
+        channel"`` those that the channel followed.
+    """
+
+    train: Floats
+    test: Floats
+    kind: str
+    channel: int
+    start: int
+    stop: int
+    others: tuple[int, ...]
+
+
+class _Kind(NamedTuple):
+    natures: tuple[str, ...]  # of channels that may depart so
+    rows: tuple[int, int]  # fewest and most that it lasts
+    change: Callable[[np.random.Generator, Channel, int, slice], Floats]
+    spreads: bool = True
+
+
+def departure_case(
+    kind: str,
+    rng: np.random.Generator,
+    *,
+    channels: int = 20,
+    rows: int = 3000,
+    test_rows: int = 1500,
+) -> DepartureCase:
+    """A plant in which one channel departs, by itself or before others that it reaches.
+
+    The plant is drawn first: ``normal_plant`` with the same generator is this one before the
+    departure.
+
+    Parameters
+    ----------
+    kind
+        One of ``KINDS``.
+    rng
+        What to draw from.
+    channels, rows, test_rows
+        Channels, rows to fit on, rows to judge.
+
+    Examples
+    --------
+    >>> drawn = departure_case("stuck", np.random.default_rng(1))
+    >>> drawn.train.shape, drawn.test.shape
+    ((3000, 20), (1500, 20))
+    >>> len(set(drawn.test[drawn.start : drawn.stop, drawn.channel]))
+    1
+    """
+    if kind not in _KINDS:
+        raise InputError(f"kind must be one of {', '.join(map(repr, KINDS))}; got {kind!r}")
+    require_whole("rows", rows, least=500, why="several cycles of every rhythm")
+    require_whole("test_rows", test_rows, least=1200, why="the longest departure, and normal rows")
+    plant = normal_plant(rng, rows + test_rows, channels)
+    planted = _KINDS[kind]
+    suitable = [
+        number
+        for number, one in enumerate(plant)
+        # with two drivers, no one channel is the other of the pair
+        if one.nature in planted.natures and (kind != PARTED or len(one.drivers) == 1)
+    ]
+    channel = int(rng.choice(suitable))
+    one = plant[channel]
+    start, stop = _span(kind, rng, one, test_rows)
+    values = np.column_stack([each.values for each in plant])
+    changed = values.copy()
+    where = slice(rows + start, rows + stop)
+    changed[where, channel] = planted.change(rng, one, rows, where)
+    if one.nature == "counts":
+        changed[where, channel] = np.round(changed[where, channel])
+    others = one.drivers if kind == PARTED else ()
+    if planted.spreads and rng.random() < REACHED:
+        others = _reached(rng, plant, channel)
+        departed = (changed - values)[:, channel] / one.usual
+        for other in others:
+            late = int(rng.integers(*DELAY, endpoint=True))
+            # by the smaller measure, so that it is weaker by any
+            size = rng.choice([-1, 1]) * rng.uniform(*WEAKER) * plant[other].irregular.std()
+            changed[late:, other] += size * departed[:-late]
+    return DepartureCase(changed[:rows], changed[rows:], kind, channel, start, stop, others)
+
+
+def _span(kind: str, rng: np.random.Generator, one: Channel, test_rows: int) -> Span:
+    """Where it is in the test rows."""
+    shortest, longest = _KINDS[kind].rows
+    length = int(rng.integers(shortest, longest, endpoint=True))
+    if kind == RHYTHM:
+        length = round(rng.uniform(*CYCLES) * one.cycle)
+    if kind == DRIFT:
+        # else it would be a cycle of another form
+        length = max(length, round(DRIFTING * one.cycle))
+    if kind == MOVED or (kind == DRIFT and rng.random() < 0.5):
+        return test_rows - length, test_rows
+    start = int(rng.integers(BEFORE, test_rows - AFTER - length, endpoint=True))
+    return start, start + length
+
+
+def _reached(rng: np.random.Generator, plant: tuple[Channel, ...], channel: int) -> tuple[int, ...]:
+    """Some of the channels that follow this one; where none do, of those that follow any."""
+    followers = [number for number, one in enumerate(plant) if one.drivers and number != channel]
+    own = [number for number in followers if channel in plant[number].drivers]
+    chosen = rng.permutation(own or followers)[: rng.integers(1, MOST_REACHED, endpoint=True)]
+    return tuple(sorted(int(number) for number in chosen))
+
+
+def _side(rng: np.random.Generator, one: Channel) -> float:
+    """Up or down; counts only up, as there are none below 0."""
+    return 1.0 if one.nature == "counts" else float(rng.choice([-1, 1]))
+
+
+def _spike(rng: np.random.Generator, one: Channel, fitted: int, where: slice) -> Floats:
+    """Away from the middle, so that it is not just nearer to it than usual."""
+    normal = one.values[where]
+    up = one.nature == "counts" or normal.mean() > one.values[:fitted].mean()
+    sizes = rng.uniform(0.7, 1, len(normal))
+    sizes *= rng.uniform(*SPIKE) * one.usual / sizes.max()
+    return np.asarray(normal + (sizes if up else -sizes))
+
+
+def _out_of_range(rng: np.random.Generator, one: Channel, fitted: int, where: slice) -> Floats:
+    """All rows beyond every training row; its usual moves are there, the regular ones smaller."""
+    low, high = one.values[:fitted].min(), one.values[:fitted].max()
+    moves = 0.3 * one.regular[where] + one.irregular[where]
+    beyond = rng.uniform(*BEYOND) * (high - low)
+    if _side(rng, one) > 0:
+        return np.asarray(high + beyond + moves - moves.min())
+    return np.asarray(low - beyond + moves - moves.max())
+
+
+def _step(rng: np.random.Generator, one: Channel, fitted: int) -> float:
+    sizes = STEP_OF_RHYTHM if one.nature == "rhythm" else STEP
+    return float(_side(rng, one) * rng.uniform(*sizes) * one.values[:fitted].std())
+
+
+def _level_moved(rng: np.random.Generator, one: Channel, fitted: int, where: slice) -> Floats:
+    return one.values[where] + _step(rng, one, fitted)
+
+
+def _drift(rng: np.random.Generator, one: Channel, fitted: int, where: slice) -> Floats:
+    """A ramp, after which the channel is back at once; at the end of the rows it may have ended."""
+    length = where.stop - where.start
+    ramp = length * (rng.uniform(0.75, 1) if where.stop == len(one.values) else 1)
+    share = np.minimum(np.arange(1, length + 1) / ramp, 1)
+    return np.asarray(one.values[where] + _step(rng, one, fitted) * share)
+
+
+def _stuck(_rng: np.random.Generator, one: Channel, _fitted: int, where: slice) -> Floats:
+    return np.full(where.stop - where.start, one.values[where.start])
+
+
+def _noisier(rng: np.random.Generator, one: Channel, _fitted: int, where: slice) -> Floats:
+    return np.asarray(one.regular[where] + rng.uniform(*NOISIER) * one.irregular[where])
+
+
+def _calmer(rng: np.random.Generator, one: Channel, _fitted: int, where: slice) -> Floats:
+    return np.asarray(one.regular[where] + one.irregular[where] / rng.uniform(*CALMER))
+
+
+def _broken_rhythm(rng: np.random.Generator, one: Channel, _fitted: int, where: slice) -> Floats:
+    """Late by a part of a cycle, twice as quick, or without its beat; noise as ever."""
+    rows = np.arange(where.start, where.stop)
+    way = rng.integers(3)
+    if way == 0:
+        shown = rows - rng.uniform(*SLIP) * one.cycle
+    elif way == 1:
+        shown = where.start + 2 * (rows - where.start) % one.cycle
+    else:
+        shown = np.full(len(rows), where.start)
+    regular = np.interp(shown, np.arange(len(one.values)), one.regular)
+    return np.asarray(regular + one.irregular[where])
+
+
+def _parted(rng: np.random.Generator, one: Channel, fitted: int, where: slice) -> Floats:
+    """What the channel did in training rows, at a time when it was unlike what it should do now."""
+    length = where.stop - where.start
+    begins = rng.integers(0, fitted - length, TIMES, endpoint=True)
+    shown = np.stack([one.regular[begin : begin + length] for begin in begins])
+    unlike = np.abs(shown - one.regular[where]).mean(axis=1)
+    # without a jump at either end, which would be an event of its own
+    share = plateau(length, ramp=PARTING)
+    regular = share * shown[unlike.argmax()] + (1 - share) * one.regular[where]
+    return np.asarray(regular + one.irregular[where])
+
+
+def _missing(_rng: np.random.Generator, _one: Channel, _fitted: int, where: slice) -> Floats:
+    return np.full(where.stop - where.start, np.nan)
+
+
+RHYTHM, PARTED = "broken rhythm", "parted from another channel"
+MOVED, DRIFT = "level moved for good", "drift"
+_MOVES = ("rhythm", "wandering", "steady", "counts", "follower")
+_ANY = (*_MOVES, "set points")
+_KINDS: dict[str, _Kind] = {
+    "spike": _Kind(_MOVES, (1, 5), _spike),
+    "out of range": _Kind(_ANY, (20, 150), _out_of_range),
+    MOVED: _Kind(_ANY, FOR_GOOD, _level_moved),
+    # what wanders drifts anyway
+    DRIFT: _Kind(("rhythm", "steady", "counts", "follower"), (200, 600), _drift),
+    "stuck": _Kind(_MOVES, (60, 200), _stuck, spreads=False),
+    "noisier": _Kind(("rhythm", "steady", "follower"), (60, 300), _noisier),
+    "calmer": _Kind(("rhythm", "steady"), (100, 300), _calmer, spreads=False),
+    RHYTHM: _Kind(("rhythm",), (0, 0), _broken_rhythm),
+    PARTED: _Kind(("follower",), (80, 300), _parted, spreads=False),
+    "missing": _Kind(_ANY, (20, 200), _missing, spreads=False),
+}
+KINDS = tuple(_KINDS)
