@@ -30,6 +30,7 @@ from subadjacent.runtime import Runtime
 from subadjacent.scoring.alarms import describe
 from subadjacent.scoring.decision import Decision
 from subadjacent.scoring.evidence import Evidence
+from subadjacent.scoring.habits import Habits, learn_habits
 from subadjacent.scoring.normal import normal_scores
 from subadjacent.scoring.threshold import BaseThreshold, ExtremeValue, FalseShare, Quantile
 
@@ -72,6 +73,7 @@ class Scored(NamedTuple):
     evidence: Evidence
     labels: np.ndarray
     blur: int
+    habits: Habits
 
 
 def score(group: str, train: np.ndarray, test: np.ndarray, labels: np.ndarray) -> Scored:
@@ -82,7 +84,13 @@ def score(group: str, train: np.ndarray, test: np.ndarray, labels: np.ndarray) -
     # traces take most of the memory, and no decision looks at them
     evidence = evidence._replace(expected=None, traces={}, views=())
     return Scored(
-        group, fitted.held_out[0], TrainSeries(test), evidence, np.asarray(labels), model.blur
+        group,
+        fitted.held_out[0],
+        TrainSeries(test),
+        evidence,
+        np.asarray(labels),
+        model.blur,
+        learn_habits(TrainSeries(train)),
     )
 
 
@@ -145,6 +153,7 @@ def _count(
             one.series,
             one.evidence,
             judgement,
+            one.habits,
             judgement.events(),
             channels=0,
             again=import_module("subadjacent.scoring.alarms").AGAIN,

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from subadjacent.detectors.transformer import SubAdjacentTransformerDetector
     from subadjacent.errors import DataNotFound, InputError, ModelFileError, SubadjacentError
     from subadjacent.runtime import Progress
-    from subadjacent.scoring.alarms import Alarm, Cause
+    from subadjacent.scoring.alarms import Alarm
+    from subadjacent.scoring.causes import Cause
     from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue, Fixed, Quantile
     from subadjacent.training.history import Epoch
 
@@ -34,7 +35,7 @@ _HOMES = {
     "AlarmBudget": "scoring.threshold",
     "AnomalyTransformerDetector": "detectors.rivals.anomaly_transformer",
     "BaseDetector": "detectors.base",
-    "Cause": "scoring.alarms",
+    "Cause": "scoring.causes",
     "DataNotFound": "errors",
     "Epoch": "training.history",
     "ExtremeValue": "scoring.threshold",

@@ -109,19 +109,7 @@ def summary(findings: Findings, folder: Path) -> str:
 
 
 def _line(alarm: Alarm) -> str:
-    cause = alarm.causes[0]
     where = f"{alarm.entity}, " if alarm.entity else ""
     # a bare number would not say that it counts rows
     start = f"row {alarm.first:,}" if alarm.start == alarm.first else alarm.start
-    lasted = f"{alarm.duration:,} {'row' if alarm.duration == 1 else 'rows'}"
-    if alarm.times > 1:
-        lasted = f"{alarm.times:,} times in {lasted}"
-    if alarm.for_good:
-        lasted += ", changed for good"
-    # a name may run over several lines of its file, but not of ours
-    channel = " ".join(cause.channel.split())
-    saw = f"{alarm.explanation}; " if alarm.explanation else ""
-    return (
-        f"  {where}{start}, {lasted}, severity {alarm.severity:.1f}: {saw}"
-        f"{channel} was {cause.seen:.4g}, expected {cause.expected:.4g}"
-    )
+    return f"  {where}{start}, severity {alarm.severity:.1f}: {alarm.sentence}"

@@ -14,6 +14,7 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.scoring.alarms import AGAIN, Alarm, describe
 from subadjacent.scoring.decision import Judgement
 from subadjacent.scoring.evidence import Evidence
+from subadjacent.scoring.habits import Habits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,11 +32,14 @@ class Assessment:
         What the models found, one a series.
     judgements
         What was decided on their scores, one a series.
+    habits
+        What the channels of each series did in training.
     """
 
     table: Table
     evidence: tuple[Evidence, ...]
     judgements: tuple[Judgement, ...]
+    habits: tuple[Habits, ...]
 
     @property
     def series(self) -> tuple[TrainSeries, ...]:
@@ -124,11 +128,13 @@ class Assessment:
             which counts them.
         """
         alarms = []
-        for series, evidence, judgement in zip(
-            self.series, self.evidence, self.judgements, strict=True
+        for series, evidence, judgement, habits in zip(
+            self.series, self.evidence, self.judgements, self.habits, strict=True
         ):
             events = judgement.events(gap, shortest)
-            alarms += describe(series, evidence, judgement, events, channels=channels, again=again)
+            alarms += describe(
+                series, evidence, judgement, habits, events, channels=channels, again=again
+            )
         return alarms
 
     def _scores(self) -> list[NDArray[Any]]:

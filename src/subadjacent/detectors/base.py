@@ -34,6 +34,7 @@ from subadjacent.scoring.alarms import AGAIN, Alarm
 from subadjacent.scoring.calibration import check_threshold, fit_threshold
 from subadjacent.scoring.decision import Decision, Judgement
 from subadjacent.scoring.evidence import Evidence, joined
+from subadjacent.scoring.habits import restore_habits
 from subadjacent.scoring.normal import NormalScores, normal_scores
 from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
 
@@ -41,6 +42,9 @@ log = logging.getLogger(__name__)
 
 NAME_ENTITIES = "pass a dict of name → series"
 """The remedy for rows that do not say whose they are."""
+
+HABITS = "habits"
+"""What the channels' habits are called among a model's arrays."""
 
 # entities named in a warning
 NAMED = 5
@@ -66,6 +70,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         1 for the training rows that are anomalous, else 0.
     normal_scores_ : PerEntity of NormalScores
         What is known of each entity's scores from held-out training rows.
+    habits_ : PerEntity of Habits
+        What each channel of each entity usually does, which explanations compare with.
     held_out_rows_ : int
         How many rows the threshold was set by; not kept when a detector is saved.
     entities_ : tuple of str
@@ -133,7 +139,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         self.channels_ = table.series[0].channels
         self._entities_by_position = table.by_position
         self._named_channels = table.names is not None
-        fitted = learn(method, table.series, self._runtime(watch))
+        fitted, self.habits_ = learn(method, table.series, self._runtime(watch))
         self.models_ = fitted.models
         self.decision_scores_ = np.concatenate(fitted.scores)
         held_out = np.concatenate(fitted.held_out)
@@ -188,7 +194,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         table = self._read(X)
         evidence = tuple(self._evidence(table.series, watch))
         judgements = self._judge(table.series, (found.score for found in evidence))
-        return Assessment(table, evidence, tuple(judgements))
+        habits = tuple(self.habits_.of(one.entity) for one in table.series)
+        return Assessment(table, evidence, tuple(judgements), habits)
 
     def decision_function(self, X: Any) -> Any:
         """One score a row, high = abnormal, in the shape of the input."""
@@ -275,7 +282,10 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             "learned": state.facts,
         }
         parameters = self.get_params(deep=False)
-        saved = Saved(type(self).__name__, parameters, facts, state.arrays)
+        # beside arrays of the method, whatever they are called
+        habits = np.stack([one.table for one in self.habits_])
+        arrays = state.arrays | {HABITS: habits}
+        saved = Saved(type(self).__name__, parameters, facts, arrays)
         save_folder(Path(path), saved)
 
     @classmethod
@@ -302,7 +312,11 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             detector.normal_scores_ = PerEntity(
                 pooled, dict(zip(detector.entities_, others, strict=True))
             )
-            state = State(saved.arrays, facts["learned"])
+            arrays = dict(saved.arrays)
+            detector.habits_ = restore_habits(
+                arrays.pop(HABITS), len(detector.channels_), detector.entities_
+            )
+            state = State(arrays, facts["learned"])
             detector.models_ = detector._restore(state, device)
         return detector
 

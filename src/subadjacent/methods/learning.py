@@ -11,20 +11,30 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.entities import PerEntity
 from subadjacent.data.faults import set_aside
 from subadjacent.data.series import TrainSeries
 from subadjacent.methods.method import Fitted, Method, Model
 from subadjacent.runtime import Runtime
 from subadjacent.scoring.evidence import Reach
+from subadjacent.scoring.habits import Habits, learn_all_habits
 
 log = logging.getLogger(__name__)
 
 
-def learn(method: Method, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
+class Learned(NamedTuple):
+    """What a method came to, and what the channels of each entity usually do."""
+
+    fitted: Fitted
+    habits: PerEntity[Habits]
+
+
+def learn(method: Method, series: Sequence[TrainSeries], run: Runtime) -> Learned:
     """What a method makes of series without their faults; scores are of the rows as they came."""
     learned = [set_aside(one) for one in series]
     fitted = method.fit([part.series for part in learned], run)
@@ -36,7 +46,8 @@ def learn(method: Method, series: Sequence[TrainSeries], run: Runtime) -> Fitted
             _warn(one, faults)
             faulty = np.asarray(faults.any(axis=1))
             scores.append(_as_they_came(one, faulty, own, fitted.models.of(one.entity)))
-    return fitted._replace(scores=scores)
+    habits = learn_all_habits([part.series for part in learned])
+    return Learned(fitted._replace(scores=scores), habits)
 
 
 def _as_they_came(

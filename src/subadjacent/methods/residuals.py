@@ -22,8 +22,7 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.errors import require_number, require_whole
 from subadjacent.methods.method import Fitted, Method, Model, State, require_array
 from subadjacent.runtime import Runtime
-from subadjacent.scoring.alarms import ERROR_FLOOR
-from subadjacent.scoring.evidence import Array, Evidence, Reach
+from subadjacent.scoring.evidence import ERROR_FLOOR, Array, Evidence, Reach
 from subadjacent.scoring.moving import smooth
 
 Rows = NDArray[np.float64]

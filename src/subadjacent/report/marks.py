@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from subadjacent.data.frames import Table
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
-from subadjacent.report.timeline import Timeline, span
+from subadjacent.report.timeline import Timeline
 from subadjacent.scoring.alarms import Alarm
 from subadjacent.scoring.events import join
+from subadjacent.scoring.sentences import lasting
 
 Stretches = list[tuple[int, int]]
 
@@ -66,7 +67,7 @@ def alarm_rows(
                 channel=channels.index(alarm.causes[0].channel) if alarm.causes else 0,
                 when=begin,
                 until=_after(begin, end),
-                lasted=_lasted(alarm.duration, series[which].interval),
+                lasted=lasting(alarm.duration, series[which].interval),
                 often=f"{alarm.times:,} times" if alarm.times > 1 else "",
                 severity=f"{alarm.severity:.1f}"
                 if alarm.severity < 1e4
@@ -88,12 +89,6 @@ def occurrences(alarm: Alarm) -> Stretches:
     # one that was made by hand may have its first and last row alone
     bounds = alarm.occurrences or ((alarm.first, alarm.last),)
     return [(first, last + 1) for first, last in bounds]
-
-
-def _lasted(rows: int, interval: float | None) -> str:
-    if interval is not None:
-        return span(rows * interval)
-    return f"{rows:,} {'row' if rows == 1 else 'rows'}"
 
 
 def _after(start: str, end: str) -> str:

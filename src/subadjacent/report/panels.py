@@ -10,7 +10,6 @@ import numpy as np
 
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.scoring.evidence import Array, Evidence
-from subadjacent.scoring.explanations import EXPLANATIONS
 
 # what traces measure, for those who do not know the models; one that is not here goes without
 ABOUT = {
@@ -111,5 +110,5 @@ def _trace_panel(key: str, name: str) -> Panel:
 
 
 def _about(plain: str) -> str:
-    """What a trace measures; of a view, first what it sees, in the words of its alarms."""
-    return ": ".join(table[plain] for table in (EXPLANATIONS, ABOUT) if plain in table)
+    """What a trace measures, in words."""
+    return ABOUT.get(plain, "")

@@ -141,7 +141,7 @@ def payload(
                 "channel": row.channel,
                 "severity": row.alarm.severity,
                 "when": row.when,
-                "explanation": row.alarm.explanation,
+                "sentence": row.alarm.sentence,
                 "view": _panel_of(row.alarm, views[0].traces),
             }
             for row in table

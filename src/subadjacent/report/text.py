@@ -16,8 +16,9 @@ from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import model_facts
 from subadjacent.report.marks import AlarmRow
-from subadjacent.report.timeline import Timeline, span
+from subadjacent.report.timeline import Timeline
 from subadjacent.scoring.decision import MISFIT
+from subadjacent.scoring.sentences import span
 from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue, FalseShare
 
 # training rows, in multiples of those that a score depends on, that are few to learn from
@@ -38,10 +39,8 @@ def headline(alarms: int, rows: int, entities: int, table: Sequence[AlarmRow]) -
     told = f"{alarms:,} {'alarm' if alarms == 1 else 'alarms'} in {where}; "
     told += "the worst " if alarms > 1 else "it came "
     told += f"{'at' if worst.when.startswith('row') else 'on'} {worst.when}"
-    if worst.alarm.causes:
-        told += f" in channel {worst.alarm.causes[0].channel}"
-    told += f" of {worst.alarm.entity}" if entities > 1 else ""
-    return told + (f": {worst.alarm.explanation}" if worst.alarm.explanation else "")
+    told += f" in {worst.alarm.entity}" if entities > 1 else ""
+    return f"{told}: {worst.alarm.sentence}"
 
 
 def constant_channels(series: Sequence[TrainSeries]) -> list[str]:

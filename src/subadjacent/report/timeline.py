@@ -15,8 +15,6 @@ from subadjacent.data.series import TrainSeries
 
 Kind = Literal["time", "number", "row"]
 
-UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Timeline:
@@ -82,19 +80,6 @@ def timelines(series: Sequence[TrainSeries]) -> list[Timeline]:
     if len({one.kind for one in found}) == 1:
         return found
     return [numbered(one) for one in series]
-
-
-def span(seconds: float) -> str:
-    """A length of time in its two largest units: "1 h 15 min"."""
-    if seconds < 1:
-        return f"{seconds:.3g} s"
-    words, left = [], seconds
-    for size, unit in UNITS:
-        count = int(left // size) if unit != "s" else round(left)
-        if count:
-            words.append(f"{count:,} {unit}")
-        left -= count * size
-    return " ".join(words[:2])
 
 
 def _times(index: Any) -> tuple[NDArray[Any] | None, timedelta | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,13 +11,13 @@ from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import require_whole
+from subadjacent.scoring.causes import Cause, Explainer
 from subadjacent.scoring.decision import Judgement
 from subadjacent.scoring.evidence import Evidence
-from subadjacent.scoring.explanations import EXPLANATIONS
+from subadjacent.scoring.habits import Habits
+from subadjacent.scoring.kinds import UNUSUAL
+from subadjacent.scoring.sentences import also, saw
 
-# added to a channel's usual squared error: one that never moved in training is not explained
-# by its first ripple
-ERROR_FLOOR = 1e-3
 # rows within which the same thing again is the same finding. With half of it a burst that comes
 # every few hundred rows is told twice as often (docs/log.md, "Decisions that hold")
 AGAIN = 1000
@@ -27,23 +26,10 @@ CLOSE = 100
 # how alike events of the same thing are: the cosine of what their channels did. With 0.5 faults of
 # different channels are often taken for one (same entry)
 ALIKE = 0.8
+# a channel that departs by this share of the first one's square is named in the sentence as well
+TOO = 0.3
 # shorter than the profile of any event
 TINY = 1e-12
-
-
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """A channel's part in an alarm, at the row where it was furthest from what was expected.
-
-    ``score`` is its squared departure in units of the usual one, the mean over the alarm;
-    ``expected`` is NaN where the detector expects no value.
-    """
-
-    channel: str
-    score: float
-    at: Any
-    expected: float
-    seen: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +66,25 @@ class Alarm:
         return max(len(self.occurrences), 1)
 
     @property
-    def explanation(self) -> str | None:
-        """What the view saw, in words; None where there is no view."""
-        return None if self.view is None else EXPLANATIONS.get(self.view, self.view)
+    def kind(self) -> str:
+        """What its first cause did: one of ``kinds.KINDS``."""
+        return self.causes[0].kind if self.causes else UNUSUAL
+
+    @property
+    def sentence(self) -> str:
+        """What happened, for people: the same in every output."""
+        told = self.causes[0].sentence if self.causes else saw(self.view)
+        often = f"{self.times:,} times: " if self.times > 1 else ""
+        score = self.causes[0].score if self.causes else 0.0
+        others = [cause.channel for cause in self.causes[1:] if cause.score >= TOO * score]
+        return often + told + also(others)
 
 
 def describe(
     series: TrainSeries,
     evidence: Evidence,
     judgement: Judgement,
+    habits: Habits,
     events: Sequence[tuple[int, int]],
     *,
     channels: int = 5,
@@ -102,12 +98,13 @@ def describe(
     """
     require_whole("channels", channels, least=0)
     require_whole("again", again, least=0)
+    explainer = Explainer.of(series, evidence, habits, judgement.anomalous)
     alarms = []
     for start, stop in judgement.stretches:
         here = [event for event in events if start <= event[0] < stop]
         profiles = [_profile(evidence, *event) for event in here]
         found = findings(here, profiles, again, ALIKE if judgement.fits else 0.0)
-        alarms += [_alarm(series, evidence, judgement, finding, channels) for finding in found]
+        alarms += [_alarm(explainer, judgement, finding, channels) for finding in found]
     return alarms
 
 
@@ -149,15 +146,16 @@ def _profile(evidence: Evidence, start: int, stop: int) -> NDArray[Any]:
 
 
 def _alarm(
-    series: TrainSeries,
-    evidence: Evidence,
+    explainer: Explainer,
     judgement: Judgement,
     events: Sequence[tuple[int, int]],
     channels: int,
 ) -> Alarm:
+    series, evidence = explainer.series, explainer.evidence
     first, last = events[0][0], events[-1][1] - 1
     rows = np.concatenate([np.arange(*event) for event in events])
     peak = int(rows[np.argmax(judgement.normalized[rows])])
+    view, for_good = _view(evidence, rows), _for_good(judgement, first, last)
     return Alarm(
         start=series.label(first),
         end=series.label(last),
@@ -165,13 +163,13 @@ def _alarm(
         severity=float(judgement.normalized[peak]),
         score=float(evidence.score[peak]),
         duration=last + 1 - first,
-        causes=_causes(series, evidence, rows, channels),
+        causes=explainer.causes(events, channels, view=view, for_good=for_good),
         first=first,
         last=last,
         entity=series.entity,
-        view=_view(evidence, rows),
+        view=view,
         occurrences=tuple((start, stop - 1) for start, stop in events),
-        for_good=_for_good(judgement, first, last),
+        for_good=for_good,
     )
 
 
@@ -191,26 +189,3 @@ def _view(evidence: Evidence, rows: NDArray[np.intp]) -> str | None:
     """The view that adds most to the score over the rows; the first of several that tie."""
     sums = {name: evidence.traces[name][rows].sum() for name in evidence.views}
     return max(sums, key=lambda name: sums[name], default=None)
-
-
-def _causes(
-    series: TrainSeries, evidence: Evidence, rows: NDArray[np.intp], most: int
-) -> tuple[Cause, ...]:
-    """The ``most`` channels that explain the rows of a finding best."""
-    by_channel, expected = evidence.by_channel[rows], evidence.expected
-    means = by_channel.mean(axis=0)
-    departures = by_channel
-    if expected is not None:
-        # what each channel did is averaged over rows: where it departed most is not its top
-        departures = np.abs(series.values[rows] - expected[rows])
-    worst = rows[departures.argmax(axis=0)]
-    return tuple(
-        Cause(
-            channel=series.channels[column],
-            score=float(means[column]),
-            at=series.label(int(worst[column])),
-            expected=math.nan if expected is None else float(expected[worst[column], column]),
-            seen=float(series.values[worst[column], column]),
-        )
-        for column in np.argsort(-means, kind="stable")[:most].tolist()
-    )

@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
+# added to a channel's usual squared error: one that never moved in training is not explained
+# by its first ripple
+ERROR_FLOOR = 1e-3
+
 
 class Reach(NamedTuple):
     """The rows around a row that its score depends on.

@@ -9,28 +9,25 @@ Shapes: T rows, C channels.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.entities import PerEntity
 from subadjacent.data.series import TrainSeries
+from subadjacent.errors import InputError
 from subadjacent.ridge.period import channel_periods
+from subadjacent.scoring.references import BLOCK, level_before, same_time
 
 # rows that say enough of what is usual: the last ones of the longest stretch
 ENOUGH = 20_000
-# cycles before and after a row that it is compared with
-CYCLES = 3
-# a cycle must explain so much of a channel's variance to be a rhythm
-RHYTHMIC = 0.5
-# a cycle of several is one if values are this much closer to each other then
-CLOSER = 0.9
-LONGER_CYCLES = (2, 3, 4, 5, 6, 7)
-# rows in a block: the level before a row is the median of the blocks up to 6 before it, but for the
-# one next to it
-BLOCK = 20
-BLOCKS_BEFORE = (2, 3, 4, 5, 6)
+# a cycle must leave no more than this share of a channel's variance to be a rhythm
+LEFT = 0.5
+# two or seven cycles are the cycle if values are so much closer to each other then: a week of days
+LONGER_CYCLES, CLOSER = (2, 7), 0.9
 # the share of training rows, at either end, that lies outside what is usual
 OUTSIDE = 0.025
 RANGE_OUTSIDE = 0.01
@@ -38,6 +35,14 @@ RANGE_OUTSIDE = 0.01
 TOGETHER = 0.5
 # channels compared with all others at a time
 AT_A_TIME = 512
+
+
+class Usual(NamedTuple):
+    """What was expected of some rows, and what they are usually between, (R,) each."""
+
+    expected: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
 
 
 class Habit(NamedTuple):
@@ -58,8 +63,8 @@ class Habit(NamedTuple):
     calm, moving, lively
         The mean step of the irregular part from row to row, over some rows: rarely below
         ``calm``, rarely above ``lively``.
-    still, repeats
-        The longest run of equal values, in rows, and the share of rows that equal the one before.
+    still
+        The longest run of equal values, in rows.
     partner
         Number of the channel whose irregular part goes with it most; -1 where none does.
     slope, apart
@@ -79,15 +84,36 @@ class Habit(NamedTuple):
     moving: float
     lively: float
     still: float
-    repeats: float
     partner: float
     slope: float
     apart: float
 
+    def usual(self, column: NDArray[Any], left_out: NDArray[np.bool_], rows: slice) -> Usual:
+        """What is usual at some rows of a stretch.
+
+        Parameters
+        ----------
+        column
+            The channel's values in the whole stretch.
+        left_out
+            Rows of the stretch that are not usual.
+        rows
+            The rows that are asked for.
+        """
+        if self.cycle:
+            expected = same_time(column, left_out, int(self.cycle), rows)
+        else:
+            expected = level_before(column, left_out, rows)
+        low, high = expected + self.below, expected + self.above
+        # nothing here tells: what it did in training must do
+        unknown = np.isnan(expected)
+        expected[unknown], low[unknown], high[unknown] = self.middle, self.low, self.high
+        return Usual(expected, low, high)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Habits:
-    """What is usual of each channel: ``table`` has one row a field of ``Habit``, (17, C)."""
+    """What is usual of each channel: ``table`` has one row a field of ``Habit``, (16, C)."""
 
     table: NDArray[np.float64]
 
@@ -98,6 +124,38 @@ class Habits:
     def each(self, name: str) -> NDArray[np.float64]:
         """One field of every channel, (C,)."""
         return np.asarray(self.table[Habit._fields.index(name)])
+
+
+def learn_all_habits(series: Sequence[TrainSeries]) -> PerEntity[Habits]:
+    """Of every entity, and of all together for one that was never seen.
+
+    Of that nothing is known but that its values may be any of those seen; the rest is taken from
+    the longest series.
+    """
+    own = [learn_habits(one) for one in series]
+    longest = own[max(range(len(own)), key=lambda number: len(series[number]))]
+    table = longest.table.copy()
+    for name, widest in (("low", np.min), ("least", np.min), ("high", np.max), ("most", np.max)):
+        table[Habit._fields.index(name)] = widest([habits.each(name) for habits in own], axis=0)
+    names = [one.entity for one in series]
+    return PerEntity(
+        Habits(table),
+        {name: habits for name, habits in zip(names, own, strict=True) if name is not None},
+    )
+
+
+def restore_habits(
+    tables: NDArray[Any], channels: int, entities: Sequence[str]
+) -> PerEntity[Habits]:
+    """From the tables of all entities together and of each, as they are saved."""
+    shape = (1 + len(entities), len(Habit._fields), channels)
+    if tables.shape != shape or not np.isfinite(tables).all():
+        raise InputError(f"habits must be finite and of shape {shape}; got {tables.shape}")
+    pooled, *own = map(Habits, tables.astype(np.float64))
+    partners = tables[:, Habit._fields.index("partner")]
+    if ((partners < -1) | (partners >= channels)).any():
+        raise InputError(f"habits must name partners from -1 to {channels - 1}")
+    return PerEntity(pooled, dict(zip(entities, own, strict=True)))
 
 
 def learn_habits(series: TrainSeries) -> Habits:
@@ -111,12 +169,25 @@ def learn_habits(series: TrainSeries) -> Habits:
     steps = np.abs(np.diff(irregular, axis=0, prepend=irregular[:1]))
     calm, moving, lively = np.quantile(_block_means(steps), [0.005, 0.5, 0.995], axis=0)
     partner, slope, apart = _partners(irregular)
-    repeats = (values[1:] == values[:-1]).mean(axis=0) if len(values) > 1 else np.ones_like(low)
-    found = Habit(
-        middle, low, high, values.min(axis=0), values.max(axis=0), cycle, below, above, error,
-        calm, moving, lively, _longest_still(values), repeats, partner, slope, apart,
-    )  # fmt: skip
-    return Habits(np.stack(found))
+    found = {
+        "middle": middle,
+        "low": low,
+        "high": high,
+        "least": values.min(axis=0),
+        "most": values.max(axis=0),
+        "cycle": cycle,
+        "below": below,
+        "above": above,
+        "error": error,
+        "calm": calm,
+        "moving": moving,
+        "lively": lively,
+        "still": _longest_still(values),
+        "partner": partner,
+        "slope": slope,
+        "apart": apart,
+    }
+    return Habits(np.stack([found[name] for name in Habit._fields]))
 
 
 def _positive(size: NDArray[np.float64], irregular: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -126,53 +197,23 @@ def _positive(size: NDArray[np.float64], irregular: NDArray[np.float64]) -> NDAr
 
 
 def _irregular(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Rows in each channel's cycle, and what a cycle or the level before leaves, (T', C)."""
+    """Rows in each channel's cycle, 0 without one, and what that or the level before leaves."""
     rows, channels = values.shape
-    against_level = values - _level_before(values)
-    cycle = np.zeros(channels)
-    irregular = against_level
-    variance = np.var(values, axis=0)
+    everything, none = slice(0, rows), np.zeros(rows, dtype=bool)
+    cycles, irregular = np.zeros(channels), np.empty_like(values)
     for channel, period in enumerate(channel_periods(values)):
-        if not period:
-            continue
         own = values[:, channel]
-        best = period
-        left = _left_of(own, best)
-        for times in LONGER_CYCLES:
-            if times * period > rows // 4:
+        left = own - level_before(own, none, everything)
+        best = LEFT * float(np.var(own))
+        for times in (1, *LONGER_CYCLES):
+            if period is None or times * period > rows // 4:
                 break
-            longer = _left_of(own, times * period)
-            if np.mean(np.square(longer)) < CLOSER**2 * np.mean(np.square(left)):
-                best, left = times * period, longer
-        if np.mean(np.square(left)) < (1 - RHYTHMIC) * variance[channel]:
-            cycle[channel] = best
-            irregular[:, channel] = left
-    return cycle, irregular
-
-
-def _left_of(values: NDArray[np.float64], period: int) -> NDArray[np.float64]:
-    """What the same time of the cycles around leaves of each value, (T,)."""
-    rows = len(values)
-    most = min(CYCLES, (rows // period - 1) // 2) or 1
-    shifts = [k * period for k in range(-most, most + 1) if k]
-    # rows near an end are compared with cycles on the other side
-    places = np.arange(rows) + np.array(shifts)[:, None]
-    span = (2 * most + 1) * period
-    places = np.where(places < 0, places + span, np.where(places >= rows, places - span, places))
-    places = np.clip(places, 0, rows - 1)
-    return np.asarray(values - np.median(values[places], axis=0))
-
-
-def _level_before(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The median of the rows some way before each row, (T, C)."""
-    rows = len(values)
-    starts = np.arange(0, rows, BLOCK)
-    blocks = np.stack([np.median(values[start : start + BLOCK], axis=0) for start in starts])
-    before = np.arange(len(blocks))[:, None] - np.array(BLOCKS_BEFORE)
-    # the first blocks have none before them: the ones after must do
-    before = np.where(before < 0, np.arange(len(blocks))[:, None] + np.array(BLOCKS_BEFORE), before)
-    level = np.median(blocks[np.clip(before, 0, len(blocks) - 1)], axis=1)
-    return np.repeat(level, BLOCK, axis=0)[:rows]
+            of_cycle = own - same_time(own, none, times * period, everything)
+            square = float(np.mean(np.square(of_cycle)))
+            if square < best:
+                cycles[channel], left, best = times * period, of_cycle, CLOSER**2 * square
+        irregular[:, channel] = left
+    return cycles, irregular
 
 
 def _block_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -210,6 +251,8 @@ def _partners(
         strength = likeness[np.arange(len(best)), best]
         together = np.abs(strength) >= TOGETHER
         partner[some] = np.where(together, best, -1)
-        slope[some] = np.where(together, strength * size[some] / np.where(size[best] > 0, size[best], 1), 0)
+        slope[some] = np.where(
+            together, strength * size[some] / np.where(size[best] > 0, size[best], 1), 0
+        )
         apart[some] *= np.where(together, np.sqrt(np.clip(1 - strength**2, 1e-6, None)), 1)
     return partner, slope, apart

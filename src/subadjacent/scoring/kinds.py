@@ -9,14 +9,13 @@ Shapes: R rows of the window that is looked at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.scoring.at_this_time import Usual, usual_at
-from subadjacent.scoring.habits import Habit, longest_run
+from subadjacent.scoring.habits import Habit, Usual, longest_run
 
 SPIKE = "spike"
 OUT_OF_RANGE = "out of range"
@@ -49,13 +48,15 @@ AROUND = 10
 # rows that a channel which never stands still must stand still for, at least, and how many times
 # as long as it ever did
 LEAST_STILL, STILL_TIMES = 20, 3
-# the longest run of equal values and the share of repeats of a channel that never stands still
-NEVER_STILL, REPEATS = 5, 0.05
+# the longest run of equal values of a channel that never stands still
+NEVER_STILL = 5
 # it is the level that departs if this share of the rows that are out, less the others, is on one
 # side; or if so many rows of the event are beyond all that was seen in training
 ONE_SIDED, BEYOND = 0.7, 0.3
 # rows that are out, or beyond what was seen, that are no chance
 FEW = 5
+# rows out of so many in a row that are out where a departure begins: one is chance
+FOLLOWED, WITHIN = 3, 5
 # rows whose mean is a level, and how far before an event it may have begun to move
 LEVEL_ROWS, MOVES_FROM = 20, 120
 # share of the whole way that a level goes within a step; a drift goes less
@@ -114,7 +115,7 @@ class ChannelEvent:
 
     def usual(self) -> Usual:
         """What is usual at the rows that are looked at."""
-        return usual_at(self.column, self.left_out, self.habit, self.rows)
+        return self.habit.usual(self.column, self.left_out, self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,10 @@ class Departure:
     onset: int
     lasted: int
     steps: float
+
+    def later(self, rows: int) -> Departure:
+        """The same, in a series whose stretch begins at a later row."""
+        return replace(self, row=self.row + rows, onset=self.onset + rows)
 
 
 def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departure:
@@ -212,7 +217,7 @@ class _Signs:
             missing=int(np.sum(missing)),
             still=longest_run(values)[1],
             out=len(out),
-            onset=beside.start + int(out[0]) if len(out) else here.start,
+            onset=beside.start + _onset(out) if len(out) else here.start,
             side=float(np.sign(sizes[beside][out]).mean()) if len(out) else 0.0,
             size=size,
             beyond=int(((values < habit.least) | (values > habit.most)).sum()),
@@ -253,6 +258,12 @@ def _kind(event: ChannelEvent, signs: _Signs) -> str:
     return BROKEN_RHYTHM if habit.cycle and signs.out >= FEW else UNUSUAL
 
 
+def _onset(out: NDArray[np.intp]) -> int:
+    """The first of the rows that are out that is followed by others, or else the first."""
+    followed = out[: -FOLLOWED + 1][out[FOLLOWED - 1 :] - out[: -FOLLOWED + 1] < WITHIN]
+    return int(followed[0] if len(followed) else out[0])
+
+
 def _level_departs(event: ChannelEvent, signs: _Signs) -> bool:
     """Whether all of the channel has moved to one side, rather than some of its rhythm."""
     if signs.beyond > BEYOND * (event.last - event.first):
@@ -264,15 +275,14 @@ def _level_departs(event: ChannelEvent, signs: _Signs) -> bool:
 
 def is_stuck(still: int, habit: Habit) -> bool:
     """Whether a run of equal values is far longer than a channel that never stands still has."""
-    never_still = habit.still <= NEVER_STILL and habit.repeats <= REPEATS
-    return never_still and still >= max(LEAST_STILL, STILL_TIMES * habit.still)
+    return habit.still <= NEVER_STILL and still >= max(LEAST_STILL, STILL_TIMES * habit.still)
 
 
 def _from_around(irregular: NDArray[np.float64]) -> NDArray[np.float64]:
     """How far each row stands from the median of the rows around it."""
     places = np.arange(len(irregular))[:, None] + np.arange(-AROUND, AROUND + 1)
     around = irregular[np.clip(places, 0, len(irregular) - 1)]
-    return np.abs(irregular - np.median(around, axis=1))
+    return np.asarray(np.abs(irregular - np.median(around, axis=1)))
 
 
 def _step_share(sizes: NDArray[np.float64], here: slice) -> float:

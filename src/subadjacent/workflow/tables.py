@@ -92,8 +92,9 @@ def alarm_table(alarms: Sequence[Alarm]) -> pl.DataFrame:
             "seen": alarm.causes[0].seen,
             "expected": alarm.causes[0].expected,
             "channels": " ".join(cause.channel for cause in alarm.causes),
+            "kind": alarm.kind,
+            "sentence": alarm.sentence,
             "view": alarm.view,
-            "explanation": alarm.explanation,
         }
         for alarm in alarms
     ]
@@ -101,7 +102,7 @@ def alarm_table(alarms: Sequence[Alarm]) -> pl.DataFrame:
         "entity": pl.String, "start": pl.String, "end": pl.String, "peak": pl.String,
         "rows": pl.Int64, "times": pl.Int64, "for_good": pl.Boolean, "severity": pl.Float64,
         "channel": pl.String, "seen": pl.Float64, "expected": pl.Float64, "channels": pl.String,
-        "view": pl.String, "explanation": pl.String,
+        "kind": pl.String, "sentence": pl.String, "view": pl.String,
     }  # fmt: skip
     table = pl.DataFrame(rows, schema=schema)
     return table if any(alarm.entity for alarm in alarms) else table.drop("entity")
@@ -114,7 +115,8 @@ def alarm_record(alarm: Alarm, misfits: Sequence[str | None] = ()) -> dict[str, 
     """
     said = {
         "times": alarm.times,
-        "explanation": alarm.explanation,
+        "kind": alarm.kind,
+        "sentence": alarm.sentence,
         "fits": alarm.entity not in misfits,
     }
     record: dict[str, Any] = as_json(asdict(alarm) | said)

@@ -21,8 +21,7 @@ from subadjacent.data.windows import Stack, stack
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Model, State
 from subadjacent.networks.network import Attentive, Network, WindowEvidence
-from subadjacent.scoring.alarms import ERROR_FLOOR
-from subadjacent.scoring.evidence import Array, Evidence, Reach
+from subadjacent.scoring.evidence import ERROR_FLOOR, Array, Evidence, Reach
 from subadjacent.scoring.network import RowEvidence, judge_rows
 from subadjacent.scoring.paper import CONTRIBUTION, PaperScore, blockwise
 from subadjacent.training.history import Epoch, encode_history

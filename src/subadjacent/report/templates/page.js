@@ -134,7 +134,7 @@ function tell(low, high, piece) {
   const every = piece.step === 1 ? "every row" : `lowest and highest of every ${piece.step} rows`;
   byId("stretch").textContent = `${nameOf(low)} to ${nameOf(high)} · ${every}${learned(low, high)}`;
   const alarm = payload.alarms[current];
-  const why = alarm?.explanation ? `: ${alarm.explanation}` : "";
+  const why = alarm ? `: ${alarm.sentence}` : "";
   byId("detail-title").textContent = alarm ? `Alarm ${current + 1} of ${payload.alarms.length}${why}` : "Detail";
   for (const figure of document.querySelectorAll("[data-panel]")) {
     figure.toggleAttribute("data-raised", figure.dataset.panel === alarm?.view);

@@ -1,4 +1,4 @@
-"""What a channel usually is at some rows: at the same time of earlier cycles, or just before.
+"""What a channel was at the same time of other cycles, or just before: what rows compare with.
 
 Rows of alarms take no part: what is usual does not follow what is not.
 
@@ -7,60 +7,29 @@ Shapes: T rows of a stretch, R rows that are asked for.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.scoring.habits import BLOCK, Habit
-
 # cycles that a row is compared with, the latest ones first; and as many as may be gone through to
 # find one without an alarm
 CYCLES, FARTHEST = 6, 24
+# rows whose median is a level
+BLOCK = 20
 # blocks before a row, but for the one next to it, that say what its level is
 NEAREST_BLOCK, FARTHEST_BLOCK = 2, 6
 
 Column = NDArray[Any]
+Left = NDArray[np.bool_]
 Rows = NDArray[np.float64]
 
 
-class Usual(NamedTuple):
-    """What was expected of some rows, and what it is usually between, (R,) each."""
+def same_time(column: Column, left_out: Left, cycle: int, rows: slice) -> Rows:
+    """The median of the latest cycles before each row, or of the first after it; NaN without.
 
-    expected: Rows
-    low: Rows
-    high: Rows
-
-
-def usual_at(column: Column, left_out: NDArray[np.bool_], habit: Habit, rows: slice) -> Usual:
-    """What is usual at some rows of a stretch of one channel.
-
-    Parameters
-    ----------
-    column
-        The channel's values, (T,).
-    left_out
-        Rows that are not usual, (T,).
-    habit
-        What it did in training.
-    rows
-        The rows that are asked for.
+    ``left_out`` are rows of the stretch that are not usual, (T,).
     """
-    if habit.cycle:
-        expected = _same_time(column, left_out, int(habit.cycle), rows)
-    else:
-        expected = _level_before(column, left_out, rows)
-    unknown = np.isnan(expected)
-    low, high = expected + habit.below, expected + habit.above
-    # nothing here tells: what it did in training must do
-    expected[unknown], low[unknown], high[unknown] = habit.middle, habit.low, habit.high
-    return Usual(expected, low, high)
-
-
-def _same_time(
-    column: Column, left_out: NDArray[np.bool_], cycle: int, rows: slice
-) -> Rows:
-    """The median of the latest cycles before each row, or of the first after it; NaN without."""
     asked = np.arange(rows.start, rows.stop)
     expected = _median_at(column, left_out, asked, range(-cycle, -(CYCLES + 1) * cycle, -cycle))
     for shifts in (
@@ -74,9 +43,7 @@ def _same_time(
     return expected
 
 
-def _median_at(
-    column: Column, left_out: NDArray[np.bool_], rows: NDArray[np.int64], shifts: range
-) -> Rows:
+def _median_at(column: Column, left_out: Left, rows: NDArray[np.int64], shifts: range) -> Rows:
     """The median of the rows so far away that are there and usual; NaN where there is none."""
     places = rows + np.array(shifts)[:, None]
     there = (places >= 0) & (places < len(column))
@@ -93,7 +60,7 @@ def _median(values: Rows) -> Rows:
     return np.asarray((ordered[(counts - 1) // 2, columns] + ordered[counts // 2, columns]) / 2)
 
 
-def _level_before(column: Column, left_out: NDArray[np.bool_], rows: slice) -> Rows:
+def level_before(column: Column, left_out: Left, rows: slice) -> Rows:
     """The median of some blocks before each row, or of the last usual ones; NaN without."""
     first = max(rows.start // BLOCK - FARTHEST_BLOCK, 0)
     levels = _block_levels(column, left_out, first * BLOCK, rows.stop)
@@ -115,7 +82,7 @@ def _level_before(column: Column, left_out: NDArray[np.bool_], rows: slice) -> R
     return np.asarray(level[blocks])
 
 
-def _block_levels(column: Column, left_out: NDArray[np.bool_], first: int, last: int) -> Rows:
+def _block_levels(column: Column, left_out: Left, first: int, last: int) -> Rows:
     """The median of the usual rows of each block; NaN where there is none."""
     blocks = -(-(last - first) // BLOCK)
     values = np.full(blocks * BLOCK, np.nan)
