@@ -96,7 +96,8 @@ def sentence(
     told = f"{channel} {said.format(seen=value, partner=other)}"
     if low <= seen <= high:
         return told
-    usual = f"{told}, usually {number(low, step)} to {number(high, step)}"
+    bounds = dict.fromkeys((number(low, step), number(high, step)))
+    usual = f"{told}, usually {' to '.join(bounds)}"
     if kind == PARTED:
         return f"{usual} when {other} is as it was"
     return f"{usual} at this time" if at_this_time else usual
