@@ -193,9 +193,7 @@ class _Signs:
     steps: float  # the mean step from row to row, in units of the usual one
     step_share: float  # share of the way that the level goes at once
     afterwards: float  # median of the rows after the event; 0 where there are none
-    relation: float  # share of the largest move that is the usual one of a channel that never moved
-TINY = 1e-3
-# how many times as far the relation departs as the channel itself
+    relation: float  # how many times as far the relation departs as the channel itself
 
     @classmethod
     def of(
