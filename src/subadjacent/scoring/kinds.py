@@ -246,7 +246,8 @@ def _kind(event: ChannelEvent, signs: _Signs) -> str:
     if noisier and abs(signs.side) <= ONE_SIDED:
         return NOISIER
     if _level_departs(event, signs):
-        if signs.step_share < STEP:
+        # within a cycle, the rhythm itself comes and goes little by little
+        if signs.step_share < STEP and lasted >= habit.cycle:
             return DRIFT
         if event.for_good or signs.afterwards * np.sign(signs.size) > STAYS * abs(signs.size):
             return FOR_GOOD
