@@ -52,6 +52,10 @@ class Blocks(Model):
     def reach(self) -> Reach:
         return Reach(2 * self.size, self.after, self.size)
 
+    @property
+    def typical_values(self) -> Array:
+        return np.array([1.0, 20.0, 300.0, 4000.0])
+
     def assess(self, rows: Array) -> Evidence:
         block = np.arange(len(rows)) // self.size
         sums = np.bincount(block, rows.sum(axis=1))

@@ -28,6 +28,10 @@ class Largest(Model):
     def reach(self) -> Reach:
         return Reach(self.before, self.after)
 
+    @property
+    def typical_values(self) -> Array:
+        return np.array([1.0, 6.0])
+
     def assess(self, rows: Array) -> Evidence:
         n = len(rows)
         after = n if self.after is None else self.after

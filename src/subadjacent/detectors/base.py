@@ -11,6 +11,7 @@ import logging
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.frames import Table
 from subadjacent.data.inputs import read
+from subadjacent.data.missing import require_values, stand_in
 from subadjacent.data.series import TrainSeries, common_interval
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
@@ -125,6 +127,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         require_whole("fill_limit", self.fill_limit, least=0)
         self._check_adapt_after()
         table = self._read(X, reset=True)
+        for one in table.series:
+            require_values(one, "X" if one.entity is None else f"X[{one.entity!r}]")
         # before anything is learned: a mistake here must not cost a training
         method = self._method()
         threshold = choose_threshold(self.contamination, common_interval(table.series))
@@ -161,21 +165,23 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         scores: NDArray[Any],
         entity: str | None = None,
         stretches: Sequence[tuple[int, int]] | None = None,
+        missing: NDArray[np.bool_] | None = None,
     ) -> Judgement:
         """Decide on scores of one series that were computed already, all its rows in order.
 
-        ``stretches`` are bounds of its unbroken stretches, where there are several.
+        ``stretches`` are bounds of its unbroken stretches, where there are several; ``missing``
+        are rows in which a channel is missing for long, where there are any.
         """
         model = self.models_.of(entity)
         return self.decision.judge(
-            scores, entity, stretches, blur=model.blur, hindsight=model.reach.after != 0
+            scores, entity, stretches, missing, blur=model.blur, hindsight=model.reach.after != 0
         )
 
     def _judge(
         self, series: Sequence[TrainSeries], scores: Iterable[NDArray[Any]]
     ) -> list[Judgement]:
         return [
-            self.judge(found, one.entity, one.stretches)
+            self.judge(found, one.entity, one.stretches, one.missing_rows)
             for one, found in zip(series, scores, strict=True)
         ]
 
@@ -243,12 +249,12 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         return found.alarms(gap=gap, shortest=shortest, channels=channels, again=again)
 
     def _evidence(self, series: Sequence[TrainSeries], watch: Watch = ignore) -> Iterator[Evidence]:
-        """What the models find in each series, every stretch assessed once."""
+        """What the models find in each series, every unbroken part assessed once."""
         self._warn_of_strangers(series)
         done, total = 0, sum(map(len, series))
         for one in series:
             model, parts = self.models_.of(one.entity), []
-            for start, stop in one.stretches:
+            for start, stop in one.parts:
                 parts.append(model.assess(one.values[start:stop]))
                 done += stop - start
                 watch(Progress("scoring", done, total, "rows"))
@@ -327,6 +333,10 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         if not reset:
             self._check_names(table)
             self._check_entities(table)
+            filled = (
+                stand_in(one, self.models_.of(one.entity).typical_values) for one in table.series
+            )
+            table = replace(table, series=tuple(filled))
         return table
 
     def _check_adapt_after(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ class PiecewiseScorer:
         Fitted; one that ``can_score_in_parts``.
     least
         Wait for so many new rows before looking at them. A few rows do not tell how fast
-        their clock ticks, or whether a value is missing for long.
+        their clock ticks.
     reach
         What ``reach_of`` gives, where it is known: with many entities it takes a while.
     """
@@ -59,13 +60,15 @@ class PiecewiseScorer:
         self._detector = detector
         self._after = after
         # a missing value takes the one before it, which must be there too
-        self._before = before + detector.fill_limit + 1
+        self._margin = detector.fill_limit + 1
+        self._before = before + self._margin
         self._least = least
         self._kept: Any = None
         self._done = 0  # rows of what is kept whose scores were given already
         self._seen = 0  # rows of what is kept that were looked at already
         self._gone = 0  # rows that are no longer kept
         self._starts = {0}  # first rows of stretches, of all rows so far
+        self._missing = np.zeros(0, dtype=bool)  # of every row whose score was given
 
     def push(self, frame: Any) -> NDArray[Any]:
         """Take the next rows (a frame); give the scores that became final."""
@@ -74,13 +77,18 @@ class PiecewiseScorer:
         if len(rows) - self._seen < self._least:
             return np.empty(0)
         series, scores = self._look(rows)
-        self._note_starts(series)
-        start, stop = series.stretches[-1]
+        start = series.stretches[-1][0]
+        # whether what is missing in the last rows will be for long, only later ones tell
+        settled = max(len(rows) - self._detector.fill_limit, start)
+        begin = max(first for first, _ in series.parts if first < settled or first == start)
         # no later row can change these
-        final = max(stop - self._after, start)
-        fresh = scores[self._done : final]
+        final = max(settled - self._after, begin)
+        fresh = self._give(series, scores, final)
         # at a multiple, so that windows stand where they would with all rows at once
-        first = start + max(final - self._before - start, 0) // self._every * self._every
+        first = begin + max(final - self._before - begin, 0) // self._every * self._every
+        if first == begin:
+            within = max(at for at in series.starts if at <= begin)
+            first = max(begin - self._margin, within)
         self._kept, self._done, self._seen = rows[first:], final - first, len(rows) - first
         self._gone += first
         return fresh
@@ -89,9 +97,7 @@ class PiecewiseScorer:
         """Scores of the rows that were still open."""
         if self._kept is None:
             return np.empty(0)
-        series, scores = self._look(self._kept)
-        self._note_starts(series)
-        rest = scores[self._done :]
+        rest = self._give(*self._look(self._kept), len(self._kept))
         self._kept, self._done, self._seen, self._gone = None, 0, 0, 0
         return rest
 
@@ -100,9 +106,20 @@ class PiecewiseScorer:
         """First rows of the unbroken stretches among all rows so far."""
         return sorted(self._starts)
 
-    def _note_starts(self, series: TrainSeries) -> None:
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Whether a channel is missing for long, of every row whose score was given."""
+        return self._missing
+
+    def _give(self, series: TrainSeries, scores: NDArray[Any], final: int) -> NDArray[Any]:
+        """Scores that are new up to a row; notes what else the judgement needs of these rows."""
         # what is kept begins within a stretch
         self._starts.update(self._gone + start for start, _ in series.stretches[1:])
+        fresh = slice(self._done, final)
+        missing = series.missing_rows
+        found = np.zeros(final - self._done, bool) if missing is None else missing[fresh]
+        self._missing = np.concatenate([self._missing, found])
+        return scores[fresh]
 
     def _look(self, rows: Any) -> tuple[TrainSeries, NDArray[Any]]:
         try:
@@ -112,7 +129,18 @@ class PiecewiseScorer:
                 raise
             came = f"{error.came} (rows counted from row {self._gone})"
             raise InputError.of(error.argument, error.rule, came, error.remedy) from error
+        series = self._with_known(series)
         return series, next(self._detector._evidence([series])).score
+
+    def _with_known(self, series: TrainSeries) -> TrainSeries:
+        """The series with what was missing by the rows that are no longer there."""
+        known = self._missing[self._gone : self._gone + self._done]
+        if not known.any():
+            return series
+        missing = np.zeros(series.values.shape, bool) if series.missing is None else series.missing
+        # in which channel, is not asked: parts begin where they did
+        missing[: self._done] |= known[:, None]
+        return replace(series, missing=missing)
 
 
 def _below(first: Any, second: Any) -> Any:
