@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -136,3 +136,66 @@ def test_faults_of_many_channels_are_one_warning(caplog: pytest.LogCaptureFixtur
     # the channel that has most of them is named
     assert message.startswith("2 of 400 values of 'channel_2', and some of 1 more channel, lie far")
     assert "9999.0 at 50" in message
+
+
+def holed(*bad: int) -> TrainSeries:
+    """Rows 20 to 59 without a value of their own, a large one in its place."""
+    whole = rows(*bad)
+    missing = np.zeros(whole.values.shape, dtype=bool)
+    missing[20:60, 0] = True
+    whole.values[20:60, 0] = 777.0
+    return replace(whole, missing=missing)
+
+
+def test_what_is_missing_for_long_is_not_learned_from_by_hand() -> None:
+    given: list[TrainSeries] = []
+    fitted = learn(Recording(given, before=3, after=1), [holed()], Runtime())
+    assert len(given[0]) == 360
+    assert given[0].values.max() == 7
+    assert given[0].starts == (0, 20, 60)
+    # the rows left out are scored by themselves, with what is typical in place of what is missing
+    wanted = np.full(400, 5.0)
+    wanted[20:60] = 7
+    assert fitted.scores[0].tolist() == wanted.tolist()
+    # and say nothing of what is normal
+    assert fitted.held_out.tolist() == [5.0] * 360
+
+
+def test_faults_beside_what_is_missing_are_found_where_they_are(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    given: list[TrainSeries] = []
+    with caplog.at_level(logging.WARNING):
+        fitted = learn(Recording(given, before=3, after=1), [holed(61)], Runtime())
+    assert given[0].values.max() == 7
+    # one row before it, three after; not across the end of what is missing
+    assert np.flatnonzero(fitted.scores[0] > 100).tolist() == [60, 61, 62, 63, 64]
+    missing, fault = caplog.messages
+    assert missing == (
+        "40 of 400 values of 'calm' are missing for more rows than are filled (fill_limit), the "
+        "first of them at 20: they are not learned from, and an alarm"
+    )
+    assert fault.startswith("1 of 400 values of 'spoiled' lie far")
+    assert "9999.0 at 61" in fault
+
+
+def test_missing_values_of_many_channels_are_one_warning(caplog: pytest.LogCaptureFixture) -> None:
+    series = replace(holed(), entity="pump")
+    assert series.missing is not None
+    series.missing[30:90, 1] = True
+    with caplog.at_level(logging.WARNING):
+        learn(Recording([]), [series], Runtime())
+    (message,) = caplog.messages
+    assert message.startswith(
+        "60 of 400 values of 'spoiled' of pump, and some of 1 more channel, are missing for more"
+    )
+    assert "first of them at 30" in message
+
+
+def test_where_few_rows_have_all_values_all_are_learned_from() -> None:
+    series, given = holed(), list[TrainSeries]()
+    assert series.missing is not None
+    series.missing[100:300, 1] = True
+    fitted = learn(Recording(given), [series], Runtime())
+    assert len(given[0]) == 400
+    assert fitted.scores[0].tolist() == [5.0] * 400
