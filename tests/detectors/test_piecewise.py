@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from subadjacent import (
@@ -52,7 +52,7 @@ class Blocks(Model):
 
     @property
     def reach(self) -> Reach:
-        return Reach(2 * self.size, self.after, self.size)
+        return Reach(2 * self.size - 1, self.after, self.size)
 
     @property
     def typical_values(self) -> Array:
@@ -203,6 +203,15 @@ def test_parts_tell_what_is_missing_for_long_and_score_it_as_the_whole(
     fill_limit=st.integers(0, 4),
     part=st.integers(1, 40),
 )
+# what is kept after 60 rows begins with the last 4 rows of the first gap, which by themselves would
+# be a short one: blocks would then begin with the second
+@example(gaps=[(11, 29, 0), (40, 40, 1)], break_at=None, size=5, fill_limit=4, part=60)
+# a short gap across the end of a long one takes a value from within the long one
+@example(gaps=[(10, 30, 0), (37, 4, 1)], break_at=None, size=1, fill_limit=4, part=45)
+# a short gap takes the first value that is kept
+@example(gaps=[(16, 4, 1)], break_at=None, size=1, fill_limit=4, part=24)
+# after 40 rows a gap seems to end, and goes on in another channel
+@example(gaps=[(10, 27, 0), (37, 24, 1)], break_at=None, size=4, fill_limit=3, part=40)
 def test_any_gaps_in_any_parts_are_scored_as_the_whole(
     gaps: list[tuple[int, int, int]], break_at: int | None, size: int, fill_limit: int, part: int
 ) -> None:

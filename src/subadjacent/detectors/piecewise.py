@@ -60,8 +60,7 @@ class PiecewiseScorer:
         self._detector = detector
         self._after = after
         # a missing value takes the one before it, which must be there too
-        self._margin = detector.fill_limit + 1
-        self._before = before + self._margin
+        self._before = before + detector.fill_limit
         self._least = least
         self._kept: Any = None
         self._done = 0  # rows of what is kept whose scores were given already
@@ -87,8 +86,8 @@ class PiecewiseScorer:
         # at a multiple, so that windows stand where they would with all rows at once
         first = begin + max(final - self._before - begin, 0) // self._every * self._every
         if first == begin:
-            within = max(at for at in series.starts if at <= begin)
-            first = max(begin - self._margin, within)
+            # what is missing in the first rows of a part may take a value of the part before it
+            first = max(begin - self._detector.fill_limit, 0)
         self._kept, self._done, self._seen = rows[first:], final - first, len(rows) - first
         self._gone += first
         return fresh
