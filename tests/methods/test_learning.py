@@ -172,8 +172,8 @@ def test_faults_beside_what_is_missing_are_found_where_they_are(
     assert np.flatnonzero(fitted.scores[0] > 100).tolist() == [60, 61, 62, 63, 64]
     missing, fault = caplog.messages
     assert missing == (
-        "40 of 400 values of 'calm' are missing for more rows than are filled (fill_limit), the "
-        "first of them at 20: they are not learned from, and an alarm"
+        "40 of 400 values of 'calm' are missing in gaps longer than fill_limit, the first of them "
+        "at 20: these rows are alarms, and not learned from"
     )
     assert fault.startswith("1 of 400 values of 'spoiled' lie far")
     assert "9999.0 at 61" in fault
@@ -187,15 +187,19 @@ def test_missing_values_of_many_channels_are_one_warning(caplog: pytest.LogCaptu
         learn(Recording([]), [series], Runtime())
     (message,) = caplog.messages
     assert message.startswith(
-        "60 of 400 values of 'spoiled' of pump, and some of 1 more channel, are missing for more"
+        "60 of 400 values of 'spoiled' of pump, and some of 1 more channel, are missing in gaps"
     )
     assert "first of them at 30" in message
 
 
-def test_where_few_rows_have_all_values_all_are_learned_from() -> None:
+def test_where_few_rows_have_all_values_all_are_learned_from(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     series, given = holed(), list[TrainSeries]()
     assert series.missing is not None
     series.missing[100:300, 1] = True
-    fitted = learn(Recording(given), [series], Runtime())
+    with caplog.at_level(logging.WARNING):
+        fitted = learn(Recording(given), [series], Runtime())
+    assert caplog.messages[0].endswith("too many to leave out: learned from with gaps filled")
     assert len(given[0]) == 400
     assert fitted.scores[0].tolist() == [5.0] * 400

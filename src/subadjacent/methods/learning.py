@@ -38,7 +38,7 @@ def learn(method: Method, series: Sequence[TrainSeries], run: Runtime) -> Fitted
     ):
         model, found = fitted.models.of(one.entity), own
         if one.missing is not None:
-            _warn_of_missing(one, one.missing)
+            _warn_of_missing(one, one.missing, left_out=rows is not None)
         if faults is not None:
             _warn(one, faults if rows is None else _spread(faults, rows))
             found = _as_they_came(came, np.asarray(faults.any(axis=1)), own, model)
@@ -93,17 +93,21 @@ def _reached(rows: NDArray[np.int64], length: int, reach: Reach) -> NDArray[np.b
     return np.asarray(np.cumsum(changes[:-1]) > 0)
 
 
-def _warn_of_missing(series: TrainSeries, missing: NDArray[np.bool_]) -> None:
+def _warn_of_missing(
+    series: TrainSeries, missing: NDArray[np.bool_], *, left_out: bool
+) -> None:
+    """Say how many values were missing for long, and whether their rows were learned from."""
     worst, rows, others = _most(missing)
     log.warning(
-        "%d of %d values of %r%s%s are missing for more rows than are filled (fill_limit), the "
-        "first of them at %s: they are not learned from, and an alarm",
+        "%d of %d values of %r%s%s are missing in gaps longer than fill_limit, the first of them "
+        "at %s: these rows are alarms, and %s",
         len(rows),
         len(missing),
         series.channels[worst],
         f" of {series.entity}" if series.entity is not None else "",
         others,
         series.label(int(rows[0])),
+        "not learned from" if left_out else "too many to leave out: learned from with gaps filled",
     )
 
 
