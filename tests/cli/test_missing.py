@@ -92,8 +92,10 @@ def test_a_column_without_any_value_is_an_alarm_over_the_whole_file(
         ("gone.csv", "column 'flow' is missing in 900 of 900: drop the column\n"),
         (
             "mostly.csv",
-            "column 'flow' is missing in 600 of 900: drop the column, or raise fill_limit in a "
-            "--config file\n",
+            (
+                "column 'flow' is missing in 600 of 900: drop the column, or raise fill_limit in a "
+                "--config file\n"
+            ),
         ),
     ],
 )

@@ -61,7 +61,6 @@ def test_without_missing_values_parts_are_stretches() -> None:
     assert TrainSeries(rows(0), missing=np.ones((0, 2), bool)).parts == ((0, 0),)
 
 
-
 def test_channels_are_numbered_when_they_have_no_names() -> None:
     assert TrainSeries(rows(2, 3)).channels == ("channel_0", "channel_1", "channel_2")
     assert TrainSeries(rows(2), channels=("a", "b")).channels == ("a", "b")

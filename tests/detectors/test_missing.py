@@ -101,7 +101,7 @@ def test_a_hole_in_the_training_rows_is_named_an_alarm_and_not_learned_from(
     with caplog.at_level(logging.WARNING):
         detector = MagnitudeDetector().fit(holed(plant.train))
     (said,) = caplog.messages
-    assert said.startswith("50 of 1000 values of 'channel_1' are missing in gaps longer than fill_l")
+    assert said.startswith("50 of 1000 values of 'channel_1' are missing in gaps longer")
     assert detector.labels_[HOLE].all()
     np.testing.assert_array_equal(detector.labels_, detector.predict(holed(plant.train)))
     known = np.delete(plant.train, np.r_[HOLE], axis=0)

@@ -195,9 +195,7 @@ def test_parts_tell_what_is_missing_for_long_and_score_it_as_the_whole(
 
 
 @given(
-    gaps=st.lists(
-        st.tuples(st.integers(0, 79), st.integers(1, 25), st.integers(0, 3)), max_size=6
-    ),
+    gaps=st.lists(st.tuples(st.integers(0, 79), st.integers(1, 25), st.integers(0, 3)), max_size=6),
     break_at=st.none() | st.integers(1, 79),
     size=st.integers(1, 6),
     fill_limit=st.integers(0, 4),

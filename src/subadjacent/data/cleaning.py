@@ -13,6 +13,7 @@ from subadjacent.errors import InputError
 # squares of anything larger leave float64's range when they are summed
 LARGEST = 1e100
 
+
 class Cleaned(NamedTuple):
     """Finite values, and which of them were missing for long, (T, C); None where none were."""
 
@@ -104,9 +105,7 @@ def _long(
     return long
 
 
-def _check_size(
-    values: NDArray[Any], missing: NDArray[np.bool_], where: str, column: str
-) -> None:
+def _check_size(values: NDArray[Any], missing: NDArray[np.bool_], where: str, column: str) -> None:
     # in float64, where the limit is a number and not infinite
     if (too_large := ~missing & (np.abs(values.astype(np.float64)) > LARGEST)).any():
         row = int(np.argmax(too_large))

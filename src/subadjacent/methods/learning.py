@@ -93,9 +93,7 @@ def _reached(rows: NDArray[np.int64], length: int, reach: Reach) -> NDArray[np.b
     return np.asarray(np.cumsum(changes[:-1]) > 0)
 
 
-def _warn_of_missing(
-    series: TrainSeries, missing: NDArray[np.bool_], *, left_out: bool
-) -> None:
+def _warn_of_missing(series: TrainSeries, missing: NDArray[np.bool_], *, left_out: bool) -> None:
     """Say how many values were missing for long, and whether their rows were learned from."""
     worst, rows, others = _most(missing)
     log.warning(
