@@ -16,7 +16,7 @@ from subadjacent.cli import main
 from subadjacent.cli.output import print_json
 from subadjacent.cli.progress import Bar
 from subadjacent.cli.wording import errors_about, missing_package
-from subadjacent.data.cleaning import RAISE_FILL_LIMIT
+from subadjacent.data.missing import RAISE_FILL_LIMIT
 from subadjacent.detectors.base import NAME_ENTITIES
 from subadjacent.errors import InputError
 from subadjacent.runtime import Progress

@@ -142,9 +142,14 @@ def test_the_kind_and_the_sentence_are_those_of_the_first_cause() -> None:
     # flow departs by less than a share of heat
     assert first.causes[1].score < TOO * first.causes[0].score
     assert first.sentence == first.causes[0].sentence
-    near = BY_CHANNEL + np.array([2.0, 0.0])
-    both = described(by_channel=near)[0]
-    assert both.sentence == f"{both.causes[0].sentence}; flow as well"
+    # nor is it named where it departs as much, but in no way that has a name
+    both = described(by_channel=BY_CHANNEL + np.array([2.0, 0.0]))[0]
+    assert both.causes[1].kind == "unusual"
+    assert both.sentence == both.causes[0].sentence
+    drifting = replace(both.causes[1], kind="drift")
+    assert replace(both, causes=(both.causes[0], drifting)).sentence == (
+        f"{both.causes[0].sentence}; flow as well"
+    )
 
 
 def test_what_came_again_is_told_with_how_often() -> None:

@@ -98,12 +98,12 @@ def read_frame(X: Any, *, fill_limit: int, name: str) -> Table:
         clock = Clock(None)
         if ticks is not None:
             clock = read_clock(ticks[part.rows], fill_limit=fill_limit, name=where)
-        values = clean(
+        values, missing = clean(
             part.values, channels, fill_limit, where, starts=clock.starts, in_place=part.copied
         )
         shown = None if labels is None else _pick(labels, part.rows)
         series.append(
-            TrainSeries(values, channels, part.entity, shown, clock.starts, clock.seconds)
+            TrainSeries(values, channels, part.entity, shown, clock.starts, clock.seconds, missing)
         )
     restore = _way_back(frame.implementation, index, groups, channels, own_labels(frame, places))
     return Table(tuple(series), header(frame, places), restore, channels)

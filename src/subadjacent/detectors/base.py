@@ -11,6 +11,7 @@ import logging
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.frames import Table
 from subadjacent.data.inputs import read
+from subadjacent.data.missing import require_values, stand_in
 from subadjacent.data.series import TrainSeries, common_interval
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
@@ -36,6 +38,7 @@ from subadjacent.scoring.decision import Decision, Judgement
 from subadjacent.scoring.evidence import Evidence, joined
 from subadjacent.scoring.habits import restore_habits
 from subadjacent.scoring.normal import NormalScores, normal_scores
+from subadjacent.scoring.silence import silent_rows
 from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
 
 log = logging.getLogger(__name__)
@@ -131,6 +134,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         require_whole("fill_limit", self.fill_limit, least=0)
         self._check_adapt_after()
         table = self._read(X, reset=True)
+        for one in table.series:
+            require_values(one, _name_of(one, table))
         # before anything is learned: a mistake here must not cost a training
         method = self._method()
         threshold = choose_threshold(self.contamination, common_interval(table.series))
@@ -167,21 +172,25 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         scores: NDArray[Any],
         entity: str | None = None,
         stretches: Sequence[tuple[int, int]] | None = None,
+        silent: NDArray[np.bool_] | None = None,
     ) -> Judgement:
         """Decide on scores of one series that were computed already, all its rows in order.
 
-        ``stretches`` are bounds of its unbroken stretches, where there are several.
+        ``stretches`` are bounds of its unbroken stretches, where there are several; ``silent``
+        are rows in which a channel is missing for long or stuck, where there are any.
         """
         model = self.models_.of(entity)
         return self.decision.judge(
-            scores, entity, stretches, blur=model.blur, hindsight=model.reach.after != 0
+            scores, entity, stretches, silent, blur=model.blur, hindsight=model.reach.after != 0
         )
 
     def _judge(
         self, series: Sequence[TrainSeries], scores: Iterable[NDArray[Any]]
     ) -> list[Judgement]:
         return [
-            self.judge(found, one.entity, one.stretches)
+            self.judge(
+                found, one.entity, one.stretches, silent_rows(one, self.habits_.of(one.entity))
+            )
             for one, found in zip(series, scores, strict=True)
         ]
 
@@ -250,12 +259,12 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         return found.alarms(gap=gap, shortest=shortest, channels=channels, again=again)
 
     def _evidence(self, series: Sequence[TrainSeries], watch: Watch = ignore) -> Iterator[Evidence]:
-        """What the models find in each series, every stretch assessed once."""
+        """What the models find in each series, every unbroken part assessed once."""
         self._warn_of_strangers(series)
         done, total = 0, sum(map(len, series))
         for one in series:
             model, parts = self.models_.of(one.entity), []
-            for start, stop in one.stretches:
+            for start, stop in one.parts:
                 parts.append(model.assess(one.values[start:stop]))
                 done += stop - start
                 watch(Progress("scoring", done, total, "rows"))
@@ -341,6 +350,10 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         if not reset:
             self._check_names(table)
             self._check_entities(table)
+            filled = (
+                stand_in(one, self.models_.of(one.entity).typical_values) for one in table.series
+            )
+            table = replace(table, series=tuple(filled))
         return table
 
     def _check_adapt_after(self) -> None:
@@ -388,3 +401,10 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         tags: Tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _name_of(series: TrainSeries, table: Table) -> str:
+    """What messages call one series of an input."""
+    if series.entity is None:
+        return "X"
+    return f"X[{series.entity}]" if table.by_position else f"X[{series.entity!r}]"

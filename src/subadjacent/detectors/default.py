@@ -59,7 +59,7 @@ class SubAdjacentDetector(BaseDetector):
         Rows after which what has moved for good is the new normal: one alarm, not one for ever.
         None: training rows alone say what is normal.
     fill_limit : int
-        Longest gap, in rows, that is filled with the value before it.
+        Longest gap, in rows, that is filled with the value before it; a longer one is an alarm.
     budget : str or float, optional
         Longest time to train the network ("2m", "1h30m" or seconds).
     device : str

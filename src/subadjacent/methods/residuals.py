@@ -87,6 +87,11 @@ class ResidualModel(Model):
         before, after, every = self.predictor.reach
         return Reach(before + self.smoothing - 1, after, every)
 
+    @property
+    def typical_values(self) -> Array:
+        """The mean of each channel in training."""
+        return self.scaler.center
+
     def assess(self, rows: Array) -> Evidence:
         """Judge the rows of one unbroken stretch."""
         scaled = standardised(rows, self.scaler, self.predictor.window)

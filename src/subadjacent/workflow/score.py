@@ -69,8 +69,7 @@ def _score_in_parts(detector: BaseDetector, reach: Reach, rows: Rows, watch: Wat
     fits = _score_short(detector, short, judged)
     for name, entity in entities.items():
         if name not in short:
-            scores, stretches = entity.finish()
-            judgement = detector.judge(scores, name, stretches)
+            judgement = entity.judge(detector, name)
             _put(judged, entity.places, judgement)
             fits[name] = judgement.fits
     warn_of_misfits([name for name in entities if not fits[name]])
@@ -112,12 +111,14 @@ class _EntityScores:
         if sum(map(len, self._waiting)) >= LEAST:
             self._pass_on()
 
-    def finish(self) -> tuple[NDArray[Any], list[tuple[int, int]]]:
-        """The scores of all its rows, and the bounds of its unbroken stretches."""
+    def judge(self, detector: BaseDetector, name: str | None) -> Judgement:
+        """Score the rows that are left, and decide on all."""
         if self._waiting:
             self._pass_on()
-        scores = np.concatenate([*self._scores, self._scorer.finish()])
-        return scores, list(pairwise([*self._scorer.starts, len(scores)]))
+        scorer = self._scorer
+        scores = np.concatenate([*self._scores, scorer.finish()])
+        stretches = list(pairwise([*scorer.starts, len(scores)]))
+        return detector.judge(scores, name, stretches, scorer.silent)
 
     def _pass_on(self) -> None:
         self._scores.append(self._scorer.push(self.waiting))

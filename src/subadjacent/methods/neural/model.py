@@ -141,6 +141,11 @@ class NeuralModel(Model):
         memory = self.paper.memory(self.calibration.warmup)
         return Reach(around + self.paper.smoothing - 1 + memory, around, self.entity.stride)
 
+    @property
+    def typical_values(self) -> Array:
+        """The mean of each channel in training."""
+        return self.entity.scaler.center
+
     def assess(self, rows: Array) -> Evidence:
         """Judge the rows of one unbroken stretch, in one pass of the network."""
         judged = self.entity.judge(rows, self.paper.of_windows)
