@@ -65,9 +65,7 @@ def fit_companions(
     from the others'.
     """
     # not copied where all are judged
-    some = [
-        part if where.all() else part[where] for part, where in zip(parts, judged, strict=True)
-    ]
+    some = [part if where.all() else part[where] for part, where in zip(parts, judged, strict=True)]
     rows = np.concatenate(some) if len(some) > 1 else some[0]
     sums = FoldSums([rows])
     trial = _choose_shrinkage(sums)

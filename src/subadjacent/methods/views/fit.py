@@ -38,7 +38,7 @@ from subadjacent.ridge.axes import FoldSums, Rows, cut
 from subadjacent.ridge.companions import fit_companions
 from subadjacent.ridge.period import dominant_period, independent_rows
 from subadjacent.ridge.sides import SidesFit, fit_sides
-from subadjacent.runtime import side_by_side
+from subadjacent.runtime import Progress, Watch, ignore, side_by_side
 from subadjacent.scoring.outliers import outlier_free
 from subadjacent.scoring.usual import chunks
 from subadjacent.scoring.usual_fit import (
@@ -74,8 +74,17 @@ class ViewsFit(NamedTuple):
     independent: float = math.inf
 
 
-def fit_views(parts: Sequence[Rows], settings: ViewSettings) -> ViewsFit:
-    """Learn from an entity's unbroken stretches of standardised rows."""
+def fit_views(parts: Sequence[Rows], settings: ViewSettings, watch: Watch = ignore) -> ViewsFit:
+    """Learn from an entity's unbroken stretches of standardised rows.
+
+    ``watch`` is told of the rows as views have learned from them.
+    """
+    names, rows = settings.names[::-1], sum(map(len, parts))
+
+    def tell(done: int) -> None:
+        watch(Progress("fitting", rows * done // len(names), rows, "rows"))
+
+    tell(0)
     sums = FoldSums(parts)
     axes = sums.axes
     cycle = dominant_period(cut(max(parts, key=len)), axes)
@@ -102,12 +111,14 @@ def fit_views(parts: Sequence[Rows], settings: ViewSettings) -> ViewsFit:
 
     # those that take longest first
     worth_it = sum(part.size for part in parts) >= MANY
-    side_by_side(fit, settings.names[::-1], worth_it=worth_it)
+    side_by_side(fit, names, worth_it=worth_it, tell=tell)
     views = {name: views[name] for name in settings.names if name in views}
     weights, combined = _combine_expecting(views, parts)
     entity = EntityViews({name: fit.view for name, fit in views.items()}, weights, {})
     found = _add_seeking(entity, combined, novelties, settings)
-    return found._replace(independent=min((fit.independent for fit in views.values()), default=math.inf))
+    return found._replace(
+        independent=min((fit.independent for fit in views.values()), default=math.inf)
+    )
 
 
 def _combine_expecting(
