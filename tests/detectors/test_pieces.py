@@ -107,13 +107,12 @@ def test_what_is_found_does_not_depend_on_the_pieces(
     assert found.anomalous.tolist() == whole.anomalous.tolist()
 
 
-def peak_of(detector: BaseDetector, what: str, rows: int) -> int:
+def peak_of(detector: BaseDetector, rows: int) -> int:
     """Bytes that are in use at once, at most, beside the rows themselves."""
     values = rows_of(rows, 2).repeat(6, axis=1)
     tracemalloc.start()
     try:
-        getattr(detector, what)(values)
-        print(what, rows, tracemalloc.get_traced_memory()[1] / (rows * 18 * 4))
+        detector.assess(values)
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -123,13 +122,5 @@ def test_memory_grows_by_what_is_kept_of_a_row(monkeypatch: pytest.MonkeyPatch) 
     """As multiples of the rows in float32; it would be 20 if they were assessed at once."""
     detector = SubAdjacentDetector().fit(rows_of(2000, 0).repeat(6, axis=1))
     monkeypatch.setattr(VALUES, 18 * 2000)
-    growth = peak_of(detector, "assess", 24_000) - peak_of(detector, "assess", 12_000)
-    assert growth < 9 * 12_000 * 18 * 4
-
-
-def test_memory_of_a_fit_grows_by_few_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would be 12 tables if residuals of all views were kept, on one core."""
-    monkeypatch.setattr("subadjacent.runtime.cores", lambda: 1)
-    detector = SubAdjacentDetector()
-    growth = peak_of(detector, "fit", 24_000) - peak_of(detector, "fit", 12_000)
-    assert growth < 9 * 12_000 * 18 * 4
+    growth = peak_of(detector, 16_000) - peak_of(detector, 8_000)
+    assert growth < 6 * 8_000 * 18 * 4

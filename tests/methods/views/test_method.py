@@ -270,7 +270,7 @@ def test_of_a_single_series_rows_are_counted_as_views_learn() -> None:
 def test_more_channels_than_can_be_held_against_each_other_are_refused_at_once() -> None:
     seen: list[Progress] = []
     wide = TrainSeries(np.zeros((20, MOST_CHANNELS + 1)))
-    with pytest.raises(InputError, match="at most 2,000 channels.*got 2,001: fit groups"):
+    with pytest.raises(InputError, match=r"at most 2,000 channels.*got 2,001: fit groups"):
         fit(wide, run=Runtime(watch=seen.append))
     assert seen == []
 
