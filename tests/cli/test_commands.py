@@ -236,6 +236,45 @@ def test_evaluate_counts_alarms_machine_by_machine(command: Run, tmp_path: Path)
     assert ours["alarms_false_per_day"] == 0
 
 
+def test_evaluate_takes_the_decisions_in_the_file(command: Run, tmp_path: Path) -> None:
+    """A calm machine alarms at scores that a restless one has all the time."""
+    lines = [
+        f"{name},{level + (n >= 90)},{int(n >= 90)},{int(n >= 90)}\n"
+        for name, level in (("calm", 1), ("restless", 5))
+        for n in range(100)
+    ]
+    header = "machine,score,anomalous,label\n"
+    (tmp_path / "two.csv").write_text("".join([header, *lines]))
+    done = command("evaluate", "two.csv", "--label", "label", "--entity", "machine")
+    ours = json.loads(done.stdout)["this detector"]
+    assert (ours["recall"], ours["precision"]) == (1.0, 1.0)
+
+
+def test_more_columns_than_can_be_fitted_are_refused_in_a_sentence(
+    command: Run, tmp_path: Path
+) -> None:
+    line = ",".join(["0.5"] * 5000) + "\n"
+    names = ",".join(f"c{number}" for number in range(5000)) + "\n"
+    (tmp_path / "wide.csv").write_text(names + 20 * line)
+    done = command("fit", "wide.csv", "-o", "wide", code=1)
+    assert done.stderr == (
+        "error: wide.csv must have at most 2,000 channels, each of which is held against all "
+        "others; got 5,000: fit groups of them that belong together, each by itself\n"
+    )
+    assert not (tmp_path / "wide").exists()
+
+
+@pytest.mark.parametrize("values", [(3, 3), (0, 1), (1e-310, 0)])
+def test_nothing_is_said_by_libraries_of_rows_that_hardly_move(
+    command: Run, tmp_path: Path, values: tuple[float, float]
+) -> None:
+    # warnings of libraries are errors here
+    lines = [f"{values[row // 3 % 2]},{values[row // 70 % 2]}\n" for row in range(200)]
+    (tmp_path / "still.csv").write_text("".join(["a,b\n", *lines]))
+    done = command("detect", "still.csv", "-o", "found")
+    assert "Warning" not in done.stderr
+
+
 def test_report_writes_a_page_and_figures(
     command: Run, plant: Path, model: Path, tmp_path: Path
 ) -> None:

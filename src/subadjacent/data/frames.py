@@ -81,9 +81,10 @@ def read_frame(X: Any, *, fill_limit: int, name: str) -> Table:
     time_column = _time_column(frame, name)
     taken = (entity_column, time_column)
     # by place: names may be numbers, which narwhals does not select by
-    places = [place for place, column in enumerate(frame.columns) if column not in taken]
-    check_channels(frame, [frame.columns[place] for place in places], name)
-    channels = tuple(str(frame.columns[place]) for place in places)
+    columns = frame.columns
+    places = [place for place, column in enumerate(columns) if column not in taken]
+    check_channels(frame, [columns[place] for place in places], name)
+    channels = tuple(str(columns[place]) for place in places)
     index = frame.to_native().index if frame.implementation.is_pandas_like() else None
     _check_index(index, name)
     times, labels = _index_times(index), index

@@ -28,6 +28,7 @@ from subadjacent.data.missing import require_values, stand_in
 from subadjacent.data.series import TrainSeries, common_interval
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
+from subadjacent.detectors.pieces import assess
 from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
 from subadjacent.methods.learning import learn
 from subadjacent.methods.method import Method, Model, State
@@ -35,7 +36,7 @@ from subadjacent.runtime import Progress, Runtime, Watch, ignore
 from subadjacent.scoring.alarms import AGAIN, Alarm
 from subadjacent.scoring.calibration import check_threshold, fit_threshold
 from subadjacent.scoring.decision import Decision, Judgement
-from subadjacent.scoring.evidence import Evidence, joined
+from subadjacent.scoring.evidence import Evidence
 from subadjacent.scoring.habits import restore_habits
 from subadjacent.scoring.normal import NormalScores, normal_scores
 from subadjacent.scoring.silence import silent_rows
@@ -197,7 +198,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     def assess(self, X: Any, *, watch: Watch = ignore) -> Assessment:
         """Judge rows, once: scores, alarms, explanations and traces are read off the result.
 
-        ``watch`` is called with a ``Progress`` after every unbroken stretch.
+        ``watch`` is called with a ``Progress`` after every unbroken stretch, and within long ones.
         """
         check_is_fitted(self)
         table = self._read(X)
@@ -262,13 +263,14 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         """What the models find in each series, every unbroken part assessed once."""
         self._warn_of_strangers(series)
         done, total = 0, sum(map(len, series))
+
+        def tell(rows: int) -> None:
+            nonlocal done
+            done += rows
+            watch(Progress("scoring", done, total, "rows"))
+
         for one in series:
-            model, parts = self.models_.of(one.entity), []
-            for start, stop in one.parts:
-                parts.append(model.assess(one.values[start:stop]))
-                done += stop - start
-                watch(Progress("scoring", done, total, "rows"))
-            yield joined(parts)
+            yield assess(self.models_.of(one.entity), one, tell)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted detector to a folder: JSON and safetensors, no pickle.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from subadjacent.runtime import Watch, ignore
-from subadjacent.workflow.fit import TrainingRows
+from subadjacent.workflow.fit import TrainingRows, rows_to_fit_on
 from subadjacent.workflow.report import Fitted, build_page, draw_figures, warn_of_misfits
 from subadjacent.workflow.tables import JudgedScores, alarm_table, keys_of, scores_table
 from subadjacent.workflow.writing import save_model, write_table, write_text
@@ -61,7 +61,7 @@ def detect(
     """
     part = rows.whole()
     fitted = training.of(part.frame)
-    detector.fit(part.frame.filter(fitted), watch=watch)
+    detector.fit(rows_to_fit_on(part.frame, fitted), watch=watch)
     save_model(detector, folder / "model")
     return write_findings(
         detector,
