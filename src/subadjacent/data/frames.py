@@ -54,6 +54,12 @@ class Table:
     names: tuple[str, ...] | None = None
     by_position: bool = False
 
+    def name_of(self, series: TrainSeries, name: str = "X") -> str:
+        """What messages call one of the series, in an input called ``name``."""
+        if series.entity is None:
+            return name
+        return f"{name}[{series.entity if self.by_position else repr(series.entity)}]"
+
 
 def is_frame(X: Any) -> bool:
     """Whether ``X`` is a frame or a series of a library that is loaded already."""

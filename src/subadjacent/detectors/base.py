@@ -136,7 +136,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         self._check_adapt_after()
         table = self._read(X, reset=True)
         for one in table.series:
-            require_values(one, _name_of(one, table))
+            require_values(one, table.name_of(one))
         # before anything is learned: a mistake here must not cost a training
         method = self._method()
         threshold = choose_threshold(self.contamination, common_interval(table.series))
@@ -403,10 +403,3 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         tags: Tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _name_of(series: TrainSeries, table: Table) -> str:
-    """What messages call one series of an input."""
-    if series.entity is None:
-        return "X"
-    return f"X[{series.entity}]" if table.by_position else f"X[{series.entity!r}]"
