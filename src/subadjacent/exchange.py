@@ -147,6 +147,9 @@ def _renameat2() -> Any:
 def _rename_twice(draft: Path, path: Path, ours: Ours) -> None:
     """Set the old folder aside, and put the new one in its place."""
     aside = _aside(path)
+    if not path.exists() and not aside.exists():
+        # no need to wait for others, and ``path`` may be in a draft that this process has locked
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     with _in_turn(path.parent):
         # others may have been here since this save began
         _put_back(path, ours)
