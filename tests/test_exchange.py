@@ -152,10 +152,12 @@ def test_left_overs_of_the_killed_are_cleared_and_what_is_not_ours_in_them_is_no
     (killed / ".a.89abcdef").mkdir(parents=True)
     (killed / "a").write_text("half")
     (killed / ".git").write_text("kept")
+    (killed / ".cache.01234567").write_text("kept")
     (killed / ".both").write_text("theirs")
     (tmp_path / "m" / ".both").write_text("ours")
     put(tmp_path / "m", "new")
-    assert (tmp_path / "m" / ".git").read_text() == "kept"
+    for name in (".git", ".cache.01234567"):
+        assert (tmp_path / "m" / name).read_text() == "kept"
     assert (tmp_path / "m" / ".both").read_text() == "ours"
     # two of one name cannot both be there: it stays where it was
     assert names(killed) == [".both"]

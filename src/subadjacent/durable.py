@@ -18,8 +18,8 @@ from pathlib import Path
 
 from subadjacent.errors import InputError
 
-DRAFT = re.compile(r"\..+\.[0-9a-f]{8}", re.DOTALL)
-"""What a draft of any name is called."""
+DRAFT = re.compile(r"\.(.+)\.[0-9a-f]{8}", re.DOTALL)
+"""What a draft is called, with the name of what it is a draft of."""
 
 
 @contextmanager
@@ -73,7 +73,8 @@ def left_overs(target: Path) -> Iterator[Path]:
     """Drafts of ``target`` that nobody writes any more, each locked until the next is asked for."""
     with suppress(OSError):
         for draft in sorted(target.parent.iterdir()):
-            if not DRAFT.fullmatch(draft.name) or draft.name[1:-9] != target.name:
+            name = DRAFT.fullmatch(draft.name)
+            if name is None or name[1] != target.name:
                 continue
             with opened(draft) as handle:
                 # a lock that is held, or not to be had, means that it may be in use

@@ -205,7 +205,9 @@ def _discard(old: Path, new: Path, ours: Ours) -> None:
     with suppress(OSError):
         for entry in list(old.iterdir()):
             with suppress(OSError):
-                if not ours(entry.name) and not DRAFT.fullmatch(entry.name):
+                # what is called as a draft is ours if what it was a draft of is
+                draft = DRAFT.fullmatch(entry.name)
+                if not ours(draft[1] if draft else entry.name):
                     new.mkdir(exist_ok=True)
                     if not os.path.lexists(new / entry.name):
                         entry.rename(new / entry.name)
