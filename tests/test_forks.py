@@ -76,7 +76,7 @@ def test_a_fork_scores_and_trains_as_its_parent_does(detector: str) -> None:
         assert len(in_fork(lambda: {detector}.fit(plant.train).decision_scores_)) == 400
         print(in_fork(torch.get_num_threads), torch.get_num_threads())
     """)
-    assert said.split() == (["2", "2"] if detector == "SubAdjacentDetector()" else ["1", "2"])
+    assert said.split() == ["1", "2"]
 
 
 def test_a_fork_of_a_process_whose_other_threads_compute_does_not_wait_for_them() -> None:
