@@ -47,8 +47,9 @@ def whole_folder(path: Path, ours: Ours) -> Iterator[Path]:
         yield draft
         for file in draft.rglob("*"):
             sync(file)
-        if path.is_dir():
-            shutil.copymode(path, draft)
+        # there may be none, and others may be replacing it
+        with suppress(FileNotFoundError):
+            shutil.copymode(_place(path), draft)
         sync(draft)
         _put(draft, path, ours)
         sync(path.parent)

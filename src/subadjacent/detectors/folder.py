@@ -67,7 +67,8 @@ def save_folder(path: Path, saved: Saved) -> None:
     from safetensors.numpy import save_file
 
     path = path.resolve()
-    check_place(path)
+    # another process may be replacing it just now
+    read_steady(path, check_place)
     with whole_folder(path, FILES.__contains__) as fresh:
         threshold = saved.facts[EDITABLE]
         parameters = {
