@@ -102,10 +102,14 @@ class _OneThreadEach:
     """
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._inside = 0
         self._libraries: ThreadpoolController | None = None
         self._limit: Any = None
+        self.begin()
+
+    def begin(self) -> None:
+        """Nobody is inside: at first, and in a forked process, which has one thread only."""
+        self._lock = Lock()
+        self._inside = 0
 
     def __enter__(self) -> None:
         with self._lock:
@@ -123,6 +127,8 @@ class _OneThreadEach:
 
 
 _ONE_THREAD_EACH = _OneThreadEach()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_ONE_THREAD_EACH.begin)
 
 
 def in_turn(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:

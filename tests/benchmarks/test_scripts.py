@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import importlib
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -331,6 +332,24 @@ def test_score_file_says_the_peak_of_every_file(run: Run) -> None:
     ((rows, peak),) = re.findall(r"^ +([\d,]+) +[\d.]+ +(\d+) +\d+$", said, re.MULTILINE)
     assert rows == "500"
     assert int(peak) > 50
+
+
+def test_kills_are_counted_by_part_and_way(tmp_path: Path) -> None:
+    found = tmp_path / "kills.csv"
+    small = ["--saves", "3", "--detects", "1", "--savers", "2", "--readers", "1"]
+    # a process of its own: it forks, and this one has threads
+    subprocess.run(
+        [sys.executable, FOLDER / "kills.py", *small, "--output", found], check=True, timeout=600
+    )
+    with found.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 10
+    assert {row["way"] for row in rows} == {"exchange", "two renames"}
+    for row in rows:
+        assert [row[name] for name in ("none", "mixed", "errors", "left_overs")] == ["0"] * 4, row
+        assert int(row["old"]) + int(row["new"]) == int(row["tries"])
+        # a moment may come after the end
+        assert not row["what"].endswith("line") or row["killed"] == row["tries"]
 
 
 def test_memory_and_fit_time_run(run: Run) -> None:

@@ -60,7 +60,7 @@ def detect(
     from subadjacent.workflow import detect as workflow
     from subadjacent.workflow.fit import TrainingRows
     from subadjacent.workflow.tables import alarm_record, alarm_table
-    from subadjacent.workflow.writing import filled_folder
+    from subadjacent.workflow.writing import check_output_place
 
     detector = option.build_detector(
         config=config,
@@ -70,9 +70,10 @@ def detect(
         device=device,
         seed=seed,
     )
-    rows = option.open_rows(files, time=time, entity=entity, label=label, quiet=quiet)
     folder = output or Path(f"{_name(files)}-anomalies")
-    with errors_about(files), filled_folder(folder), Bar("fitting", quiet=quiet) as bar:
+    check_output_place(folder)
+    rows = option.open_rows(files, time=time, entity=entity, label=label, quiet=quiet)
+    with errors_about(files), Bar("fitting", quiet=quiet) as bar:
         findings = workflow.detect(
             detector,
             rows,

@@ -25,10 +25,11 @@ from subadjacent.cli.info import info
 from subadjacent.cli.report import report
 from subadjacent.cli.reproduce import reproduce
 from subadjacent.cli.score import score
+from subadjacent.cli.start import INTERRUPTED
 from subadjacent.cli.wording import missing_package
 from subadjacent.errors import SubadjacentError
 
-BAD_INPUT, BAD_USAGE, INTERRUPTED = 1, 2, 130
+BAD_INPUT, BAD_USAGE = 1, 2
 
 app = typer.Typer(
     name="subadjacent",

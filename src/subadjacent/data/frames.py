@@ -22,6 +22,7 @@ from subadjacent.data.columns import (
     own_labels,
     view_values,
 )
+from subadjacent.data.forks import refuse_lost_threads
 from subadjacent.data.names import ENTITY_NAMES, TIME_NAMES, columns_named
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
@@ -176,6 +177,8 @@ def _in_memory(X: Any, name: str) -> nw.DataFrame[Any]:
         raise InputError.of(
             name, "must be a frame in memory", "got a lazy frame", "collect it first"
         )
+    if wrapped.implementation.is_polars():
+        refuse_lost_threads()
     return wrapped.to_frame() if isinstance(wrapped, nw.Series) else wrapped
 
 

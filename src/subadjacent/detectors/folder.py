@@ -10,8 +10,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import secrets
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,6 +33,7 @@ from subadjacent.detectors.integrity import (
     seal,
 )
 from subadjacent.errors import DataNotFound, InputError, ModelFileError
+from subadjacent.exchange import check_replaceable, read_steady, whole_folder
 from subadjacent.scoring.threshold import BaseThreshold, Fixed, threshold_from_dict
 
 SCHEMA = 2
@@ -55,23 +54,22 @@ class Saved:
 
 
 def save_folder(path: Path, saved: Saved) -> None:
-    """Write a model folder; an older one in its place is replaced once the new one is whole.
+    """Write a model folder; an older one in its place is replaced, in one step.
 
     Where ``path`` is a link, the folder behind it is replaced. Hidden files in it are kept.
 
     Raises
     ------
     InputError
-        When ``path`` holds something that is not a model folder, or is the current folder.
+        When ``path`` holds something that is not a model folder, or is the current folder or a
+        mount point.
     """
     from safetensors.numpy import save_file
 
     path = path.resolve()
-    check_place(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    fresh.mkdir()
-    try:
+    # another process may be replacing it just now
+    read_steady(path, check_place)
+    with whole_folder(path, FILES.__contains__) as fresh:
         threshold = saved.facts[EDITABLE]
         parameters = {
             name: _encode(name, value, threshold) for name, value in saved.parameters.items()
@@ -91,13 +89,12 @@ def save_folder(path: Path, saved: Saved) -> None:
         }
         _write_json(fresh / FACTS, facts | saved.facts)
         (fresh / CARD).write_text(_card(saved), encoding="utf-8")
-        _swap(fresh, path)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
 
 
 def load_folder(path: Path) -> Saved:
     """Read a model folder, after checking that it is whole and that its files belong together.
+
+    While another process replaces it, what is read is the old model or the new one.
 
     Raises
     ------
@@ -106,6 +103,10 @@ def load_folder(path: Path) -> Saved:
     ModelFileError
         When a file is damaged, swapped, or written by another version.
     """
+    return read_steady(path, _load)
+
+
+def _load(path: Path) -> Saved:
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
@@ -138,6 +139,10 @@ def reading(path: Path) -> Iterator[None]:
 
 def read_kind(path: Path) -> str:
     """The kind of detector that a folder holds; of the rest only the schema is checked."""
+    return read_steady(path, _kind)
+
+
+def _kind(path: Path) -> str:
     _check_present(path)
     check_schema(path / FACTS, _read_json(path / FACTS), SCHEMA)
     kind = _read_json(path / CONFIG).get("kind")
@@ -227,27 +232,4 @@ def check_place(path: Path) -> None:
         raise InputError(f"{rule}; {path} holds {', '.join(others[:3])}")
     if names and FACTS not in names:
         raise InputError(f"{rule}; {path} holds {', '.join(sorted(names))} and no {FACTS}")
-    if path.samefile(Path()):
-        # the folder is replaced whole: whoever stands in it would be left in a deleted one
-        raise InputError(f"path must not be the current folder; got {path}: name one within it")
-
-
-def _swap(fresh: Path, path: Path) -> None:
-    """Put ``fresh`` in the place of ``path``, with the old one kept until that is done."""
-    if not path.exists():
-        fresh.rename(path)
-        return
-    old = fresh.with_name(fresh.name + ".old")
-    path.rename(old)
-    try:
-        fresh.rename(path)
-    except BaseException:
-        old.rename(path)
-        raise
-    # what is not ours moves along; rmdir would refuse to delete it
-    for file in list(old.iterdir()):
-        if file.name in FILES:
-            file.unlink()
-        else:
-            file.rename(path / file.name)
-    old.rmdir()
+    check_replaceable(path)

@@ -5,12 +5,18 @@ Shapes: B windows, N points in a window, C channels, H heads.
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 import torch
 from torch import Tensor, nn
+
+# a forked process has none of torch's threads, which torch would wait for: it works alone
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))
 
 
 class WindowEvidence(NamedTuple):

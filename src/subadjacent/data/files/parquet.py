@@ -87,7 +87,6 @@ class Decoder:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._owner = os.getpid()
         self._lock = threading.Lock()
 
     def schema(self, path: Path, name: str) -> tuple[pl.Schema, int]:
@@ -124,10 +123,9 @@ class Decoder:
 
     def _exchange(self, request: bytes) -> tuple[dict[str, Any] | None, bytes]:
         """Facts and rows; no facts where the process ended over the request."""
-        # a fork has the pipes of the process that it came from, which goes on using them
-        if self._process is None or self._owner != os.getpid():
-            self._process, self._owner = _start(), os.getpid()
-            weakref.finalize(self, _stop, self._process)
+        if self._process is None:
+            self._process = _start()
+            weakref.finalize(self, _stop_own, self._process, os.getpid())
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
@@ -171,6 +169,12 @@ def _start() -> subprocess.Popen[bytes]:
             f"export them as CSV"
         )
     return process
+
+
+def _stop_own(process: subprocess.Popen[bytes], owner: int) -> None:
+    """Stop it, unless this is a fork of the process that started it and goes on using it."""
+    if os.getpid() == owner:
+        _stop(process)
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
