@@ -121,6 +121,8 @@ def raising(error: BaseException) -> Any:
         (KeyboardInterrupt(), 130, "interrupted"),
         (typer.Abort(), 130, "interrupted"),
         (typer.BadParameter("no such thing"), 2, "no such thing"),
+        (InputError("x" * 2_001), 1, f"error: {'x' * 2_000} … (1 characters more)\n"),
+        (InputError("x" * 2_000), 1, f"error: {'x' * 2_000}\n"),
     ],
 )
 def test_every_error_is_one_sentence_and_an_exit_code(
@@ -138,8 +140,14 @@ def test_every_error_is_one_sentence_and_an_exit_code(
     assert said in capsys.readouterr().err
 
 
-def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_debug_shows_the_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(main, "app", raising(ZeroDivisionError("by zero")))
     monkeypatch.setattr("sys.argv", ["subadjacent", "--debug"])
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(SystemExit) as caught:
         main.run()
+    assert caught.value.code == 1
+    said = capsys.readouterr().err
+    assert said.startswith("Traceback")
+    assert said.rstrip().endswith("ZeroDivisionError: by zero")

@@ -12,6 +12,7 @@ from subadjacent.cli import options as option
 from subadjacent.cli.output import STANDARD_OUTPUT, print_json, put_table
 from subadjacent.cli.progress import Bar, say
 from subadjacent.cli.wording import errors_about
+from subadjacent.showing import on_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,7 +111,7 @@ def summary(findings: Findings, folder: Path) -> str:
 
 def _line(alarm: Alarm) -> str:
     cause = alarm.causes[0]
-    where = f"{alarm.entity}, " if alarm.entity else ""
+    where = f"{on_one_line(alarm.entity)}, " if alarm.entity else ""
     # a bare number would not say that it counts rows
     start = f"row {alarm.first:,}" if alarm.start == alarm.first else alarm.start
     lasted = f"{alarm.duration:,} {'row' if alarm.duration == 1 else 'rows'}"
@@ -118,8 +119,7 @@ def _line(alarm: Alarm) -> str:
         lasted = f"{alarm.times:,} times in {lasted}"
     if alarm.for_good:
         lasted += ", changed for good"
-    # a name may run over several lines of its file, but not of ours
-    channel = " ".join(cause.channel.split())
+    channel = on_one_line(cause.channel)
     saw = f"{alarm.explanation}; " if alarm.explanation else ""
     return (
         f"  {where}{start}, {lasted}, severity {alarm.severity:.1f}: {saw}"

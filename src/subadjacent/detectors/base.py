@@ -36,14 +36,12 @@ from subadjacent.scoring.decision import Decision, Judgement
 from subadjacent.scoring.evidence import Evidence, joined
 from subadjacent.scoring.normal import NormalScores, normal_scores
 from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
+from subadjacent.showing import listed
 
 log = logging.getLogger(__name__)
 
 NAME_ENTITIES = "pass a dict of name → series"
 """The remedy for rows that do not say whose they are."""
-
-# entities named in a warning
-NAMED = 5
 
 
 class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
@@ -252,7 +250,9 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
                 parts.append(model.assess(one.values[start:stop]))
                 done += stop - start
                 watch(Progress("scoring", done, total, "rows"))
-            yield joined(parts)
+            evidence = joined(parts)
+            _check_scores(one, evidence.score)
+            yield evidence
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted detector to a folder: JSON and safetensors, no pickle.
@@ -338,8 +338,9 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         named = {one.entity for one in series if one.entity is not None}
         unknown = sorted(named.difference(self.entities_))
         if unknown and self.entities_:
-            shown = ", ".join(unknown[:NAMED]) + (", …" if len(unknown) > NAMED else "")
-            log.warning("not seen in fitting, so judged by what all entities share: %s", shown)
+            log.warning(
+                "not seen in fitting, so judged by what all entities share: %s", listed(unknown)
+            )
 
     def _check_names(self, table: Table) -> None:
         """A frame is checked by scikit-learn; this is for names that came another way."""
@@ -348,8 +349,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             raise InputError.of(
                 "X",
                 f"must have the channels seen in fitting, in their order: "
-                f"{', '.join(self.channels_)}",
-                f"got {', '.join(names)}",
+                f"{listed(list(self.channels_))}",
+                f"got {listed(list(names))}",
             )
 
     def _check_entities(self, table: Table) -> None:
@@ -374,3 +375,17 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         tags: Tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _check_scores(series: TrainSeries, scores: NDArray[Any]) -> None:
+    """Refuse scores that are no numbers: compared with a threshold they would count as normal."""
+    wrong = np.flatnonzero(~np.isfinite(scores))
+    if len(wrong):
+        of = "" if series.entity is None else f" of {series.entity}"
+        raise InputError.of(
+            "X",
+            "must have finite scores",
+            f"got {scores[wrong[0]]} for row {series.label(int(wrong[0]))}{of}, and {len(wrong):,} "
+            f"such rows in all",
+            "its values are too large for the model, or the model is damaged; fit it anew",
+        )

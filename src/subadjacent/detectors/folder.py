@@ -36,6 +36,7 @@ from subadjacent.detectors.integrity import (
 )
 from subadjacent.errors import DataNotFound, InputError, ModelFileError
 from subadjacent.scoring.threshold import BaseThreshold, Fixed, threshold_from_dict
+from subadjacent.showing import in_markdown
 
 SCHEMA = 2
 CONFIG, WEIGHTS, FACTS, CARD = "config.json", "model.safetensors", "detector.json", "README.md"
@@ -154,6 +155,8 @@ def _encode(name: str, value: Any, threshold: float) -> Any:
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, list | tuple):
+        return [_encode(name, one, threshold) for one in value]
     # before numpy's numbers, among which numpy counts its own times
     if isinstance(value, timedelta | np.timedelta64):
         return duration(value, name=name)
@@ -173,13 +176,13 @@ def _decode(value: Any) -> Any:
 
 def _card(saved: Saved) -> str:
     facts = saved.facts
-    channels = ", ".join(facts["channels"])
+    channels, entities = (", ".join(map(in_markdown, facts[n])) for n in ("channels", "entities"))
     return (
         f"# {saved.kind}\n\n"
         f"A detector of anomalies in time series, saved by subadjacent "
         f"{subadjacent.__version__}.\n\n"
         f"- channels, in this order: {channels}\n"
-        f"- entities: {', '.join(facts['entities']) or 'one series without a name'}\n"
+        f"- entities: {entities or 'one series without a name'}\n"
         f"- threshold: {facts['threshold']:.6g} (a typical row scores "
         f"{facts['normal_scores'][0]['typical']:.3g}); it may be edited in `{FACTS}`\n\n"
         f"```python\n"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from subadjacent.data.files import ENTITY
 from subadjacent.detectors.piecewise import PiecewiseScorer, reach_of
 from subadjacent.runtime import Progress, Watch, ignore
+from subadjacent.showing import listed
 from subadjacent.workflow.report import warn_of_misfits
 from subadjacent.workflow.tables import JudgedScores, keys_of, scores_table
 
@@ -179,7 +180,9 @@ def _by_entity(
 
 
 def _warn_of_strangers(detector: BaseDetector, entities: dict[str | None, Any]) -> None:
-    unknown = sorted(name for name in entities if name and name not in detector.entities_)
+    unknown = sorted({name for name in entities if name}.difference(detector.entities_))
     if detector.entities_ and len(unknown) > 1:
         # each is assessed by itself, and only the first was named on the way
-        log.warning("%d entities in all were not seen in fitting: %s", len(unknown), unknown)
+        log.warning(
+            "%d entities in all were not seen in fitting: %s", len(unknown), listed(unknown)
+        )
