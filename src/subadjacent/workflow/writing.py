@@ -9,7 +9,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subadjacent.data.files.formulas import guard, guard_name
 from subadjacent.errors import InputError, SubadjacentError
 
 if TYPE_CHECKING:
@@ -121,6 +120,8 @@ def _guarded(table: pl.DataFrame) -> pl.DataFrame:
     """A table of which a spreadsheet runs no cell as a formula; ``data.files`` reads it back."""
     import polars as pl
     import polars.selectors as cs
+
+    from subadjacent.data.files.formulas import guard, guard_name
 
     guarded = table.with_columns(cs.by_dtype(pl.String).map_batches(guard))
     return guarded.rename({name: guard_name(name) for name in table.columns})
