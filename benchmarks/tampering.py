@@ -200,7 +200,7 @@ def _outcome(path: Path, rows: dict[str, NDArray[Any]]) -> str:
         return "time"
     except SubadjacentError:
         return "refused"
-    except Exception as error:  # noqa: BLE001 — what it is all about
+    except Exception as error:
         if "alloc" in str(error):
             return "memory"
         return f"unhandled {type(error).__name__}: {error}"[:200]
@@ -225,7 +225,7 @@ def _work(pipe: Connection, folder: Folder, kept: Path, rows: dict[str, NDArray[
     while (change := pipe.recv()) is not None:
         try:
             change.of(folder).write(kept)
-        except Exception:  # noqa: BLE001 — a change that this array cannot have
+        except Exception:
             pipe.send("impossible")
             continue
         signal.alarm(SECONDS)

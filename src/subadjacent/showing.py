@@ -17,8 +17,8 @@ UNSAFE = re.compile(
 # lone surrogates that stand for the bytes 0x80 to 0xff
 FIRST_BYTE, LAST_BYTE = 0xDC80, 0xDCFF
 
-# what HTML and Markdown give a meaning to within a line
-_MARKUP = re.compile(r"([\\`*_\[\]<>&|~])")
+# what HTML and Markdown give a meaning to within a line; an underscore within a word has none
+_MARKUP = re.compile(r"([\\`*\[\]<>&|~]|(?<![^\W_])_|_(?![^\W_]))")
 
 
 def visible(text: str) -> str:

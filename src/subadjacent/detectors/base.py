@@ -26,7 +26,7 @@ from subadjacent.data.inputs import read
 from subadjacent.data.series import TrainSeries, common_interval
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
-from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
+from subadjacent.errors import MOST_ROWS, InputError, ModelFileError, require_number, require_whole
 from subadjacent.methods.learning import learn
 from subadjacent.methods.method import Method, Model, State
 from subadjacent.runtime import Progress, Runtime, Watch, ignore
@@ -83,6 +83,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     def check(self) -> None:
         """Refuse parameters that are wrong for any data, before there is any."""
         self._method()
+        require_whole("fill_limit", self.fill_limit, least=0, most=MOST_ROWS)
         self._check_adapt_after()
         # alarms per time need the interval between rows, which the data has
         check_threshold(choose_threshold(self.contamination, interval=1.0))
@@ -120,7 +121,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         return self
 
     def _learn(self, X: Any, watch: Watch) -> None:
-        require_whole("fill_limit", self.fill_limit, least=0)
+        require_whole("fill_limit", self.fill_limit, least=0, most=MOST_ROWS)
         self._check_adapt_after()
         table = self._read(X, reset=True)
         # before anything is learned: a mistake here must not cost a training
@@ -288,6 +289,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             )
         with reading(Path(path)):
             detector = cls(**saved.parameters)
+            detector.check()
             facts = saved.facts
             detector.channels_ = tuple(facts["channels"])
             detector.n_features_in_ = len(detector.channels_)
@@ -331,7 +333,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
 
     def _check_adapt_after(self) -> None:
         if self.adapt_after is not None:
-            require_whole("adapt_after", self.adapt_after, least=1)
+            require_whole("adapt_after", self.adapt_after, least=1, most=MOST_ROWS)
 
     def _warn_of_strangers(self, series: Sequence[TrainSeries]) -> None:
         """Log which entities were not there in fitting."""

@@ -26,6 +26,7 @@ import subadjacent
 from subadjacent.data.clock import duration
 from subadjacent.detectors.integrity import (
     BAD_VALUES,
+    check_arrays,
     check_facts,
     check_files,
     check_schema,
@@ -123,6 +124,7 @@ def load_folder(path: Path) -> Saved:
             arrays = load_file(path / WEIGHTS)
         except SafetensorError as error:
             raise damage(path, error) from error
+        check_arrays(arrays)
         return Saved(config["kind"], parameters, facts, arrays)
 
 

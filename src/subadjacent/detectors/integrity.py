@@ -9,6 +9,9 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
 
 # what comes of reading values that are missing or of another kind; torch raises RuntimeError
@@ -121,6 +124,15 @@ def check_facts(facts: dict[str, Any]) -> None:
     known, count = facts["normal_scores"], 1 + len(facts["entities"])
     if not isinstance(known, list) or len(known) != count:
         raise InputError(f"normal_scores must be a list of {count}; got {known!r}")
+
+
+def check_arrays(arrays: dict[str, NDArray[Any]]) -> None:
+    """Refuse arrays that hold anything but finite numbers: scores of such would be none."""
+    for name, array in arrays.items():
+        if array.dtype.kind not in "fiu":
+            raise InputError(f"{name} must hold numbers; got {array.dtype}")
+        if not np.isfinite(array).all():
+            raise InputError(f"{name} holds values that are not finite")
 
 
 def require_numbers(name: str, values: Any, count: int | None = None, **bounds: float) -> None:

@@ -12,6 +12,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 import torch
 from torch import Tensor, nn
 
+from subadjacent.errors import InputError
+
 
 class WindowEvidence(NamedTuple):
     """What a network says of a batch of windows.
@@ -98,3 +100,31 @@ class Attentive(Protocol):
 
     def attention(self, windows: Tensor) -> Tensor:
         """The attention matrices of every layer, (layers, B, H, N, N) [query, key]."""
+
+
+def restore_weights(
+    kind: type[Network], config: NetworkConfig, weights: Mapping[str, Tensor]
+) -> Network:
+    """A network of a class with saved weights; refuses settings that they are not the weights of.
+
+    They are compared before anything is allocated: settings may ask for any size, weights are
+    there.
+    """
+    # each layer has weights of its own
+    layers = getattr(config, "layers", 1)
+    if layers > len(weights):
+        raise InputError(
+            f"layers must be those of the {len(weights)} arrays of weights; got {layers:,}"
+        )
+    with torch.device("meta"):
+        needed = {name: tuple(one.shape) for name, one in kind(config).state_dict().items()}
+    there = {name: tuple(one.shape) for name, one in weights.items()}
+    if needed != there:
+        name = min(one for one in needed.keys() | there.keys() if needed.get(one) != there.get(one))
+        raise InputError(
+            f"weights must be those of the network's settings; {name} must have shape "
+            f"{needed.get(name, 'none')}, got {there.get(name, 'none')}"
+        )
+    network = kind.seeded(config, 0)
+    network.load_state_dict(weights)
+    return network
