@@ -1,4 +1,4 @@
-"""Model folders that someone has changed: does each load and score, or is it refused in bounds?
+"""Model folders that someone has changed: each must load and score, or be refused, in bounds.
 
     python benchmarks/tampering.py --output benchmarks/reports/tampering.csv
 
@@ -70,6 +70,7 @@ class Folder(NamedTuple):
 
     @classmethod
     def read(cls, path: Path) -> Folder:
+        """Read it without any check."""
         config, facts = (json.loads((path / name).read_text()) for name in (CONFIG, FACTS))
         return cls(config, facts, load_file(path / WEIGHTS))
 
@@ -95,9 +96,11 @@ class Change(NamedTuple):
 
     @property
     def said(self) -> str:
+        """In words."""
         return f"{'.'.join(map(str, self.where))}: {self.what} {self.value!r}"
 
     def of(self, folder: Folder) -> Folder:
+        """A folder so changed."""
         changed = copy.deepcopy(folder)
         if self.where[0] == "arrays":
             name = self.where[1]

@@ -62,6 +62,10 @@ def test_a_name_is_no_markup_on_a_page() -> None:
     )
 
 
+def test_an_underscore_within_a_word_is_no_markup() -> None:
+    assert in_markdown("channel_3 _x_") == "channel_3 \\_x\\_"
+
+
 def test_of_many_names_the_first_few_are_listed() -> None:
     assert listed(["a", "b"]) == "a, b"
     assert listed(["a", "b", "c"], most=2) == "a, b and 1 more"

@@ -118,7 +118,11 @@ def restore_weights(
         )
     with torch.device("meta"):
         needed = {name: tuple(one.shape) for name, one in kind(config).state_dict().items()}
-    there = {name: tuple(one.shape) for name, one in weights.items()}
+    # a number was saved as an array of one
+    there = {
+        name: () if needed.get(name) == () and one.shape == (1,) else tuple(one.shape)
+        for name, one in weights.items()
+    }
     if needed != there:
         name = min(one for one in needed.keys() | there.keys() if needed.get(one) != there.get(one))
         raise InputError(
