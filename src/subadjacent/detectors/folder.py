@@ -42,6 +42,8 @@ from subadjacent.showing import in_markdown
 SCHEMA = 2
 CONFIG, WEIGHTS, FACTS, CARD = "config.json", "model.safetensors", "detector.json", "README.md"
 FILES = frozenset({CONFIG, WEIGHTS, FACTS, CARD})
+# of a whole number that NumPy still takes for one
+MOST_DIGITS = 18
 # the one entry of FACTS that may be changed by hand
 EDITABLE = "threshold"
 
@@ -197,12 +199,17 @@ def _card(saved: Saved) -> str:
 
 def _read_json(file: Path) -> dict[str, Any]:
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
+        document = json.loads(file.read_text(encoding="utf-8"), parse_int=_whole)
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"{file} is not readable JSON ({error})") from error
     if not isinstance(document, dict):
         raise ModelFileError(f"{file} must hold a JSON object; got a {type(document).__name__}")
     return document
+
+
+def _whole(digits: str) -> float:
+    """A whole number, or a float where it has more digits than anything here counts to."""
+    return int(digits) if len(digits) <= MOST_DIGITS else float(digits)
 
 
 def _write_json(file: Path, document: dict[str, Any]) -> None:
