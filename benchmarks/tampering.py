@@ -192,10 +192,10 @@ class _TimeUpError(BaseException):
 
 def _outcome(path: Path, rows: dict[str, NDArray[Any]]) -> str:
     try:
-        # as many rows as a model was fitted on at most: what a short file would have
-        scores = load(path, device="cpu").predict_proba(rows)
-        found = load(path, device="cpu").decision_function(rows)
-        finite = all(np.isfinite(one).all() for one in (*scores.values(), *found.values()))
+        found = load(path, device="cpu").assess(rows)
+        found.alarms()
+        parts = (found.scores, found.normalized_scores, found.probabilities)
+        finite = all(np.isfinite(one).all() for part in parts for one in part.values())
         return "scored" if finite else "not finite"
     except MemoryError:
         return "memory"

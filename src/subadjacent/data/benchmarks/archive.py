@@ -160,7 +160,5 @@ def _clear_errors(path: Path) -> Iterator[None]:
         raise DataNotFound(f"{path} is not there") from error
     except InputError:
         raise
-    except (
-        ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error
-    ) as error:  # fmt: skip
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
         raise InputError(f"{path} is damaged ({str(error)[:100]}): get it again") from error

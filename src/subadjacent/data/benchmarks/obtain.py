@@ -115,8 +115,12 @@ def unpack(archive: Path, folder: Path, pattern: str, most: int) -> None:
             shutil.rmtree(folder / unpacked.name, ignore_errors=True)
             unpacked.replace(folder / unpacked.name)
     except (
-        zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError
-    ) as error:  # fmt: skip
+        zipfile.BadZipFile,
+        zlib.error,
+        lzma.LZMAError,
+        EOFError,
+        NotImplementedError,
+    ) as error:
         archive.unlink(missing_ok=True)
         raise InputError(
             f"{archive} is damaged ({error}) and was thrown away: try again"
