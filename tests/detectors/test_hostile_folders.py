@@ -193,8 +193,8 @@ def test_scores_that_are_no_numbers_are_never_normal_rows(plant: Plant) -> None:
         detector.models_, pooled=broken, by_entity={"a": broken, "b": broken}
     )
     rule = (
-        r"X must have finite scores; got nan for row 2 of a, and 2 such rows in all: its values are "
-        r"too large for the model, or the model is damaged"
+        r"X must have finite scores; got nan for row 2 of a, and 2 such rows in all: its values "
+        r"are too large for the model, or the model is damaged"
     )
     for judge in (detector.decision_function, detector.predict, detector.alarms):
         with pytest.raises(InputError, match=rule):

@@ -92,7 +92,10 @@ def detect(
 
 
 def _name(files: Sequence[str]) -> str:
-    return "input" if files[0] == STANDARD_OUTPUT else Path(files[0]).stem
+    """What the first file is called, that of a pattern as well."""
+    from subadjacent.data.files.paths import expand
+
+    return "input" if files[0] == STANDARD_OUTPUT else Path(expand(files[0])[0]).stem
 
 
 def summary(findings: Findings, folder: Path) -> str:
