@@ -102,6 +102,14 @@ def test_a_matrix_of_all_pairs_of_points_bounds_the_window(network: Path, tmp_pa
         load(altered(network, tmp_path / "model", alter))
 
 
+def test_no_matrix_of_a_long_window_is_formed_to_be_looked_at(network: Path, plant: Plant) -> None:
+    entity = load(network)._fitted().entity
+    first, matrix = entity.attention_around(plant.test[:30], 13)
+    assert (first, matrix.shape) == (12, (12, 12))
+    with pytest.raises(InputError, match="at most 5,000 points for attention to be looked at"):
+        replace(entity, window=5_001).attention_around(plant.test[:30], 13)
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_weights_that_are_not_finite_are_refused(
     network: Path, tmp_path: Path, value: float
