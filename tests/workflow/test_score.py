@@ -82,7 +82,7 @@ def test_entities_that_were_not_fitted_on_are_named_once(
     with caplog.at_level(logging.WARNING):
         score(detector, open_files(path_of(frame, tmp_path)))
     named = [record.getMessage() for record in caplog.records if "in all" in record.getMessage()]
-    assert named == ["3 entities in all were not seen in fitting: ['m1', 'm2', 'm3']"]
+    assert named == ["3 entities in all were not seen in fitting: m1, m2, m3"]
 
 
 def test_labels_come_along_and_change_nothing(tmp_path: Path) -> None:
