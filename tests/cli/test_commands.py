@@ -441,14 +441,6 @@ def test_standard_input_gets_a_folder_with_a_plain_name(
     assert (tmp_path / "input-anomalies" / "report.html").exists()
 
 
-def test_a_pattern_gets_a_folder_named_after_its_first_file(
-    command: Run, plant: Path, tmp_path: Path
-) -> None:
-    plant.rename(tmp_path / "a.csv")
-    command("detect", "[ab]*.csv", "--config", "quick.toml")
-    assert (tmp_path / "a-anomalies" / "report.html").is_file()
-
-
 def test_a_file_without_times_is_counted_in_rows(command: Run, plant: Path, tmp_path: Path) -> None:
     pl.read_csv(plant).drop("time").write_csv(tmp_path / "untimed.csv")
     (tmp_path / "quick.toml").write_text(QUICK + "contamination = 0.02\n")

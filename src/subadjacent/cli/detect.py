@@ -92,10 +92,7 @@ def detect(
 
 
 def _name(files: Sequence[str]) -> str:
-    """What the first file is called, that of a pattern as well."""
-    from subadjacent.data.files.paths import expand
-
-    return "input" if files[0] == STANDARD_OUTPUT else Path(expand(files[0])[0]).stem
+    return "input" if files[0] == STANDARD_OUTPUT else Path(files[0]).stem
 
 
 def summary(findings: Findings, folder: Path) -> str:

@@ -27,7 +27,7 @@ def open_sources(paths: Sequence[str]) -> list[Delimited | Parquet]:
     sources = []
     if "" in map(os.fspath, paths):
         raise InputError("a path must name a file; got an empty one")
-    for name in (name for path in paths for name in expand(os.fspath(path))):
+    for name in (name for path in paths for name in _expand(os.fspath(path))):
         with only_our_errors(_called(name)):
             sources.append(_open(name))
     if not sources:
@@ -35,8 +35,7 @@ def open_sources(paths: Sequence[str]) -> list[Delimited | Parquet]:
     return sources
 
 
-def expand(path: str) -> list[str]:
-    """The files that a path or pattern names, by name."""
+def _expand(path: str) -> list[str]:
     expanded = os.path.expanduser(path)  # noqa: PTH111 — Path would drop a leading ./
     if path == STANDARD_INPUT or not glob.has_magic(expanded) or Path(expanded).exists():
         return [path if path == STANDARD_INPUT else expanded]
