@@ -24,7 +24,7 @@ from subadjacent.data.entities import PerEntity
 from subadjacent.data.frames import Table
 from subadjacent.data.inputs import read
 from subadjacent.data.series import TrainSeries, common_interval
-from subadjacent.detectors.assessment import Assessment
+from subadjacent.detectors.assessment import Assessment, check_scores
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
 from subadjacent.errors import MOST_ROWS, InputError, ModelFileError, require_number, require_whole
 from subadjacent.methods.learning import learn
@@ -252,7 +252,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
                 done += stop - start
                 watch(Progress("scoring", done, total, "rows"))
             evidence = joined(parts)
-            _check_scores(one, evidence.score)
+            check_scores(one, evidence.score)
             yield evidence
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -377,17 +377,3 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         tags: Tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _check_scores(series: TrainSeries, scores: NDArray[Any]) -> None:
-    """Refuse scores that are no numbers: compared with a threshold they would count as normal."""
-    wrong = np.flatnonzero(~np.isfinite(scores))
-    if len(wrong):
-        of = "" if series.entity is None else f" of {series.entity}"
-        raise InputError.of(
-            "X",
-            "must have finite scores",
-            f"got {scores[wrong[0]]} for row {series.label(int(wrong[0]))}{of}, and {len(wrong):,} "
-            f"such rows in all",
-            "its values are too large for the model, or the model is damaged; fit it anew",
-        )
