@@ -1,6 +1,6 @@
 """Model folders that someone has changed: each must load and score, or be refused, in bounds.
 
-    python benchmarks/tampering.py --output benchmarks/reports/tampering.csv
+    python benchmarks/tampering.py --most 1500 --output benchmarks/reports/tampering.csv
 
 A model of every kind is saved. Then every fact, parameter and array of its folder is changed to
 odd values, one at a time, with all hashes made again, as one who means harm would. Each folder is

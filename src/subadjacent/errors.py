@@ -61,11 +61,11 @@ class ModelFileError(SubadjacentError, RuntimeError):
     """A saved model or checkpoint is damaged, incomplete, or made for something else."""
 
 
-MOST_ROWS = 1_000_000
-"""Rows that a setting may ask to look back, look ahead or average over.
+MOST_ROWS, FARTHEST = 1_000_000, 100_000
+"""Rows that a setting may count, and rows around a row that it may look at.
 
-A model folder may ask for any number, and what it asks for is allocated. No series that was fitted
-gains from more."""
+A model folder may ask for any number, and rows that are looked at are allocated, however few the
+data has. Averaging 60 rows over a million takes seconds."""
 
 
 def require_whole(

@@ -138,7 +138,7 @@ def test_arrays_of_anything_but_numbers_are_refused(plain: Path, tmp_path: Path)
         ("fill_limit", "x", "fill_limit must be a whole number of at least 0"),
         ("adapt_after", [1], "adapt_after must be a whole number of at least 1"),
         ("adapt_after", 10**30, "adapt_after must be a whole number of at least 1; got 1e"),
-        ("smoothing", 10**9, "smoothing must be a whole number of at most 1,000,000"),
+        ("smoothing", 10**9, "smoothing must be a whole number of at most 100,000"),
         ("contamination", "never", "contamination must be"),
     ],
 )
