@@ -46,6 +46,19 @@ def test_a_bar_shows_on_a_terminal_after_two_seconds(
     assert "75% of 4 steps, epoch 1 of at most 2" in shown
 
 
+def test_a_bar_shows_names_as_they_are_and_safe(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr("subadjacent.cli.progress.PATIENCE", 0)
+    with Bar("fitting", quiet=False) as bar:
+        bar.update(1, 2, "[red]\x9b", what="[bold]\x07")
+    shown = capsys.readouterr().err
+    assert "[bold]\\x07" in shown
+    assert "[red]\\x9b" in shown
+    assert "\x9b" not in shown
+
+
 def test_what_cannot_tell_how_far_it_is_shows_that_it_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
