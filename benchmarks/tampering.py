@@ -225,6 +225,7 @@ def _work(pipe: Connection, folder: Folder, kept: Path, rows: dict[str, NDArray[
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
     signal.signal(signal.SIGALRM, _time_up)
+    pipe.send("ready")
     while (change := pipe.recv()) is not None:
         try:
             change.of(folder).write(kept)
@@ -250,6 +251,8 @@ def attack(
             process = context.Process(target=_work, args=arguments)
             process.start()
             there.close()
+            # to start takes as long as it takes
+            assert here.recv() == "ready"
             try:
                 while left:
                     change = left.pop()

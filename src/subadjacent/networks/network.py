@@ -110,12 +110,16 @@ def restore_weights(
     They are compared before anything is allocated: settings may ask for any size, weights are
     there.
     """
-    # each layer has weights of its own
-    layers = getattr(config, "layers", 1)
-    if layers > len(weights):
-        raise InputError(
-            f"layers must be those of the {len(weights)} arrays of weights; got {layers:,}"
-        )
+    # each layer has weights of its own, and each unit of a width; a width is asked for by numbers
+    # that are computed and not saved as well
+    most = {"layers": len(weights)}
+    count = sum(one.numel() for one in weights.values())
+    for name in config.__dataclass_fields__:
+        value, limit = getattr(config, name), most.get(name, count)
+        if isinstance(value, int) and value > limit:
+            raise InputError(
+                f"{name} must be that of {count:,} weights in {len(weights)} arrays; got {value:,}"
+            )
     with torch.device("meta"):
         needed = {name: tuple(one.shape) for name, one in kind(config).state_dict().items()}
     # a number was saved as an array of one
