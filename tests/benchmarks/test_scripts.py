@@ -360,3 +360,30 @@ def test_memory_and_fit_time_run(run: Run) -> None:
 def test_the_page_names_every_script() -> None:
     page = (FOLDER.parent / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     assert [name for name in SCRIPTS if f"`{name}.py`" not in page] == []
+
+
+BAD_OUTCOMES = ("not finite", "unhandled", "memory", "time", "crashed")
+
+
+def test_tampered_folders_are_refused_or_score(run: Run, tmp_path: Path) -> None:
+    found = tmp_path / "tampering.csv"
+    run("tampering", "--output", found, "--kinds", "default", "transformer", "--most", 60)
+    with found.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["kind"] for row in rows] == ["default", "transformer"]
+    for row in rows:
+        assert [row[name] for name in BAD_OUTCOMES] == ["0"] * len(BAD_OUTCOMES)
+        assert int(row["tampered"]) == int(row["refused"]) + int(row["scored"]) > 50
+
+
+def test_the_committed_count_of_tampered_folders_is_that_of_every_kind(
+    load: Callable[[str], ModuleType],
+) -> None:
+    with (FOLDER / "reports" / "tampering.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["kind"] for row in rows] == list(load("tampering").KINDS)
+    assert all(row[name] == "0" for row in rows for name in BAD_OUTCOMES)
+    page = (FOLDER.parent / "docs" / "reliability.md").read_text(encoding="utf-8")
+    for row in rows:
+        counts = [f"{int(row[name]):,}" for name in ("tampered", "refused", "scored")]
+        assert f"| {row['kind']} | {' | '.join(counts)} |" in page

@@ -430,7 +430,7 @@ def test_a_remark_about_strange_entities_comes_once(command: Run, tmp_path: Path
     )
     said = command("score", "all.csv", "-m", "model", "-o", "s.csv", "-q").stderr.splitlines()
     assert len([line for line in said if "judged by what all" in line]) == 1
-    assert said[-1] == "3 entities in all were not seen in fitting: ['b', 'c', 'd']"
+    assert said[-1] == "3 entities in all were not seen in fitting: b, c, d"
 
 
 def test_a_model_of_a_newer_version_is_refused(

@@ -12,6 +12,7 @@ from subadjacent.cli import options as option
 from subadjacent.cli.output import STANDARD_OUTPUT, print_json, put_table
 from subadjacent.cli.progress import Bar, say
 from subadjacent.cli.wording import errors_about
+from subadjacent.showing import on_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,7 +111,7 @@ def summary(findings: Findings, folder: Path) -> str:
 
 
 def _line(alarm: Alarm) -> str:
-    where = f"{alarm.entity}, " if alarm.entity else ""
+    where = f"{on_one_line(alarm.entity)}, " if alarm.entity else ""
     # a bare number would not say that it counts rows
     start = f"row {alarm.first:,}" if alarm.start == alarm.first else alarm.start
     return f"  {where}{start}, severity {alarm.severity:.1f}: {alarm.sentence}"

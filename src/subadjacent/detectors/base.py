@@ -26,10 +26,10 @@ from subadjacent.data.frames import Table
 from subadjacent.data.inputs import read
 from subadjacent.data.missing import require_values, stand_in
 from subadjacent.data.series import TrainSeries, common_interval
-from subadjacent.detectors.assessment import Assessment
+from subadjacent.detectors.assessment import Assessment, check_scores
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
 from subadjacent.detectors.pieces import assess
-from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
+from subadjacent.errors import MOST_ROWS, InputError, ModelFileError, require_number, require_whole
 from subadjacent.methods.learning import learn
 from subadjacent.methods.method import Method, Model, State
 from subadjacent.runtime import Progress, Runtime, Watch, ignore
@@ -41,6 +41,7 @@ from subadjacent.scoring.habits import restore_habits
 from subadjacent.scoring.normal import NormalScores, normal_scores
 from subadjacent.scoring.silence import silent_rows
 from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
+from subadjacent.showing import listed
 
 log = logging.getLogger(__name__)
 
@@ -49,9 +50,6 @@ NAME_ENTITIES = "pass a dict of name → series"
 
 HABITS = "habits"
 """What the channels' habits are called among a model's arrays."""
-
-# entities named in a warning
-NAMED = 5
 
 
 class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
@@ -95,6 +93,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     def check(self) -> None:
         """Refuse parameters that are wrong for any data, before there is any."""
         self._method()
+        require_whole("fill_limit", self.fill_limit, least=0, most=MOST_ROWS)
         self._check_adapt_after()
         # alarms per time need the interval between rows, which the data has
         check_threshold(choose_threshold(self.contamination, interval=1.0))
@@ -132,7 +131,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         return self
 
     def _learn(self, X: Any, watch: Watch) -> None:
-        require_whole("fill_limit", self.fill_limit, least=0)
+        require_whole("fill_limit", self.fill_limit, least=0, most=MOST_ROWS)
         self._check_adapt_after()
         table = self._read(X, reset=True)
         for one in table.series:
@@ -270,7 +269,9 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             watch(Progress("scoring", done, total, "rows"))
 
         for one in series:
-            yield assess(self.models_.of(one.entity), one, tell)
+            evidence = assess(self.models_.of(one.entity), one, tell)
+            check_scores(one, evidence.score)
+            yield evidence
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted detector to a folder: JSON and safetensors, no pickle.
@@ -309,6 +310,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             )
         with reading(Path(path)):
             detector = cls(**saved.parameters)
+            detector.check()
             facts = saved.facts
             detector.channels_ = tuple(facts["channels"])
             detector.n_features_in_ = len(detector.channels_)
@@ -360,15 +362,16 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
 
     def _check_adapt_after(self) -> None:
         if self.adapt_after is not None:
-            require_whole("adapt_after", self.adapt_after, least=1)
+            require_whole("adapt_after", self.adapt_after, least=1, most=MOST_ROWS)
 
     def _warn_of_strangers(self, series: Sequence[TrainSeries]) -> None:
         """Log which entities were not there in fitting."""
         named = {one.entity for one in series if one.entity is not None}
         unknown = sorted(named.difference(self.entities_))
         if unknown and self.entities_:
-            shown = ", ".join(unknown[:NAMED]) + (", …" if len(unknown) > NAMED else "")
-            log.warning("not seen in fitting, so judged by what all entities share: %s", shown)
+            log.warning(
+                "not seen in fitting, so judged by what all entities share: %s", listed(unknown)
+            )
 
     def _check_names(self, table: Table) -> None:
         """A frame is checked by scikit-learn; this is for names that came another way."""
@@ -377,8 +380,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             raise InputError.of(
                 "X",
                 f"must have the channels seen in fitting, in their order: "
-                f"{', '.join(self.channels_)}",
-                f"got {', '.join(names)}",
+                f"{listed(list(self.channels_))}",
+                f"got {listed(list(names))}",
             )
 
     def _check_entities(self, table: Table) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.seed import choose_seed
-from subadjacent.errors import InputError, require_whole
+from subadjacent.errors import MOST_ROWS, InputError, require_whole
 from subadjacent.methods.method import Method
 from subadjacent.methods.views.method import ViewsMethod
 from subadjacent.methods.views.settings import ViewSettings
@@ -113,7 +113,7 @@ class SubAdjacentDetector(BaseDetector):
         self.random_state = random_state
 
     def _method(self) -> Method:
-        require_whole("fill_limit", self.fill_limit, least=0)
+        require_whole("fill_limit", self.fill_limit, least=0, most=MOST_ROWS)
         settings = ViewSettings(
             self.near, self.far, self.smoothing, self.lookahead, self.views, self.min_deviation
         )

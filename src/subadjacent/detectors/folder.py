@@ -24,6 +24,7 @@ import subadjacent
 from subadjacent.data.clock import duration
 from subadjacent.detectors.integrity import (
     BAD_VALUES,
+    check_arrays,
     check_facts,
     check_files,
     check_schema,
@@ -35,10 +36,13 @@ from subadjacent.detectors.integrity import (
 from subadjacent.errors import DataNotFound, InputError, ModelFileError
 from subadjacent.exchange import check_replaceable, read_steady, whole_folder
 from subadjacent.scoring.threshold import BaseThreshold, Fixed, threshold_from_dict
+from subadjacent.showing import in_markdown
 
 SCHEMA = 2
 CONFIG, WEIGHTS, FACTS, CARD = "config.json", "model.safetensors", "detector.json", "README.md"
 FILES = frozenset({CONFIG, WEIGHTS, FACTS, CARD})
+# of a whole number that NumPy still takes for one
+MOST_DIGITS = 18
 # the one entry of FACTS that may be changed by hand
 EDITABLE = "threshold"
 
@@ -123,6 +127,7 @@ def _load(path: Path) -> Saved:
             arrays = load_file(path / WEIGHTS)
         except SafetensorError as error:
             raise damage(path, error) from error
+        check_arrays(arrays)
         return Saved(config["kind"], parameters, facts, arrays)
 
 
@@ -159,6 +164,8 @@ def _encode(name: str, value: Any, threshold: float) -> Any:
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, list | tuple):
+        return [_encode(name, one, threshold) for one in value]
     # before numpy's numbers, among which numpy counts its own times
     if isinstance(value, timedelta | np.timedelta64):
         return duration(value, name=name)
@@ -178,13 +185,13 @@ def _decode(value: Any) -> Any:
 
 def _card(saved: Saved) -> str:
     facts = saved.facts
-    channels = ", ".join(facts["channels"])
+    channels, entities = (", ".join(map(in_markdown, facts[n])) for n in ("channels", "entities"))
     return (
         f"# {saved.kind}\n\n"
         f"A detector of anomalies in time series, saved by subadjacent "
         f"{subadjacent.__version__}.\n\n"
         f"- channels, in this order: {channels}\n"
-        f"- entities: {', '.join(facts['entities']) or 'one series without a name'}\n"
+        f"- entities: {entities or 'one series without a name'}\n"
         f"- threshold: {facts['threshold']:.6g} (a typical row scores "
         f"{facts['normal_scores'][0]['typical']:.3g}); it may be edited in `{FACTS}`\n\n"
         f"```python\n"
@@ -197,12 +204,17 @@ def _card(saved: Saved) -> str:
 
 def _read_json(file: Path) -> dict[str, Any]:
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
+        document = json.loads(file.read_text(encoding="utf-8"), parse_int=_whole)
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"{file} is not readable JSON ({error})") from error
     if not isinstance(document, dict):
         raise ModelFileError(f"{file} must hold a JSON object; got a {type(document).__name__}")
     return document
+
+
+def _whole(digits: str) -> float:
+    """A whole number, or a float where it has more digits than anything here counts to."""
+    return int(digits) if len(digits) <= MOST_DIGITS else float(digits)
 
 
 def _write_json(file: Path, document: dict[str, Any]) -> None:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.files import ENTITY
-from subadjacent.detectors.base import NAMED
 from subadjacent.detectors.piecewise import PiecewiseScorer, reach_of
 from subadjacent.runtime import Progress, Watch, ignore
+from subadjacent.showing import listed
 from subadjacent.workflow.report import warn_of_misfits
 from subadjacent.workflow.tables import JudgedScores, keys_of, scores_table
 
@@ -181,8 +181,9 @@ def _by_entity(
 
 
 def _warn_of_strangers(detector: BaseDetector, entities: dict[str | None, Any]) -> None:
-    unknown = sorted(name for name in entities if name and name not in detector.entities_)
+    unknown = sorted({name for name in entities if name}.difference(detector.entities_))
     if detector.entities_ and len(unknown) > 1:
         # each is assessed by itself, and only the first was named on the way
-        shown = ", ".join(unknown[:NAMED]) + (", …" if len(unknown) > NAMED else "")
-        log.warning("%d entities in all were not seen in fitting: %s", len(unknown), shown)
+        log.warning(
+            "%d entities in all were not seen in fitting: %s", len(unknown), listed(unknown)
+        )

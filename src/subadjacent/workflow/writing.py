@@ -121,19 +121,37 @@ def write_table(table: pl.DataFrame, path: Path) -> None:
 
     with whole_file(path) as unfinished:
         try:
-            if path.suffix == ".parquet":
-                table.write_parquet(unfinished)
-            else:
-                table.write_csv(unfinished)
+            # a stream: polars takes no name that is not UTF-8
+            with unfinished.open("wb") as stream:
+                if path.suffix == ".parquet":
+                    table.write_parquet(stream)
+                else:
+                    _guarded(table).write_csv(stream)
         except ComputeError as error:
             # a full disk, in the words of the writer of Parquet files
             raise _unwritable(path, error) from error
 
 
+def as_csv(table: pl.DataFrame) -> str:
+    """A table as the text of a CSV file."""
+    return _guarded(table).write_csv()
+
+
+def _guarded(table: pl.DataFrame) -> pl.DataFrame:
+    """A table of which a spreadsheet runs no cell as a formula; ``data.files`` reads it back."""
+    import polars as pl
+    import polars.selectors as cs
+
+    from subadjacent.data.files.formulas import guard, guard_name
+
+    guarded = table.with_columns(cs.by_dtype(pl.String).map_batches(guard))
+    return guarded.rename({name: guard_name(name) for name in table.columns})
+
+
 def write_text(text: str, path: Path) -> None:
-    """Write a text file."""
+    """Write a text file; what is no character, as in a file name that is not UTF-8, as escapes."""
     with whole_file(path) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")
+        unfinished.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def _unwritable(path: Path, error: Exception) -> InputError:

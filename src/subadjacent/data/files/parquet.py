@@ -18,7 +18,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from subadjacent.data.files.blocks import Block
 from subadjacent.errors import InputError, SubadjacentError
@@ -215,7 +215,7 @@ def _answer(request: dict[str, Any]) -> tuple[dict[str, Any], memoryview]:
 
     facts: dict[str, Any] = {}
     try:
-        lazy = pl.scan_parquet(request["path"], glob=False)
+        lazy = pl.scan_parquet(_source(request["path"]), glob=False)
         if request["columns"] is None:
             frame = lazy.collect_schema().to_frame()
             facts["length"] = int(lazy.select(pl.len()).collect().item())
@@ -229,3 +229,12 @@ def _answer(request: dict[str, Any]) -> tuple[dict[str, Any], memoryview]:
         told = (str(error).splitlines() or [""])[0] or type(error).__name__
         return {"error": told, "kind": type(error).__name__}, memoryview(b"")
     return facts, arrow.getbuffer()
+
+
+def _source(path: str) -> str | IO[bytes]:
+    """The path, or the open file where its name is not UTF-8, which polars does not take."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return Path(path).open("rb")
+    return path
