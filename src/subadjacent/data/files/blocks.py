@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.cleaning import LARGEST
+from subadjacent.data.files.cells import MISSING_SHOWN, blank_missing, read_numbers, show
+from subadjacent.data.files.labels import LABELS_SHOWN, read_labels
 from subadjacent.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
-
-MISSING = ("", "na", "n/a", "nan", "null", "none", "-", "?")
-"""Words for a missing value, in lower case."""
-
-MISSING_SHOWN = "empty, NA, N/A, NaN, null, None, - or ?"
-
-LONGEST_QUOTE = 40
-"""Characters of a cell that a message shows."""
 
 HOUR = 3600
 """Seconds that clocks are put back by for winter."""
@@ -33,26 +30,79 @@ class Block:
     file: str
     rows: list[int] | range
     unit: str = "line"
+    decimal_comma: bool = False
+    comma_thousands: bool = False
 
     def place(self, row: int) -> str:
         """Where a row of the frame is, as messages say it."""
         return f"{self.file}, {self.unit} {self.rows[row]}"
 
-    def numbers(self, column: str, *, decimal_comma: bool) -> pl.Series:
+    def without(self, words: Sequence[str]) -> Block:
+        """The same with nothing in cells that hold one of some words, in any case.
+
+        A word that is a number stands for that number, however a cell writes it.
+        """
+        blanked = [self._blank(column, words) for column in self.frame.get_columns()]
+        return replace(self, frame=self.frame.with_columns(blanked)) if words else self
+
+    def holds_text(self, column: str) -> bool:
+        """Whether fewer than half of the cells that hold something are numbers."""
+        import polars as pl
+
+        cells = self.frame[column]
+        if cells.dtype.is_numeric() or cells.dtype in (pl.Boolean, pl.Null):
+            return False
+        numbers, bad = self._read(cells)
+        filled = blank_missing(cells).count()
+        return bad is not None and 2 * numbers.fill_nan(None).count() < filled
+
+    def first_text(self, column: str) -> str:
+        """The first cell that is neither a number nor missing, and where it is."""
+        cells = self.frame[column]
+        row = self._read(cells)[1] or 0
+        return f"{self.unit} {self.rows[row]}, column {column!r}, holds {show(cells[row])}"
+
+    def numbers(self, column: str) -> pl.Series:
         """A column as floats; refuses a cell that is neither a number nor missing."""
         import polars as pl
 
         cells = self.frame[column]
-        if cells.dtype != pl.String:
+        if cells.dtype.is_numeric() or cells.dtype in (pl.Boolean, pl.Null):
             return cells.cast(pl.Float64)
-        numbers, bad = read_numbers(cells, decimal_comma=decimal_comma)
+        numbers, bad = self._read(cells)
         if bad is not None:
+            cell = cells[bad]
             raise InputError(
-                f"{self.place(bad)}, column {column!r}, must hold a number, or {MISSING_SHOWN} "
-                f"where it is missing; it holds {show(cells[bad])}: "
-                f"correct it, or remove the column"
+                f"{self.place(bad)}, column {column!r}, must hold a number of at most "
+                f"{LARGEST:g}, or {MISSING_SHOWN} where it is missing; it holds {show(cell)}: "
+                f"correct it, leave the column out (--ignore {shlex.quote(column)}), or count "
+                f"such cells as missing (--missing {shlex.quote(str(cell).strip())})"
             )
         return numbers
+
+    def _read(self, cells: pl.Series) -> tuple[pl.Series, int | None]:
+        import polars as pl
+
+        return read_numbers(
+            cells.cast(pl.String),
+            decimal_comma=self.decimal_comma,
+            comma_thousands=self.comma_thousands,
+        )
+
+    def _blank(self, cells: pl.Series, words: Sequence[str]) -> pl.Series:
+        import polars as pl
+
+        told = pl.Series([word.strip().lower() for word in words], dtype=pl.String)
+        values = read_numbers(told)[0].drop_nulls()
+        if cells.dtype.is_numeric():
+            return cells.set(cells.is_in(values.cast(cells.dtype, strict=False)), None)
+        if cells.dtype not in (pl.String, pl.Categorical, pl.Enum):
+            return cells
+        text = cells.cast(pl.String)
+        meant = text.str.strip_chars().str.to_lowercase().is_in(told)
+        if len(values):
+            meant |= self._read(text)[0].is_in(values)
+        return text.set(meant.fill_null(False), None)
 
     def entities(self, column: str) -> pl.Series:
         """A column as names of entities; refuses an empty cell."""
@@ -67,66 +117,18 @@ class Block:
             )
         return names
 
-    def labels(self, column: str, *, decimal_comma: bool) -> NDArray[np.int8]:
-        """A column as labels; refuses a cell that is neither 0 nor 1, true nor false."""
-        import polars as pl
-
+    def labels(self, column: str, *, signed: bool) -> NDArray[np.int8]:
+        """A column as labels, 1 where a row is anomalous; refuses a cell that is no label."""
         cells = self.frame[column]
-        numbers = (
-            read_numbers(cells, decimal_comma=decimal_comma)[0]
-            if cells.dtype == pl.String
-            else cells.cast(pl.Float64, strict=False)
-        )
-        wrong = ~numbers.is_in((0.0, 1.0)).fill_null(False)
-        if wrong.any():
-            row = int(wrong.arg_max() or 0)
+        labels = read_labels(cells, signed=signed)
+        if labels.null_count():
+            row = int(labels.is_null().arg_max() or 0)
             raise InputError(
-                f"{self.place(row)}, column {column!r}, must hold 0 or 1, or true or false, since "
-                f"it is the label; it holds {show(cells[row])}: correct it, or rename the column"
+                f"{self.place(row)}, column {column!r}, must hold {LABELS_SHOWN}, since it is the "
+                f"label; it holds {show(cells[row])}: correct it, or leave the column out "
+                f"(--ignore {shlex.quote(column)})"
             )
-        return numbers.cast(pl.Int8).to_numpy()
-
-
-def show(cell: Any) -> str:
-    """A cell as messages quote it: on one line, and not too long."""
-    text = str(cell)
-    return repr(text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 1] + "…")
-
-
-def is_missing(cell: str) -> bool:
-    """Whether a cell holds one of the words for missing."""
-    return cell.strip().lower() in MISSING
-
-
-def blank_missing(cells: pl.Series) -> pl.Series:
-    """Text without surrounding spaces, and null where it is a word for missing."""
-    import polars as pl
-
-    bare = cells.cast(pl.String).str.strip_chars()
-    return bare.set(bare.str.to_lowercase().is_in(MISSING), None)
-
-
-def read_numbers(cells: pl.Series, *, decimal_comma: bool = False) -> tuple[pl.Series, int | None]:
-    """Text as floats, and the place of the first cell that is neither number nor missing.
-
-    ``true`` and ``false`` are 1 and 0. Where commas are decimal marks a point is refused, since
-    it would stand between thousands.
-    """
-    import polars as pl
-
-    bare = cells.str.strip_chars()
-    if decimal_comma:
-        pointed = bare.str.contains(".", literal=True).fill_null(False)
-        bare = bare.set(pointed, "a decimal point").str.replace(",", ".", literal=True)
-    numbers = bare.cast(pl.Float64, strict=False)
-    if numbers.null_count() == cells.null_count():
-        return numbers, None
-    rest = bare.str.to_lowercase()
-    for word, value in (("true", 1.0), ("false", 0.0)):
-        numbers = numbers.set((rest == word).fill_null(False), value)
-    # "-" has been missing all along; a null cell is missing as well
-    bad = numbers.is_null() & ~rest.fill_null("").is_in(MISSING)
-    return numbers, bad.arg_max() if bad.any() else None
+        return labels.to_numpy()
 
 
 class TimeOrder:

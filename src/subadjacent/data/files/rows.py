@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.files.blocks import Block, TimeOrder
+from subadjacent.data.files.labels import is_signed
 from subadjacent.data.files.parquet import Parquet
 from subadjacent.data.files.paths import only_our_errors, open_sources
 from subadjacent.data.files.roles import Columns, Roles, Source, assign, time_form, unreadable_time
@@ -31,6 +32,11 @@ AT_ONCE = 20_000
 """Rows that are read at a time when everything is wanted."""
 
 TIME, ENTITY = "timestamp", "item_id"
+
+Labels = Literal["need", "take", "skip"]
+"""What is wanted of labels: to refuse a cell that is none; to do without all of them then; or
+not to read them.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +72,11 @@ class Rows:
         self.time, self.entity, self.label = roles.time, roles.entity, roles.label
         self.channels = roles.channels
         self._narrow = _narrow(self._sources, self.channels)
+        self._missing = given.missing
+        self._signed = self.label is not None and self._has_signs(self.label)
         self.notes = _gather_notes(self._sources, roles)
+        if self._signed:
+            self.notes += (f"labels in {self.label!r} are -1 for anomalous and 1 for normal",)
         for note in self.notes:
             log.info("%s", note)
 
@@ -76,37 +86,66 @@ class Rows:
         return Columns(time=self.time, entity=self.entity, label=self.label)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """What messages call the files."""
+        return tuple(source.name for source in self._sources)
+
+    @property
     def count(self) -> int:
         """About how many rows there are; text files are gone through once to count lines."""
         return sum(source.length for source in self._sources)
 
-    def whole(self) -> FileRows:
+    def whole(self, labels: Labels = "need") -> FileRows:
         """Everything, in memory."""
         import polars as pl
 
-        parts = list(self.chunks(AT_ONCE))
-        labels = [part.labels for part in parts if part.labels is not None]
+        parts = list(self.chunks(AT_ONCE, labels))
         frame = pl.concat([part.frame for part in parts], rechunk=True)
-        return FileRows(frame, np.concatenate(labels) if labels else None)
+        return FileRows(frame, joined_labels(parts))
 
-    def chunks(self, rows: int) -> Iterator[FileRows]:
-        """Everything in order, at most ``rows`` at a time; a part never spans two files."""
+    def chunks(self, rows: int, labels: Labels = "need") -> Iterator[FileRows]:
+        """Everything in order, at most ``rows`` at a time; a part never spans two files.
+
+        Labels that can be done without are None from the part on where one cannot be read.
+        """
         require_whole("rows", rows, least=1)
-        return self._chunks(rows)
+        return self._chunks(rows, labels)
 
-    def _chunks(self, rows: int) -> Iterator[FileRows]:
-        named = [column for column in (self.time, self.entity, self.label) if column is not None]
+    def _chunks(self, rows: int, labels: Labels) -> Iterator[FileRows]:
+        label = None if labels == "skip" else self.label
+        named = [column for column in (self.time, self.entity, label) if column is not None]
         order = TimeOrder(self.time or "")
         for source, form in zip(self._sources, self._forms, strict=True):
             with only_our_errors(source.name):
-                for block in source.blocks(rows, (*named, *self.channels)):
-                    part = self._part(block, form, source.decimal_comma)
+                for block in self._blocks(source, rows, (*named, *self.channels)):
+                    part = self._part(block, form)
                     if part.times is not None:
                         names = part.frame[ENTITY] if self.entity is not None else None
                         order.check(block, part.times, names)
+                    if label is not None:
+                        try:
+                            part = replace(part, labels=block.labels(label, signed=self._signed))
+                        except InputError as error:
+                            if labels == "need":
+                                raise
+                            log.warning("there are no labels, since one cannot be read: %s", error)
+                            label = None
                     yield part
 
-    def _part(self, block: Block, form: TimeForm | None, decimal_comma: bool) -> FileRows:
+    def _blocks(self, source: Source, rows: int, columns: tuple[str, ...]) -> Iterator[Block]:
+        for block in source.blocks(rows, columns):
+            yield block.without(self._missing)
+
+    def _has_signs(self, label: str) -> bool:
+        """Whether -1 stands among the labels; all are read only while nothing but 1 was seen."""
+        for source in self._sources:
+            with only_our_errors(source.name):
+                for block in self._blocks(source, AT_ONCE, (label,)):
+                    if (signed := is_signed(block.frame[label])) is not None:
+                        return signed
+        return False
+
+    def _part(self, block: Block, form: TimeForm | None) -> FileRows:
         import polars as pl
 
         columns: list[pl.Series] = []
@@ -119,11 +158,14 @@ class Rows:
             columns.append(block.entities(self.entity).alias(ENTITY))
         for channel in self.channels:
             dtype = pl.Float32 if channel in self._narrow else pl.Float64
-            columns.append(block.numbers(channel, decimal_comma=decimal_comma).cast(dtype))
-        labels = None
-        if self.label is not None:
-            labels = block.labels(self.label, decimal_comma=decimal_comma)
-        return FileRows(pl.DataFrame(columns), labels)
+            columns.append(block.numbers(channel).cast(dtype))
+        return FileRows(pl.DataFrame(columns))
+
+
+def joined_labels(parts: Sequence[FileRows]) -> NDArray[np.int8] | None:
+    """The labels of all rows; None unless every part has them."""
+    labels = [part.labels for part in parts if part.labels is not None]
+    return np.concatenate(labels) if parts and len(labels) == len(parts) else None
 
 
 def open_files(paths: Sequence[str], columns: Columns = Columns()) -> Rows:  # noqa: B008 — frozen
@@ -155,7 +197,7 @@ def _agree(
     samples = []
     for source in sources:
         with only_our_errors(source.name):
-            samples.append(source.sample(SAMPLE))
+            samples.append(source.sample(SAMPLE).without(given.missing))
         if set(source.columns) != set(first.columns):
             other = sorted(set(source.columns) ^ set(first.columns))
             raise InputError(

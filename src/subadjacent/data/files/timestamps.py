@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from subadjacent.data.files.blocks import blank_missing, read_numbers
+from subadjacent.data.files.cells import blank_missing, read_numbers
 
 if TYPE_CHECKING:
     import polars as pl
