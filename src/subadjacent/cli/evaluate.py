@@ -20,7 +20,7 @@ def _check_threshold(score: float | None) -> float | None:
 
 def evaluate(
     file: Annotated[str, typer.Argument(help="CSV or Parquet file with scores and labels.")],
-    label: Annotated[str, typer.Option(help="Column of labels, 0 or 1.")],
+    label: Annotated[str, typer.Option(help="Column of labels.")],
     score: Annotated[str, typer.Option(help="Column of scores.")] = "score",
     threshold: Annotated[
         float | None,
@@ -32,6 +32,8 @@ def evaluate(
     ] = None,
     time: option.Time = None,
     entity: option.Entity = None,
+    ignore: option.Ignore = None,
+    missing: option.Missing = None,
     seed: Annotated[
         int, typer.Option(min=0, max=option.LARGEST_SEED, help="Of the random score.")
     ] = 0,
@@ -42,7 +44,15 @@ def evaluate(
 
     from subadjacent.workflow import evaluate as workflow
 
-    rows = option.open_rows([file], time=time, entity=entity, label=label, quiet=quiet)
+    rows = option.open_rows(
+        [file],
+        time=time,
+        entity=entity,
+        label=label,
+        ignore=ignore,
+        missing=missing,
+        quiet=quiet,
+    )
     part = rows.whole()
     rng = np.random.default_rng(seed)
     with Bar("comparing", quiet=quiet) as bar:

@@ -20,6 +20,9 @@ def fit(
     time: option.Time = None,
     entity: option.Entity = None,
     label: option.Label = None,
+    ignore: option.Ignore = None,
+    columns: option.Take = None,
+    missing: option.Missing = None,
     train_fraction: option.TrainFraction = 1.0,
     train_until: option.TrainUntil = None,
     false_alarms: option.FalseAlarms = None,
@@ -43,7 +46,16 @@ def fit(
         seed=seed,
     )
     check_model_place(output)
-    rows = option.open_rows(files, time=time, entity=entity, label=label, quiet=quiet)
+    rows = option.open_rows(
+        files,
+        time=time,
+        entity=entity,
+        label=label,
+        ignore=ignore,
+        take=columns,
+        missing=missing,
+        quiet=quiet,
+    )
     started = clock.monotonic()
     with errors_about(files), Bar("fitting", quiet=quiet) as bar:
         training = workflow.TrainingRows(train_fraction, train_until)

@@ -124,7 +124,22 @@ Entity = Annotated[
     str | None, typer.Option(help="Column that says which machine, plant or series a row is of.")
 ]
 Label = Annotated[
-    str | None, typer.Option(help="Column of labels (0 or 1). Kept out of fitting and scoring.")
+    str | None, typer.Option(help="Column of labels. Kept out of fitting and scoring.")
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(help="Columns to leave out, with commas between them. May be repeated."),
+]
+Take = Annotated[
+    list[str] | None,
+    typer.Option("--columns", help="Columns to take, and no others. May be repeated."),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A further word, or number, for a missing value, such as 'Bad Input' or -999. "
+        "May be repeated."
+    ),
 ]
 Model = Annotated[Path, typer.Option("-m", "--model", help="Model folder.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no remarks.")]
@@ -200,12 +215,30 @@ def title_of(files: Sequence[str]) -> str:
 
 
 def open_rows(
-    files: Sequence[str], *, time: str | None, entity: str | None, label: str | None, quiet: bool
+    files: Sequence[str],
+    *,
+    time: str | None,
+    entity: str | None,
+    label: str | None,
+    ignore: Sequence[str] | None,
+    missing: Sequence[str] | None,
+    take: Sequence[str] | None = None,
+    known: Sequence[str] = (),
+    quiet: bool,
 ) -> Rows:
-    """Open files, and say what was found out about them."""
+    """Open files, and say what was found out about them; ``known`` are a model's channels."""
     from subadjacent.data.files import Columns, open_files
 
-    rows = open_files(files, Columns(time=time, entity=entity, label=label))
+    columns = Columns(
+        time=time,
+        entity=entity,
+        label=label,
+        ignore=tuple(ignore or ()),
+        only=tuple(take or ()),
+        known=tuple(known),
+        missing=tuple(missing or ()),
+    )
+    rows = open_files(files, columns)
     for note in rows.notes:
         say(note, quiet=quiet)
     return rows

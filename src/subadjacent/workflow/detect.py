@@ -59,7 +59,7 @@ def detect(
     watch
         Called as work goes on.
     """
-    part = rows.whole()
+    part = rows.whole(labels="take")
     fitted = training.of(part.frame)
     detector.fit(part.frame.filter(fitted), watch=watch)
     save_model(detector, folder / "model")

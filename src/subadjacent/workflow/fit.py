@@ -78,7 +78,7 @@ def _number(until: str, rule: str) -> float:
 
 def fit(detector: BaseDetector, rows: Rows, training: TrainingRows, watch: Watch = ignore) -> int:
     """Fit a detector on some rows of files; how many they were."""
-    frame = rows.whole().frame
+    frame = rows.whole(labels="skip").frame
     frame = frame.filter(training.of(frame))
     detector.fit(frame, watch=watch)
     return len(frame)

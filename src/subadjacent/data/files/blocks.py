@@ -42,8 +42,10 @@ class Block:
 
         A word that is a number stands for that number, however a cell writes it.
         """
+        if not words:
+            return self
         blanked = [self._blank(column, words) for column in self.frame.get_columns()]
-        return replace(self, frame=self.frame.with_columns(blanked)) if words else self
+        return replace(self, frame=self.frame.with_columns(blanked))
 
     def holds_text(self, column: str) -> bool:
         """Whether fewer than half of the cells that hold something are numbers."""

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 MISSING = (
-    "", "na", "n/a", "nan", "-nan", "<na>", "null", "nil", "none", "missing", "?", "-", "--", "–",
-    "—", "\\n", "#n/a", "#n/a n/a", "#na", "#null!", "#value!", "#div/0!", "#num!", "#ref!",
+    "", "na", "n/a", "nan", "-nan", "<na>", "null", "nil", "none", "missing", "?", "-", "--",
+    "\\n", "#n/a", "#n/a n/a", "#na", "#null!", "#value!", "#div/0!", "#num!", "#ref!",
     "#name?", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan",
 )  # fmt: skip
 """Words for a missing value, in lower case: those of people, of databases and of spreadsheets."""

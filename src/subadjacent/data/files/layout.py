@@ -51,9 +51,7 @@ class Layout:
     notes: tuple[str, ...]
 
     def is_comment(self, line: str) -> bool:
-        """Whether a line below the header is none of the table: it begins with ``#``, and is cut
-        into another number of cells.
-        """
+        """Whether a line below the header begins with # and has another number of cells."""
         return _is_marked(line) and _count(line, self.separator) != len(self.columns)
 
 

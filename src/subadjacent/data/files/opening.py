@@ -29,10 +29,10 @@ UNPACKED_TIMES = 100
 """A packed file may unpack to so many times its size: tables of text come to 3 to 30 times."""
 
 ZIPPED = b"PK\x03\x04"
-PACKED: dict[bytes, Callable[[Path], IO[bytes]]] = {
-    b"\x1f\x8b": lambda path: gzip.open(path, "rb"),
-    b"BZh": lambda path: bz2.open(path, "rb"),
-    b"\xfd7zXZ\x00": lambda path: lzma.open(path, "rb"),
+PACKED: dict[bytes, Callable[[Path], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
 }
 
 BOMS = {
