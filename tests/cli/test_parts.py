@@ -65,7 +65,7 @@ def test_what_cannot_tell_how_far_it_is_shows_that_it_goes_on(
             InputError.of("X['b']", "must be finite", "b is nan", RAISE_FILL_LIMIT),
             (
                 "a.csv, b.csv['b'] must be finite; b is nan: "
-                "drop the column, or raise fill_limit in a --config file"
+                "leave the column out (--ignore), or raise fill_limit in a --config file"
             ),
         ),
         (

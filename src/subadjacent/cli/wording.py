@@ -30,7 +30,7 @@ def errors_about(files: Sequence[str]) -> Iterator[None]:
     from subadjacent.detectors.base import NAME_ENTITIES
 
     remedies = {
-        RAISE_FILL_LIMIT: "drop the column, or raise fill_limit in a --config file",
+        RAISE_FILL_LIMIT: "leave the column out (--ignore), or raise fill_limit in a --config file",
         NAME_ENTITIES: "name their column with --entity",
     }
     try:

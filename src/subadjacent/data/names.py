@@ -10,7 +10,7 @@ from typing import Any
 
 from subadjacent.data.labels import look_like_labels
 
-TIME_NAMES = ("timestamp", "time", "datetime", "date", "ds", "ts")
+TIME_NAMES = ("timestamp", "timestamps", "time", "_time", "datetime", "date", "ds", "ts")
 ENTITY_NAMES = ("item_id", "unique_id")
 ROW_NAMES = ("row", "index", "no", "no.", "unnamed: 0")
 """Of columns that count rows, and measure nothing, where they do count them."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from subadjacent.data.files.blocks import Block
-from subadjacent.data.files.cells import read_numbers
+from subadjacent.data.files.cells import blank_missing, read_numbers
 from subadjacent.data.names import ROW_NAMES, columns_named
 from subadjacent.errors import InputError
 
@@ -53,21 +53,27 @@ def without_numbers(sample: Block, columns: Sequence[str]) -> dict[str, str]:
         if column not in sample.frame.columns:
             found[column] = "it holds several values in each cell"
             continue
-        dtype = sample.frame.schema[column]
+        cells = sample.frame[column]
+        dtype = cells.dtype
         text = dtype in (pl.String, pl.Categorical, pl.Enum)
         if not (text or dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
             found[column] = f"it holds {dtype}"
+        elif not blank_missing(cells).count():
+            found[column] = f"it is empty in the first {len(cells):,} rows"
         elif sample.holds_text(column):
             found[column] = TEXT
     return found
 
 
-def row_numbers(sample: Block, columns: Sequence[str]) -> dict[str, str]:
-    """The columns that are called as row numbers are, and count the rows."""
+def row_numbers(sample: Block, columns: Sequence[str], unnamed: Collection[str]) -> dict[str, str]:
+    """The columns that count the rows, and have a name that row numbers have, or none."""
+    called = columns_named(ROW_NAMES, columns)
     counting = [
         column
-        for column in columns_named(ROW_NAMES, columns)
-        if column in sample.frame.columns and counts_rows(sample.frame[column])
+        for column in columns
+        if (column in called or column in unnamed)
+        and column in sample.frame.columns
+        and counts_rows(sample.frame[column])
     ]
     return dict.fromkeys(counting, "it counts the rows")
 

@@ -98,9 +98,9 @@ def assign(source: Source, sample: Block, given: Columns) -> Roles:
         left_out |= {} if given.only else dict.fromkeys(free, "the model does not know it")
         free = only
     else:
-        left_out |= _unusable(source, sample, free, has_time=time is not None)
+        left_out |= _unusable(sample, free, has_time=time is not None)
         free = [column for column in free if column not in left_out]
-        without = without_numbers(sample, free) | row_numbers(sample, free)
+        without = without_numbers(sample, free) | row_numbers(sample, free, source.unnamed)
         left_out |= without
         free = [column for column in free if column not in without]
     if not free:
@@ -249,9 +249,7 @@ def _first_as_time(source: Source, column: pl.Series) -> tuple[str | None, TimeF
     return (column.name, form) if by_text or epoch or row_number else (None, None)
 
 
-def _unusable(
-    source: Source, sample: Block, free: Sequence[str], *, has_time: bool
-) -> dict[str, str]:
+def _unusable(sample: Block, free: Sequence[str], *, has_time: bool) -> dict[str, str]:
     """Columns that cannot be channels, though nothing is wrong with them; and why."""
     # a frame with such a column beside the one in use would be refused
     reserved = columns_named((*ENTITY_NAMES, *(TIME_NAMES if has_time else ())), free)
@@ -259,10 +257,4 @@ def _unusable(
     for column in free:
         if column in sample.frame.columns and sample.frame.schema[column].is_temporal():
             out[column] = f"it holds {sample.frame.schema[column]} and is not the time"
-        elif column in source.unnamed:
-            cells = blank_missing(sample.frame[column])
-            if cells.null_count() == len(cells):
-                out[column] = "it has no name and nothing in it"
-            elif column == source.columns[0] and has_time and counts_rows(sample.frame[column]):
-                out[column] = "it has no name and counts the rows"
     return out
