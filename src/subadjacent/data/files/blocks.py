@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.cleaning import LARGEST
-from subadjacent.data.files.cells import MISSING_SHOWN, blank_missing, read_numbers, show
+from subadjacent.data.files.cells import blank_missing, read_numbers, show
 from subadjacent.data.files.labels import LABELS_SHOWN, read_labels
 from subadjacent.errors import InputError
 
@@ -73,12 +72,11 @@ class Block:
             return cells.cast(pl.Float64)
         numbers, bad = self._read(cells)
         if bad is not None:
-            cell = cells[bad]
             raise InputError(
-                f"{self.place(bad)}, column {column!r}, must hold a number of at most "
-                f"{LARGEST:g}, or {MISSING_SHOWN} where it is missing; it holds {show(cell)}: "
-                f"correct it, leave the column out (--ignore {shlex.quote(column)}), or count "
-                f"such cells as missing (--missing {shlex.quote(str(cell).strip())})"
+                f"{self.place(bad)}, column {column!r}, must hold a number of at most {LARGEST:g}, "
+                f"or nothing where it is missing; it holds {show(cells[bad])}: correct it, leave "
+                f"the column out (--ignore {column!r}), or let such cells count as missing "
+                f"(--missing {show(str(cells[bad]).strip())})"
             )
         return numbers
 
@@ -128,7 +126,7 @@ class Block:
             raise InputError(
                 f"{self.place(row)}, column {column!r}, must hold {LABELS_SHOWN}, since it is the "
                 f"label; it holds {show(cells[row])}: correct it, or leave the column out "
-                f"(--ignore {shlex.quote(column)})"
+                f"(--ignore {column!r})"
             )
         return labels.to_numpy()
 

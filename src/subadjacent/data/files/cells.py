@@ -15,8 +15,6 @@ MISSING = (
 )  # fmt: skip
 """Words for a missing value, in lower case: those of people, of databases and of spreadsheets."""
 
-MISSING_SHOWN = "empty, NA, NaN, null, None, missing, -, ? or #N/A"
-
 LONGEST_QUOTE = 40
 """Characters of a cell that a message shows."""
 
@@ -38,7 +36,7 @@ def is_missing(cell: str) -> bool:
 
 def is_number(cell: str) -> bool:
     """Whether a cell holds a number, whatever its decimal mark is."""
-    bare = cell.strip().lower().replace("\u2212", "-").removesuffix("%").rstrip()
+    bare = _bare(cell)
     if _NUMBER.fullmatch(bare):
         return True
     return any(re.fullmatch(_grouped(comma, "[,.]"), bare) for comma in (",", "."))
@@ -80,7 +78,8 @@ def read_numbers(
 def decimal_mark(cells: list[str], separator: str) -> tuple[bool, bool]:
     """Whether commas are decimal marks in some cells, and whether they stand between thousands.
 
-    1,5 and 0,123 and 1.234,5 tell that they are decimal marks; 1.5 and 1,234.5 that points are.
+    1,5 and 0,123 and 1.234,5 tell that they are decimal marks, as 1.234.567 does; 1.5, 1,234.5
+    and 1,234,567 that points are.
     1,234 tells nothing: between cells that no comma separates it is taken for a decimal mark.
     """
     seen = {mark: _seen(cells, mark) for mark in (",", ".")}
@@ -95,17 +94,24 @@ def decimal_mark(cells: list[str], separator: str) -> tuple[bool, bool]:
 def _seen(cells: list[str], mark: str) -> dict[str, bool]:
     """Whether a mark is surely a decimal one in some cell; whether it may set thousands apart."""
     other = "." if mark == "," else ","
-    one = re.compile(rf"[+-]?\d*{re.escape(mark)}\d+(e[+-]?\d+)?%?")
-    alone = re.compile(rf"[+-]?[1-9]\d{{0,2}}({re.escape(mark)}\d{{3}})+%?")
-    both = re.compile(_grouped(other, re.escape(mark)) + "%?")
-    bare = [cell.strip().lower().replace("\u2212", "-") for cell in cells]
+    one = re.compile(rf"[+-]?\d*{re.escape(mark)}\d+(e[+-]?\d+)?")
+    alone = re.compile(rf"[+-]?[1-9]\d{{0,2}}({re.escape(mark)}\d{{3}})+")
+    both = re.compile(_grouped(other, re.escape(mark)))
+    others = re.compile(rf"[+-]?[1-9]\d{{0,2}}({re.escape(other)}\d{{3}}){{2,}}")
+    bare = list(map(_bare, cells))
     grouped = any(alone.fullmatch(cell) for cell in bare)
     sure = any(
         (one.fullmatch(cell) and not alone.fullmatch(cell))
         or (mark in cell and both.fullmatch(cell))
+        or others.fullmatch(cell)
         for cell in bare
     )
     return {"sure": sure, "grouped": grouped}
+
+
+def _bare(cell: str) -> str:
+    """A cell without what may stand around the digits of a number."""
+    return cell.strip().lower().replace("\u2212", "-").removesuffix("%").rstrip()
 
 
 def _plain(bare: pl.Series, decimal_comma: bool) -> pl.Series:

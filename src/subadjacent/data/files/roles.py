@@ -95,7 +95,7 @@ def assign(source: Source, sample: Block, given: Columns) -> Roles:
         notes.append(f"column {time!r} is the time ({how}): {form.said}")
     free = [column for column in free if column != time]
     if only:
-        left_out |= {} if given.only else dict.fromkeys(free, "the model does not know it")
+        left_out |= {} if given.only else dict.fromkeys(free, "it is unknown to the model")
         free = only
     else:
         left_out |= _unusable(sample, free, has_time=time is not None)
