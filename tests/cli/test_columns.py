@@ -65,7 +65,7 @@ def test_a_pattern_gives_its_folder_the_name_of_a_file(
     command: Run, tmp_path: Path, plant: str
 ) -> None:
     done = command("detect", "g*d pl*.csv", "--columns", "flow", "--format", "csv")
-    assert sorted(path.name for path in tmp_path.iterdir()) == [plant, "good plant-anomalies"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["good plant-anomalies", plant]
     assert "wrote good plant-anomalies/report.html" in done.stderr
     labels = pl.read_csv(tmp_path / "good plant-anomalies" / "scores.csv")["attack"]
     assert labels.sum() == 9
@@ -92,11 +92,11 @@ def test_a_blank_label_stops_only_what_needs_labels(
     scored = pl.read_csv(tmp_path / "scores.csv").with_columns(y=pl.Series(["no"] * N))
     scored[:119].vstack(scored[119:].with_columns(y=pl.lit("yes"))).write_csv(tmp_path / "y.csv")
     assert json_lines(command("evaluate", "y.csv", "--label", "y").stdout)
-    (tmp_path / "y.csv").write_text((tmp_path / "y.csv").read_text().replace(",no", ",", 1))
+    (tmp_path / "y.csv").write_text((tmp_path / "y.csv").read_text().replace(",no\n", ",\n", 1))
     told = command("evaluate", "y.csv", "--label", "y", code=1).stderr
     assert "y.csv, line 2, column 'y', must hold 0 or 1" in told
     told = command("evaluate", "y.csv", "--label", "y", "--missing", "x", "--ignore", "t", code=1)
-    assert "it has no 't': the nearest are" in told.stderr
+    assert "it has no 't': it has 'time', 'score'" in told.stderr
 
 
 def test_a_device_is_refused(command: Run, tmp_path: Path) -> None:

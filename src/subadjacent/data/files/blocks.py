@@ -92,17 +92,15 @@ class Block:
     def _blank(self, cells: pl.Series, words: Sequence[str]) -> pl.Series:
         import polars as pl
 
-        told = pl.Series([word.strip().lower() for word in words], dtype=pl.String)
-        values = read_numbers(told)[0].drop_nulls()
+        told = [word.strip().lower() for word in words]
+        values = read_numbers(pl.Series(told, dtype=pl.String))[0].drop_nulls().to_list()
         if cells.dtype.is_numeric():
-            return cells.set(cells.is_in(values.cast(cells.dtype, strict=False)), None)
+            return cells.set(cells.cast(pl.Float64).is_in(values), None)
         if cells.dtype not in (pl.String, pl.Categorical, pl.Enum):
             return cells
         text = cells.cast(pl.String)
         meant = text.str.strip_chars().str.to_lowercase().is_in(told)
-        if len(values):
-            meant |= self._read(text)[0].is_in(values)
-        return text.set(meant.fill_null(False), None)
+        return text.set(meant | self._read(text)[0].is_in(values), None)
 
     def entities(self, column: str) -> pl.Series:
         """A column as names of entities; refuses an empty cell."""

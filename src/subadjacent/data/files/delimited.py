@@ -12,7 +12,6 @@ from typing import IO
 
 from subadjacent.data.files.blocks import Block
 from subadjacent.data.files.cells import show
-from subadjacent.data.files.layout import SPACE, Line, even_out, find_layout
 from subadjacent.data.files.opening import (
     END_OF_FILE,
     HEAD_BYTES,
@@ -21,6 +20,7 @@ from subadjacent.data.files.opening import (
     open_bytes,
 )
 from subadjacent.data.files.parquet import MAGIC
+from subadjacent.data.files.table_layout import SPACE, Line, even_out, find_layout
 from subadjacent.errors import InputError
 
 

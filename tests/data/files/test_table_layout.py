@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from subadjacent.data.files.layout import find_layout
+from subadjacent.data.files.table_layout import find_layout
 from subadjacent.errors import InputError
 
 ROWS = "2024-01-01,1,2\n2024-01-02,3,4\n"
