@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from subadjacent.data.files.timestamps import TimeForm, find_form, in_common
+from subadjacent.data.files.timestamps import TimeForm, find_forms, in_common
 
 NOON = datetime(2024, 1, 31, 12)
 

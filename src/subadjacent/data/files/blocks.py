@@ -132,8 +132,8 @@ def read_numbers(cells: pl.Series, *, decimal_comma: bool = False) -> tuple[pl.S
 class TimeOrder:
     """Checks that times increase from row to row, each entity for itself, from block to block."""
 
-    def __init__(self, column: str) -> None:
-        self._column = column
+    def __init__(self, column: str, *, dated: bool = True) -> None:
+        self._column, self._dated = column, dated
         # the last time of every entity so far
         self._last: pl.DataFrame | None = None
 
@@ -159,7 +159,13 @@ class TimeOrder:
         back = before - here
         seconds = back.total_seconds() if hasattr(back, "total_seconds") else None
         local = seconds is not None and here.tzinfo is None
-        if local and seconds is not None and 0 <= seconds <= HOUR and here.hour <= 3:
+        if not self._dated:
+            here, before = here.time(), before.time()
+            way_out = (
+                "a clock without dates tells the times of one day only, so add the dates, as a "
+                "column of their own too (date+time), or remove this column"
+            )
+        elif local and seconds is not None and 0 <= seconds <= HOUR and here.hour <= 3:
             way_out = (
                 "if clocks were put back there for winter, write times in UTC or with their "
                 "offset; else sort the rows by time and drop duplicates"
