@@ -37,6 +37,7 @@ def detect(
         typer.Option("-o", "--output", help="Folder to write; named after the file if left out."),
     ] = None,
     time: option.Time = None,
+    time_format: option.TimeFormat = None,
     entity: option.Entity = None,
     label: option.Label = None,
     train_fraction: option.TrainFraction = 0.5,
@@ -70,7 +71,9 @@ def detect(
         device=device,
         seed=seed,
     )
-    rows = option.open_rows(files, time=time, entity=entity, label=label, quiet=quiet)
+    rows = option.open_rows(
+        files, time=time, time_format=time_format, entity=entity, label=label, quiet=quiet
+    )
     folder = output or Path(f"{_name(files)}-anomalies")
     with errors_about(files), filled_folder(folder), Bar("fitting", quiet=quiet) as bar:
         findings = workflow.detect(

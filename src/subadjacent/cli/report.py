@@ -26,6 +26,7 @@ def report(
         Path, typer.Option("-o", "--output", callback=_check_page, help="HTML file to write.")
     ] = Path("report.html"),
     time: option.Time = None,
+    time_format: option.TimeFormat = None,
     entity: option.Entity = None,
     label: option.Label = None,
     png: Annotated[
@@ -41,7 +42,9 @@ def report(
 
     detector = load(model, device=device or "auto")
     check_writable(output)
-    rows = option.open_rows(files, time=time, entity=entity, label=label, quiet=quiet)
+    rows = option.open_rows(
+        files, time=time, time_format=time_format, entity=entity, label=label, quiet=quiet
+    )
     with errors_about(files), Bar("scoring", quiet=quiet) as bar:
         written = workflow.report(
             detector, rows, output, title=option.title_of(files), figures=png, watch=bar.watch

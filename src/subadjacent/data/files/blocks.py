@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,9 @@ MISSING_SHOWN = "empty, NA, N/A, NaN, null, None, - or ?"
 
 LONGEST_QUOTE = 40
 """Characters of a cell that a message shows."""
+
+MIDNIGHT = time()
+"""The clock of dates that have none."""
 
 HOUR = 3600
 """Seconds that clocks are put back by for winter."""
@@ -162,13 +166,18 @@ class TimeOrder:
         if not self._dated:
             here, before = here.time(), before.time()
             way_out = (
-                "a clock without dates tells the times of one day only, so add the dates, as a "
-                "column of their own too (date+time), or remove this column"
+                "a clock without dates tells the times of one day only, so add a column of dates "
+                "and name both as the time (date+time), or remove this column"
             )
         elif local and seconds is not None and 0 <= seconds <= HOUR and here.hour <= 3:
             way_out = (
                 "if clocks were put back there for winter, write times in UTC or with their "
                 "offset; else sort the rows by time and drop duplicates"
+            )
+        elif here == before and seconds is not None and here.time() == MIDNIGHT:
+            way_out = (
+                "if a clock stands in another column, name both as the time (date+time); else "
+                "drop duplicates, or name the entity column if rows belong to several"
             )
         elif here == before:
             way_out = "drop duplicates, or name the entity column if rows belong to several"

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from subadjacent.data.files.blocks import Block, is_missing, show
-from subadjacent.data.files.timestamps import PATTERNS
+from subadjacent.data.files.layouts import is_written_time
 from subadjacent.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ BOMS = {
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
 _COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _POINT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
-# polars names a group (?<name>), Python (?P<name>)
-_TIMES = [re.compile(pattern.replace("(?<", "(?P<")) for pattern in PATTERNS.values()]
 
 Line = tuple[int, str]
 
@@ -277,10 +275,7 @@ def _is_data(cells: list[str]) -> bool:
     if bare == ["", *counting[:-1]] or (len(bare) > 2 and bare == counting):
         return False
     return bool(numbers) and all(
-        _NUMBER.fullmatch(cell)
-        or is_missing(cell)
-        or any(pattern.match(cell) for pattern in _TIMES)
-        for cell in bare
+        _NUMBER.fullmatch(cell) or is_missing(cell) or is_written_time(cell) for cell in bare
     )
 
 

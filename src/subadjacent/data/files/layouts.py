@@ -24,30 +24,31 @@ GROUPS = (
 """What a pattern may find: ``half`` is AM or PM, ``name`` that of a month, the last three the
 offset from UTC."""
 
-_YEAR = r"(?<year>\d{4})"
-_SHORT_YEAR = r"(?<year>\d{2})"
-_ANY_YEAR = r"(?<year>\d{4}|\d{2})"
+# digits are those of ASCII: others would be read by one library and not by the next
+_YEAR = r"(?<year>[0-9]{4})"
+_SHORT_YEAR = r"(?<year>[0-9]{2})"
+_ANY_YEAR = r"(?<year>[0-9]{4}|[0-9]{2})"
 _MONTH = r"(?<month>1[0-2]|0?[1-9])"
-_DAY = r"(?<day>3[01]|[12]\d|0?[1-9])"
+_DAY = r"(?<day>3[01]|[12][0-9]|0?[1-9])"
 _NAME = "(?<name>{})".format(
     "|".join(f"{month[:3]}(?:{month[3:]})?" if month[3:] else month for month in MONTHS)
     # the one month that has a shorter form of four letters
     .replace("sep(?:tember)?", "sep(?:t(?:ember)?)?")
 )
-_HOUR = r"(?<hour>2[0-3]|[01]?\d)"
-_MINUTE = r"(?<minute>[0-5]\d)"
-_SECOND = r"(?<second>[0-5]\d)"
-_FRACTION = r"(?<fraction>\d{1,9})"
+_HOUR = r"(?<hour>2[0-3]|[01]?[0-9])"
+_MINUTE = r"(?<minute>[0-5][0-9])"
+_SECOND = r"(?<second>[0-5][0-9])"
+_FRACTION = r"(?<fraction>[0-9]{1,9})"
 _HALF = r"(?<half>[ap]\.?m\.?)"
-_OFFSET = r"(?<zone>Z|UTC|GMT|(?<sign>[+-])(?<hours>\d{2}):?(?<minutes>\d{2})?)"
+_OFFSET = r"(?<zone>Z|UTC|GMT|(?<sign>[+-])(?<hours>[0-9]{2}):?(?<minutes>[0-9]{2})?)"
 
-_ZONE = rf"(?:\s*{_OFFSET})?$"
+_ZONE = rf"(?: *{_OFFSET})?$"
 _MINUTES = rf":{_MINUTE}(?::{_SECOND}(?:[.,]{_FRACTION})?)?"
-_CLOCK = rf",?[T ]+{_HOUR}(?:{_MINUTES})?(?:\s*{_HALF})?"
+_CLOCK = rf",?[T ]+{_HOUR}(?:{_MINUTES})?(?: *{_HALF})?"
 _END = rf"(?:{_CLOCK})?{_ZONE}"
 # the years of digits without any mark, which could count as well
-_DIGITS = r"(?i)^(?<year>(?:19|20)\d\d)(?<month>0[1-9]|1[0-2])(?<day>0[1-9]|[12]\d|3[01])"
-_DIGIT_HOUR = r"(?<hour>[01]\d|2[0-3])"
+_DIGITS = r"(?i)^(?<year>(?:19|20)[0-9]{2})(?<month>0[1-9]|1[0-2])(?<day>0[1-9]|[12][0-9]|3[01])"
+_DIGIT_HOUR = r"(?<hour>[01][0-9]|2[0-3])"
 
 DIGITS, CLOCK = "digits", "clock"
 
@@ -63,14 +64,14 @@ PATTERNS = {
     "digits and digits": rf"{_DIGITS}[T ]+{_DIGIT_HOUR}{_MINUTE}"
     rf"(?:{_SECOND}(?:[.,]{_FRACTION})?)?{_ZONE}",
     DIGITS: rf"{_DIGITS}(?:{_DIGIT_HOUR}{_MINUTE}{_SECOND}?)?$",
-    CLOCK: rf"(?i)^{_HOUR}{_MINUTES}(?:\s*{_HALF})?$",
+    CLOCK: rf"(?i)^{_HOUR}{_MINUTES}(?: *{_HALF})?$",
 }
 """Layouts by name. Dots are written with the day first wherever they are, 1/2/2024 is not."""
 
 WORDS = {
     "%Y": _YEAR, "%y": _SHORT_YEAR, "%m": _MONTH, "%d": _DAY, "%b": _NAME, "%B": _NAME,
-    "%H": _HOUR, "%I": r"(?<hour>1[0-2]|0?[1-9])", "%M": r"(?<minute>[0-5]?\d)",
-    "%S": r"(?<second>[0-5]?\d)", "%f": _FRACTION, "%p": _HALF, "%z": _OFFSET,
+    "%H": _HOUR, "%I": r"(?<hour>1[0-2]|0?[1-9])", "%M": r"(?<minute>[0-5]?[0-9])",
+    "%S": r"(?<second>[0-5]?[0-9])", "%f": _FRACTION, "%p": _HALF, "%z": _OFFSET,
     "%a": "[a-z]{2,9}", "%A": "[a-z]{2,9}", "%%": "%",
 }  # fmt: skip
 """The words of strptime that a format may have."""
@@ -92,12 +93,12 @@ def format_of(layout: str, cell: str) -> str:
     if match is None:
         return layout
     words, end = "", 0
-    found = ((match.start(group), group) for group, text in match.groupdict().items() if text)
-    for start, group in sorted(found):
-        if start >= end:
-            words += match.string[end:start].replace("%", "%%") + _word(group, match)
-            end = match.end(group)
-    return words + match.string[end:].replace("%", "%%")
+    # what stands in an offset is part of one word
+    held = [group for group in GROUPS[:-3] if match.groupdict().get(group)]
+    for group in sorted(held, key=match.start):
+        words += match.string[end : match.start(group)] + _word(group, match)
+        end = match.end(group)
+    return words
 
 
 def is_written_time(cell: str) -> bool:

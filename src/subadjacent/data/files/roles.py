@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from subadjacent.data.files.blocks import Block, blank_missing, read_numbers, show
 from subadjacent.data.files.delimited import Delimited
@@ -13,9 +12,6 @@ from subadjacent.data.files.time_column import TimeColumn, counts_rows, find_tim
 from subadjacent.data.files.timestamps import TimeForm
 from subadjacent.data.names import ENTITY_NAMES, LABEL_NAMES, TIME_NAMES, columns_named
 from subadjacent.errors import InputError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Source = Delimited | Parquet
 

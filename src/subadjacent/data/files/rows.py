@@ -17,7 +17,7 @@ from subadjacent.data.files.paths import only_our_errors, open_sources
 from subadjacent.data.files.readings import Writing, settle
 from subadjacent.data.files.roles import Columns, Roles, Source, assign
 from subadjacent.data.files.time_column import forms_in, unreadable_time
-from subadjacent.data.files.timestamps import TimeForm, in_common
+from subadjacent.data.files.timestamps import TimeForm, find_forms, in_common
 from subadjacent.errors import InputError, require_whole
 
 if TYPE_CHECKING:
@@ -84,17 +84,15 @@ class Rows:
         return Columns(time=None if joined else self.time, entity=self.entity, label=self.label)
 
     def read_time(self, text: str) -> Any:
-        """A time that is written as those of the files; None where it is not, or they have none.
-
-        Dates may do without their clock.
-        """
+        """A moment that is written as those of the files; None where it is not."""
         import polars as pl
 
-        for form in dict.fromkeys(self._forms):
-            time = form.read(pl.Series([text]))[0]
-            if time is not None:
-                return time
-        return None
+        cell = pl.Series([text])
+        likely = {form.kind for form in find_forms(cell)}
+        # a small number may be a date though it could be seconds since 1970
+        forms = [form for form in self._forms if form.kind in likely or form.is_format]
+        times = (form.read(cell)[0] for form in forms if form.is_clock)
+        return next((time for time in times if time is not None), None)
 
     @property
     def count(self) -> int:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from subadjacent.data.files.blocks import Block, blank_missing, read_numbers, show
-from subadjacent.data.files.layouts import PATTERNS
 from subadjacent.data.files.parquet import Parquet
-from subadjacent.data.files.timestamps import BEYOND, EXAMPLES, TimeForm, find_forms, given_form
+from subadjacent.data.files.timestamps import BEYOND, EXAMPLES, TimeForm, find_forms, text_form
 from subadjacent.data.names import TIME_NAMES, columns_named
 from subadjacent.errors import InputError
 
@@ -55,8 +54,8 @@ class TimeColumn:
         import polars as pl
 
         if not self.is_joined:
-            return frame[self.names[0]]
-        date, clock = (frame[name] for name in self.names)
+            return _clock_as_text(frame[self.names[0]])
+        date, clock = (_clock_as_text(frame[name]) for name in self.names)
         if isinstance(date.dtype, pl.Datetime):
             date = date.dt.date()
         # 18.00.00, as some write a clock, would begin another date
@@ -65,6 +64,13 @@ class TimeColumn:
         return joined.select(pl.concat_str("date", "clock", separator=" ").alias(self.name))[
             self.name
         ]
+
+
+def _clock_as_text(cells: pl.Series) -> pl.Series:
+    """Clocks of a Parquet file as a text file has them; anything else as it is."""
+    import polars as pl
+
+    return cells.dt.to_string("%H:%M:%S%.6f") if cells.dtype == pl.Time else cells
 
 
 Found = tuple[TimeColumn, tuple[TimeForm, ...]]
@@ -109,7 +115,7 @@ def find_time(
     found = _first_as_time(source, sample, free, written)
     if found is None and written is not None:
         raise InputError(
-            f"{source.name} must have a time column, since a time_format is given; none of "
+            f"{source.name} must have a time column, since a format of times is given; none of "
             f"{', '.join(source.columns[:6])} is called {', '.join(TIME_NAMES)}: "
             f"name the time column"
         )
@@ -143,17 +149,22 @@ def unreadable_time(
     """What to say of a cell that holds no time, or one that is not written as the others are."""
     cell = column.cells(block.frame).slice(row, 1)
     rule = f"must have {EXAMPLES}"
-    remedy = "correct it, or name another column as the time"
-    if form is not None and form.is_text and form.kind not in PATTERNS:
-        rule, remedy = f"must be a time written as {form.kind!r}", "correct it, or the time_format"
-    elif form is not None and form.is_text:
-        rule += f", all written alike ({form.kind})"
+    remedy = (
+        "correct it, give its format, as in time_format='%d/%m/%Y %H:%M', or name another column "
+        "as the time"
+    )
+    if form is not None and form.is_format:
+        rule = f"must be a time written as {form.kind!r}"
+        remedy = "correct it, or give another format, as in time_format='%d/%m/%Y %H:%M'"
+    elif form is not None:
+        rule += f", all written alike ({form.kind})" * form.is_text
+        remedy = "correct it, or name another column as the time"
     if cell.null_count() or (not cell.dtype.is_temporal() and not blank_missing(cell).count()):
         came, remedy = "it is empty", "fill it in, or delete that row"
     else:
         # polars cannot even show a date that Python does not have
         came = f"it holds {BEYOND if cell.dtype.is_temporal() else show(cell[0])}"
-    return InputError(f"{block.place(row)}, column {column.name!r}, {rule}; {came}: {remedy}")
+    return InputError.of(f"{block.place(row)}, column {column.name!r},", rule, came, remedy)
 
 
 def _forms(
@@ -162,7 +173,9 @@ def _forms(
     cells = column.cells(sample.frame)
     if written is None:
         return find_forms(cells, decimal_comma=source.decimal_comma)
-    form = given_form(cells, written)
+    if cells.dtype.is_temporal():
+        return find_forms(cells)
+    form = text_form(written, cells)
     return (form,) if form.read(cells).count() else ()
 
 

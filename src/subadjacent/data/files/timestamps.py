@@ -67,6 +67,11 @@ class TimeForm:
         return self.kind not in ("dates", "counter", *EPOCH_UNITS)
 
     @property
+    def is_format(self) -> bool:
+        """Whether these are written in a format that was given."""
+        return self.is_text and self.kind not in PATTERNS
+
+    @property
     def has_date(self) -> bool:
         """Whether these say which day it is: those that do not are put on the first of 1970."""
         return not self.is_text or has_date(self.kind)
@@ -85,7 +90,7 @@ class TimeForm:
             return f"dates {zone}, since every row is one when read like 20240131 or 20240131134500"
         if self.kind in ("dates", "year first"):
             return f"dates {zone}"
-        return f"dates {zone}, {self.kind if self.kind in PATTERNS else f'written as {self.kind}'}"
+        return f"dates {zone}, {'written as ' * self.is_format}{self.kind}"
 
     def read(self, column: pl.Series) -> pl.Series:
         """The times of a column; null where a cell is missing, written otherwise or BEYOND."""
@@ -148,18 +153,22 @@ def find_forms(sample: pl.Series, *, decimal_comma: bool = False) -> tuple[TimeF
     if dtype != pl.String:
         return ()
     cells = blank_missing(sample).drop_nulls()
-    forms = [_text_form(kind, cells) for kind in PATTERNS if kind != DIGITS]
+    likely = [kind for kind, pattern in PATTERNS.items() if cells.str.contains(pattern).any()]
+    forms = [text_form(kind, cells) for kind in likely if kind != DIGITS]
     counts = [form.read(cells).count() for form in forms]
-    if not max(counts):
+    if not any(counts):
         return _number_forms(cells, decimal_comma)
     return tuple(form for form, count in zip(forms, counts, strict=True) if count == max(counts))
 
 
-def given_form(sample: pl.Series, written: str) -> TimeForm:
-    """The form of a column whose format was given; one of dates needs none and has its own."""
-    if sample.dtype.is_temporal():
-        return next(iter(find_forms(sample)), TimeForm(written))
-    return _text_form(written, sample)
+def text_form(kind: str, cells: pl.Series) -> TimeForm:
+    """A layout or format, with the zone and the digits that most or some of its cells have."""
+    form = TimeForm(kind)
+    parts = find_parts(_as_text(cells, form), kind).select("year", "hour", "zone", "fraction")
+    written = int((parts["year"].is_not_null() | parts["hour"].is_not_null()).sum())
+    zoned = 2 * parts["zone"].count() > written
+    fine = bool((parts["fraction"].str.len_chars() > FINE).any())
+    return replace(form, unit="ns" if fine else "us", zone="UTC" if zoned else None)
 
 
 def in_common(forms: list[TimeForm]) -> list[TimeForm] | None:
@@ -174,16 +183,6 @@ def in_common(forms: list[TimeForm]) -> list[TimeForm] | None:
         replace(form, unit=unit, zone=zone, whole=form.whole if form.is_clock else counts)
         for form in forms
     ]
-
-
-def _text_form(kind: str, cells: pl.Series) -> TimeForm:
-    """A layout or format, with the zone and the digits that most or some of its cells have."""
-    form = TimeForm(kind)
-    parts = find_parts(_as_text(cells, form), kind).select("year", "hour", "zone", "fraction")
-    written = int((parts["year"].is_not_null() | parts["hour"].is_not_null()).sum())
-    zoned = 2 * parts["zone"].count() > written
-    fine = bool((parts["fraction"].str.len_chars() > FINE).any())
-    return replace(form, unit="ns" if fine else "us", zone="UTC" if zoned else None)
 
 
 def _as_text(cells: pl.Series, form: TimeForm) -> pl.Series:
