@@ -169,15 +169,15 @@ class TimeOrder:
                 "a clock without dates tells the times of one day only, so add a column of dates "
                 "and name both as the time (date+time), or remove this column"
             )
-        elif local and seconds is not None and 0 <= seconds <= HOUR and here.hour <= 3:
-            way_out = (
-                "if clocks were put back there for winter, write times in UTC or with their "
-                "offset; else sort the rows by time and drop duplicates"
-            )
         elif here == before and seconds is not None and here.time() == MIDNIGHT:
             way_out = (
                 "if a clock stands in another column, name both as the time (date+time); else "
                 "drop duplicates, or name the entity column if rows belong to several"
+            )
+        elif local and seconds is not None and 0 <= seconds <= HOUR and here.hour <= 3:
+            way_out = (
+                "if clocks were put back there for winter, write times in UTC or with their "
+                "offset; else sort the rows by time and drop duplicates"
             )
         elif here == before:
             way_out = "drop duplicates, or name the entity column if rows belong to several"
