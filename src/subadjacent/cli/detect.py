@@ -41,6 +41,7 @@ def detect(
         typer.Option("-o", "--output", help="Folder to write; named after the file if left out."),
     ] = None,
     time: option.Time = None,
+    time_format: option.TimeFormat = None,
     entity: option.Entity = None,
     label: option.Label = None,
     ignore: option.Ignore = None,
@@ -80,6 +81,7 @@ def detect(
     rows = option.open_rows(
         files,
         time=time,
+        time_format=time_format,
         entity=entity,
         label=label,
         ignore=ignore,

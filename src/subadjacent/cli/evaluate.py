@@ -10,6 +10,7 @@ import typer
 from subadjacent.cli import options as option
 from subadjacent.cli.output import print_json
 from subadjacent.cli.progress import Bar
+from subadjacent.cli.wording import errors_about
 
 
 def _check_threshold(score: float | None) -> float | None:
@@ -31,6 +32,7 @@ def evaluate(
         ),
     ] = None,
     time: option.Time = None,
+    time_format: option.TimeFormat = None,
     entity: option.Entity = None,
     ignore: option.Ignore = None,
     missing: option.Missing = None,
@@ -47,13 +49,15 @@ def evaluate(
     rows = option.open_rows(
         [file],
         time=time,
+        time_format=time_format,
         entity=entity,
         label=label,
         ignore=ignore,
         missing=missing,
         quiet=quiet,
     )
-    part = rows.whole()
+    with errors_about([file]):
+        part = rows.whole()
     rng = np.random.default_rng(seed)
     with Bar("comparing", quiet=quiet) as bar:
         bar.wait()

@@ -18,6 +18,7 @@ def fit(
     files: option.Files,
     output: Annotated[Path, typer.Option("-o", "--output", help="Model folder to write.")],
     time: option.Time = None,
+    time_format: option.TimeFormat = None,
     entity: option.Entity = None,
     label: option.Label = None,
     ignore: option.Ignore = None,
@@ -49,6 +50,7 @@ def fit(
     rows = option.open_rows(
         files,
         time=time,
+        time_format=time_format,
         entity=entity,
         label=label,
         ignore=ignore,

@@ -10,7 +10,7 @@ import math
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,6 +19,7 @@ import typer
 
 from subadjacent.cli.output import STANDARD_OUTPUT
 from subadjacent.cli.progress import say
+from subadjacent.cli.wording import errors_about
 from subadjacent.errors import DataNotFound, InputError
 from subadjacent.workflow.writing import TABLE_SUFFIXES
 
@@ -85,15 +86,33 @@ def _check_until(text: str | None) -> str | None:
     try:
         fine = math.isfinite(float(text))
     except ValueError:
-        fine = True
-        try:
-            datetime.fromisoformat(text)
-        except ValueError:
-            fine = False
+        fine = _is_time(text)
     if not fine:
         raise typer.BadParameter(
             f"must be a time such as 2026-01-31T12:00, or a row number; got {text!r}"
         )
+    return text
+
+
+def _is_time(text: str) -> bool:
+    from subadjacent.data.files.layouts import is_written_time
+
+    try:
+        moment = datetime.fromisoformat(text)
+        # the first and last hours there are, with an offset, may lie outside all years in UTC
+        return moment.tzinfo is None or bool(moment.astimezone(UTC))
+    except OverflowError:
+        return False
+    except ValueError:
+        return is_written_time(text)
+
+
+def _check_time_format(text: str | None) -> str | None:
+    if text is not None:
+        from subadjacent.data.files.layouts import pattern_of_format
+
+        with bad_usage():
+            pattern_of_format(text)
     return text
 
 
@@ -118,7 +137,16 @@ Files = Annotated[
     typer.Argument(help="CSV or Parquet files, or globs of them; - for standard input (CSV)."),
 ]
 Time = Annotated[
-    str | None, typer.Option(help="Column of times. Found by itself where it is plain.")
+    str | None,
+    typer.Option(help="Column of times, or DATE+CLOCK for two. Found by itself where it is plain."),
+]
+TimeFormat = Annotated[
+    str | None,
+    typer.Option(
+        callback=_check_time_format,
+        help="How times are written, such as '%d/%m/%Y %H:%M'. Found by itself where all rows "
+        "can be read in one way only.",
+    ),
 ]
 Entity = Annotated[
     str | None, typer.Option(help="Column that says which machine, plant or series a row is of.")
@@ -218,6 +246,7 @@ def open_rows(
     files: Sequence[str],
     *,
     time: str | None,
+    time_format: str | None,
     entity: str | None,
     label: str | None,
     ignore: Sequence[str] | None,
@@ -238,7 +267,8 @@ def open_rows(
         known=tuple(known),
         missing=tuple(missing or ()),
     )
-    rows = open_files(files, columns)
+    with errors_about(files):
+        rows = open_files(files, columns, time_format=time_format)
     for note in rows.notes:
         say(note, quiet=quiet)
     return rows

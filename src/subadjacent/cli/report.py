@@ -26,6 +26,7 @@ def report(
         Path, typer.Option("-o", "--output", callback=_check_page, help="HTML file to write.")
     ] = Path("report.html"),
     time: option.Time = None,
+    time_format: option.TimeFormat = None,
     entity: option.Entity = None,
     label: option.Label = None,
     ignore: option.Ignore = None,
@@ -47,6 +48,7 @@ def report(
     rows = option.open_rows(
         files,
         time=time,
+        time_format=time_format,
         entity=entity,
         label=label,
         ignore=ignore,

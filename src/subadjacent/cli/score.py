@@ -15,6 +15,7 @@ def score(
     model: option.Model,
     output: option.Table = STANDARD_OUTPUT,
     time: option.Time = None,
+    time_format: option.TimeFormat = None,
     entity: option.Entity = None,
     label: option.Label = None,
     ignore: option.Ignore = None,
@@ -35,6 +36,7 @@ def score(
     rows = option.open_rows(
         files,
         time=time,
+        time_format=time_format,
         entity=entity,
         label=label,
         ignore=ignore,

@@ -60,7 +60,7 @@ def detect(
         Called as work goes on.
     """
     part = rows.whole(labels="take")
-    fitted = training.of(part.frame)
+    fitted = training.of(part.frame, rows.read_time)
     detector.fit(part.frame.filter(fitted), watch=watch)
     save_model(detector, folder / "model")
     return write_findings(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from subadjacent.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
+
+MIDNIGHT = time()
+"""The clock of dates that have none."""
 
 HOUR = 3600
 """Seconds that clocks are put back by for winter."""
@@ -132,8 +136,8 @@ class Block:
 class TimeOrder:
     """Checks that times increase from row to row, each entity for itself, from block to block."""
 
-    def __init__(self, column: str) -> None:
-        self._column = column
+    def __init__(self, column: str, *, dated: bool = True) -> None:
+        self._column, self._dated = column, dated
         # the last time of every entity so far
         self._last: pl.DataFrame | None = None
 
@@ -159,7 +163,18 @@ class TimeOrder:
         back = before - here
         seconds = back.total_seconds() if hasattr(back, "total_seconds") else None
         local = seconds is not None and here.tzinfo is None
-        if local and seconds is not None and 0 <= seconds <= HOUR and here.hour <= 3:
+        if not self._dated:
+            here, before = here.time(), before.time()
+            way_out = (
+                "a clock without dates tells the times of one day only, so add a column of dates "
+                "and name both as the time (date+time), or remove this column"
+            )
+        elif here == before and seconds is not None and here.time() == MIDNIGHT:
+            way_out = (
+                "if a clock stands in another column, name both as the time (date+time); else "
+                "drop duplicates, or name the entity column if rows belong to several"
+            )
+        elif local and seconds is not None and 0 <= seconds <= HOUR and here.hour <= 3:
             way_out = (
                 "if clocks were put back there for winter, write times in UTC or with their "
                 "offset; else sort the rows by time and drop duplicates"

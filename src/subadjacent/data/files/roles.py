@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from subadjacent.data.files.blocks import Block
-from subadjacent.data.files.cells import blank_missing, show
+from subadjacent.data.files.cells import blank_missing
 from subadjacent.data.files.channels import (
     columns_of,
-    counts_rows,
     refuse_none,
     row_numbers,
     say_left_out,
@@ -19,12 +17,10 @@ from subadjacent.data.files.channels import (
 )
 from subadjacent.data.files.delimited import Delimited
 from subadjacent.data.files.parquet import Parquet
-from subadjacent.data.files.timestamps import BEYOND, EXAMPLES, TimeForm, find_form
+from subadjacent.data.files.time_column import TimeColumn, find_time
+from subadjacent.data.files.timestamps import TimeForm
 from subadjacent.data.names import ENTITY_NAMES, TIME_NAMES, columns_named, label_columns
 from subadjacent.errors import InputError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Source = Delimited | Parquet
 
@@ -36,7 +32,8 @@ class Columns:
     Parameters
     ----------
     time, entity, label
-        The columns that play these parts; None where they are to be found.
+        The columns that play these parts; None where they are to be found. The time may be two
+        columns, of dates and of clocks, as ``date+time``.
     ignore
         Columns to leave out, as if they were not there.
     only
@@ -58,17 +55,20 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Who plays which part in a file, and what was decided on the way."""
+    """Who plays which part in a file, and what was decided on the way.
 
-    time: str | None
-    form: TimeForm | None
+    ``forms`` are the ways in which the first times can be read; all rows tell which it is.
+    """
+
+    time: TimeColumn | None
+    forms: tuple[TimeForm, ...]
     entity: str | None
     label: str | None
     channels: tuple[str, ...]
     notes: tuple[str, ...]
 
 
-def assign(source: Source, sample: Block, given: Columns) -> Roles:
+def assign(source: Source, sample: Block, given: Columns, time_format: str | None) -> Roles:
     """Give every column of a file its part, from names, types and a sample of rows."""
     ignored = columns_of(source.name, source.columns, given.ignore, "to be left out")
     _check_given(source, given, ignored)
@@ -79,7 +79,8 @@ def assign(source: Source, sample: Block, given: Columns) -> Roles:
     if entity is not None and given.entity is None:
         notes.append(f"column {entity!r} names the entities")
 
-    free = [column for column in columns if column not in (entity, given.time, given.label)]
+    named = (entity, given.label, *_time_names(source, given))
+    free = [column for column in columns if column not in named]
     labels = _labels(sample, free)
     label = given.label or next(iter(labels), None)
     if label is not None and given.label is None:
@@ -89,11 +90,8 @@ def assign(source: Source, sample: Block, given: Columns) -> Roles:
     left_out = dict.fromkeys(labels, "it seems to hold labels")
 
     free = [column for column in free if column not in labels and column != label]
-    time, form = _find_time(source, sample, given.time, free)
-    if time is not None and form is not None:
-        how = "given" if given.time else "found"
-        notes.append(f"column {time!r} is the time ({how}): {form.said}")
-    free = [column for column in free if column != time]
+    time, forms = find_time(source, sample, given.time, free, time_format) or (None, ())
+    free = [column for column in free if time is None or column not in time.names]
     if only:
         left_out |= {} if given.only else dict.fromkeys(free, "it is unknown to the model")
         free = only
@@ -105,55 +103,25 @@ def assign(source: Source, sample: Block, given: Columns) -> Roles:
         free = [column for column in free if column not in without]
     if not free:
         refuse_none(sample, without_numbers(sample, list(left_out)))
-    return Roles(time, form, entity, label, tuple(free), (*notes, *say_left_out(left_out)))
-
-
-def time_form(source: Source, sample: Block, column: str) -> TimeForm:
-    """How a file writes the times of a column; refuses one that holds none."""
-    import polars as pl
-
-    nested = column not in sample.frame.columns
-    form = None if nested else find_form(sample.frame[column], decimal_comma=source.decimal_comma)
-    if form is not None:
-        return form
-    if nested or sample.frame.schema[column] != pl.String:
-        kind = source.schema[column] if isinstance(source, Parquet) else "something else"
-        raise InputError(
-            f"{source.name} must have {EXAMPLES} in its time column {column!r}; it holds {kind}: "
-            f"name another column as the time, or convert this one"
-        )
-    cells = blank_missing(sample.frame[column])
-    row = int(cells.is_not_null().arg_max() or 0)
-    raise unreadable_time(sample, row, column)
-
-
-def unreadable_time(block: Block, row: int, column: str) -> InputError:
-    """What to say of a cell that holds no time."""
-    cell = block.frame[column].slice(row, 1)
-    if cell.null_count() or (not cell.dtype.is_temporal() and not blank_missing(cell).count()):
-        came = "it is empty: fill it in, or delete that row"
-    else:
-        # polars cannot even show a date that Python does not have
-        held = BEYOND if cell.dtype.is_temporal() else show(cell[0])
-        came = f"it holds {held}: correct it, or name another column as the time"
-    return InputError(f"{block.place(row)}, column {column!r}, must have {EXAMPLES}; {came}")
+    return Roles(time, forms, entity, label, tuple(free), (*notes, *say_left_out(left_out)))
 
 
 def _check_given(source: Source, given: Columns, ignored: Sequence[str]) -> None:
-    named = {part: getattr(given, part) for part in ("time", "entity", "label")}
-    named = {part: column for part, column in named.items() if column is not None}
-    for part, column in named.items():
+    named = [("time", column) for column in _time_names(source, given)]
+    others = {"entity": given.entity, "label": given.label}
+    named += [(part, column) for part, column in others.items() if column is not None]
+    for part, column in named:
         if column not in source.columns:
             raise InputError(
                 f"{source.name} must have the {part} column {column!r}; "
                 f"it has {some(source.columns)}"
             )
-    if len(set(named.values())) < len(named):
+    if len({column for _, column in named}) < len(named):
         raise InputError(
             f"{source.name} must have one column for each part; got "
-            + ", ".join(f"{part}={column!r}" for part, column in named.items())
+            + ", ".join(f"{part}={column!r}" for part, column in named)
         )
-    if both := set(ignored) & {*named.values(), *given.only}:
+    if both := set(ignored) & {*(column for _, column in named), *given.only}:
         raise InputError(
             f"{source.name} must not have columns that are both named and left out; "
             f"got {some(sorted(map(repr, both)))}: leave out one of the two"
@@ -190,6 +158,10 @@ def _labels(sample: Block, columns: Sequence[str]) -> list[str]:
     return label_columns(columns, values)
 
 
+def _time_names(source: Source, given: Columns) -> tuple[str, ...]:
+    return () if given.time is None else TimeColumn.of(given.time, source.columns).names
+
+
 def _refuse_nested(source: Source, sample: Block, *columns: str | None) -> None:
     for column in columns:
         # a sample leaves nested columns out
@@ -198,55 +170,6 @@ def _refuse_nested(source: Source, sample: Block, *columns: str | None) -> None:
                 f"{source.name} must have plain values in column {column!r}; each holds several: "
                 f"name another column, or convert this one"
             )
-
-
-def _find_time(
-    source: Source, sample: Block, given: str | None, free: Sequence[str]
-) -> tuple[str | None, TimeForm | None]:
-    import polars as pl
-
-    if given is not None:
-        return given, time_form(source, sample, given)
-    frame = sample.frame
-    dates = (pl.Datetime, pl.Date)
-    forms = {
-        column: find_form(frame[column], decimal_comma=source.decimal_comma)
-        for column in frame.columns
-        if column in free
-        and (column.lower() in TIME_NAMES or isinstance(frame.schema[column], dates))
-    }
-    known = {column: form for column, form in forms.items() if form is not None}
-    if forms and not known:
-        column = next(iter(forms))
-        return column, time_form(source, sample, column)
-    # a counter gives way to dates
-    clocks = {column: form for column, form in known.items() if form.is_clock} or known
-    if len(clocks) > 1:
-        raise InputError(
-            f"{source.name} must have one time column; {some(tuple(clocks))} could all be it: "
-            f"name the one to use"
-        )
-    if clocks:
-        return next(iter(clocks.items()))
-    first = source.columns[0]
-    if first in free and first in frame.columns and frame.schema[first] == pl.String:
-        return _first_as_time(source, frame[first])
-    return None, None
-
-
-def _first_as_time(source: Source, column: pl.Series) -> tuple[str | None, TimeForm | None]:
-    """A first column whose name tells nothing is the time when all its cells are times."""
-    form = find_form(column, decimal_comma=source.decimal_comma)
-    if form is None or form.read(column).null_count():
-        return None, None
-    times = form.read(column)
-    by_text = form.is_clock and form.kind in ("year first", "day first")
-    # numbers only where no name says what they are
-    nameless = column.name in source.unnamed or not source.has_header
-    rising = len(times) > 1 and bool((times.diff().drop_nulls().cast(float) > 0).all())
-    row_number = column.name in source.unnamed and counts_rows(column)
-    epoch = form.is_clock and nameless and rising
-    return (column.name, form) if by_text or epoch or row_number else (None, None)
 
 
 def _unusable(sample: Block, free: Sequence[str], *, has_time: bool) -> dict[str, str]:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.files.blocks import Block, TimeOrder
 from subadjacent.data.files.labels import is_signed
+from subadjacent.data.files.layouts import pattern_of_format
 from subadjacent.data.files.parquet import Parquet
 from subadjacent.data.files.paths import only_our_errors, open_sources
-from subadjacent.data.files.roles import Columns, Roles, Source, assign, time_form, unreadable_time
-from subadjacent.data.files.timestamps import TimeForm, in_common
+from subadjacent.data.files.readings import Writing, settle
+from subadjacent.data.files.roles import Columns, Roles, Source, assign
+from subadjacent.data.files.time_column import forms_in, unreadable_time
+from subadjacent.data.files.timestamps import TimeForm, find_forms, in_common
 from subadjacent.errors import InputError, require_whole
 
 if TYPE_CHECKING:
@@ -62,19 +65,23 @@ class FileRows:
 class Rows:
     """The rows of one or several files, and what was decided about them.
 
-    ``time``, ``entity`` and ``label`` are the names of the columns in the files; ``notes`` says
-    in plain words what was found out rather than told.
+    ``time``, ``entity`` and ``label`` are the names of the columns in the files, ``date+time``
+    that of two; ``notes`` says in plain words what was found out rather than told.
     """
 
-    def __init__(self, sources: Sequence[Source], given: Columns) -> None:
+    def __init__(
+        self, sources: Sequence[Source], given: Columns, time_format: str | None = None
+    ) -> None:
         self._sources = tuple(sources)
-        roles, self._forms = _agree(self._sources, given)
-        self.time, self.entity, self.label = roles.time, roles.entity, roles.label
+        roles, self._forms, notes = _agree(self._sources, given, time_format)
+        self._time = roles.time
+        self.time = None if roles.time is None else roles.time.name
+        self.entity, self.label = roles.entity, roles.label
         self.channels = roles.channels
         self._narrow = _narrow(self._sources, self.channels)
         self._missing = given.missing
         self._signed = self.label is not None and self._has_signs(self.label)
-        self.notes = _gather_notes(self._sources, roles)
+        self.notes = (*_source_notes(self._sources), *notes)
         if self._signed:
             self.notes += (f"labels in {self.label!r} are -1 for anomalous and 1 for normal",)
         for note in self.notes:
@@ -82,8 +89,20 @@ class Rows:
 
     @property
     def named(self) -> Columns:
-        """Which column of the files plays which part."""
-        return Columns(time=self.time, entity=self.entity, label=self.label)
+        """Which column of the files plays which part; two that are joined have no name."""
+        joined = self._time is not None and self._time.is_joined
+        return Columns(time=None if joined else self.time, entity=self.entity, label=self.label)
+
+    def read_time(self, text: str) -> Any:
+        """A moment that is written as those of the files; None where it is not."""
+        import polars as pl
+
+        cell = pl.Series([text])
+        likely = {form.kind for form in find_forms(cell)}
+        # a small number may be a date though it could be seconds since 1970
+        forms = [form for form in self._forms if form.kind in likely or form.is_format]
+        times = (form.read(cell)[0] for form in forms if form.is_clock)
+        return next((time for time in times if time is not None), None)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -113,9 +132,11 @@ class Rows:
 
     def _chunks(self, rows: int, labels: Labels) -> Iterator[FileRows]:
         label = None if labels == "skip" else self.label
-        named = [column for column in (self.time, self.entity, label) if column is not None]
-        order = TimeOrder(self.time or "")
-        for source, form in zip(self._sources, self._forms, strict=True):
+        named = [column for column in (self.entity, label) if column is not None]
+        named += [] if self._time is None else self._time.names
+        order = TimeOrder(self.time or "", dated=all(form.has_date for form in self._forms))
+        forms = self._forms or (None,) * len(self._sources)
+        for source, form in zip(self._sources, forms, strict=True):
             with only_our_errors(source.name):
                 for block in self._blocks(source, rows, (*named, *self.channels)):
                     part = self._part(block, form)
@@ -149,10 +170,11 @@ class Rows:
         import polars as pl
 
         columns: list[pl.Series] = []
-        if self.time is not None and form is not None:
-            times = form.read(block.frame[self.time])
+        if self._time is not None and form is not None:
+            times = form.read(self._time.cells(block.frame))
             if times.null_count():
-                raise unreadable_time(block, int(times.is_null().arg_max() or 0), self.time)
+                row = int(times.is_null().arg_max() or 0)
+                raise unreadable_time(block, row, self._time, form)
             columns.append(times.alias(TIME))
         if self.entity is not None:
             columns.append(block.entities(self.entity).alias(ENTITY))
@@ -168,7 +190,12 @@ def joined_labels(parts: Sequence[FileRows]) -> NDArray[np.int8] | None:
     return np.concatenate(labels) if parts and len(labels) == len(parts) else None
 
 
-def open_files(paths: Sequence[str], columns: Columns = Columns()) -> Rows:  # noqa: B008 — frozen
+def open_files(
+    paths: Sequence[str],
+    columns: Columns = Columns(),  # noqa: B008 — frozen
+    *,
+    time_format: str | None = None,
+) -> Rows:
     """Look at files, and give their rows.
 
     Parameters
@@ -178,6 +205,9 @@ def open_files(paths: Sequence[str], columns: Columns = Columns()) -> Rows:  # n
         name; ``-`` is CSV from standard input. They must have the same columns.
     columns
         The columns that play a part, where they are not to be found.
+    time_format
+        How times are written, in the words of ``strptime``, such as ``"%d/%m/%Y %H:%M"``; found
+        out where all rows agree on one reading.
 
     Raises
     ------
@@ -186,13 +216,18 @@ def open_files(paths: Sequence[str], columns: Columns = Columns()) -> Rows:  # n
     InputError
         When a file is not what it should be; the message names it, the line and the rule.
     """
-    return Rows(open_sources(paths), columns)
+    if time_format is not None:
+        pattern_of_format(time_format)
+    return Rows(open_sources(paths), columns, time_format)
 
 
 def _agree(
-    sources: tuple[Source, ...], given: Columns
-) -> tuple[Roles, tuple[TimeForm | None, ...]]:
-    """The parts that the first file gives to columns, which must fit all others."""
+    sources: tuple[Source, ...], given: Columns, time_format: str | None
+) -> tuple[Roles, tuple[TimeForm, ...], tuple[str, ...]]:
+    """The parts that the first file gives to columns, which must fit all others.
+
+    Also the form of every file's times, where there are any, and what to note.
+    """
     first = sources[0]
     samples = []
     for source in sources:
@@ -206,21 +241,27 @@ def _agree(
                 f"read them apart, or make them alike"
             )
     with only_our_errors(first.name):
-        roles = assign(first, samples[0], given)
-    if roles.time is None or len(sources) == 1:
-        return roles, (roles.form,) * len(sources)
-    forms = [
-        time_form(source, sample, roles.time)
-        for source, sample in zip(sources, samples, strict=True)
-    ]
+        roles = assign(first, samples[0], given, time_format)
+    time = roles.time
+    if time is None:
+        return roles, (), roles.notes
+    files = [Writing(first, roles.forms)]
+    for source, sample in zip(sources[1:], samples[1:], strict=True):
+        with only_our_errors(source.name):
+            files.append(Writing(source, forms_in(source, sample, time, time_format)))
+    forms, remark = settle(files, time, roles.entity)
     common = in_common(forms)
     if common is None:
         said = "; ".join(dict.fromkeys(form.said for form in forms))
         raise InputError(
-            f"column {roles.time!r} must hold times of one kind in all files; "
+            f"column {time.name!r} must hold times of one kind in all files; "
             f"got {said}: write them alike"
         )
-    return roles, tuple(common)
+    how = "found" if given.time is None else "given"
+    columns = " and ".join(map(repr, time.names))
+    is_time = f"columns {columns}, joined, are" if time.is_joined else f"column {columns} is"
+    note = f"{is_time} the time ({how}): {common[0].said}{remark}"
+    return roles, tuple(common), (note, *roles.notes)
 
 
 def _narrow(sources: tuple[Source, ...], channels: tuple[str, ...]) -> frozenset[str]:
@@ -237,7 +278,8 @@ def _narrow(sources: tuple[Source, ...], channels: tuple[str, ...]) -> frozenset
     )
 
 
-def _gather_notes(sources: tuple[Source, ...], roles: Roles) -> tuple[str, ...]:
+def _source_notes(sources: tuple[Source, ...]) -> tuple[str, ...]:
+    """What was found out about files, each thing once."""
     where: dict[str, list[str]] = {}
     for source in sources:
         for note in source.notes:
@@ -246,4 +288,4 @@ def _gather_notes(sources: tuple[Source, ...], roles: Roles) -> tuple[str, ...]:
     for note, names in where.items():
         everywhere = len(names) == len(sources) > 1
         notes.append(f"{'every file' if everywhere else ', '.join(names)}: {note}")
-    return (*notes, *roles.notes)
+    return tuple(notes)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from subadjacent.data.files.cells import MISSING, decimal_mark, is_missing, is_number, show
+from subadjacent.data.files.layouts import is_written_time
 from subadjacent.data.files.opening import END_OF_FILE
 from subadjacent.errors import InputError
 
@@ -26,8 +27,6 @@ UNIT_LINES = 2
 
 ALIKE = 0.9
 """Share of lines that spaces must cut into as many cells, for they stand in text as well."""
-
-_TIME = re.compile(r"(\d{1,4}[-/. ](\d{1,2}|[a-z]{3,9})[-/. ,]+\d{1,4}|\d{1,2}:\d{2})\b", re.I)
 
 Line = tuple[int, str]
 
@@ -234,7 +233,7 @@ def _commented_header(
 
 
 def _is_value(cell: str) -> bool:
-    return is_number(cell) or _TIME.match(cell.strip()) is not None
+    return is_number(cell) or is_written_time(cell.strip())
 
 
 def _is_data(cells: Sequence[str]) -> bool:
