@@ -14,6 +14,8 @@ from running import Run, runner
 
 LENGTH = 24 * 40
 HOURS = [datetime(2024, 1, 1) + timedelta(hours=hour) for hour in range(LENGTH)]
+MIDNIGHT = datetime(1970, 1, 1)
+MINUTES = [timedelta(minutes=minute) for minute in range(LENGTH)]
 SHORT = HOURS[: 24 * 11]
 
 
@@ -92,7 +94,7 @@ def test_a_counter_stays_a_counter(command: Run, tmp_path: Path, model: Path) ->
 
 
 def test_a_clock_holds_for_one_day(command: Run, tmp_path: Path, model: Path) -> None:
-    minutes = [datetime(1970, 1, 1) + timedelta(minutes=minute) for minute in range(1450)]
+    minutes = [MIDNIGHT + timedelta(minutes=minute) for minute in range(1450)]
 
     def clock(time: datetime) -> str:
         return time.strftime("%H:%M:%S")
@@ -143,10 +145,11 @@ def test_detect_and_evaluate_take_a_format(command: Run, tmp_path: Path) -> None
     assert scores["time"].to_list() == HOURS
     lines = (f"{time.strftime(layout)},{time.hour},{int(time.hour > 20)}\n" for time in HOURS)
     (tmp_path / "scored.csv").write_text("time,score,y\n" + "".join(lines))
-    metrics = json.loads(command("evaluate", "scored.csv", "--label", "y", *given).stdout)
+    verb = ("evaluate", "scored.csv", "--label", "y", "--threshold", "19")
+    metrics = json.loads(command(*verb, *given).stdout)
     # a day of false alarms needs the clock
-    assert metrics["alarms"]["this detector"]["false_alarms_per_day"] is not None
-    done = command("evaluate", "scored.csv", "--label", "y", "-q", code=1)
+    assert metrics["alarms"]["this detector"]["alarms_false_per_day"] is not None
+    done = command(*verb, "-q", code=1)
     assert "column 'time', must have times such as" in done.stderr
     assert "give its format, as in --time-format '%d/%m/%Y %H:%M'" in done.stderr
 
@@ -160,6 +163,8 @@ def test_detect_and_evaluate_take_a_format(command: Run, tmp_path: Path) -> None
         ("%d-%b-%Y %H:%M", "11-Jan-2024 00:00"),
         ("%Y%m%d%H%M%S", "20240111000000"),
         ("%Y%m%d%H%M%S", "20240111"),
+        ("%H:%M:%S.%f", "04:00"),
+        ("%H:%M:%S.%f", "1970-01-01T04:00"),
         ("%s", "1704931200"),
         ("%s", "2024-01-11"),
     ],
@@ -167,12 +172,12 @@ def test_detect_and_evaluate_take_a_format(command: Run, tmp_path: Path) -> None
 def test_train_until_is_written_as_the_file_or_as_iso(
     command: Run, tmp_path: Path, layout: str, until: str
 ) -> None:
-    epoch = datetime(1970, 1, 1)
-
     def write(time: datetime) -> str:
-        seconds = str(int((time - epoch).total_seconds()))
+        seconds = str(int((time - MIDNIGHT).total_seconds()))
         return seconds if layout == "%s" else time.strftime(layout)
 
-    (tmp_path / "times.csv").write_text(table("time", write, HOURS))
+    # a clock has minutes in place of hours: one day
+    times = HOURS if "%H:%M:%S" not in layout else [MIDNIGHT + time for time in MINUTES]
+    (tmp_path / "times.csv").write_text(table("time", write, times))
     done = command("fit", "times.csv", "-o", "model", "-q", "--train-until", until)
     assert json.loads(done.stdout)["rows"] == 240

@@ -137,6 +137,13 @@ def test_a_clock_without_dates_is_one_day(opened: Any, content: Any) -> None:
     )
 
 
+def test_a_first_column_of_clocks_is_the_time_if_it_rises(opened: Any) -> None:
+    assert opened("at,a\n00:10,1\n00:20,2\n").time == "at"
+    # how long something took, which is no number either
+    with pytest.raises(InputError, match="line 2, column 'took', must hold a number"):
+        opened("took,a\n00:20,1\n00:10,2\n").whole()
+
+
 def test_the_decimals_of_a_clock_are_kept(opened: Any) -> None:
     rows = opened({"time": [time(0), time(0, 0, 0, 250)], "a": [1.0, 2.0]})
     assert times(rows)[1] == datetime(1970, 1, 1, 0, 0, 0, 250)

@@ -240,10 +240,11 @@ def _first_as_time(
         return None
     form = forms[0]
     times = form.read(cells)
-    by_text = form.is_text and read_numbers(cells)[1] is not None
+    rising = len(times) > 1 and bool((times.diff().drop_nulls().cast(float) > 0).all())
+    # what looks like a clock may be how long something took
+    by_text = form.is_text and read_numbers(cells)[1] is not None and (form.has_date or rising)
     # numbers only where no name says what they are
     nameless = first in source.unnamed or not source.has_header
-    rising = len(times) > 1 and bool((times.diff().drop_nulls().cast(float) > 0).all())
     row_number = first in source.unnamed and counts_rows(cells)
     epoch = form.is_clock and nameless and rising
     return (column, forms) if by_text or written or epoch or row_number else None
