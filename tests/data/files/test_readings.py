@@ -104,6 +104,12 @@ def test_short_years_have_three_readings(opened: Any) -> None:
     assert "time_format='%d/%m/%y %H' or time_format='%m/%d/%y %H'" in message
 
 
+def test_a_reading_that_does_not_increase_is_not_asked_about(opened: Any) -> None:
+    message = asked(["01/02/05", "02/01/05"], opened=opened)
+    assert "(month first) or 2001-02-05 00:00:00 (two-digit year first), and" in message
+    assert "day first" not in message.replace("month first", "")
+
+
 def test_readings_are_compared_entity_by_entity(opened: Any) -> None:
     days = [datetime(2024, 1, 9), datetime(2024, 1, 10), datetime(2024, 2, 1)]
     cells = [f"{cell},{name}" for name in "xy" for cell in written(days, "%d/%m/%Y")]

@@ -206,7 +206,7 @@ def _number_forms(cells: pl.Series, decimal_comma: bool) -> tuple[TimeForm, ...]
             return (TimeForm(kind, unit, "UTC", whole, decimal_comma),)
     counter = TimeForm("counter", whole=whole, decimal_comma=decimal_comma)
     digits = TimeForm(DIGITS, decimal_comma=decimal_comma)
-    dated = whole and digits.read(cells).count() == len(numbers)
+    dated = digits.read(cells).count() == len(numbers)
     return (digits, counter) if dated else (counter,)
 
 
