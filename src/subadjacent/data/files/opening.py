@@ -26,8 +26,8 @@ UNPACKED_ANYWAY = 1 << 28
 """Bytes that any packed file may unpack to: 256 MiB, which every machine can hold."""
 
 UNPACKED_TIMES = 100
-"""A packed file may unpack to so many times its size: PSM comes to 3 times, a sine with times to 21,
-50 columns of zeros to 102.
+"""A packed file may unpack to so many times its size. PSM comes to 3 times, a sine with times to
+21, 50 columns of zeros to 102.
 """
 
 ZIPPED = b"PK\x03\x04"
