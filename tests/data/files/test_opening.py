@@ -6,13 +6,14 @@ import bz2
 import gzip
 import io
 import lzma
+import random
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from subadjacent.data.files import opening
-from subadjacent.data.files.opening import find_encoding, open_bytes
+from subadjacent.data.files.opening import check_unpacked, find_encoding, open_bytes
 from subadjacent.errors import InputError
 
 TEXT = b"a,b\n" + b"1,2\n" * 1000
@@ -87,6 +88,21 @@ def test_a_bomb_is_refused_by_what_it_says_of_itself(
     monkeypatch.setattr(opening, "UNPACKED_ANYWAY", 1 << 20)
     with pytest.raises(InputError, match="1,048,576 bytes at most, 100 times its size or 1 MiB"):
         open_bytes(path, "x")
+
+
+def test_a_small_file_that_unpacks_to_too_much_is_refused_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "UNPACKED_ANYWAY", 1 << 17)
+    small, large = (
+        gzip.compress(b"1,2\n" * (1 << 16)),
+        gzip.compress(random.Random(0).randbytes(1 << 18)),
+    )
+    with pytest.raises(InputError, match="131,072 bytes at most"):
+        check_unpacked(put(tmp_path, small), "x")
+    # what is not small may hold more, and is looked at no further
+    check_unpacked(put(tmp_path, large.replace(large[-8:], bytes(8))), "x")
+    check_unpacked(put(tmp_path, b"1,2\n" * (1 << 16)), "x")
 
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r"])

@@ -16,6 +16,7 @@ from subadjacent.data.files.opening import (
     END_OF_FILE,
     HEAD_BYTES,
     LONGEST_LINE,
+    check_unpacked,
     find_encoding,
     open_bytes,
 )
@@ -32,6 +33,7 @@ class Delimited:
 
     def __init__(self, path: Path, name: str) -> None:
         self.path, self.name = path, name
+        check_unpacked(path, name)
         head, self.encoding, notes = self._read_head()
         self.layout = layout = find_layout(head, name)
         self.columns, self.unnamed = layout.columns, layout.unnamed

@@ -59,6 +59,18 @@ def open_bytes(path: Path, name: str) -> io.BufferedReader:
     return io.BufferedReader(_Bounded(path.open("rb"), name), HEAD_BYTES)
 
 
+def check_unpacked(path: Path, name: str) -> None:
+    """Refuse a small file that unpacks to too much before any of it is taken apart.
+
+    Of a larger one no more is looked at; its bound holds while it is read.
+    """
+    with open_bytes(path, name) as file:
+        if isinstance(file.raw, _Bounded) and file.raw.most is not None:
+            seen = 0
+            while seen <= UNPACKED_ANYWAY and (data := file.read(HEAD_BYTES)):
+                seen += len(data)
+
+
 def find_encoding(head: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     """How the first bytes of a file write text, and what to say of it; refuses what is none."""
     for mark, (known, said) in BOMS.items():
@@ -87,7 +99,8 @@ class _Bounded(io.RawIOBase):
     def __init__(
         self, stream: IO[bytes], name: str, most: int | None = None, archive: Any = None
     ) -> None:
-        self._stream, self._name, self._most, self._archive = stream, name, most, archive
+        self.most = most
+        self._stream, self._name, self._archive = stream, name, archive
         self._total = self._line = 0
 
     def readable(self) -> bool:
@@ -100,8 +113,8 @@ class _Bounded(io.RawIOBase):
         end = data.rfind(b"\n")
         end = data.rfind(b"\r") if end < 0 else end
         self._line = self._line + len(data) if end < 0 else len(data) - end - 1
-        if self._most is not None and self._total > self._most:
-            raise _too_much(self._name, self._most)
+        if self.most is not None and self._total > self.most:
+            raise _too_much(self._name, self.most)
         if self._line > LONGEST_LINE:
             raise InputError(
                 f"{self._name} must have lines of at most {LONGEST_LINE:,} bytes; one of them "
