@@ -173,6 +173,7 @@ def test_a_format_is_read_and_said(opened: Any) -> None:
 @pytest.mark.parametrize(
     ("content", "options"),
     [
+        ("when,a\n3101202400,1\n3101202412,2\n", {"time_format": "%d%m%Y%H"}),
         ("when,a\n31012024 00,1\n31012024 12,2\n", {"time_format": "%d%m%Y %H"}),
         ("a,when\n1,31012024 00\n2,31012024 12\n", {"time": "when", "time_format": "%d%m%Y %H"}),
         ("date,time,a\n31 1 2024,00,1\n31 1 2024,12,2\n", {"time": "date+time"}),
