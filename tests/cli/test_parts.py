@@ -17,7 +17,7 @@ from subadjacent.cli.output import print_json
 from subadjacent.cli.progress import Bar
 from subadjacent.cli.wording import errors_about, missing_package
 from subadjacent.data.missing import RAISE_FILL_LIMIT
-from subadjacent.detectors.base import NAME_ENTITIES
+from subadjacent.detectors.seen import NAME_ENTITIES
 from subadjacent.errors import InputError
 from subadjacent.runtime import Progress
 

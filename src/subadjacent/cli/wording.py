@@ -27,7 +27,7 @@ EXTRAS = {
 def errors_about(files: Sequence[str]) -> Iterator[None]:
     """Rephrase library errors for the command line: files and options instead of ``X``."""
     from subadjacent.data.missing import RAISE_FILL_LIMIT
-    from subadjacent.detectors.base import NAME_ENTITIES
+    from subadjacent.detectors.seen import NAME_ENTITIES
 
     remedies = {
         RAISE_FILL_LIMIT: "leave the column out (--ignore), or raise fill_limit in a --config file",

@@ -7,7 +7,6 @@ entity, and everything a detector says of rows is read off one assessment by the
 from __future__ import annotations
 
 import copy
-import logging
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,6 +28,7 @@ from subadjacent.data.series import TrainSeries, common_interval
 from subadjacent.detectors.assessment import Assessment, check_scores
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
 from subadjacent.detectors.pieces import assess
+from subadjacent.detectors.seen import SeenInput
 from subadjacent.errors import MOST_ROWS, InputError, ModelFileError, require_number, require_whole
 from subadjacent.methods.learning import learn
 from subadjacent.methods.method import Method, Model, State
@@ -41,12 +41,6 @@ from subadjacent.scoring.habits import restore_habits
 from subadjacent.scoring.normal import NormalScores, normal_scores
 from subadjacent.scoring.silence import silent_rows
 from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
-from subadjacent.showing import listed
-
-log = logging.getLogger(__name__)
-
-NAME_ENTITIES = "pass a dict of name → series"
-"""The remedy for rows that do not say whose they are."""
 
 HABITS = "habits"
 """What the channels' habits are called among a model's arrays."""
@@ -260,7 +254,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
 
     def _evidence(self, series: Sequence[TrainSeries], watch: Watch = ignore) -> Iterator[Evidence]:
         """What the models find in each series, every unbroken part assessed once."""
-        self._warn_of_strangers(series)
+        self._seen.warn_of_strangers(series)
         done, total = 0, sum(map(len, series))
 
         def tell(rows: int) -> None:
@@ -353,55 +347,22 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             rule = "must have the channels seen in fitting, in their order"
             raise InputError.of("X", rule, said) from error
         if not reset:
-            self._check_names(table)
-            self._check_entities(table)
+            self._seen.check(table)
             filled = (
                 stand_in(one, self.models_.of(one.entity).typical_values) for one in table.series
             )
             table = replace(table, series=tuple(filled))
         return table
 
+    @property
+    def _seen(self) -> SeenInput:
+        return SeenInput(
+            self.channels_, self.entities_, self._named_channels, self._entities_by_position
+        )
+
     def _check_adapt_after(self) -> None:
         if self.adapt_after is not None:
             require_whole("adapt_after", self.adapt_after, least=1, most=MOST_ROWS)
-
-    def _warn_of_strangers(self, series: Sequence[TrainSeries]) -> None:
-        """Log which entities were not there in fitting."""
-        named = {one.entity for one in series if one.entity is not None}
-        unknown = sorted(named.difference(self.entities_))
-        if unknown and self.entities_:
-            log.warning(
-                "not seen in fitting, so judged by what all entities share: %s", listed(unknown)
-            )
-
-    def _check_names(self, table: Table) -> None:
-        """A frame is checked by scikit-learn; this is for names that came another way."""
-        names = table.names
-        if names is not None and self._named_channels and names != self.channels_:
-            raise InputError.of(
-                "X",
-                f"must have the channels seen in fitting, in their order: "
-                f"{listed(list(self.channels_))}",
-                f"got {listed(list(names))}",
-            )
-
-    def _check_entities(self, table: Table) -> None:
-        if len(self.entities_) > 1 and table.series[0].entity is None:
-            raise InputError.of(
-                "X",
-                f"must name its entity, for fit saw {len(self.entities_)} and each has a scale "
-                f"of its own",
-                remedy=NAME_ENTITIES,
-            )
-        if not table.by_position or not self.entities_:
-            return
-        if not self._entities_by_position or len(table.series) != len(self.entities_):
-            raise InputError.of(
-                "X",
-                "must name its entities, for they cannot be matched by position",
-                f"fit saw {len(self.entities_)} entities, X has {len(table.series)}",
-                NAME_ENTITIES,
-            )
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()

@@ -1,0 +1,80 @@
+"""What a fit saw of its input, and whether other rows have the same channels and entities."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from subadjacent.data.frames import Table
+from subadjacent.data.series import TrainSeries
+from subadjacent.errors import InputError
+from subadjacent.showing import listed
+
+log = logging.getLogger(__name__)
+
+NAME_ENTITIES = "pass a dict of name → series"
+"""The remedy for rows that do not say whose they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenInput:
+    """Channels and entities of the rows that were fitted on.
+
+    Parameters
+    ----------
+    channels, entities
+        Their names, in order; no entities for one series without a name.
+    named_channels
+        Whether the channels had names of their own.
+    by_position
+        Whether entities have no names of their own, only places in a list.
+    """
+
+    channels: tuple[str, ...]
+    entities: tuple[str, ...]
+    named_channels: bool
+    by_position: bool
+
+    def check(self, table: Table) -> None:
+        """Refuse rows of other channels, or that do not say whose they are."""
+        self._check_names(table)
+        self._check_entities(table)
+
+    def warn_of_strangers(self, series: Sequence[TrainSeries]) -> None:
+        """Log which entities were not there in fitting."""
+        named = {one.entity for one in series if one.entity is not None}
+        unknown = sorted(named.difference(self.entities))
+        if unknown and self.entities:
+            log.warning(
+                "not seen in fitting, so judged by what all entities share: %s", listed(unknown)
+            )
+
+    def _check_names(self, table: Table) -> None:
+        """A frame is checked by scikit-learn; this is for names that came another way."""
+        names = table.names
+        if names is not None and self.named_channels and names != self.channels:
+            raise InputError.of(
+                "X",
+                f"must have the channels seen in fitting, in their order: "
+                f"{listed(list(self.channels))}",
+                f"got {listed(list(names))}",
+            )
+
+    def _check_entities(self, table: Table) -> None:
+        if len(self.entities) > 1 and table.series[0].entity is None:
+            raise InputError.of(
+                "X",
+                f"must name its entity, for fit saw {len(self.entities)} and each has a scale "
+                f"of its own",
+                remedy=NAME_ENTITIES,
+            )
+        if not table.by_position or not self.entities:
+            return
+        if not self.by_position or len(table.series) != len(self.entities):
+            raise InputError.of(
+                "X",
+                "must name its entities, for they cannot be matched by position",
+                f"fit saw {len(self.entities)} entities, X has {len(table.series)}",
+                NAME_ENTITIES,
+            )
