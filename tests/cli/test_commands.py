@@ -137,11 +137,11 @@ def test_detect_says_how_often_what_stayed_and_what_does_not_fit(
     stayed = next(alarm for alarm in alarms if alarm["entity"] == "fan" and alarm["for_good"])
     told = command("detect", "two.csv", "-o", "again").stderr
     for alarm in (bursts, stayed):
-        often = f"{alarm['times']} times in " if alarm["times"] > 1 else ""
         good = ", changed for good" if alarm["for_good"] else ""
         where = f"  {alarm['entity']}, row {alarm['start']:,}, "
-        lasted = f"{often}{alarm['duration']:,} rows{good}, severity {alarm['severity']:.1f}: "
-        assert where + lasted in told
+        lasted = f"{alarm['duration']:,} rows{good}, severity {alarm['severity']:.1f}: "
+        often = f"{alarm['times']} times: " if alarm["times"] > 1 else ""
+        assert where + lasted + often in told
     scored = command("score", "two.csv", "-m", "out/model", "-o", "s.csv").stderr
     assert "The model does not fit fan any more" in scored
 

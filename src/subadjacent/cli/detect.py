@@ -79,6 +79,9 @@ def detect(
         device=device,
         seed=seed,
     )
+    # what is wrong with it is said before anything is read
+    if output is not None:
+        check_output_place(output)
     rows = option.open_rows(
         files,
         time=time,
@@ -91,7 +94,6 @@ def detect(
         quiet=quiet,
     )
     folder = output or Path(f"{_name(files, rows)}-anomalies")
-    check_output_place(folder)
     with errors_about(files), Bar("fitting", quiet=quiet) as bar:
         findings = workflow.detect(
             detector,
@@ -133,7 +135,10 @@ def summary(findings: Findings, folder: Path) -> str:
 
 
 def _line(alarm: Alarm) -> str:
+    from subadjacent.scoring.sentences import count_of
+
     where = f"{on_one_line(alarm.entity)}, " if alarm.entity else ""
     # a bare number would not say that it counts rows
     start = f"row {alarm.first:,}" if alarm.start == alarm.first else alarm.start
-    return f"  {where}{start}, severity {alarm.severity:.1f}: {alarm.sentence}"
+    lasted = count_of(alarm.duration) + (", changed for good" if alarm.for_good else "")
+    return f"  {where}{start}, {lasted}, severity {alarm.severity:.1f}: {alarm.sentence}"
