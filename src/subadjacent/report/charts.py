@@ -26,6 +26,7 @@ from bokeh.models import (
     WheelZoomTool,
 )
 from bokeh.models.annotations.geometry import Span
+from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
 from markupsafe import escape
 
@@ -68,7 +69,9 @@ def detail(kind: Kind, slots: int, panels: Sequence[Panel]) -> tuple[dict[str, M
         _shade(one, marks)
         return one
 
-    def tools(one: figure, drawn: Model, values: Mapping[str, str], scales: Scales) -> None:
+    def tools(
+        one: figure, drawn: GlyphRenderer[Any], values: dict[str, str], scales: Scales
+    ) -> None:
         hover = HoverTool(
             mode="vline",
             renderers=[drawn],
@@ -89,8 +92,9 @@ def detail(kind: Kind, slots: int, panels: Sequence[Panel]) -> tuple[dict[str, M
         )
 
     for slot in range(slots):
-        one = add(f"channel_{slot}", CHANNEL_HEIGHT)
-        tools(one, _channel(one), CHANNEL_VALUES, dict.fromkeys(CHANNEL_KEYS, one.name))
+        key = f"channel_{slot}"
+        one = add(key, CHANNEL_HEIGHT)
+        tools(one, _channel(one), CHANNEL_VALUES, dict.fromkeys(CHANNEL_KEYS, key))
     keys = [panel.key for panel in panels]
     source = ColumnDataSource({key: [] for key in ("x", *keys)}, name="lines")
     values = {str(escape(panel.title)): f"@{panel.key}{{number}}" for panel in panels}
@@ -105,7 +109,7 @@ def detail(kind: Kind, slots: int, panels: Sequence[Panel]) -> tuple[dict[str, M
     return figures, shared
 
 
-def _channel(one: figure) -> Model:
+def _channel(one: figure) -> GlyphRenderer[Any]:
     """What a channel did, with what is usual behind it, and where it departed most."""
     name = one.name
     # with places of its own: where the clock is broken it has no height, and a line no place
@@ -125,7 +129,7 @@ def _channel(one: figure) -> Model:
     return seen
 
 
-def _line(one: figure, key: str, source: ColumnDataSource, role: str) -> Model:
+def _line(one: figure, key: str, source: ColumnDataSource, role: str) -> GlyphRenderer[Any]:
     # round joins take several times as long to draw
     drawn = one.line("x", key, source=source, line_join="bevel")
     drawn.glyph.tags = [{"role": role, "detail": True}]

@@ -58,7 +58,7 @@ STYLE: dict[Any, Any] = {
 class Plain(Formatter):
     """Numbers along an axis as people write them, to the digits in which they differ."""
 
-    def __call__(self, x: float, pos: int | None = None) -> str:
+    def __call__(self, x: float, pos: int | None = None) -> str:  # noqa: ARG002  # the base's
         """One of them."""
         apart = float(np.diff(self.locs).min()) if len(self.locs) > 1 else 0.0
         if apart <= 0:

@@ -13,11 +13,11 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import model_facts
+from subadjacent.report.channels import PARTS, channel_lines, charts_of
 from subadjacent.report.marks import AlarmRow, Stretches, by_severity, occurrences
 from subadjacent.report.panels import Panel, trace_key, trace_names, trace_of
 from subadjacent.report.pieces import BUDGET, WINDOWS, Piece, plan
 from subadjacent.report.timeline import Timeline
-from subadjacent.report.channels import PARTS, channel_lines, charts_of
 from subadjacent.scoring.alarms import Alarm
 from subadjacent.scoring.causes import Explainer
 from subadjacent.scoring.evidence import Array
