@@ -59,15 +59,20 @@ class Plain(Formatter):
     """Numbers along an axis as people write them, to the digits in which they differ."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:  # noqa: ARG002  # the base's
-        """One of them."""
-        apart = float(np.diff(self.locs).min()) if len(self.locs) > 1 else 0.0
-        if apart <= 0:
-            return in_digits(float(x))
+        """One number by itself."""
+        return in_digits(float(x))
+
+    def format_ticks(self, values: Sequence[float]) -> list[str]:
+        """All numbers along an axis."""
+        if len(values) < 2:
+            return [self(one) for one in values]
         # a hair more: steps of 0.1 are seldom exact
-        step = 10.0 ** np.floor(np.log10(apart * (1 + 1e-6)))
+        apart = abs(float(values[1] - values[0])) * (1 + 1e-6)
+        step = 10.0 ** np.floor(np.log10(apart))
         # steps of 2.5 take a digit more than steps of 2
-        whole = apart / step
-        return in_digits(float(x), step if abs(whole - round(whole)) < 1e-3 else step / 10)
+        if abs(apart / step - round(apart / step)) > 1e-3:
+            step /= 10
+        return [in_digits(float(one), step) for one in values]
 
 
 def figure_series(

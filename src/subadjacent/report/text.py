@@ -152,7 +152,7 @@ def versions() -> dict[str, str]:
 
 def number(value: float, digits: int = 4) -> str:
     """A number as people write it, without zeros at its end."""
-    return sentences.number(value) if abs(value) >= 10**digits else f"{value:.{digits}g}"
+    return sentences.number(value) if abs(value) >= 10**digits else f"{value:,.{digits}g}"
 
 
 def curve(name: str) -> str:
