@@ -18,7 +18,8 @@ class Behaviour:
     ``cut`` is how many bytes of an answer are sent before the connection is dropped; ``cuts``
     how often that happens, for ever when left out. Where ``stalls`` is set, nothing more comes
     then, but the connection stays open. After ``healthy_for`` questions, all are answered with
-    503; ``shift`` makes an answer begin that many bytes too late.
+    503; ``shift`` makes an answer begin that many bytes too late. ``length`` is what the header
+    says instead of the length; where it is empty, there is no such header.
     """
 
     files: dict[str, bytes]
@@ -31,6 +32,7 @@ class Behaviour:
     healthy_for: int | None = None
     stalls: threading.Event | None = None
     shift: int = 0
+    length: str | None = None
     asked: list[tuple[str, str | None]] = field(default_factory=list)
 
 
@@ -80,7 +82,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Range", f"bytes {start}-{len(whole) - 1}/{len(whole)}")
         if how.marks:
             self.send_header("ETag", mark)
-        self.send_header("Content-Length", str(len(body)))
+        if how.length != "":
+            self.send_header("Content-Length", how.length or str(len(body)))
+        if how.length is not None:
+            # nothing but the end of the connection says where the answer ends
+            self.send_header("Connection", "close")
         self.end_headers()
         if how.cut is not None and len(body) > how.cut and how.cuts != 0:
             how.cuts = None if how.cuts is None else how.cuts - 1

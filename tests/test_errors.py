@@ -128,3 +128,11 @@ def test_the_message_names_the_bounds_that_there_are(bounds: dict[str, float], r
     with pytest.raises(InputError) as caught:
         require_number("clip", -7, **bounds)
     assert str(caught.value) == f"clip must be {rule}; got -7"
+
+
+def test_a_whole_number_may_have_an_upper_bound() -> None:
+    require_whole("window", 1_000, least=1, most=1_000)
+    with pytest.raises(
+        InputError, match=r"^window must be a whole number of at most 1,000; got 1001$"
+    ):
+        require_whole("window", 1_001, least=1, most=1_000)

@@ -51,6 +51,18 @@ def test_there_is_a_core_at_least() -> None:
 
 
 @pytest.mark.parametrize("worth_it", [False, True])
+def test_the_caller_is_told_how_many_items_are_done(worth_it: bool) -> None:
+    told: list[tuple[int, int]] = []
+
+    def tell(done: int) -> None:
+        told.append((done, threading.get_ident()))
+
+    side_by_side(str, [5, 6, 7], worth_it=worth_it, tell=tell)
+    # in its own thread: whoever watches need not mind others
+    assert told == [(done, threading.get_ident()) for done in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("worth_it", [False, True])
 @pytest.mark.parametrize("count", [0, 1, 2, 50])
 def test_results_come_in_the_order_of_items(count: int, worth_it: bool) -> None:
     items = list(range(count))

@@ -61,12 +61,25 @@ class ModelFileError(SubadjacentError, RuntimeError):
     """A saved model or checkpoint is damaged, incomplete, or made for something else."""
 
 
-def require_whole(name: str, value: Any, least: int, why: str = "") -> None:
-    """Refuse anything but a whole number of at least ``least``."""
+MOST_ROWS, FARTHEST = 1_000_000, 100_000
+"""Rows that a setting may count, and rows around a row that it may look at.
+
+A model folder may ask for any number, and rows that are looked at are allocated, however few the
+data has. Averaging 60 rows over a million takes seconds."""
+
+
+def require_whole(
+    name: str, value: Any, least: int, why: str = "", most: int | None = None
+) -> None:
+    """Refuse anything but a whole number of at least ``least``, and at most ``most`` if given."""
+    reason = f" ({why})" if why else ""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        reason = f" ({why})" if why else ""
         rule = f"must be a whole number of at least {least}{reason}"
         raise InputError.of(name, rule, f"got {value!r}")
+    if most is not None and int(value) > most:
+        raise InputError.of(
+            name, f"must be a whole number of at most {most:,}{reason}", f"got {value!r}"
+        )
 
 
 def require_number(

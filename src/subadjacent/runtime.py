@@ -67,18 +67,32 @@ def cores() -> int:
 
 
 def side_by_side(
-    function: Callable[[Item], Result], items: Sequence[Item], *, worth_it: bool
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    *,
+    worth_it: bool,
+    tell: Callable[[int], None] | None = None,
 ) -> list[Result]:
     """Apply a function to every item, in threads where the work is worth it.
 
     NumPy lets go of the interpreter's lock while it computes. Libraries of linear algebra are kept
     to one thread each meanwhile: several threads would wait for each other more than work.
+    ``tell`` is called, in the caller's thread, with how many of the first items are done.
     """
     with _ONE_THREAD_EACH:
         if not worth_it or cores() == 1 or len(items) < 2:
-            return [function(item) for item in items]
+            return _gathered(map(function, items), tell)
         with ThreadPoolExecutor(min(cores(), len(items))) as threads:
-            return list(threads.map(function, items))
+            return _gathered(threads.map(function, items), tell)
+
+
+def _gathered(results: Iterator[Result], tell: Callable[[int], None] | None) -> list[Result]:
+    gathered = []
+    for result in results:
+        gathered.append(result)
+        if tell is not None:
+            tell(len(gathered))
+    return gathered
 
 
 class _OneThreadEach:
@@ -88,10 +102,14 @@ class _OneThreadEach:
     """
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._inside = 0
         self._libraries: ThreadpoolController | None = None
         self._limit: Any = None
+        self.begin()
+
+    def begin(self) -> None:
+        """Nobody is inside: at first, and in a forked process, which has one thread only."""
+        self._lock = Lock()
+        self._inside = 0
 
     def __enter__(self) -> None:
         with self._lock:
@@ -109,6 +127,8 @@ class _OneThreadEach:
 
 
 _ONE_THREAD_EACH = _OneThreadEach()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_ONE_THREAD_EACH.begin)
 
 
 def in_turn(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:

@@ -115,3 +115,11 @@ def test_modules_stay_readable() -> None:
         if (lines := len(file.read_text().splitlines())) > 400
     }
     assert long == {}
+
+
+def test_the_command_prints_in_one_place() -> None:
+    # names that came from outside are made safe there, and nowhere else
+    prints = re.compile(r"\btyper\.echo\(|(?<![.\w])print\(|\bstd(out|err)\.write\(")
+    folder = SOURCE / "cli"
+    printing = [file.name for file in folder.glob("*.py") if prints.search(file.read_text())]
+    assert printing == ["output.py"]

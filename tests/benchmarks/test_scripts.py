@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import importlib
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -333,6 +334,24 @@ def test_score_file_says_the_peak_of_every_file(run: Run) -> None:
     assert int(peak) > 50
 
 
+def test_kills_are_counted_by_part_and_way(tmp_path: Path) -> None:
+    found = tmp_path / "kills.csv"
+    small = ["--saves", "3", "--detects", "1", "--savers", "2", "--readers", "1"]
+    # a process of its own: it forks, and this one has threads
+    subprocess.run(
+        [sys.executable, FOLDER / "kills.py", *small, "--output", found], check=True, timeout=600
+    )
+    with found.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 10
+    assert {row["way"] for row in rows} == {"exchange", "two renames"}
+    for row in rows:
+        assert [row[name] for name in ("none", "mixed", "errors", "left_overs")] == ["0"] * 4, row
+        assert int(row["old"]) + int(row["new"]) == int(row["tries"])
+        # a moment may come after the end
+        assert not row["what"].endswith("line") or row["killed"] == row["tries"]
+
+
 def test_memory_and_fit_time_run(run: Run) -> None:
     assert "x the data" in run("memory", "--rows", 400, "--channels", 2, "--budget", "1s")
     assert "of training" in run("fit_time", "--rows", 200, "--channels", 2, "--size", "tiny")
@@ -341,3 +360,30 @@ def test_memory_and_fit_time_run(run: Run) -> None:
 def test_the_page_names_every_script() -> None:
     page = (FOLDER.parent / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     assert [name for name in SCRIPTS if f"`{name}.py`" not in page] == []
+
+
+BAD_OUTCOMES = ("not finite", "unhandled", "memory", "time", "crashed")
+
+
+def test_tampered_folders_are_refused_or_score(run: Run, tmp_path: Path) -> None:
+    found = tmp_path / "tampering.csv"
+    run("tampering", "--output", found, "--kinds", "default", "transformer", "--most", 60)
+    with found.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["kind"] for row in rows] == ["default", "transformer"]
+    for row in rows:
+        assert [row[name] for name in BAD_OUTCOMES] == ["0"] * len(BAD_OUTCOMES)
+        assert int(row["tampered"]) == int(row["refused"]) + int(row["scored"]) > 50
+
+
+def test_the_committed_count_of_tampered_folders_is_that_of_every_kind(
+    load: Callable[[str], ModuleType],
+) -> None:
+    with (FOLDER / "reports" / "tampering.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["kind"] for row in rows] == list(load("tampering").KINDS)
+    assert all(row[name] == "0" for row in rows for name in BAD_OUTCOMES)
+    page = (FOLDER.parent / "docs" / "reliability.md").read_text(encoding="utf-8")
+    for row in rows:
+        counts = [f"{int(row[name]):,}" for name in ("tampered", "refused", "scored")]
+        assert f"| {row['kind']} | {' | '.join(counts)} |" in page

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from running import COMMAND, GENEROUS, Run
+from running import COMMAND, GENEROUS, Run, wait_until
 
 # the real command, but for a fit that says it has begun and then takes for ever
 SLOW_FIT = """
@@ -51,11 +51,52 @@ def test_a_stopped_fit_leaves_nothing(
     assert process.returncode == code
     if number == signal.SIGINT:
         assert said == b"interrupted; nothing was half-written\n"
-    left = {file.name for file in tmp_path.iterdir()}
-    # a process that is killed cannot take its empty folder away
-    empty = {"out"} if (verb, number) == ("detect", signal.SIGKILL) else set()
-    assert left == {"plant.csv"} | empty
-    assert not any((tmp_path / "out").glob("*"))
+    assert [file.name for file in tmp_path.iterdir()] == ["plant.csv"]
+
+
+def test_sigterm_while_waiting_for_a_pipe_leaves_no_copy_of_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "rows.csv")
+    (tmp_path / "temporary").mkdir()
+    process = subprocess.Popen(
+        [COMMAND, "fit", "rows.csv", "-q", "-o", "model"],
+        cwd=tmp_path,
+        env=os.environ | {"TMPDIR": str(tmp_path / "temporary")},
+        stderr=subprocess.PIPE,
+    )
+    wait_until(lambda: any((tmp_path / "temporary").glob("subadjacent-*")), process)
+    process.terminate()
+    _, said = process.communicate(timeout=GENEROUS)
+    assert (process.returncode, said) == (143, b"")
+    assert list((tmp_path / "temporary").iterdir()) == []
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["rows.csv", "temporary"]
+
+
+def test_detect_replaces_an_older_run_and_nothing_of_others(command: Run, tmp_path: Path) -> None:
+    command("generate", "plant", "--rows", "400", "-o", "plant.csv")
+    command("detect", "plant.csv", "-q", "--png", "-o", "out")
+    first = {file.name for file in (tmp_path / "out").iterdir()}
+    assert first == {"model", "scores.csv", "alarms.csv", "report.html", "series.png"}
+    (tmp_path / "out" / ".gitignore").write_text("*")
+    command("detect", "plant.csv", "-q", "-o", "out")
+    second = {file.name for file in (tmp_path / "out").iterdir()}
+    # the figure was of the first run
+    assert second == first - {"series.png"} | {".gitignore"}
+    (tmp_path / "out" / "notes.txt").write_text("years of work")
+    done = command("detect", "plant.csv", "-q", "-o", "out", code=1)
+    assert done.stderr.startswith("error: out must be new, or hold nothing but")
+    assert (tmp_path / "out" / "notes.txt").read_text() == "years of work"
+    assert {file.name for file in tmp_path.iterdir()} == {"plant.csv", "out"}
+
+
+def test_a_mount_point_is_refused_before_anything_is_read(
+    command: Run, little_disk: Callable[[str], Path]
+) -> None:
+    little_disk("1m")
+    for verb in ("fit", "detect"):
+        # there are no rows: what is refused is the place
+        done = command(verb, "none.csv", "-q", "-o", "disk", code=1)
+        assert "must not be a mount point" in done.stderr
+        assert "name a folder within it" in done.stderr
 
 
 def test_a_full_disk_is_said_and_leaves_the_old_file(process: Run, tmp_path: Path) -> None:

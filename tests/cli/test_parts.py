@@ -16,7 +16,7 @@ from subadjacent.cli import main
 from subadjacent.cli.output import print_json
 from subadjacent.cli.progress import Bar
 from subadjacent.cli.wording import errors_about, missing_package
-from subadjacent.data.cleaning import RAISE_FILL_LIMIT
+from subadjacent.data.missing import RAISE_FILL_LIMIT
 from subadjacent.detectors.base import NAME_ENTITIES
 from subadjacent.errors import InputError
 from subadjacent.runtime import Progress
@@ -44,6 +44,19 @@ def test_a_bar_shows_on_a_terminal_after_two_seconds(
     shown = capsys.readouterr().err
     assert "training" in shown
     assert "75% of 4 steps, epoch 1 of at most 2" in shown
+
+
+def test_a_bar_shows_names_as_they_are_and_safe(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr("subadjacent.cli.progress.PATIENCE", 0)
+    with Bar("fitting", quiet=False) as bar:
+        bar.update(1, 2, "[red]\x9b", what="[bold]\x07")
+    shown = capsys.readouterr().err
+    assert "[bold]\\x07" in shown
+    assert "[red]\\x9b" in shown
+    assert "\x9b" not in shown
 
 
 def test_what_cannot_tell_how_far_it_is_shows_that_it_goes_on(
@@ -121,6 +134,8 @@ def raising(error: BaseException) -> Any:
         (KeyboardInterrupt(), 130, "interrupted"),
         (typer.Abort(), 130, "interrupted"),
         (typer.BadParameter("no such thing"), 2, "no such thing"),
+        (InputError("x" * 2_001), 1, f"error: {'x' * 2_000} … (1 characters more)\n"),
+        (InputError("x" * 2_000), 1, f"error: {'x' * 2_000}\n"),
     ],
 )
 def test_every_error_is_one_sentence_and_an_exit_code(
@@ -138,8 +153,14 @@ def test_every_error_is_one_sentence_and_an_exit_code(
     assert said in capsys.readouterr().err
 
 
-def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_debug_shows_the_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(main, "app", raising(ZeroDivisionError("by zero")))
     monkeypatch.setattr("sys.argv", ["subadjacent", "--debug"])
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(SystemExit) as caught:
         main.run()
+    assert caught.value.code == 1
+    said = capsys.readouterr().err
+    assert said.startswith("Traceback")
+    assert said.rstrip().endswith("ZeroDivisionError: by zero")

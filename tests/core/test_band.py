@@ -110,3 +110,9 @@ def test_numpy_s_whole_numbers_are_accepted() -> None:
 
 def test_the_mask_is_made_on_the_device_asked_for() -> None:
     assert Band(1, 2).mask(5, torch.device("meta")).device.type == "meta"
+
+
+@pytest.mark.parametrize("circular", [1, None, [], "yes"])
+def test_a_band_is_circular_or_it_is_not(circular: Any) -> None:
+    with pytest.raises(InputError, match="circular must be true or false; got"):
+        Band(1, 2, circular)

@@ -1,4 +1,4 @@
-"""Gaps: filled by hand, against a loop, never from later rows; refused by row and column."""
+"""Gaps: filled by hand, against a loop, never from later rows; long ones are told apart."""
 
 from __future__ import annotations
 
@@ -22,6 +22,16 @@ def column(*values: float, dtype: Any = float) -> np.ndarray:
     return np.array(values, dtype=dtype)[:, None]
 
 
+def filled(values: np.ndarray, *arguments: Any, **options: Any) -> np.ndarray:
+    return clean(values, *arguments, **options).values
+
+
+def missing_rows(values: np.ndarray, fill_limit: int, starts: tuple[int, ...] = (0,)) -> list[int]:
+    """Rows of one column that are missing for long."""
+    missing = clean(values, ("a",), fill_limit, starts=starts).missing
+    return [] if missing is None else np.flatnonzero(missing[:, 0]).tolist()
+
+
 def fill_oracle(values: list[float], starts: tuple[int, ...] = (0,)) -> list[float]:
     """Each stretch: the last value seen, or its first, or else that of another stretch."""
     filled: list[float] = []
@@ -29,25 +39,33 @@ def fill_oracle(values: list[float], starts: tuple[int, ...] = (0,)) -> list[flo
         seen = [value for value in values[start:stop] if math.isfinite(value)]
         before = [value for value in values[:start] if math.isfinite(value)]
         later = [value for value in values[stop:] if math.isfinite(value)]
-        last = seen[0] if seen else before[-1] if before else later[0]
+        last = [*seen[:1], *before[-1:], *later[:1], 0.0][0]
         for value in values[start:stop]:
             last = value if math.isfinite(value) else last
             filled.append(last)
     return filled
 
 
-def longest_gap(values: list[float], starts: tuple[int, ...] = (0,)) -> int:
-    longest = length = 0
-    for row, value in enumerate(values):
-        length = 0 if row in starts else length
-        length = 0 if math.isfinite(value) else length + 1
-        longest = max(longest, length)
-    return longest
+def long_oracle(values: list[float], limit: int, starts: tuple[int, ...]) -> list[int]:
+    """Rows of gaps of more rows than the limit, and of stretches without any value."""
+    found: list[int] = []
+    for start, stop in pairwise((*starts, len(values))):
+        gap: list[int] = []
+        # a known value after the last row ends its gap
+        for row, value in enumerate([*values[start:stop], 0.0], start):
+            if not math.isfinite(value):
+                gap.append(row)
+            else:
+                found += gap if len(gap) > limit or len(gap) == stop - start else []
+                gap = []
+    return found
 
 
 def test_a_gap_takes_the_value_before_it() -> None:
     values = np.array([[1.0, 10.0], [NAN, 20.0], [INF, -INF], [4.0, 40.0], [NAN, 50.0]])
-    assert clean(values, ("a", "b"), fill_limit=2).tolist() == [
+    found = clean(values, ("a", "b"), fill_limit=2)
+    assert found.missing is None
+    assert found.values.tolist() == [
         [1.0, 10.0],
         [1.0, 20.0],
         [1.0, 20.0],
@@ -57,26 +75,26 @@ def test_a_gap_takes_the_value_before_it() -> None:
 
 
 def test_a_gap_at_the_very_start_takes_the_first_value() -> None:
-    filled = clean(column(NAN, -INF, 3, NAN, 5), ("a",), fill_limit=2)
-    assert filled[:, 0].tolist() == [3, 3, 3, 3, 5]
+    found = filled(column(NAN, -INF, 3, NAN, 5), ("a",), fill_limit=2)
+    assert found[:, 0].tolist() == [3, 3, 3, 3, 5]
 
 
 def test_a_gap_after_a_break_takes_the_first_value_of_its_own_stretch() -> None:
     values = column(1, NAN, NAN, NAN, 50, NAN)
-    assert clean(values, ("a",), 2, starts=(0, 2))[:, 0].tolist() == [1, 1, 50, 50, 50, 50]
+    assert filled(values, ("a",), 2, starts=(0, 2))[:, 0].tolist() == [1, 1, 50, 50, 50, 50]
     # a gap on either side of a break is two gaps
-    assert longest_gap(values[:, 0].tolist(), (0, 2)) == 2
-    with pytest.raises(InputError, match="column 'a' is nan from row 2 for 2 rows"):
-        clean(values, ("a",), 1, starts=(0, 2))
+    assert missing_rows(values, 1, (0, 2)) == [2, 3]
+    assert missing_rows(values, 2, (0, 2)) == []
+    assert missing_rows(values, 2) == [1, 2, 3]
 
 
-def test_a_stretch_missing_as_a_whole_counts_by_its_length() -> None:
+def test_a_stretch_without_any_value_is_missing_whatever_its_length() -> None:
     values = column(1, NAN, NAN, 4)
     # nothing of its own to take: the value before, as in any gap
-    assert clean(values, ("a",), 2, starts=(0, 1, 3))[:, 0].tolist() == [1, 1, 1, 4]
-    with pytest.raises(InputError, match="column 'a' is nan from row 1 for 2 rows"):
-        clean(values, ("a",), 1, starts=(0, 1, 3))
-    at_the_start = clean(column(NAN, 3, 4), ("a",), 1, starts=(0, 1))
+    assert filled(values, ("a",), 2, starts=(0, 1, 3))[:, 0].tolist() == [1, 1, 1, 4]
+    assert missing_rows(values, 2, (0, 1, 3)) == [1, 2]
+    assert missing_rows(values, 2) == []
+    at_the_start = filled(column(NAN, 3, 4), ("a",), 1, starts=(0, 1))
     assert at_the_start[:, 0].tolist() == [3, 3, 4]
 
 
@@ -85,53 +103,50 @@ def test_a_stretch_missing_as_a_whole_counts_by_its_length() -> None:
     st.integers(0, 5),
     st.sets(st.integers(1, 29), max_size=6),
 )
-def test_every_gap_is_filled_as_by_hand_or_refused(
-    values: list[float], limit: int, breaks: set[int]
-) -> None:
+def test_every_gap_is_filled_as_by_hand(values: list[float], limit: int, breaks: set[int]) -> None:
     starts = (0, *sorted(row for row in breaks if row < len(values)))
-    if longest_gap(values, starts) > limit or not np.isfinite(values).any():
-        with pytest.raises(InputError, match=f"fill_limit={limit} rows in a row"):
-            clean(column(*values), ("a",), limit, starts=starts)
-    else:
-        filled = clean(column(*values), ("a",), limit, starts=starts)
-        assert filled[:, 0].tolist() == fill_oracle(values, starts)
+    found = filled(column(*values), ("a",), limit, starts=starts)
+    assert found[:, 0].tolist() == fill_oracle(values, starts)
+    assert missing_rows(column(*values), limit, starts) == long_oracle(values, limit, starts)
 
 
 @given(st.lists(st.sampled_from([1.0, 2.0, NAN]), min_size=1, max_size=20), st.integers(0, 20))
 def test_a_filled_row_depends_on_nothing_later(values: list[float], cut: int) -> None:
     known = [0.0, *values]
-    whole = clean(column(*known), ("a",), fill_limit=100)
-    part = clean(column(*known[: cut + 1]), ("a",), fill_limit=100)
+    whole = filled(column(*known), ("a",), fill_limit=100)
+    part = filled(column(*known[: cut + 1]), ("a",), fill_limit=100)
     assert part.tolist() == whole[: cut + 1].tolist()
 
 
-def test_a_gap_may_have_exactly_the_limit() -> None:
+def test_a_gap_of_exactly_the_limit_is_short_and_one_row_more_is_long() -> None:
     values = column(1, NAN, NAN, NAN, 5)
-    assert clean(values, ("a",), fill_limit=3)[:, 0].tolist() == [1, 1, 1, 1, 5]
-    with pytest.raises(InputError):
-        clean(values, ("a",), fill_limit=2)
+    for limit in (2, 3):
+        assert filled(values, ("a",), limit)[:, 0].tolist() == [1, 1, 1, 1, 5]
+    assert missing_rows(values, 3) == []
+    assert missing_rows(values, 2) == [1, 2, 3]
 
 
-def test_a_longer_gap_is_named_by_row_column_and_length() -> None:
-    values = np.ones((9, 2))
+def test_what_is_missing_for_long_is_said_of_its_channel() -> None:
+    values = np.ones((9, 3))
     values[1, 1] = NAN  # short enough
     values[4:7, 1] = INF
-    with pytest.raises(InputError) as caught:
-        clean(values, ("a", "flow"), fill_limit=2, where="X['pump']")
-    assert str(caught.value) == (
-        "X['pump'] must be finite, or missing for at most fill_limit=2 rows in a row; "
-        "column 'flow' is inf from row 4 for 3 rows: drop the column, or raise fill_limit"
-    )
+    values[7:9, 2] = NAN
+    missing = clean(values, ("a", "flow", "c"), fill_limit=2).missing
+    assert missing is not None
+    assert np.argwhere(missing).tolist() == [[4, 1], [5, 1], [6, 1]]
 
 
-def test_a_column_without_any_value_is_refused_whatever_the_limit() -> None:
-    with pytest.raises(InputError, match="column 'a' is nan from row 0 for 3 rows"):
-        clean(column(NAN, NAN, NAN), ("a",), fill_limit=10)
+def test_a_column_without_any_value_is_missing_whatever_the_limit() -> None:
+    values = np.array([[NAN, 1.0], [NAN, 2.0]])
+    found = clean(values, ("a", "b"), fill_limit=10)
+    assert found.values.tolist() == [[0, 1], [0, 2]]
+    assert found.missing is not None
+    assert found.missing.tolist() == [[True, False], [True, False]]
 
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_values_that_cannot_be_squared_are_refused(sign: float) -> None:
-    assert clean(column(1, sign * 1e100), ("a",), 1).tolist() == [[1], [sign * 1e100]]
+    assert filled(column(1, sign * 1e100), ("a",), 1).tolist() == [[1], [sign * 1e100]]
     with pytest.raises(InputError) as caught:
         clean(column(1, 2, sign * 1.1e100), ("flow",), fill_limit=1)
     assert str(caught.value) == (
@@ -147,20 +162,20 @@ def test_a_value_beyond_the_limit_is_named_where_it_stands_not_where_it_would_fi
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble])
 def test_floats_of_every_size_keep_their_type(dtype: Any) -> None:
     largest = min(float(np.finfo(dtype).max), 1e100)
-    filled = clean(column(largest, NAN, -1, INF, dtype=dtype), ("a",), fill_limit=1)
-    assert filled.dtype == dtype
-    assert filled[:, 0].tolist() == [dtype(largest), dtype(largest), -1, -1]
+    found = filled(column(largest, NAN, -1, INF, dtype=dtype), ("a",), fill_limit=1)
+    assert found.dtype == dtype
+    assert found[:, 0].tolist() == [dtype(largest), dtype(largest), -1, -1]
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint64, bool])
 def test_whole_numbers_are_not_even_looked_at(dtype: Any) -> None:
     values = column(0, 1, dtype=dtype)
-    assert clean(values, ("a",), fill_limit=0) is values
+    assert filled(values, ("a",), fill_limit=0) is values
 
 
 def test_clean_values_are_not_copied() -> None:
     values = np.ones((5, 2))
-    assert clean(values, ("a", "b"), fill_limit=0) is values
+    assert filled(values, ("a", "b"), fill_limit=0) is values
 
 
 def test_the_input_is_never_changed() -> None:
@@ -173,7 +188,7 @@ def test_the_input_is_never_changed() -> None:
 
 def test_filling_in_place_makes_no_copy() -> None:
     values = np.array([[1.0, NAN], [NAN, 2.0]])
-    assert clean(values, ("a", "b"), fill_limit=1, in_place=True) is values
+    assert filled(values, ("a", "b"), fill_limit=1, in_place=True) is values
     assert values.tolist() == [[1, 2], [1, 2]]
 
 
@@ -183,11 +198,14 @@ def test_a_gap_is_found_in_any_chunk_of_a_long_series() -> None:
     values[-1, 1] = NAN
     # across the border of two chunks
     values[scaling.CHUNK - 1 : scaling.CHUNK + 1, 0] = NAN
-    assert (clean(values, ("a", "b"), fill_limit=2) == 1).all()
-    with pytest.raises(InputError, match=f"column 'a' is nan from row {scaling.CHUNK - 1} for 2"):
-        clean(values, ("a", "b"), fill_limit=1)
+    found = clean(values, ("a", "b"), fill_limit=2)
+    assert (found.values == 1).all()
+    assert found.missing is None
+    missing = clean(values, ("a", "b"), fill_limit=1).missing
+    assert missing is not None
+    assert np.argwhere(missing).tolist() == [[scaling.CHUNK - 1, 0], [scaling.CHUNK, 0]]
 
 
 def test_no_rows_are_clean() -> None:
     values = np.empty((0, 2))
-    assert clean(values, ("a", "b"), fill_limit=0) is values
+    assert filled(values, ("a", "b"), fill_limit=0) is values

@@ -196,7 +196,7 @@ def test_an_archive_gives_up_what_matches_and_never_leaves_its_folder(tmp_path: 
             }
         )
     )
-    unpack(archive, tmp_path / "out", r"(train|test)/[A-Z]-\d+\.npy")
+    unpack(archive, tmp_path / "out", r"(train|test)/[A-Z]-\d+\.npy", 100)
     found = {
         file.relative_to(tmp_path / "out").as_posix(): file.read_bytes()
         for file in (tmp_path / "out").rglob("*")
@@ -209,10 +209,10 @@ def test_an_archive_that_is_damaged_or_of_something_else_is_refused(tmp_path: Pa
     archive = tmp_path / "x.zip"
     archive.write_bytes(packed({"readme": b"1"}))
     with pytest.raises(InputError, match="must hold files such as"):
-        unpack(archive, tmp_path / "out", r"train/.*")
+        unpack(archive, tmp_path / "out", r"train/.*", 100)
     archive.write_bytes(b"PK" + bytes(100))
     with pytest.raises(InputError, match=r"x\.zip is damaged .* thrown away"):
-        unpack(archive, tmp_path / "out", r"train/.*")
+        unpack(archive, tmp_path / "out", r"train/.*", 100)
     assert not archive.exists()
 
 
@@ -252,7 +252,7 @@ def test_an_archive_and_a_list_become_a_set(tmp_path: Path) -> None:
 
 def test_a_checksum_of_the_table_is_checked(tmp_path: Path) -> None:
     wanted = replace(
-        SOURCES["psm"], downloads=(Download("https://example.org", "a", "PSM/a", sha256="00"),)
+        SOURCES["psm"], downloads=(Download("https://example.org", "a", "PSM/a", 9, sha256="00"),)
     )
     with (
         serving(Behaviour({"/a": b"x"})) as address,

@@ -66,11 +66,11 @@ def test_an_array_is_not_copied(dtype: Any, order: Any) -> None:
 def test_gaps_are_filled_and_the_input_left_alone() -> None:
     X = np.array([[1.0, 2.0], [np.nan, 3.0], [np.inf, 4.0]])
     X.flags.writeable = False
-    assert read(X, fill_limit=2).series[0].values.tolist() == [[1, 2], [1, 3], [1, 4]]
-    assert refusal(X, fill_limit=1, name="train") == (
-        "train must be finite, or missing for at most fill_limit=1 rows in a row; "
-        "column 'channel_0' is nan from row 1 for 2 rows: drop the column, or raise fill_limit"
-    )
+    short, long = (read(X, fill_limit=limit).series[0] for limit in (2, 1))
+    assert short.values.tolist() == long.values.tolist() == [[1, 2], [1, 3], [1, 4]]
+    assert short.missing is None
+    assert long.missing is not None
+    assert long.missing.tolist() == [[False, False], [True, False], [True, False]]
 
 
 def test_none_is_a_gap() -> None:
@@ -95,7 +95,20 @@ def test_a_series_is_taken_as_it_is_but_for_gaps() -> None:
     for field in ("channels", "entity", "index", "starts", "interval"):
         assert getattr(found, field) == getattr(series, field)
     assert table.restore([values[:, 0]], "score").shape == (3,)
-    assert "column 'flow' is nan" in refusal(series, fill_limit=0)
+    assert found.missing is None
+    (found,) = read(series, fill_limit=0).series
+    assert found.missing is not None
+    assert found.missing.tolist() == [[False], [True], [False]]
+
+
+def test_what_a_series_says_is_missing_stays_so() -> None:
+    said = np.array([[True], [False], [False]])
+    for values, wanted in (([1.0, 2.0, 3.0], [0]), ([1.0, np.nan, 3.0], [0, 1])):
+        series = TrainSeries(np.array(values)[:, None], missing=said)
+        (found,) = read(series, fill_limit=0).series
+        assert found.missing is not None
+        assert np.flatnonzero(found.missing).tolist() == wanted
+    assert said.tolist() == [[True], [False], [False]]
 
 
 def test_a_gap_is_not_filled_across_the_breaks_of_a_series() -> None:
@@ -275,9 +288,9 @@ def test_a_sparse_array_is_refused_with_scikit_learns_error(kind: Any) -> None:
 
 
 def test_errors_in_a_part_name_the_part() -> None:
-    gap = np.full((3, 1), np.nan)
-    assert refusal([np.ones((3, 1)), gap]).startswith("X[1] must be finite")
-    assert refusal({"pump": gap}).startswith("X['pump'] must be finite")
+    large = np.full((3, 1), 1e200)
+    assert refusal([np.ones((3, 1)), large]).startswith("X[1] must not exceed")
+    assert refusal({"pump": large}).startswith("X['pump'] must not exceed")
     assert refusal({"pump": pl.LazyFrame({"a": [1]})}).startswith("X['pump'] must be a frame")
 
 

@@ -43,6 +43,24 @@ def test_no_rows_are_one_empty_stretch() -> None:
     assert TrainSeries(rows(0)).stretches == ((0, 0),)
 
 
+def test_parts_end_where_values_begin_and_cease_to_be_missing_by_hand() -> None:
+    missing = np.zeros((9, 2), dtype=bool)
+    missing[2:4, 0] = missing[3:5, 1] = missing[8, 0] = True
+    series = TrainSeries(rows(9, 2), starts=(0, 4, 6), missing=missing)
+    assert series.missing_rows is not None
+    assert np.flatnonzero(series.missing_rows).tolist() == [2, 3, 4, 8]
+    # cut at 4 by the clock as well, though the rows on either side miss a value
+    assert series.parts == ((0, 2), (2, 4), (4, 5), (5, 6), (6, 8), (8, 9))
+
+
+def test_without_missing_values_parts_are_stretches() -> None:
+    series = TrainSeries(rows(7), starts=(0, 3))
+    assert series.missing_rows is None
+    assert series.parts == series.stretches
+    assert TrainSeries(rows(3), missing=np.ones((3, 2), bool)).parts == ((0, 3),)
+    assert TrainSeries(rows(0), missing=np.ones((0, 2), bool)).parts == ((0, 0),)
+
+
 def test_channels_are_numbered_when_they_have_no_names() -> None:
     assert TrainSeries(rows(2, 3)).channels == ("channel_0", "channel_1", "channel_2")
     assert TrainSeries(rows(2), channels=("a", "b")).channels == ("a", "b")
@@ -78,6 +96,10 @@ def test_a_row_is_labelled_by_the_index_or_by_its_number() -> None:
         ),
         ({"starts": (0, 3)}, "starts must begin with 0 and increase, within 3 rows; got (0, 3)"),
         ({"starts": (0, 9)}, "starts must begin with 0 and increase, within 3 rows; got (0, 9)"),
+        (
+            {"missing": np.zeros(3, dtype=bool)},
+            "missing must have the shape of values, (3, 2); got (3,)",
+        ),
     ],
 )
 def test_what_does_not_fit_the_rows_is_refused(arguments: dict[str, Any], message: str) -> None:

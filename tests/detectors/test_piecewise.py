@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from subadjacent import (
     BaseDetector,
@@ -29,6 +31,7 @@ from subadjacent.detectors.piecewise import PiecewiseScorer, can_score_in_parts,
 from subadjacent.methods.method import Fitted, Method, Model, State
 from subadjacent.runtime import Runtime
 from subadjacent.scoring.evidence import Array, Evidence, Reach
+from subadjacent.scoring.kinds import LEAST_STILL
 
 COLUMNS = ["a", "b", "c", "d"]
 
@@ -50,7 +53,11 @@ class Blocks(Model):
 
     @property
     def reach(self) -> Reach:
-        return Reach(2 * self.size, self.after, self.size)
+        return Reach(2 * self.size - 1, self.after, self.size)
+
+    @property
+    def typical_values(self) -> Array:
+        return np.array([1.0, 20.0, 300.0, 4000.0])
 
     def assess(self, rows: Array) -> Evidence:
         block = np.arange(len(rows)) // self.size
@@ -138,6 +145,93 @@ def test_parts_give_the_scores_of_the_whole_and_missing_values_change_nothing(
     np.testing.assert_allclose(in_parts(detector, rows, part), wanted, rtol=1e-4, atol=1e-5)
 
 
+HOLES = {
+    "across parts": [(40, 95, 0)],
+    "from the first row": [(0, 60, 1)],
+    "to the last row": [(950, 1000, 2)],
+    "longer than what is kept": [(100, 900, 3)],
+    "all of a channel": [(0, 1000, 0)],
+    "one after the other": [(30, 75, 0), (75, 130, 1), (120, 160, 2)],
+    "a short one as a long one ends": [(30, 80, 0), (77, 83, 1)],
+    "around a break of the clock": [(433 - 5, 433 + 4, 0), (433 - 20, 433 + 30, 1)],
+}
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        SubAdjacentDetector(near=2, far=9, smoothing=5, lookahead=0),
+        BlocksDetector(),
+        SubPCADetector(window=20, smoothing=6),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def fitted(request: pytest.FixtureRequest, plant: Plant) -> BaseDetector:
+    detector: BaseDetector = request.param
+    return detector.fit(frame(plant.train))
+
+
+@pytest.mark.parametrize("holes", HOLES.values(), ids=HOLES)
+@pytest.mark.parametrize("part", [61, 250])
+def test_parts_tell_what_is_missing_for_long_and_score_it_as_the_whole(
+    plant: Plant, fitted: BaseDetector, part: int, holes: list[tuple[int, int, int]]
+) -> None:
+    detector, values = fitted, plant.test.copy()
+    missing = np.zeros(1000, dtype=bool)
+    for start, stop, channel in holes:
+        values[start:stop, channel] = np.nan
+        # the clock breaks at row 433: of the gap around it only a part is long on either side
+        for first, last in ((start, min(stop, 433)), (max(start, 433), stop)):
+            missing[first:last] |= last - first > detector.fill_limit
+    rows = frame(values, gap_at=433)
+    scorer = PiecewiseScorer(detector)
+    parts = [scorer.push(rows[at : at + part]) for at in range(0, 1000, part)]
+    scores = np.concatenate([*parts, scorer.finish()])
+    np.testing.assert_allclose(scores, detector.decision_function(rows), rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(scorer.silent, missing)
+    judged = detector.judge(scores, None, list(pairwise([*scorer.starts, 1000])), scorer.silent)
+    (whole,) = detector.assess(rows).judgements
+    np.testing.assert_array_equal(judged.anomalous, whole.anomalous)
+    assert whole.anomalous[missing].all()
+
+
+@given(
+    gaps=st.lists(st.tuples(st.integers(0, 79), st.integers(1, 25), st.integers(0, 3)), max_size=6),
+    break_at=st.none() | st.integers(1, 79),
+    size=st.integers(1, 6),
+    fill_limit=st.integers(0, 4),
+    part=st.integers(1, 40),
+)
+# what is kept after 60 rows begins with the last 4 rows of the first gap, which by themselves would
+# be a short one: blocks would then begin with the second
+@example(gaps=[(11, 29, 0), (40, 40, 1)], break_at=None, size=5, fill_limit=4, part=60)
+# a short gap across the end of a long one takes a value from within the long one
+@example(gaps=[(10, 30, 0), (37, 4, 1)], break_at=None, size=1, fill_limit=4, part=45)
+# a short gap takes the first value that is kept
+@example(gaps=[(16, 4, 1)], break_at=None, size=1, fill_limit=4, part=24)
+# after 40 rows a gap seems to end, and goes on in another channel
+@example(gaps=[(10, 27, 0), (37, 24, 1)], break_at=None, size=4, fill_limit=3, part=40)
+def test_any_gaps_in_any_parts_are_scored_as_the_whole(
+    gaps: list[tuple[int, int, int]], break_at: int | None, size: int, fill_limit: int, part: int
+) -> None:
+    detector = BlocksDetector(size=size, fill_limit=fill_limit).fit(frame(np.eye(60, 4)))
+    values = np.random.default_rng(0).normal(size=(80, 4))
+    for start, length, channel in gaps:
+        values[start : start + length, channel] = np.nan
+    rows, least = pl.DataFrame(values, schema=COLUMNS), 1
+    if break_at is not None:
+        # enough rows at a time to tell how fast the clock ticks
+        rows, least = frame(values, gap_at=break_at), 5
+    scorer = PiecewiseScorer(detector, least=least)
+    parts = [scorer.push(rows[at : at + part]) for at in range(0, 80, part)]
+    scores = np.concatenate([*parts, scorer.finish()])
+    (series,) = detector._read(rows).series
+    np.testing.assert_allclose(scores, detector.decision_function(rows), rtol=1e-9, atol=1e-9)
+    assert scorer.starts == list(series.starts)
+    missing = np.zeros(80, bool) if series.missing_rows is None else series.missing_rows
+    np.testing.assert_array_equal(scorer.silent, missing)
+
+
 @pytest.mark.parametrize("lookahead", [0, 40])
 def test_scores_come_once_no_row_to_come_can_change_them(plant: Plant, lookahead: int) -> None:
     detector = SubAdjacentDetector(lookahead=lookahead).fit(frame(plant.train))
@@ -145,9 +239,10 @@ def test_scores_come_once_no_row_to_come_can_change_them(plant: Plant, lookahead
     assert ahead is not None
     assert ahead <= lookahead
     scorer, rows = PiecewiseScorer(detector), frame(plant.test)
-    assert len(scorer.push(rows[:300])) == 300 - ahead
+    # what is missing in the last ten rows may yet be so for long
+    assert len(scorer.push(rows[:300])) == 300 - ahead - detector.fill_limit
     assert len(scorer.push(rows[300:310])) == 10
-    assert len(scorer.finish()) == ahead
+    assert len(scorer.finish()) == ahead + detector.fill_limit
 
 
 def test_a_detector_reaches_as_far_as_the_farthest_of_its_models() -> None:
@@ -209,12 +304,12 @@ def test_few_rows_wait_until_they_tell_how_fast_the_clock_ticks(plant: Plant) ->
 def test_a_bad_value_far_in_is_found_where_it_is(plant: Plant) -> None:
     detector = BlocksDetector().fit(frame(plant.train))
     values = plant.test.copy()
-    values[700:720, 2] = np.nan
+    values[700, 2] = 1e200
     scorer = PiecewiseScorer(detector)
     scorer.push(frame(values)[:500])
-    with pytest.raises(InputError, match=r"from row (\d+) for 20 rows \(.*row (\d+)\)") as caught:
+    with pytest.raises(InputError, match=r"at row (\d+) \(.*row (\d+)\)") as caught:
         scorer.push(frame(values)[500:])
-    found = re.search(r"from row (\d+) for 20 rows \(.*row (\d+)\)", str(caught.value))
+    found = re.search(r"at row (\d+) \(.*row (\d+)\)", str(caught.value))
     assert found is not None
     assert sum(map(int, found.groups())) == 700
 
@@ -226,9 +321,22 @@ def test_only_the_rows_still_needed_are_kept(plant: Plant) -> None:
     scorer = PiecewiseScorer(detector)
     for at in range(0, 1000, 100):
         scorer.push(frame(plant.test)[at : at + 100])
-        # a missing value takes the one before it, which must be there too, and pieces begin where
-        # windows do
-        assert len(scorer._kept) <= before + detector.fill_limit + every
+        # a value that is stuck has as many before it that equal it, pieces begin where windows
+        # do, and the last rows wait for what tells a short gap from a long one
+        assert len(scorer._kept) <= before + detector.fill_limit + LEAST_STILL + every
+
+
+def test_no_more_is_kept_however_long_a_channel_is_missing(plant: Plant) -> None:
+    detector = SubAdjacentDetector(near=2, far=9, smoothing=5, lookahead=0).fit(frame(plant.train))
+    before, _, every = reach_of(detector)
+    values = plant.test.copy()
+    values[50:, 1] = np.nan
+    scorer = PiecewiseScorer(detector)
+    for at in range(0, 1000, 100):
+        scorer.push(frame(values)[at : at + 100])
+        assert len(scorer._kept) <= before + detector.fill_limit + LEAST_STILL + every
+    scorer.finish()
+    assert np.flatnonzero(scorer.silent).tolist() == list(range(50, 1000))
 
 
 def test_nothing_pushed_is_nothing_scored(detector: SubAdjacentDetector) -> None:
@@ -241,3 +349,15 @@ def test_a_score_that_needs_all_rows_is_refused(detector: BaseDetector, plant: P
     assert not can_score_in_parts(detector)
     with pytest.raises(InputError, match="must not need all rows at once to score in parts"):
         PiecewiseScorer(detector)
+
+
+@pytest.mark.parametrize("part", [1, 7, 64])
+def test_what_is_stuck_is_told_by_parts_as_by_the_whole(plant: Plant, part: int) -> None:
+    detector = SubAdjacentDetector(near=2, far=9, smoothing=5, lookahead=0).fit(frame(plant.train))
+    values = plant.test[:300].copy()
+    values[100:140, 1], values[200:219, 2] = values[100, 1], values[200, 2]
+    scorer = PiecewiseScorer(detector)
+    for at in range(0, 300, part):
+        scorer.push(frame(values)[at : at + part])
+    scorer.finish()
+    assert np.flatnonzero(scorer.silent).tolist() == list(range(99 + LEAST_STILL, 140))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -59,3 +60,13 @@ def test_costs_on_the_method_s_page_are_those_of_the_report() -> None:
     measured = tables(report.read_text(encoding="utf-8"))[0]
     ratios = [line for line in measured if "against" in line]
     assert tables(shown) == [[*measured[:2], *ratios]]
+
+
+def test_kills_on_the_page_of_reliability_are_those_of_the_report() -> None:
+    page = (DOCS / "reliability.md").read_text(encoding="utf-8")
+    shown = page[page.index("<!-- kills -->") : page.index("<!-- /kills -->")]
+    with (ROOT / "benchmarks" / "reports" / "kills.csv").open(newline="") as file:
+        _, *counted = csv.reader(file)
+    assert tables(shown)[0][2:] == [f"| {' | '.join(row)} |" for row in counted]
+    # none, mixed, errors, left-overs
+    assert all(row[6:] == ["0"] * 4 for row in counted)

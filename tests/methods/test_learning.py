@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -27,6 +27,10 @@ class Largest(Model):
     @property
     def reach(self) -> Reach:
         return Reach(self.before, self.after)
+
+    @property
+    def typical_values(self) -> Array:
+        return np.array([1.0, 6.0])
 
     def assess(self, rows: Array) -> Evidence:
         n = len(rows)
@@ -64,7 +68,7 @@ def rows(*bad: int) -> TrainSeries:
 
 def test_a_fault_is_not_learned_from_and_scored_as_it_came_by_hand() -> None:
     given: list[TrainSeries] = []
-    fitted = learn(Recording(given, before=3, after=1), [rows(40)], Runtime())
+    fitted, _ = learn(Recording(given, before=3, after=1), [rows(40)], Runtime())
     assert given[0].values.max() == 7
     assert given[0].starts == (0, 100)
     # it reaches the row before it and three after it; rows beyond are as they were
@@ -80,7 +84,7 @@ def test_a_row_near_a_fault_scores_no_lower_than_without_it() -> None:
             fitted = super().fit(series, run)
             return fitted._replace(scores=[one + 1e6 for one in fitted.scores])
 
-    fitted = learn(Blind([], before=3, after=1), [rows(40)], Runtime())
+    fitted, _ = learn(Blind([], before=3, after=1), [rows(40)], Runtime())
     assert set(fitted.scores[0]) == {1e6 + 5}
 
 
@@ -98,7 +102,7 @@ def test_a_row_near_a_fault_scores_no_lower_than_without_it() -> None:
 def test_a_fault_reaches_as_far_as_the_model_looks(
     bad: tuple[int, ...], before: int, after: int | None, reached: range
 ) -> None:
-    fitted = learn(Recording([], before, after), [rows(*bad)], Runtime())
+    fitted, _ = learn(Recording([], before, after), [rows(*bad)], Runtime())
     assert np.flatnonzero(fitted.scores[0] > 100).tolist() == list(reached)
 
 
@@ -106,7 +110,7 @@ def test_series_without_faults_are_passed_on_as_they_are(caplog: pytest.LogCaptu
     given: list[TrainSeries] = []
     series = rows()
     with caplog.at_level(logging.WARNING):
-        fitted = learn(Recording(given), [series, rows(1)], Runtime())
+        fitted, _ = learn(Recording(given), [series, rows(1)], Runtime())
     assert given[0] is series
     assert set(fitted.scores[0]) == {5.0}
     assert len(caplog.messages) == 1
@@ -132,3 +136,70 @@ def test_faults_of_many_channels_are_one_warning(caplog: pytest.LogCaptureFixtur
     # the channel that has most of them is named
     assert message.startswith("2 of 400 values of 'channel_2', and some of 1 more channel, lie far")
     assert "9999.0 at 50" in message
+
+
+def holed(*bad: int) -> TrainSeries:
+    """Rows 20 to 59 without a value of their own, a large one in its place."""
+    whole = rows(*bad)
+    missing = np.zeros(whole.values.shape, dtype=bool)
+    missing[20:60, 0] = True
+    whole.values[20:60, 0] = 777.0
+    return replace(whole, missing=missing)
+
+
+def test_what_is_missing_for_long_is_not_learned_from_by_hand() -> None:
+    given: list[TrainSeries] = []
+    fitted, _ = learn(Recording(given, before=3, after=1), [holed()], Runtime())
+    assert len(given[0]) == 360
+    assert given[0].values.max() == 7
+    assert given[0].starts == (0, 20, 60)
+    # the rows left out are scored by themselves, with what is typical in place of what is missing
+    wanted = np.full(400, 5.0)
+    wanted[20:60] = 7
+    assert fitted.scores[0].tolist() == wanted.tolist()
+    # and say nothing of what is normal
+    assert fitted.held_out.tolist() == [5.0] * 360
+
+
+def test_faults_beside_what_is_missing_are_found_where_they_are(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    given: list[TrainSeries] = []
+    with caplog.at_level(logging.WARNING):
+        fitted, _ = learn(Recording(given, before=3, after=1), [holed(61)], Runtime())
+    assert given[0].values.max() == 7
+    # one row before it, three after; not across the end of what is missing
+    assert np.flatnonzero(fitted.scores[0] > 100).tolist() == [60, 61, 62, 63, 64]
+    missing, fault = caplog.messages
+    assert missing == (
+        "40 of 400 values of 'calm' are missing in gaps longer than fill_limit, the first of them "
+        "at 20: these rows are alarms, and not learned from"
+    )
+    assert fault.startswith("1 of 400 values of 'spoiled' lie far")
+    assert "9999.0 at 61" in fault
+
+
+def test_missing_values_of_many_channels_are_one_warning(caplog: pytest.LogCaptureFixture) -> None:
+    series = replace(holed(), entity="pump")
+    assert series.missing is not None
+    series.missing[30:90, 1] = True
+    with caplog.at_level(logging.WARNING):
+        learn(Recording([]), [series], Runtime())
+    (message,) = caplog.messages
+    assert message.startswith(
+        "60 of 400 values of 'spoiled' of pump, and some of 1 more channel, are missing in gaps"
+    )
+    assert "first of them at 30" in message
+
+
+def test_where_few_rows_have_all_values_all_are_learned_from(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    series, given = holed(), list[TrainSeries]()
+    assert series.missing is not None
+    series.missing[100:300, 1] = True
+    with caplog.at_level(logging.WARNING):
+        fitted, _ = learn(Recording(given), [series], Runtime())
+    assert caplog.messages[0].endswith("too many to leave out: learned from with gaps filled")
+    assert len(given[0]) == 400
+    assert fitted.scores[0].tolist() == [5.0] * 400

@@ -29,6 +29,10 @@ class Kept(Model):
     def reach(self) -> Reach:
         return Reach(0, 0)
 
+    @property
+    def typical_values(self) -> Array:
+        return np.zeros(self.channels)
+
     def assess(self, rows: Array) -> Evidence:
         return Evidence(rows[:, 0], rows, None, {})
 

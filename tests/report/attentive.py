@@ -41,6 +41,10 @@ class AttentiveModel(Model):
     def reach(self) -> Reach:
         return Reach(WINDOW - 1, WINDOW - 1)
 
+    @property
+    def typical_values(self) -> np.ndarray:
+        return self.model.typical_values
+
     def assess(self, rows: np.ndarray) -> Evidence:
         found = self.model.assess(rows)
         return found._replace(traces={"contribution": np.log1p(found.score)})

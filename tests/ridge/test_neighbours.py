@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subadjacent.errors import InputError
+from subadjacent.errors import FARTHEST, InputError
 from subadjacent.ridge.neighbours import Neighbours
 
 LAYOUTS = [
@@ -123,3 +123,12 @@ def test_aligned_without_rows_is_empty() -> None:
 def test_layouts_that_make_no_sense_are_refused(arguments: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Neighbours(*arguments)
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_neighbours_have_a_farthest(place: int) -> None:
+    layout = [FARTHEST] * 4
+    Neighbours(*layout)
+    layout[place] += 1
+    with pytest.raises(InputError, match="must be a whole number of at most 100,000"):
+        Neighbours(*layout)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -17,10 +16,12 @@ from hypothesis import strategies as st
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
-from subadjacent.scoring.alarms import AGAIN, CLOSE, Alarm, Cause, describe, findings
+from subadjacent.scoring.alarms import AGAIN, CLOSE, TOO, Alarm, describe, findings
+from subadjacent.scoring.causes import Cause
 from subadjacent.scoring.decision import Decision, Judgement
 from subadjacent.scoring.evidence import Evidence
 from subadjacent.scoring.extremes import Tail
+from subadjacent.scoring.habits import Habit, Habits
 from subadjacent.scoring.lately import Lately
 from subadjacent.scoring.normal import NormalScores
 
@@ -34,9 +35,15 @@ SERIES = TrainSeries(
 SCORES = np.array([0.0, 6.0, 8.0, 0.0, 0.0, 4.0])
 EVENTS = [(1, 3), (5, 6)]
 # of rows 1, 2 and 5; nothing is said of the others
-BY_CHANNEL, EXPECTED = np.zeros((6, 2)), np.zeros((6, 2))
+BY_CHANNEL = np.zeros((6, 2))
 BY_CHANNEL[[1, 2, 5]] = [[1.0, 9.0], [2.0, 5.0], [7.0, 3.0]]
-EXPECTED[[1, 2, 5]] = [[-1.0, -13.0], [-2.0, -10.0], [-5.0, -15.0]]
+# all rows are near an alarm: what is usual is what it was in training
+FLOW = Habit(
+    middle=-1, low=-2, high=0, least=-9, most=99, cycle=0, below=-1, above=1, error=1, calm=0,
+    moving=10, lively=20, still=1, partner=-1, slope=0, apart=1,
+)  # fmt: skip
+HEAT = FLOW._replace(middle=20, low=19, high=21)
+HABITS = Habits(np.column_stack([FLOW, HEAT]).astype(float))
 # a typical row scores 0
 NORMAL = NormalScores(0.0, 3.0, 1.0, 100, Tail(3.0, 0.0, 1.0, 0.01))
 JUDGEMENT = Decision(4.0, None, PerEntity(NORMAL, {}), None).judge(SCORES)
@@ -51,8 +58,8 @@ def described(
     **others: Any,
 ) -> list[Alarm]:
     """Each event by itself, unless told otherwise."""
-    evidence = Evidence(SCORES, BY_CHANNEL, EXPECTED, {})._replace(**others)
-    return describe(series, evidence, judgement, events, channels=channels, again=again)
+    evidence = Evidence(SCORES, BY_CHANNEL, None, {})._replace(**others)
+    return describe(series, evidence, judgement, HABITS, events, channels=channels, again=again)
 
 
 def test_an_alarm_by_hand() -> None:
@@ -64,10 +71,30 @@ def test_an_alarm_by_hand() -> None:
         severity=2.0,
         score=8.0,
         duration=2,
-        # means 7 and 1.5; heat was 24 and 22 from what was expected, flow 2 and 4
+        # means 7 and 1.5; heat was 9 and 8 from what was expected, flow 2 and 3
         causes=(
-            Cause("heat", score=7.0, at=DATES[1], expected=-13.0, seen=11.0),
-            Cause("flow", score=1.5, at=DATES[2], expected=-2.0, seen=2.0),
+            Cause(
+                "heat",
+                score=7.0,
+                at=DATES[1],
+                expected=20.0,
+                seen=11.0,
+                low=19.0,
+                high=21.0,
+                kind="level moved for good",
+                sentence="heat moved to another level for good: 11.0, usually 19.0 to 21.0",
+            ),
+            Cause(
+                "flow",
+                score=1.5,
+                at=DATES[2],
+                expected=-1.0,
+                seen=2.0,
+                low=-2.0,
+                high=0.0,
+                kind="unusual",
+                sentence="flow was unlike anything in training: 2.0, usually -2.0 to 0.0",
+            ),
         ),
         first=1,
         last=2,
@@ -78,7 +105,7 @@ def test_an_alarm_by_hand() -> None:
     assert (second.start, second.end, second.peak) == (DATES[5], DATES[5], DATES[5])
     assert (second.severity, second.score, second.duration) == (1.0, 4.0, 1)
     assert [cause.channel for cause in second.causes] == ["flow", "heat"]
-    assert second.causes[0] == Cause("flow", score=7.0, at=DATES[5], expected=-5.0, seen=5.0)
+    assert (second.causes[0].score, second.causes[0].at, second.causes[0].seen) == (7, DATES[5], 5)
     assert (second.first, second.last) == (5, 5)
 
 
@@ -101,18 +128,43 @@ def test_channels_alike_stand_in_the_order_of_the_data() -> None:
     assert [cause.channel for cause in alarms[0].causes] == ["flow", "heat"]
 
 
-def test_where_nothing_is_expected_a_cause_says_so_at_its_most_unusual_row() -> None:
-    causes = described(expected=None)[0].causes
-    assert all(math.isnan(cause.expected) for cause in causes)
-    assert [cause.at for cause in causes] == [DATES[1], DATES[2]]
-
-
 def test_values_are_those_of_the_largest_departure_though_another_row_scores_higher() -> None:
-    # what is unusual is averaged over rows: its top, row 1, is not where heat departed most
-    expected = EXPECTED.copy()
-    expected[2, 1] = -30.0
-    heat = described(expected=expected)[0].causes[0]
-    assert (heat.channel, heat.at, heat.seen, heat.expected) == ("heat", DATES[2], 12.0, -30.0)
+    # what is unusual is averaged over rows: its top, row 1, is not where heat departs most
+    values = SERIES.values.copy()
+    values[2, 1] = -30
+    heat = described(replace(SERIES, values=values))[0].causes[0]
+    assert (heat.channel, heat.at, heat.seen, heat.expected) == ("heat", DATES[2], -30.0, 20.0)
+
+
+def test_the_kind_and_the_sentence_are_those_of_the_first_cause() -> None:
+    first = described()[0]
+    assert first.kind == first.causes[0].kind
+    # flow departs by less than a share of heat
+    assert first.causes[1].score < TOO * first.causes[0].score
+    assert first.sentence == first.causes[0].sentence
+    # nor is it named where it departs as much, but in no way that has a name
+    both = described(by_channel=BY_CHANNEL + np.array([2.0, 0.0]))[0]
+    assert both.causes[1].kind == "unusual"
+    assert both.sentence == both.causes[0].sentence
+    drifting = replace(both.causes[1], kind="drift")
+    assert replace(both, causes=(both.causes[0], drifting)).sentence == (
+        f"{both.causes[0].sentence}; flow as well"
+    )
+
+
+def test_what_came_again_is_told_with_how_often() -> None:
+    alarm = replace(described()[0], occurrences=((1, 2), (5, 5)))
+    assert alarm.sentence == f"2 times: {alarm.causes[0].sentence}"
+
+
+def test_an_alarm_without_causes_says_what_its_view_saw() -> None:
+    named, unnamed = (
+        described(channels=0, **facts)[0]
+        for facts in ({"traces": {"state": np.ones(6)}, "views": ("state",)}, {})
+    )
+    assert named.sentence == "part of a combination of values never seen in training"
+    assert unnamed.sentence == "unlike anything in training"
+    assert named.kind == unnamed.kind == "unusual"
 
 
 # what two views add to the scores of the rows; over rows 1 and 2 it is 6 and 8, in row 5 3 and 1
@@ -125,8 +177,7 @@ TRACES = {
 def test_an_alarm_names_the_view_that_adds_most_over_its_rows_by_hand() -> None:
     first, second = described(traces=TRACES, views=("level", "shape"))
     # nor do rows beside the events count, though they are higher
-    assert (first.view, first.explanation) == ("shape", "a shape never seen in training")
-    assert (second.view, second.explanation) == ("level", "values far from their usual level")
+    assert (first.view, second.view) == ("shape", "level")
 
 
 def test_of_views_that_add_as_much_the_first_is_named() -> None:
@@ -138,12 +189,6 @@ def test_of_views_that_add_as_much_the_first_is_named() -> None:
 def test_traces_that_do_not_add_up_to_the_score_raise_no_alarm() -> None:
     for views, named in (((), None), (("level",), "level")):
         assert [alarm.view for alarm in described(traces=TRACES, views=views)] == [named] * 2
-    assert [alarm.explanation for alarm in described(traces=TRACES)] == [None, None]
-
-
-def test_a_view_without_words_is_explained_by_its_name() -> None:
-    alarm = described(traces={"phase of the moon": np.ones(6)}, views=("phase of the moon",))[0]
-    assert alarm.explanation == "phase of the moon"
 
 
 def test_events_that_are_one_finding_are_one_alarm_by_hand() -> None:
@@ -157,8 +202,8 @@ def test_events_that_are_one_finding_are_one_alarm_by_hand() -> None:
         ("heat", pytest.approx(17 / 3)),
         ("flow", pytest.approx(10 / 3)),
     ]
-    # departures of flow are 2, 4 and 10; those of heat 24, 22 and 30
-    assert [cause.at for cause in alarm.causes] == [DATES[5], DATES[5]]
+    # heat has most to do with the first event, flow with the second
+    assert [cause.at for cause in alarm.causes] == [DATES[1], DATES[5]]
     loud_between = np.where(np.isin(np.arange(6), [3, 4])[:, None], 99.0, BY_CHANNEL)
     assert described(again=2, by_channel=loud_between)[0] == alarm
 
@@ -220,7 +265,7 @@ def for_good(
     threshold = np.where(lately.moved, 12.0, 4.0)
     judgement = replace(decision.judge(scores), lately=lately, threshold=threshold)
     evidence = Evidence(scores, np.ones((rows, 2)), None, {})
-    (alarm,) = describe(TrainSeries(np.zeros((rows, 2))), evidence, judgement, [(1, stop)])
+    (alarm,) = describe(TrainSeries(np.zeros((rows, 2))), evidence, judgement, HABITS, [(1, stop)])
     return alarm.for_good
 
 
@@ -258,9 +303,9 @@ def test_in_a_series_that_the_model_does_not_fit_all_events_are_one_finding() ->
     series = TrainSeries(np.zeros((rows, 2)))
     for fits, count in ((True, 2), (False, 1)):
         known = replace(judgement, fits=fits)
-        assert len(describe(series, evidence, known, [(0, 1), (400, 401)])) == count
+        assert len(describe(series, evidence, known, HABITS, [(0, 1), (400, 401)])) == count
     apart = describe(
-        series, evidence, replace(judgement, fits=False), [(0, 1), (400, 401)], again=398
+        series, evidence, replace(judgement, fits=False), HABITS, [(0, 1), (400, 401)], again=398
     )
     assert len(apart) == 2
 

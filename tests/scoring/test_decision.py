@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subadjacent.data.entities import PerEntity
-from subadjacent.scoring.decision import GAP, Decision, Judgement
+from subadjacent.scoring.decision import GAP, SILENT, Decision, Judgement
 from subadjacent.scoring.events import rows_of
 from subadjacent.scoring.extremes import Tail
 from subadjacent.scoring.false_alarms import level_of_one, lowest_level
@@ -343,3 +343,103 @@ def test_no_rows_are_judged_as_no_rows() -> None:
 def test_one_or_two_rows_are_judged(rows: int) -> None:
     found = replace(AUTO, adapt_after=400).judge(np.full(rows, 50.0), blur=3)
     assert found.events() == [(0, rows)]
+
+
+def rows_missing(n: int, *rows: int) -> np.ndarray:
+    missing = np.zeros(n, dtype=bool)
+    missing[list(rows)] = True
+    return missing
+
+
+def test_rows_with_a_missing_channel_are_anomalous_whatever_their_score_by_hand() -> None:
+    # the threshold is 3 and a typical row 1: a score of 9 is 4
+    scores = np.array([0.0, 0, 9, 0, 0])
+    found = BY_HAND.judge(scores, silent=rows_missing(5, 1, 2), hindsight=False)
+    assert found.anomalous.tolist() == [0, 1, 1, 0, 0]
+    plain = BY_HAND.judge(scores, hindsight=False)
+    assert plain.normalized.tolist() == [-0.5, -0.5, 4, -0.5, -0.5]
+    assert found.normalized.tolist() == [-0.5, SILENT, 4, -0.5, -0.5]
+    assert found.scores.tolist() == scores.tolist()
+    np.testing.assert_array_equal(found.normalized > 1, found.anomalous)
+    np.testing.assert_array_equal(found.probability > 0.5, found.anomalous)
+
+
+def test_missing_rows_join_other_events_and_cross_no_break() -> None:
+    scores = np.zeros(60)
+    scores[[3, 40]] = 9
+    missing = rows_missing(60, *range(10, 20), *range(52, 55))
+    assert BY_HAND.judge(scores, silent=missing).events() == [(3, 20), (40, 41), (52, 55)]
+    stretches = [(0, 15), (15, 60)]
+    found = BY_HAND.judge(scores, None, stretches, missing)
+    assert found.events() == [(3, 15), (15, 20), (40, 41), (52, 55)]
+    assert found.stretches == stretches
+
+
+def test_scores_of_missing_rows_blur_nothing() -> None:
+    # half as high as the row before it, and beyond a break it would stay
+    scores = np.array([0.0, 0, 99, 9, 0, 0])
+    assert not BY_HAND.judge(scores, blur=3).anomalous[3]
+    found = BY_HAND.judge(scores, silent=rows_missing(6, 2), blur=3)
+    assert found.anomalous.tolist() == [0, 0, 1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("hindsight", [False, True])
+@pytest.mark.parametrize("decision", [BY_HAND, AUTO])
+def test_what_missing_rows_score_changes_nothing_of_the_others(
+    decision: Decision, hindsight: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.gamma(2.0, 0.5, 900)
+    # the level moves, before and after the rows that are missing
+    scores[300:] += 5
+    missing = rows_missing(900, *range(500, 700))
+    noisy = scores.copy()
+    noisy[missing] = rng.gamma(2.0, 500.0, 200)
+    adapting = replace(decision, adapt_after=100)
+    one, other = (
+        adapting.judge(found, silent=missing, hindsight=hindsight) for found in (scores, noisy)
+    )
+    np.testing.assert_array_equal(one.threshold, other.threshold)
+    np.testing.assert_array_equal(one.normalized[~missing], other.normalized[~missing])
+    np.testing.assert_array_equal(one.anomalous, other.anomalous)
+    assert one.fits == other.fits
+    assert one.lately.moved[499]
+    # over the missing rows the series stays where it was, and it goes on from there
+    for field in one.lately:
+        np.testing.assert_array_equal(field[500:700], np.full(200, field[499]))
+    gone = adapting.judge(scores[~missing], hindsight=hindsight).lately
+    np.testing.assert_array_equal(one.lately.shift[~missing], gone.shift)
+    np.testing.assert_array_equal(one.lately.moved[~missing], gone.moved)
+
+
+def test_a_model_may_fit_where_most_is_missing() -> None:
+    scores = np.concatenate([np.full(80, 99.0), np.ones(20)])
+    missing = rows_missing(100, *range(80))
+    assert not BY_HAND.judge(scores).fits
+    for blur in (0, 3):
+        assert BY_HAND.judge(scores, silent=missing, blur=blur).fits
+    # of the twenty known rows, seven are more than three tenths
+    scores[-7:] = 99
+    assert not BY_HAND.judge(scores, silent=missing).fits
+
+
+@pytest.mark.parametrize("adapt_after", [None, 10])
+@pytest.mark.parametrize("hindsight", [False, True])
+def test_all_rows_may_be_missing(adapt_after: int | None, hindsight: bool) -> None:
+    for decision in (BY_HAND, AUTO):
+        found = replace(decision, adapt_after=adapt_after).judge(
+            np.full(30, 50.0), silent=np.ones(30, dtype=bool), blur=2, hindsight=hindsight
+        )
+        assert found.anomalous.all()
+        assert (found.normalized >= SILENT).all()
+        assert found.events() == [(0, 30)]
+        assert found.fits
+        assert not found.lately.shift.any()
+
+
+def test_no_missing_rows_are_as_none_given() -> None:
+    scores = np.random.default_rng(1).gamma(2.0, 1.0, 300)
+    decision = replace(BY_HAND, adapt_after=50)
+    plain, none = (decision.judge(scores, silent=one, blur=2) for one in (None, rows_missing(300)))
+    for field in ("threshold", "normalized", "anomalous"):
+        np.testing.assert_array_equal(getattr(plain, field), getattr(none, field))

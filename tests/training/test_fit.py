@@ -194,6 +194,36 @@ def test_a_killed_process_goes_on_to_the_same_weights(tmp_path: Path) -> None:
         torch.testing.assert_close(value, unbroken.state_dict()[name], rtol=0, atol=0)
 
 
+def test_a_disk_that_is_full_for_checkpoints_is_one_warning_and_training_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    import safetensors
+    import safetensors.torch
+
+    def full(*_: Any, **__: Any) -> None:
+        text = "I/O error: No space left on device (os error 28)"
+        raise safetensors.SafetensorError(f"Error while serializing: {text}")
+
+    unbroken, other = network(), network()
+    fit(unbroken)
+    monkeypatch.setattr(safetensors.torch, "save_file", full)
+    assert len(fit(other, checkpoint=tmp_path / "state")) == 4
+    np.testing.assert_array_equal(weights(other), weights(unbroken))
+    assert list(tmp_path.iterdir()) == []
+    (said,) = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
+    assert said.startswith(f"the checkpoint {tmp_path / 'state'} cannot be written (No space left")
+    assert "training goes on" in said
+
+
+def test_a_checkpoint_is_on_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[bool] = []
+    monkeypatch.setattr(os, "fsync", lambda _handle: synced.append((tmp_path / "state").exists()))
+    fit(network(), TrainingConfig(epochs=1), checkpoint=tmp_path / "state")
+    assert synced == [False, True]
+
+
 def test_a_checkpoint_made_with_other_settings_or_data_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "state"
     fit(network(), checkpoint=path)

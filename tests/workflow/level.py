@@ -31,6 +31,10 @@ class Level(Model):
     def reach(self) -> Reach:
         return Reach(self.around, None if self.whole else self.around)
 
+    @property
+    def typical_values(self) -> np.ndarray:
+        return self.mean
+
     def assess(self, rows: np.ndarray) -> Evidence:
         PASSES.append(len(rows))
         distance = np.abs(rows - self.mean)

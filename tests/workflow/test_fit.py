@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import polars as pl
 import pytest
 
 from subadjacent.errors import InputError
-from subadjacent.workflow.fit import TrainingRows
+from subadjacent.workflow.fit import TrainingRows, rows_to_fit_on
 
 
 def times(zone: bool = False) -> pl.Series:
@@ -38,8 +39,16 @@ def test_rows_before_a_moment_are_fitted_on(frame: pl.DataFrame, until: str, row
 
 def test_a_share_is_taken_of_each_entity() -> None:
     frame = pl.DataFrame({"item_id": ["x"] * 4 + ["y"] * 10, "a": range(14)})
-    chosen = frame.filter(TrainingRows(0.5).of(frame))
+    chosen = rows_to_fit_on(frame, TrainingRows(0.5).of(frame))
     assert chosen["a"].to_list() == [0, 1, 4, 5, 6, 7, 8]
+
+
+def test_the_first_rows_are_not_copied() -> None:
+    frame = pl.DataFrame({"a": [1.0, 2.0, 3.0, 4.0]})
+    chosen = rows_to_fit_on(frame, TrainingRows(0.5).of(frame))
+    assert chosen["a"].to_list() == [1.0, 2.0]
+    own, whole = (one["a"].to_numpy(allow_copy=False) for one in (chosen, frame))
+    assert np.shares_memory(own, whole)
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,18 @@ def test_entities_that_were_not_fitted_on_are_named_once(
     with caplog.at_level(logging.WARNING):
         score(detector, open_files(path_of(frame, tmp_path)))
     named = [record.getMessage() for record in caplog.records if "in all" in record.getMessage()]
-    assert named == ["3 entities in all were not seen in fitting: ['m1', 'm2', 'm3']"]
+    assert named == ["3 entities in all were not seen in fitting: m1, m2, m3"]
+
+
+def test_of_many_entities_that_were_not_fitted_on_a_few_are_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    frame = fleet(entities=9, rows=20)
+    detector = LevelDetector().fit(frame.filter(pl.col("item_id") == "m0"))
+    with caplog.at_level(logging.WARNING):
+        score(detector, open_files(path_of(frame, tmp_path)))
+    named = [record.getMessage() for record in caplog.records if "in all" in record.getMessage()]
+    assert named == ["8 entities in all were not seen in fitting: m1, m2, m3, m4, m5 and 3 more"]
 
 
 def test_labels_come_along_and_change_nothing(tmp_path: Path) -> None:

@@ -68,8 +68,25 @@ def test_labels_whose_name_is_taken_are_called_label(name: str | None) -> None:
 
 def alarm(entity: str | None = None, view: str | None = "state") -> Alarm:
     causes = (
-        Cause("flow", 9.0, datetime(2026, 1, 1, 12), expected=math.nan, seen=2.5),
-        Cause("heat", 4.0, datetime(2026, 1, 1, 12), expected=1.0, seen=0.5),
+        Cause(
+            *("flow", 9.0, datetime(2026, 1, 1, 12)),
+            expected=math.nan,
+            seen=2.5,
+            low=1.0,
+            high=2.0,
+            kind="spike",
+            sentence="flow jumped to 2.5, usually 1.0 to 2.0",
+        ),
+        Cause(
+            *("heat", 4.0, datetime(2026, 1, 1, 12)),
+            expected=1.0,
+            seen=0.5,
+            low=0.9,
+            high=1.1,
+            kind="parted from another channel",
+            sentence="heat parted from flow",
+            partner="flow",
+        ),
     )
     start, end = datetime(2026, 1, 1, 12), datetime(2026, 1, 1, 13)
     return Alarm(
@@ -94,11 +111,11 @@ def test_alarms_are_a_flat_table() -> None:
         "seen": 2.5,
         "expected": pytest.approx(math.nan, nan_ok=True),
         "channels": "flow heat",
+        "kind": "spike",
+        "sentence": "2 times: flow jumped to 2.5, usually 1.0 to 2.0; heat as well",
         "view": "state",
-        "explanation": "a combination of values never seen in training",
     }
-    without = alarm_table([alarm(view=None)]).rows(named=True)[0]
-    assert (without["view"], without["explanation"]) == (None, None)
+    assert alarm_table([alarm(view=None)]).rows(named=True)[0]["view"] is None
     assert alarm_table([alarm("pump")]).columns[0] == "entity"
     assert len(alarm_table([])) == 0
 
@@ -112,13 +129,15 @@ def test_an_alarm_is_a_record_that_json_holds() -> None:
     assert record["view"] == "state"
     assert (record["times"], record["occurrences"]) == (2, [[7, 7], [9, 9]])
     assert record["for_good"] is True
-    assert record["explanation"] == "a combination of values never seen in training"
+    assert record["kind"] == "spike"
+    assert record["sentence"] == alarm("pump").sentence
+    assert record["causes"][1]["kind"] == "parted from another channel"
+    assert record["causes"][1]["partner"] == "flow"
     # whether the model fits the entity that it is of
     assert [alarm_record(alarm("pump"), said)["fits"] for said in ([], [None], ["pump"])] == [
         *(True, True, False)
     ]
-    without = alarm_record(alarm(view=None))
-    assert (without["view"], without["explanation"]) == (None, None)
+    assert alarm_record(alarm(view=None))["view"] is None
 
 
 @pytest.mark.parametrize(

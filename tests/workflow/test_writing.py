@@ -9,19 +9,86 @@ import polars as pl
 import pytest
 
 from subadjacent.errors import InputError
-from subadjacent.workflow.writing import check_writable, filled_folder, whole_file, write_table
+from subadjacent.workflow.writing import (
+    check_output_place,
+    check_writable,
+    is_output,
+    whole_file,
+    whole_output,
+    write_table,
+    write_text,
+)
 
 TABLE = pl.DataFrame({"a": range(10)})
 
 
-def test_a_folder_that_nothing_came_of_is_gone_again(tmp_path: Path) -> None:
-    with pytest.raises(InputError), filled_folder(tmp_path / "new"):
+def test_an_output_folder_replaces_that_of_an_older_run(tmp_path: Path) -> None:
+    for text in ("old", "new"):
+        with whole_output(tmp_path / "out") as draft:
+            write_text(text, draft / "report.html")
+            if text == "old":
+                write_text(text, draft / "series-0-pump_1.png")
+    assert [file.name for file in (tmp_path / "out").iterdir()] == ["report.html"]
+    assert (tmp_path / "out" / "report.html").read_text() == "new"
+    assert [file.name for file in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_output_folder_that_fails_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^no$"), whole_output(tmp_path / "out"):
         raise InputError("no")
-    assert not (tmp_path / "new").exists()
-    (tmp_path / "old").mkdir()
-    with pytest.raises(InputError), filled_folder(tmp_path / "old"):
-        raise InputError("no")
-    assert (tmp_path / "old").is_dir()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["report.html/x", "x"])
+def test_a_file_that_cannot_be_written_is_named_as_it_would_have_been(
+    tmp_path: Path, name: str
+) -> None:
+    def fail() -> None:
+        with whole_output(tmp_path / "out") as draft:
+            (draft / "report.html").touch()
+            (draft / "x").mkdir()
+            write_text("", draft / name)
+
+    where = str(tmp_path / "out" / name)
+    with pytest.raises(InputError) as caught:
+        fail()
+    assert str(caught.value).startswith(where)
+
+    def fill_up() -> None:
+        with whole_output(tmp_path / "out"):
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(InputError, match="out cannot be written: No space left on device"):
+        fill_up()
+
+
+def test_only_what_was_written_by_detect_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    (out / ".git").mkdir(parents=True)
+    for name in ("alarms.csv", "attention.png", "training.png", "series.png"):
+        (out / name).touch()
+    check_output_place(out)
+    (out / "model").mkdir()
+    (out / "model" / "thesis.txt").touch()
+    with pytest.raises(InputError, match=r"path must be new or a model folder; .* thesis\.txt"):
+        check_output_place(out)
+    (out / "notes.txt").touch()
+    with pytest.raises(
+        InputError, match=r"out must be new, or hold nothing but .*; it holds notes\.txt: name an"
+    ):
+        check_output_place(out)
+    with pytest.raises(InputError, match=r"notes\.txt must be a folder; it is a file"):
+        check_output_place(out / "notes.txt")
+    monkeypatch.setattr("subadjacent.workflow.writing.is_output", lambda _: True)
+    with pytest.raises(InputError, match="the output folder must not be a mount point"):
+        check_output_place(Path("/proc"))
+
+
+def test_figures_of_ours_are_told_by_their_names() -> None:
+    assert is_output("series-12-pump_7.b.png")
+    assert not any(map(is_output, ["holiday.png", "series-x.png", "my-series.png", "series.jpg"]))
 
 
 def test_only_ordinary_files_are_written_over(tmp_path: Path) -> None:
@@ -59,3 +126,13 @@ def test_a_place_that_cannot_be_written_is_refused() -> None:
     # under /proc nothing can be made, not even by root
     with pytest.raises(InputError, match=r"/proc/nowhere/a\.csv cannot be written"):
         check_writable(Path("/proc/nowhere/a.csv"))
+
+
+def test_a_place_on_a_full_disk_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def full(_self: Path, _content: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(InputError, match=r"a\.csv cannot be written: No space left on device"):
+        check_writable(tmp_path / "new" / "a.csv")
+    assert list(tmp_path.iterdir()) == []

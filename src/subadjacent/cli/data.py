@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import sys
+import io
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from subadjacent.cli import options as option
-from subadjacent.cli.output import print_json
+from subadjacent.cli.output import print_csv, print_json, print_text
 from subadjacent.cli.progress import Bar, say
 from subadjacent.errors import InputError, SubadjacentError
 
@@ -75,11 +75,13 @@ def list_sets(
         for row in rows:
             print_json(row)
     elif format is ListFormat.csv:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
+        lines = io.StringIO()
+        writer = csv.writer(lines, lineterminator="\n")
         writer.writerow(rows[0])
         writer.writerows(row.values() for row in rows)
+        print_csv(lines.getvalue())
     else:
-        typer.echo(_table(rows))
+        print_text(_table(rows))
 
 
 @data.command()
@@ -122,7 +124,7 @@ def path(name: Name, root: Root = None) -> None:
     located = find(SOURCES[name], data_root(root))
     if located is None:
         raise absence(SOURCES[name], data_root(root))
-    typer.echo(str(located[0]))
+    print_text(str(located[0]))
 
 
 @data.command()

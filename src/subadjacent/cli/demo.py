@@ -25,16 +25,17 @@ def demo(
     from subadjacent.data.files import TIME, Columns, FileRows
     from subadjacent.detectors.default import SubAdjacentDetector
     from subadjacent.workflow.detect import write_findings
-    from subadjacent.workflow.writing import filled_folder
+    from subadjacent.workflow.writing import check_output_place
 
     started = time.monotonic()
+    check_output_place(output)
     frame = plant_frame(rows, channels=6, seed=0).rename({"time": TIME})
     labels = frame["label"].to_numpy()
     frame = frame.drop("label")
     half = len(frame) // 2
     detector = SubAdjacentDetector()
     say(f"fitting on {half:,} clean rows of 6 sensors …", quiet=quiet)
-    with filled_folder(output), Bar("fitting", quiet=quiet) as bar:
+    with Bar("fitting", quiet=quiet) as bar:
         detector.fit(frame[:half], watch=bar.watch)
         findings = write_findings(
             detector,

@@ -12,6 +12,7 @@ from subadjacent.cli import options as option
 from subadjacent.cli.output import STANDARD_OUTPUT, print_json, put_table
 from subadjacent.cli.progress import Bar, say
 from subadjacent.cli.wording import errors_about
+from subadjacent.showing import on_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +61,7 @@ def detect(
     from subadjacent.workflow import detect as workflow
     from subadjacent.workflow.fit import TrainingRows
     from subadjacent.workflow.tables import alarm_record, alarm_table
-    from subadjacent.workflow.writing import filled_folder
+    from subadjacent.workflow.writing import check_output_place
 
     detector = option.build_detector(
         config=config,
@@ -70,9 +71,10 @@ def detect(
         device=device,
         seed=seed,
     )
-    rows = option.open_rows(files, time=time, entity=entity, label=label, quiet=quiet)
     folder = output or Path(f"{_name(files)}-anomalies")
-    with errors_about(files), filled_folder(folder), Bar("fitting", quiet=quiet) as bar:
+    check_output_place(folder)
+    rows = option.open_rows(files, time=time, entity=entity, label=label, quiet=quiet)
+    with errors_about(files), Bar("fitting", quiet=quiet) as bar:
         findings = workflow.detect(
             detector,
             rows,
@@ -109,7 +111,7 @@ def summary(findings: Findings, folder: Path) -> str:
 
 
 def _line(alarm: Alarm) -> str:
-    where = f"{alarm.entity}, " if alarm.entity else ""
+    where = f"{on_one_line(alarm.entity)}, " if alarm.entity else ""
     # a bare number would not say that it counts rows
     start = f"row {alarm.first:,}" if alarm.start == alarm.first else alarm.start
     return f"  {where}{start}, severity {alarm.severity:.1f}: {alarm.sentence}"

@@ -6,9 +6,11 @@ when it runs.
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import sys
+import traceback
 from typing import Annotated
 
 import typer
@@ -22,13 +24,18 @@ from subadjacent.cli.export import export
 from subadjacent.cli.fit import fit
 from subadjacent.cli.generate import generate
 from subadjacent.cli.info import info
+from subadjacent.cli.output import print_text, tell
 from subadjacent.cli.report import report
 from subadjacent.cli.reproduce import reproduce
 from subadjacent.cli.score import score
+from subadjacent.cli.start import INTERRUPTED
 from subadjacent.cli.wording import missing_package
 from subadjacent.errors import SubadjacentError
+from subadjacent.showing import visible
 
-BAD_INPUT, BAD_USAGE, INTERRUPTED = 1, 2, 130
+BAD_INPUT, BAD_USAGE = 1, 2
+LONGEST = 2_000
+"""Characters of an error that are shown: a file may have thousands of names to be listed in it."""
 
 app = typer.Typer(
     name="subadjacent",
@@ -43,7 +50,7 @@ app.add_typer(data)
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"subadjacent {subadjacent.__version__}")
+        print_text(f"subadjacent {subadjacent.__version__}")
         raise typer.Exit
 
 
@@ -57,14 +64,19 @@ def options(
     ] = False,
 ) -> None:
     """Find anomalies in multivariate time series, and say which channels caused them."""
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=logging.DEBUG if debug else logging.WARNING,
-        format="%(levelname)s %(name)s: %(message)s" if debug else "%(message)s",
-    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Visible("%(levelname)s %(name)s: %(message)s" if debug else "%(message)s"))
     if not debug:
-        for handler in logging.getLogger().handlers:
-            handler.addFilter(Once())
+        handler.addFilter(Once())
+    logging.basicConfig(handlers=[handler], level=logging.DEBUG if debug else logging.WARNING)
+
+
+class Visible(logging.Formatter):
+    """Lines of the log with nothing in them that a terminal would obey."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """As the format says, made safe to show."""
+        return visible(super().format(record))
 
 
 class Once(logging.Filter):
@@ -90,25 +102,27 @@ def run() -> None:
         if (code := app(standalone_mode=False)) == INTERRUPTED:
             raise KeyboardInterrupt
     except typer.TyperException as error:
-        error.show()  # type: ignore[attr-defined]  # what is raised is always a child with it
+        shown = io.StringIO()
+        error.show(shown)  # type: ignore[attr-defined]  # what is raised is always a child with it
+        tell(shown.getvalue().rstrip("\n"))
         code = BAD_USAGE
     except (KeyboardInterrupt, typer.Abort):
-        typer.echo("interrupted; nothing was half-written", err=True)
+        tell("interrupted; nothing was half-written")
         code = INTERRUPTED
     except BrokenPipeError:
         # whoever read our output has seen enough; keep Python from complaining about it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except Exception as error:
-        if debug:
-            raise
-        typer.echo(_sentence(error), err=True)
+        tell(traceback.format_exc() if debug else _sentence(error))
         code = BAD_INPUT
     sys.exit(code or 0)
 
 
 def _sentence(error: Exception) -> str:
     text = " ".join(str(error).split())
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST]} … ({len(text) - LONGEST:,} characters more)"
     if isinstance(error, SubadjacentError):
         return f"error: {text}"
     if isinstance(error, ModuleNotFoundError):

@@ -20,6 +20,7 @@ import typer
 from subadjacent.cli.output import STANDARD_OUTPUT
 from subadjacent.cli.progress import say
 from subadjacent.errors import DataNotFound, InputError
+from subadjacent.showing import visible
 from subadjacent.workflow.writing import TABLE_SUFFIXES
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ Table = Annotated[
 
 def title_of(files: Sequence[str]) -> str:
     """The names of files, as the title of a page."""
-    return ", ".join(Path(file).name for file in files)
+    return visible(", ".join(Path(file).name for file in files))
 
 
 def open_rows(

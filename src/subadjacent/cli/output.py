@@ -1,4 +1,7 @@
-"""What commands print: results on standard output, as JSON or CSV."""
+"""All that commands print: results on standard output, as JSON or CSV, remarks on standard error.
+
+Nothing else in this folder writes to a stream: here names that came from outside are made safe.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +12,41 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from subadjacent.showing import in_json, visible
+
 if TYPE_CHECKING:
     import polars as pl
 
 STANDARD_OUTPUT = "-"
 
 
+def tell(text: str) -> None:
+    """A remark for people, on standard error."""
+    typer.echo(visible(text), err=True)
+
+
+def print_text(text: str) -> None:
+    """Lines for people on standard output."""
+    typer.echo(visible(text))
+
+
 def print_json(document: Any) -> None:
     """One JSON document on one line of standard output."""
     from subadjacent.workflow.tables import as_json
 
-    typer.echo(json.dumps(as_json(document), ensure_ascii=False))
+    typer.echo(in_json(json.dumps(as_json(document), ensure_ascii=False)))
+
+
+def print_csv(text: str) -> None:
+    """CSV on standard output: as it is for programs, safe to show on a terminal."""
+    sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
 
 
 def put_table(table: pl.DataFrame, target: str) -> None:
     """Write a table to a CSV or Parquet file, or as CSV to standard output."""
-    from subadjacent.workflow.writing import write_table
+    from subadjacent.workflow.writing import as_csv, write_table
 
     if target == STANDARD_OUTPUT:
-        sys.stdout.write(table.write_csv())
+        print_csv(as_csv(table))
     else:
         write_table(table, Path(target))

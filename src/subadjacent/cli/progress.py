@@ -8,7 +8,8 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-import typer
+from subadjacent.cli.output import tell
+from subadjacent.showing import visible
 
 if TYPE_CHECKING:
     from subadjacent.runtime import Progress
@@ -55,7 +56,8 @@ class Bar:
         self, done: float, total: float | None, remark: str = "", what: str | None = None
     ) -> None:
         """Say how far it is, and of what if that has changed."""
-        self._what = what or self._what
+        self._what = visible(what or self._what)
+        remark = visible(remark)
         if self._silent or time.monotonic() - self._started < PATIENCE:
             return
         from rich.console import Console
@@ -63,9 +65,9 @@ class Bar:
 
         if self._bar is None:
             self._bar = Progress(
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(),
-                TextColumn("{task.fields[remark]}"),
+                TextColumn("{task.fields[remark]}", markup=False),
                 *([TimeRemainingColumn()] if self._clock else []),
                 console=Console(stderr=True),
                 transient=True,
@@ -92,4 +94,4 @@ class Bar:
 def say(text: str, *, quiet: bool = False) -> None:
     """A remark for people, on standard error."""
     if not quiet:
-        typer.echo(text, err=True)
+        tell(text)

@@ -15,6 +15,7 @@ import typer
 
 from subadjacent.cli import options as option
 from subadjacent.cli.data import Root
+from subadjacent.cli.output import print_text
 from subadjacent.cli.progress import Bar, say
 from subadjacent.errors import SubadjacentError
 from subadjacent.workflow.writing import whole_file, write_text
@@ -146,7 +147,7 @@ def reproduce(
         folder = output or Path("reproduced", *(["quick"] if quick else []))
         _render(plan, rows, folder, page)
     for reason in failed:
-        typer.echo(f"failed: {reason}", err=True)
+        say(f"failed: {reason}")
     if failed:
         raise typer.Exit(1)
 
@@ -220,9 +221,9 @@ def _render(plan: Plan, rows: Results, folder: Path, page: Path | None) -> None:
         for name, text in files.items():
             write_text(text, folder / name)
             if not few:
-                typer.echo(str(folder / name))
+                print_text(str(folder / name))
         if few:
-            typer.echo(files[f"{table.name}.md"])
+            print_text(files[f"{table.name}.md"])
     for figure in plan.figures:
         # one whose computing failed has none
         if (arrays := read_arrays(rows.folder, figure.name)) is None:
@@ -230,8 +231,8 @@ def _render(plan: Plan, rows: Results, folder: Path, page: Path | None) -> None:
         for name, image in draw(figure.name, arrays).items():
             with whole_file(folder / name) as unfinished:
                 unfinished.write_bytes(image)
-            typer.echo(str(folder / name))
+            print_text(str(folder / name))
     if page is not None:
         beside = Path(os.path.relpath(folder, page.parent)).as_posix()
         write_text(pages.page(rows, plan.shown, beside), page)
-        typer.echo(str(page))
+        print_text(str(page))

@@ -1,17 +1,49 @@
-"""The command's first lines: Ctrl-C is met from here on, also while the rest is imported."""
+"""The command's first lines: it can be stopped from here on, and closed streams are met."""
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+
+INTERRUPTED, TERMINATED = 130, 143
+"""Exit codes of a program that was stopped by Ctrl-C and by SIGTERM, as shells have them."""
+
+STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
+"""Names of the standard streams by their numbers, and how each is opened."""
 
 
 def main() -> None:
     """Import the command, and run it."""
+    # as an exception: what is half-done is then cleared away, as after Ctrl-C
+    signal.signal(signal.SIGTERM, _end)
+    replace_closed_streams()
     try:
         from subadjacent.cli.main import run
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     run()
+
+
+def _end(_number: int, _frame: object) -> None:
+    # once: a second one must not end the clearing away
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(TERMINATED)
+
+
+def replace_closed_streams() -> None:
+    """Read nothing from, and write nowhere to, a stream that was closed before the start.
+
+    Its number would otherwise go to the next file that is opened, and whatever a library prints
+    would be written into that file.
+    """
+    for number, (name, mode) in enumerate(STREAMS):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 — a number has no path, and it stays open to the end
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ EXTRAS = {
 @contextmanager
 def errors_about(files: Sequence[str]) -> Iterator[None]:
     """Rephrase library errors for the command line: files and options instead of ``X``."""
-    from subadjacent.data.cleaning import RAISE_FILL_LIMIT
+    from subadjacent.data.missing import RAISE_FILL_LIMIT
     from subadjacent.detectors.base import NAME_ENTITIES
 
     remedies = {

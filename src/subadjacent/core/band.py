@@ -28,6 +28,8 @@ class Band:
     def __post_init__(self) -> None:
         require_whole("near", self.near, least=0)
         require_whole("far", self.far, least=0)
+        if not isinstance(self.circular, bool):
+            raise InputError(f"circular must be true or false; got {self.circular!r}")
         if self.near > self.far:
             raise InputError(f"band needs near <= far; got near={self.near}, far={self.far}")
 

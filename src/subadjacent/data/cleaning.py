@@ -1,8 +1,8 @@
-"""Missing and impossible values: fill short gaps, refuse long ones and say where they are."""
+"""Missing and impossible values: fill gaps, tell which are long, refuse what is no number."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,12 @@ from subadjacent.errors import InputError
 # squares of anything larger leave float64's range when they are summed
 LARGEST = 1e100
 
-RAISE_FILL_LIMIT = "drop the column, or raise fill_limit"
-"""The remedy for a gap that is too long."""
+
+class Cleaned(NamedTuple):
+    """Finite values, and which of them were missing for long, (T, C); None where none were."""
+
+    values: NDArray[Any]
+    missing: NDArray[np.bool_] | None
 
 
 def clean(
@@ -25,12 +29,13 @@ def clean(
     *,
     starts: tuple[int, ...] = (0,),
     in_place: bool = False,
-) -> NDArray[Any]:
+) -> Cleaned:
     """Values without NaN or infinities; the input itself when it has none.
 
-    A gap of up to ``fill_limit`` rows takes the value before it, so that a filled row depends
-    on nothing later; a gap at the start of a stretch takes the first value after it. A short
-    stretch that is missing as a whole takes the last value before it, or else the first after.
+    A gap takes the value before it, so that a filled row depends on nothing later; a gap at the
+    start of a stretch takes the first value after it. One of up to ``fill_limit`` rows is filled
+    without a word. A longer one counts as missing for long, and so does a whole stretch without
+    any value, whatever its length: what is filled in there says nothing.
 
     Parameters
     ----------
@@ -39,7 +44,7 @@ def clean(
     channels
         One name a column, for messages.
     fill_limit
-        Longest gap, in rows, that is filled; a gap ends where its stretch does.
+        Longest gap, in rows, that is not missing for long; a gap ends where its stretch does.
     where
         What messages call the rows.
     starts
@@ -50,24 +55,31 @@ def clean(
     Raises
     ------
     InputError
-        With the row and the column, for a longer gap or a value beyond 1e100.
+        With the row and the column, for a value beyond 1e100.
     """
     if not np.issubdtype(values.dtype, np.floating):
-        return values
+        return Cleaned(values, None)
     suspects = np.zeros(values.shape[1], dtype=bool)
     largest = min(LARGEST, float(np.finfo(values.dtype).max))
     for rows in chunks(len(values)):
         suspects |= ~(np.abs(values[rows]) <= largest).all(axis=0)
     if not suspects.any():
-        return values
+        return Cleaned(values, None)
     filled = values if in_place else values.copy()
+    missing: NDArray[np.bool_] | None = None
     for column in np.flatnonzero(suspects):
-        seen = values[:, column]
-        missing = ~np.isfinite(seen)
-        name = f"column {channels[column]!r}"
-        _check(seen, missing, np.array(starts), fill_limit, where, name)
-        fill(filled[:, column], missing, starts)
-    return filled
+        gaps = ~np.isfinite(values[:, column])
+        _check_size(values[:, column], gaps, where, f"column {channels[column]!r}")
+        if gaps.all():
+            filled[:, column] = 0
+        else:
+            fill(filled[:, column], gaps, starts)
+        long = _long(gaps, np.array(starts), fill_limit)
+        if long.any():
+            # most series have no such gap, and then no array of their size
+            missing = np.zeros(values.shape, dtype=bool) if missing is None else missing
+            missing[:, column] = long
+    return Cleaned(filled, missing)
 
 
 def fill(values: NDArray[Any], missing: NDArray[np.bool_], starts: tuple[int, ...]) -> None:
@@ -75,31 +87,25 @@ def fill(values: NDArray[Any], missing: NDArray[np.bool_], starts: tuple[int, ..
     values[missing] = values[_sources(missing, np.array(starts))]
 
 
-def _check(
-    values: NDArray[Any],
-    missing: NDArray[np.bool_],
-    starts: NDArray[np.intp],
-    fill_limit: int,
-    where: str,
-    column: str,
-) -> None:
-    """Refuse gaps that are too long, and values that are too large."""
+def _long(
+    missing: NDArray[np.bool_], starts: NDArray[np.intp], fill_limit: int
+) -> NDArray[np.bool_]:
+    """Which missing values of one column are part of a gap that is too long to be filled."""
     # a gap ends with its stretch, and one after it begins another
+    ends = np.append(starts[1:], len(missing))
     first, last = missing.copy(), missing.copy()
     first[1:] &= ~missing[:-1]
     last[:-1] &= ~missing[1:]
     first[starts] = missing[starts]
-    last[starts[1:] - 1] = missing[starts[1:] - 1]
-    begin = np.flatnonzero(first)
-    lengths = np.flatnonzero(last) + 1 - begin
-    if (lengths > fill_limit).any() or missing.all():
-        gap = int(np.argmax(lengths > fill_limit))
-        raise InputError.of(
-            where,
-            f"must be finite, or missing for at most fill_limit={fill_limit} rows in a row",
-            f"{column} is {values[begin[gap]]} from row {begin[gap]} for {lengths[gap]} rows",
-            RAISE_FILL_LIMIT,
-        )
+    last[ends - 1] = missing[ends - 1]
+    begin, end = np.flatnonzero(first), np.flatnonzero(last) + 1
+    whole_stretch = np.isin(begin, starts) & np.isin(end, ends)
+    long = missing.copy()
+    long[missing] = np.repeat((end - begin > fill_limit) | whole_stretch, end - begin)
+    return long
+
+
+def _check_size(values: NDArray[Any], missing: NDArray[np.bool_], where: str, column: str) -> None:
     # in float64, where the limit is a number and not infinite
     if (too_large := ~missing & (np.abs(values.astype(np.float64)) > LARGEST)).any():
         row = int(np.argmax(too_large))

@@ -24,7 +24,9 @@ def check_channels(frame: nw.DataFrame[Any], channels: Sequence[Any], name: str)
     ``channels`` are the frame's own labels for them: text, but for pandas.
     """
     _check_names(channels, name)
-    _check_types({channel: frame.schema[channel] for channel in channels}, name)
+    # made once: a frame makes it anew, of all columns, whenever it is asked for
+    schema = frame.schema
+    _check_types({channel: schema[channel] for channel in channels}, name)
     rows = len(frame)
     # scikit-learn's words, which its users and its checks know
     if not channels:
@@ -113,10 +115,11 @@ def copy_values(frame: nw.DataFrame[Any], places: Sequence[int], order: Any) -> 
 def header(frame: nw.DataFrame[Any], places: Sequence[int]) -> Any:
     """The first row of the columns at ``places``, copied, as scikit-learn reads it."""
     row = frame[[0], list(places)].to_native()
-    kinds = {type(frame.columns[place]) for place in places}
+    columns = frame.columns
+    kinds = {type(columns[place]) for place in places}
     if str in kinds and len(kinds) > 1:
         # it refuses names of which some are text and some are not
-        row.columns = [str(frame.columns[place]) for place in places]
+        row.columns = [str(columns[place]) for place in places]
     return row
 
 

@@ -18,6 +18,10 @@ from typing import IO, Any
 from subadjacent.errors import DataNotFound, InputError
 
 CHUNK = 1 << 16
+MOST = 1 << 30
+"""Bytes that are taken where nobody says how many there should be."""
+# a number of bytes in a header, and none that Python would not read
+NUMBER = "[0-9]{1,18}"
 TIMEOUT = 30.0
 TRIES = 4
 
@@ -30,6 +34,7 @@ def fetch(
     target: Path,
     *,
     sha256: str | None = None,
+    most: int = MOST,
     watch: Watch | None = None,
     pause: float = 1.0,
 ) -> None:
@@ -47,6 +52,8 @@ def fetch(
         File to write; its folder is made.
     sha256
         What the whole must come to, in hex, where known.
+    most
+        Bytes at most: a server that sends more, whatever it announced, is refused.
     watch
         Called with every piece.
     pause
@@ -57,13 +64,14 @@ def fetch(
     DataNotFound
         When the server has no such file, or cannot be reached.
     InputError
-        For an address that is not safe, a wrong checksum, or a file that cannot be written.
+        For an address that is not safe, a file that is too long, a wrong checksum, or a place
+        that cannot be written to.
     """
     check_address(address)
     part = target.with_name(f"{target.name}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _persist(address, part, watch or (lambda _done, _total: None), pause)
+        _persist(address, part, most, watch or (lambda _done, _total: None), pause)
         if sha256 is not None and (found := _digest(part)) != sha256.lower():
             part.unlink()
             raise InputError(
@@ -98,17 +106,44 @@ def _is_local(host: str | None) -> bool:
         return False
 
 
+def _check_host(address: str, onward: str) -> None:
+    """Refuse to be sent from the internet to this machine, or to its own network."""
+    if _is_local(urllib.parse.urlsplit(address).hostname):
+        return
+    host = urllib.parse.urlsplit(onward).hostname
+    try:
+        inside = not ipaddress.ip_address(host or "").is_global
+    except ValueError:
+        inside = host == "localhost"
+    if inside:
+        raise InputError(
+            f"{address} must not send on to an address of this network; got {onward!r}: "
+            "give the address of another copy"
+        )
+
+
+class _TooLongError(Exception):
+    """The server has more than may be taken."""
+
+
 class _BrokenError(Exception):
     """The connection did not bring all of the file; worth another try."""
 
 
-def _persist(address: str, part: Path, watch: Watch, pause: float) -> None:
+def _persist(address: str, part: Path, limit: int, watch: Watch, pause: float) -> None:
     """Try again as long as it brings something."""
     most, failures = _size(part), 0
     while True:
         try:
-            _bring(address, part, watch)
+            _bring(address, part, limit, watch)
             return
+        except _TooLongError as error:
+            part.unlink(missing_ok=True)
+            _tag(part).unlink(missing_ok=True)
+            raise InputError(
+                f"{address} must have at most {limit:,} bytes; the server has more: what came was "
+                "thrown away, get the file by hand if it is the right one"
+            ) from error
         except _BrokenError as error:
             reached = _size(part)
             failures = 0 if reached > most else failures + 1
@@ -121,7 +156,7 @@ def _persist(address: str, part: Path, watch: Watch, pause: float) -> None:
         time.sleep(pause * 2 ** max(failures - 1, 0) if failures else 0)
 
 
-def _bring(address: str, part: Path, watch: Watch) -> None:
+def _bring(address: str, part: Path, limit: int, watch: Watch) -> None:
     """One connection; goes on behind what is there where the server lets it."""
     request = urllib.request.Request(address, headers={"Accept-Encoding": "identity"})
     if (there := _size(part)) and _tag(part).is_file():
@@ -133,11 +168,13 @@ def _bring(address: str, part: Path, watch: Watch) -> None:
     try:
         with _opener(address).open(request, timeout=TIMEOUT) as response:
             start, total = _bounds(response, there)
+            if total is not None and total > limit:
+                raise _TooLongError
             _remember(response, part)
             with part.open("r+b" if start else "wb") as file:
                 file.seek(start)
                 file.truncate()
-                done = _copy(response, file, start, total, watch)
+                done = _copy(response, file, (start, total, limit), watch)
     except urllib.error.HTTPError as error:
         error.close()
         _judge(error, address, part, there)
@@ -156,15 +193,19 @@ def _bring(address: str, part: Path, watch: Watch) -> None:
 def _bounds(response: Any, there: int) -> tuple[int, int | None]:
     """Where the answer begins in the file, and how long the file is."""
     if response.status == http.client.PARTIAL_CONTENT:
-        found = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", response.headers.get("Content-Range", ""))
+        found = re.fullmatch(
+            f"bytes ({NUMBER})-{NUMBER}/({NUMBER})", response.headers.get("Content-Range", "")
+        )
         if found and int(found[1]) == there:
             return there, int(found[2])
         raise _BrokenError("the server sent another part than was asked for")
-    length = response.headers.get("Content-Length")
-    return 0, int(length) if length and length.isdigit() else None
+    length = response.headers.get("Content-Length", "")
+    return 0, int(length) if re.fullmatch(NUMBER, length) else None
 
 
-def _copy(response: Any, file: IO[bytes], done: int, total: int | None, watch: Watch) -> int:
+def _copy(response: Any, file: IO[bytes], bounds: tuple[int, int | None, int], watch: Watch) -> int:
+    """What is there in the end; ``bounds`` are where it begins, should end and must end."""
+    done, total, limit = bounds
     while True:
         try:
             # what has come, without waiting for more: an interruption loses none of it
@@ -173,6 +214,8 @@ def _copy(response: Any, file: IO[bytes], done: int, total: int | None, watch: W
             raise _BrokenError(f"the connection broke after {done:,} bytes") from error
         if not piece:
             break
+        if done + len(piece) > limit:
+            raise _TooLongError
         file.write(piece)
         # what has come is kept, however this process ends
         file.flush()
@@ -237,6 +280,7 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
         newurl: str,
     ) -> urllib.request.Request | None:
         check_address(newurl)
+        _check_host(req.full_url, newurl)
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 

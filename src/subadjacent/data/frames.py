@@ -22,6 +22,7 @@ from subadjacent.data.columns import (
     own_labels,
     view_values,
 )
+from subadjacent.data.forks import refuse_lost_threads
 from subadjacent.data.names import ENTITY_NAMES, TIME_NAMES, columns_named
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
@@ -54,6 +55,12 @@ class Table:
     names: tuple[str, ...] | None = None
     by_position: bool = False
 
+    def name_of(self, series: TrainSeries, name: str = "X") -> str:
+        """What messages call one of the series, in an input called ``name``."""
+        if series.entity is None:
+            return name
+        return f"{name}[{series.entity if self.by_position else repr(series.entity)}]"
+
 
 def is_frame(X: Any) -> bool:
     """Whether ``X`` is a frame or a series of a library that is loaded already."""
@@ -81,9 +88,10 @@ def read_frame(X: Any, *, fill_limit: int, name: str) -> Table:
     time_column = _time_column(frame, name)
     taken = (entity_column, time_column)
     # by place: names may be numbers, which narwhals does not select by
-    places = [place for place, column in enumerate(frame.columns) if column not in taken]
-    check_channels(frame, [frame.columns[place] for place in places], name)
-    channels = tuple(str(frame.columns[place]) for place in places)
+    columns = frame.columns
+    places = [place for place, column in enumerate(columns) if column not in taken]
+    check_channels(frame, [columns[place] for place in places], name)
+    channels = tuple(str(columns[place]) for place in places)
     index = frame.to_native().index if frame.implementation.is_pandas_like() else None
     _check_index(index, name)
     times, labels = _index_times(index), index
@@ -98,12 +106,12 @@ def read_frame(X: Any, *, fill_limit: int, name: str) -> Table:
         clock = Clock(None)
         if ticks is not None:
             clock = read_clock(ticks[part.rows], fill_limit=fill_limit, name=where)
-        values = clean(
+        values, missing = clean(
             part.values, channels, fill_limit, where, starts=clock.starts, in_place=part.copied
         )
         shown = None if labels is None else _pick(labels, part.rows)
         series.append(
-            TrainSeries(values, channels, part.entity, shown, clock.starts, clock.seconds)
+            TrainSeries(values, channels, part.entity, shown, clock.starts, clock.seconds, missing)
         )
     restore = _way_back(frame.implementation, index, groups, channels, own_labels(frame, places))
     return Table(tuple(series), header(frame, places), restore, channels)
@@ -169,6 +177,8 @@ def _in_memory(X: Any, name: str) -> nw.DataFrame[Any]:
         raise InputError.of(
             name, "must be a frame in memory", "got a lazy frame", "collect it first"
         )
+    if wrapped.implementation.is_polars():
+        refuse_lost_threads()
     return wrapped.to_frame() if isinstance(wrapped, nw.Series) else wrapped
 
 

@@ -27,7 +27,8 @@ def read(X: Any, *, fill_limit: int = 10, name: str = "X") -> Table:
         (one channel); a list of any of these, or a dict of them by entity. A frame may hold
         a time column and a column of entities (``item_id`` or ``unique_id``).
     fill_limit
-        Longest gap, in rows, that is filled.
+        Longest gap, in rows, that is filled without a word. A longer one is filled too, and its
+        values are ``missing`` in the series.
     name
         What to call the input in error messages.
 
@@ -40,10 +41,15 @@ def read(X: Any, *, fill_limit: int = 10, name: str = "X") -> Table:
     if isinstance(X, TestSeries):
         raise InputError.of(name, "must not hold labels", "got a TestSeries", "pass its rows")
     if isinstance(X, TrainSeries):
-        values = clean(_numbers(X.values, name), X.channels, fill_limit, name, starts=X.starts)
+        values, missing = clean(
+            _numbers(X.values, name), X.channels, fill_limit, name, starts=X.starts
+        )
+        if X.missing is not None:
+            missing = X.missing if missing is None else X.missing | missing
         unnamed = X.channels == TrainSeries(values).channels
         names = None if unnamed else X.channels
-        return Table((replace(X, values=values),), values[:1], _only_array, names)
+        series = replace(X, values=values, missing=missing)
+        return Table((series,), values[:1], _only_array, names)
     # one of scipy's sparse formats is a dict as well; scikit-learn has a message for them all
     if isinstance(X, Mapping) and not issparse(X):
         keys = list(X)
@@ -94,8 +100,8 @@ def _entities(tables: dict[str, Table], name: str, gather: Callable[[list[Any]],
 
 def _read_array(X: Any, fill_limit: int, name: str) -> Table:
     series = TrainSeries(_numbers(X, name))
-    values = clean(series.values, series.channels, fill_limit, name)
-    return Table((replace(series, values=values),), values[:1], _only_array)
+    values, missing = clean(series.values, series.channels, fill_limit, name)
+    return Table((replace(series, values=values, missing=missing),), values[:1], _only_array)
 
 
 def _numbers(X: Any, name: str) -> NDArray[Any]:

@@ -31,6 +31,9 @@ class TrainSeries:
         First row of every unbroken stretch. No window reaches across one.
     interval
         Seconds from one row to the next, where the clock is known.
+    missing
+        Values that were missing for long, (time, channels); ``values`` hold something finite there
+        that was not measured. None where there are none.
     """
 
     values: NDArray[Any]
@@ -39,6 +42,7 @@ class TrainSeries:
     index: Sequence[Any] | None = None
     starts: tuple[int, ...] = (0,)
     interval: float | None = None
+    missing: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         if self.values.ndim != 2:
@@ -62,6 +66,11 @@ class TrainSeries:
             raise InputError(
                 f"starts must begin with 0 and increase, within {rows} rows; got {self.starts}"
             )
+        if self.missing is not None and self.missing.shape != self.values.shape:
+            raise InputError(
+                f"missing must have the shape of values, {self.values.shape}; "
+                f"got {self.missing.shape}"
+            )
 
     def __len__(self) -> int:
         return len(self.values)
@@ -74,6 +83,31 @@ class TrainSeries:
     def stretches(self) -> tuple[tuple[int, int], ...]:
         """Half-open row bounds of every unbroken stretch."""
         return tuple(pairwise((*self.starts, len(self))))
+
+    @property
+    def missing_rows(self) -> NDArray[np.bool_] | None:
+        """Rows in which any channel is missing for long, (time,); None where there are none."""
+        return None if self.missing is None else np.asarray(self.missing.any(axis=1))
+
+    @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """Stretches cut where a value begins or ceases to be missing for long.
+
+        Each is scored by itself, so that what stands in for a missing value reaches no row that
+        has all its values.
+        """
+        return cut(self.stretches, self.missing_rows)
+
+
+def cut(
+    stretches: Sequence[tuple[int, int]], rows: NDArray[np.bool_] | None
+) -> tuple[tuple[int, int], ...]:
+    """Stretches cut before the first and after the last of each run of ``rows``."""
+    if rows is None:
+        return tuple(stretches)
+    changes = np.flatnonzero(np.diff(rows)) + 1
+    starts = {start for start, _ in stretches}.union(changes.tolist())
+    return tuple(pairwise([*sorted(starts), len(rows)]))
 
 
 def common_interval(series: Sequence[TrainSeries]) -> float | None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from subadjacent.data.frames import Table
 from subadjacent.data.series import TrainSeries
+from subadjacent.errors import InputError
 from subadjacent.scoring.alarms import AGAIN, Alarm, describe
 from subadjacent.scoring.decision import Judgement
 from subadjacent.scoring.evidence import Evidence
@@ -142,3 +143,17 @@ class Assessment:
 
     def _restored(self, found: list[NDArray[Any]], names: Any) -> Any:
         return self.table.restore(found, names)
+
+
+def check_scores(series: TrainSeries, scores: NDArray[Any]) -> None:
+    """Refuse scores that are no numbers: compared with a threshold they would count as normal."""
+    wrong = np.flatnonzero(~np.isfinite(scores))
+    if len(wrong):
+        of = "" if series.entity is None else f" of {series.entity}"
+        raise InputError.of(
+            "X",
+            "must have finite scores",
+            f"got {scores[wrong[0]]} for row {series.label(int(wrong[0]))}{of}, and {len(wrong):,} "
+            f"such rows in all",
+            "its values are too large for the model, or the model is damaged; fit it anew",
+        )

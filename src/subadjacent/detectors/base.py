@@ -11,6 +11,7 @@ import logging
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,20 +24,24 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.frames import Table
 from subadjacent.data.inputs import read
+from subadjacent.data.missing import require_values, stand_in
 from subadjacent.data.series import TrainSeries, common_interval
-from subadjacent.detectors.assessment import Assessment
+from subadjacent.detectors.assessment import Assessment, check_scores
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
-from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
+from subadjacent.detectors.pieces import assess
+from subadjacent.errors import MOST_ROWS, InputError, ModelFileError, require_number, require_whole
 from subadjacent.methods.learning import learn
 from subadjacent.methods.method import Method, Model, State
 from subadjacent.runtime import Progress, Runtime, Watch, ignore
 from subadjacent.scoring.alarms import AGAIN, Alarm
 from subadjacent.scoring.calibration import check_threshold, fit_threshold
 from subadjacent.scoring.decision import Decision, Judgement
-from subadjacent.scoring.evidence import Evidence, joined
+from subadjacent.scoring.evidence import Evidence
 from subadjacent.scoring.habits import restore_habits
 from subadjacent.scoring.normal import NormalScores, normal_scores
+from subadjacent.scoring.silence import silent_rows
 from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
+from subadjacent.showing import listed
 
 log = logging.getLogger(__name__)
 
@@ -45,9 +50,6 @@ NAME_ENTITIES = "pass a dict of name → series"
 
 HABITS = "habits"
 """What the channels' habits are called among a model's arrays."""
-
-# entities named in a warning
-NAMED = 5
 
 
 class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
@@ -91,6 +93,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     def check(self) -> None:
         """Refuse parameters that are wrong for any data, before there is any."""
         self._method()
+        require_whole("fill_limit", self.fill_limit, least=0, most=MOST_ROWS)
         self._check_adapt_after()
         # alarms per time need the interval between rows, which the data has
         check_threshold(choose_threshold(self.contamination, interval=1.0))
@@ -128,9 +131,11 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         return self
 
     def _learn(self, X: Any, watch: Watch) -> None:
-        require_whole("fill_limit", self.fill_limit, least=0)
+        require_whole("fill_limit", self.fill_limit, least=0, most=MOST_ROWS)
         self._check_adapt_after()
         table = self._read(X, reset=True)
+        for one in table.series:
+            require_values(one, table.name_of(one))
         # before anything is learned: a mistake here must not cost a training
         method = self._method()
         threshold = choose_threshold(self.contamination, common_interval(table.series))
@@ -167,28 +172,32 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         scores: NDArray[Any],
         entity: str | None = None,
         stretches: Sequence[tuple[int, int]] | None = None,
+        silent: NDArray[np.bool_] | None = None,
     ) -> Judgement:
         """Decide on scores of one series that were computed already, all its rows in order.
 
-        ``stretches`` are bounds of its unbroken stretches, where there are several.
+        ``stretches`` are bounds of its unbroken stretches, where there are several; ``silent``
+        are rows in which a channel is missing for long or stuck, where there are any.
         """
         model = self.models_.of(entity)
         return self.decision.judge(
-            scores, entity, stretches, blur=model.blur, hindsight=model.reach.after != 0
+            scores, entity, stretches, silent, blur=model.blur, hindsight=model.reach.after != 0
         )
 
     def _judge(
         self, series: Sequence[TrainSeries], scores: Iterable[NDArray[Any]]
     ) -> list[Judgement]:
         return [
-            self.judge(found, one.entity, one.stretches)
+            self.judge(
+                found, one.entity, one.stretches, silent_rows(one, self.habits_.of(one.entity))
+            )
             for one, found in zip(series, scores, strict=True)
         ]
 
     def assess(self, X: Any, *, watch: Watch = ignore) -> Assessment:
         """Judge rows, once: scores, alarms, explanations and traces are read off the result.
 
-        ``watch`` is called with a ``Progress`` after every unbroken stretch.
+        ``watch`` is called with a ``Progress`` after every unbroken stretch, and within long ones.
         """
         check_is_fitted(self)
         table = self._read(X)
@@ -250,16 +259,19 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         return found.alarms(gap=gap, shortest=shortest, channels=channels, again=again)
 
     def _evidence(self, series: Sequence[TrainSeries], watch: Watch = ignore) -> Iterator[Evidence]:
-        """What the models find in each series, every stretch assessed once."""
+        """What the models find in each series, every unbroken part assessed once."""
         self._warn_of_strangers(series)
         done, total = 0, sum(map(len, series))
+
+        def tell(rows: int) -> None:
+            nonlocal done
+            done += rows
+            watch(Progress("scoring", done, total, "rows"))
+
         for one in series:
-            model, parts = self.models_.of(one.entity), []
-            for start, stop in one.stretches:
-                parts.append(model.assess(one.values[start:stop]))
-                done += stop - start
-                watch(Progress("scoring", done, total, "rows"))
-            yield joined(parts)
+            evidence = assess(self.models_.of(one.entity), one, tell)
+            check_scores(one, evidence.score)
+            yield evidence
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted detector to a folder: JSON and safetensors, no pickle.
@@ -298,6 +310,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             )
         with reading(Path(path)):
             detector = cls(**saved.parameters)
+            detector.check()
             facts = saved.facts
             detector.channels_ = tuple(facts["channels"])
             detector.n_features_in_ = len(detector.channels_)
@@ -341,19 +354,24 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         if not reset:
             self._check_names(table)
             self._check_entities(table)
+            filled = (
+                stand_in(one, self.models_.of(one.entity).typical_values) for one in table.series
+            )
+            table = replace(table, series=tuple(filled))
         return table
 
     def _check_adapt_after(self) -> None:
         if self.adapt_after is not None:
-            require_whole("adapt_after", self.adapt_after, least=1)
+            require_whole("adapt_after", self.adapt_after, least=1, most=MOST_ROWS)
 
     def _warn_of_strangers(self, series: Sequence[TrainSeries]) -> None:
         """Log which entities were not there in fitting."""
         named = {one.entity for one in series if one.entity is not None}
         unknown = sorted(named.difference(self.entities_))
         if unknown and self.entities_:
-            shown = ", ".join(unknown[:NAMED]) + (", …" if len(unknown) > NAMED else "")
-            log.warning("not seen in fitting, so judged by what all entities share: %s", shown)
+            log.warning(
+                "not seen in fitting, so judged by what all entities share: %s", listed(unknown)
+            )
 
     def _check_names(self, table: Table) -> None:
         """A frame is checked by scikit-learn; this is for names that came another way."""
@@ -362,8 +380,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             raise InputError.of(
                 "X",
                 f"must have the channels seen in fitting, in their order: "
-                f"{', '.join(self.channels_)}",
-                f"got {', '.join(names)}",
+                f"{listed(list(self.channels_))}",
+                f"got {listed(list(names))}",
             )
 
     def _check_entities(self, table: Table) -> None:

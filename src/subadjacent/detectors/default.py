@@ -7,7 +7,7 @@ from typing import Any
 
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.seed import choose_seed
-from subadjacent.errors import InputError, require_whole
+from subadjacent.errors import MOST_ROWS, InputError, require_whole
 from subadjacent.methods.method import Method
 from subadjacent.methods.views.method import ViewsMethod
 from subadjacent.methods.views.settings import ViewSettings
@@ -59,7 +59,7 @@ class SubAdjacentDetector(BaseDetector):
         Rows after which what has moved for good is the new normal: one alarm, not one for ever.
         None: training rows alone say what is normal.
     fill_limit : int
-        Longest gap, in rows, that is filled with the value before it.
+        Longest gap, in rows, that is filled with the value before it; a longer one is an alarm.
     budget : str or float, optional
         Longest time to train the network ("2m", "1h30m" or seconds).
     device : str
@@ -113,7 +113,7 @@ class SubAdjacentDetector(BaseDetector):
         self.random_state = random_state
 
     def _method(self) -> Method:
-        require_whole("fill_limit", self.fill_limit, least=0)
+        require_whole("fill_limit", self.fill_limit, least=0, most=MOST_ROWS)
         settings = ViewSettings(
             self.near, self.far, self.smoothing, self.lookahead, self.views, self.min_deviation
         )

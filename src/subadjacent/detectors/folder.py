@@ -10,8 +10,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import secrets
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +24,7 @@ import subadjacent
 from subadjacent.data.clock import duration
 from subadjacent.detectors.integrity import (
     BAD_VALUES,
+    check_arrays,
     check_facts,
     check_files,
     check_schema,
@@ -35,11 +34,15 @@ from subadjacent.detectors.integrity import (
     seal,
 )
 from subadjacent.errors import DataNotFound, InputError, ModelFileError
+from subadjacent.exchange import check_replaceable, read_steady, whole_folder
 from subadjacent.scoring.threshold import BaseThreshold, Fixed, threshold_from_dict
+from subadjacent.showing import in_markdown
 
 SCHEMA = 2
 CONFIG, WEIGHTS, FACTS, CARD = "config.json", "model.safetensors", "detector.json", "README.md"
 FILES = frozenset({CONFIG, WEIGHTS, FACTS, CARD})
+# of a whole number that NumPy still takes for one
+MOST_DIGITS = 18
 # the one entry of FACTS that may be changed by hand
 EDITABLE = "threshold"
 
@@ -55,23 +58,22 @@ class Saved:
 
 
 def save_folder(path: Path, saved: Saved) -> None:
-    """Write a model folder; an older one in its place is replaced once the new one is whole.
+    """Write a model folder; an older one in its place is replaced, in one step.
 
     Where ``path`` is a link, the folder behind it is replaced. Hidden files in it are kept.
 
     Raises
     ------
     InputError
-        When ``path`` holds something that is not a model folder, or is the current folder.
+        When ``path`` holds something that is not a model folder, or is the current folder or a
+        mount point.
     """
     from safetensors.numpy import save_file
 
     path = path.resolve()
-    check_place(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    fresh.mkdir()
-    try:
+    # another process may be replacing it just now
+    read_steady(path, check_place)
+    with whole_folder(path, FILES.__contains__) as fresh:
         threshold = saved.facts[EDITABLE]
         parameters = {
             name: _encode(name, value, threshold) for name, value in saved.parameters.items()
@@ -91,13 +93,12 @@ def save_folder(path: Path, saved: Saved) -> None:
         }
         _write_json(fresh / FACTS, facts | saved.facts)
         (fresh / CARD).write_text(_card(saved), encoding="utf-8")
-        _swap(fresh, path)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
 
 
 def load_folder(path: Path) -> Saved:
     """Read a model folder, after checking that it is whole and that its files belong together.
+
+    While another process replaces it, what is read is the old model or the new one.
 
     Raises
     ------
@@ -106,6 +107,10 @@ def load_folder(path: Path) -> Saved:
     ModelFileError
         When a file is damaged, swapped, or written by another version.
     """
+    return read_steady(path, _load)
+
+
+def _load(path: Path) -> Saved:
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
@@ -122,6 +127,7 @@ def load_folder(path: Path) -> Saved:
             arrays = load_file(path / WEIGHTS)
         except SafetensorError as error:
             raise damage(path, error) from error
+        check_arrays(arrays)
         return Saved(config["kind"], parameters, facts, arrays)
 
 
@@ -138,6 +144,10 @@ def reading(path: Path) -> Iterator[None]:
 
 def read_kind(path: Path) -> str:
     """The kind of detector that a folder holds; of the rest only the schema is checked."""
+    return read_steady(path, _kind)
+
+
+def _kind(path: Path) -> str:
     _check_present(path)
     check_schema(path / FACTS, _read_json(path / FACTS), SCHEMA)
     kind = _read_json(path / CONFIG).get("kind")
@@ -154,6 +164,8 @@ def _encode(name: str, value: Any, threshold: float) -> Any:
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, list | tuple):
+        return [_encode(name, one, threshold) for one in value]
     # before numpy's numbers, among which numpy counts its own times
     if isinstance(value, timedelta | np.timedelta64):
         return duration(value, name=name)
@@ -173,13 +185,13 @@ def _decode(value: Any) -> Any:
 
 def _card(saved: Saved) -> str:
     facts = saved.facts
-    channels = ", ".join(facts["channels"])
+    channels, entities = (", ".join(map(in_markdown, facts[n])) for n in ("channels", "entities"))
     return (
         f"# {saved.kind}\n\n"
         f"A detector of anomalies in time series, saved by subadjacent "
         f"{subadjacent.__version__}.\n\n"
         f"- channels, in this order: {channels}\n"
-        f"- entities: {', '.join(facts['entities']) or 'one series without a name'}\n"
+        f"- entities: {entities or 'one series without a name'}\n"
         f"- threshold: {facts['threshold']:.6g} (a typical row scores "
         f"{facts['normal_scores'][0]['typical']:.3g}); it may be edited in `{FACTS}`\n\n"
         f"```python\n"
@@ -192,12 +204,17 @@ def _card(saved: Saved) -> str:
 
 def _read_json(file: Path) -> dict[str, Any]:
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
+        document = json.loads(file.read_text(encoding="utf-8"), parse_int=_whole)
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"{file} is not readable JSON ({error})") from error
     if not isinstance(document, dict):
         raise ModelFileError(f"{file} must hold a JSON object; got a {type(document).__name__}")
     return document
+
+
+def _whole(digits: str) -> float:
+    """A whole number, or a float where it has more digits than anything here counts to."""
+    return int(digits) if len(digits) <= MOST_DIGITS else float(digits)
 
 
 def _write_json(file: Path, document: dict[str, Any]) -> None:
@@ -227,27 +244,4 @@ def check_place(path: Path) -> None:
         raise InputError(f"{rule}; {path} holds {', '.join(others[:3])}")
     if names and FACTS not in names:
         raise InputError(f"{rule}; {path} holds {', '.join(sorted(names))} and no {FACTS}")
-    if path.samefile(Path()):
-        # the folder is replaced whole: whoever stands in it would be left in a deleted one
-        raise InputError(f"path must not be the current folder; got {path}: name one within it")
-
-
-def _swap(fresh: Path, path: Path) -> None:
-    """Put ``fresh`` in the place of ``path``, with the old one kept until that is done."""
-    if not path.exists():
-        fresh.rename(path)
-        return
-    old = fresh.with_name(fresh.name + ".old")
-    path.rename(old)
-    try:
-        fresh.rename(path)
-    except BaseException:
-        old.rename(path)
-        raise
-    # what is not ours moves along; rmdir would refuse to delete it
-    for file in list(old.iterdir()):
-        if file.name in FILES:
-            file.unlink()
-        else:
-            file.rename(path / file.name)
-    old.rmdir()
+    check_replaceable(path)

@@ -9,7 +9,11 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
+from subadjacent.scoring.normal import NormalScores
 
 # what comes of reading values that are missing or of another kind; torch raises RuntimeError
 BAD_VALUES = (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError)
@@ -117,16 +121,21 @@ def check_facts(facts: dict[str, Any]) -> None:
         texts = isinstance(names, list) and all(isinstance(one, str) for one in names)
         if not texts or len(set(names)) < len(names):
             raise InputError(f"{name} must be a list of different names; got {names!r}")
+    versions = facts["versions"]
+    if not isinstance(versions, dict) or not all(isinstance(v, str) for v in versions.values()):
+        raise InputError(f"versions must be names and versions; got {versions!r}")
     # of all entities together, then of each
     known, count = facts["normal_scores"], 1 + len(facts["entities"])
     if not isinstance(known, list) or len(known) != count:
         raise InputError(f"normal_scores must be a list of {count}; got {known!r}")
+    for one in known:
+        NormalScores.from_dict(one)
 
 
-def require_numbers(name: str, values: Any, count: int | None = None, **bounds: float) -> None:
-    """Refuse anything but a list of ``count`` finite numbers within the bounds."""
-    if not isinstance(values, list) or not values or len(values) != (count or len(values)):
-        found = f"{len(values)}" if isinstance(values, list) else repr(values)
-        raise InputError(f"{name} must be a list of {count or 'some'} numbers; got {found}")
-    for number, value in enumerate(values):
-        require_number(f"{name}[{number}]", value, **bounds)
+def check_arrays(arrays: dict[str, NDArray[Any]]) -> None:
+    """Refuse arrays that hold anything but finite numbers: scores of such would be none."""
+    for name, array in arrays.items():
+        if array.dtype.kind not in "fiu":
+            raise InputError(f"{name} must hold numbers; got {array.dtype}")
+        if not np.isfinite(array).all():
+            raise InputError(f"{name} holds values that are not finite")

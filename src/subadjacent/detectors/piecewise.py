@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import InputError
 from subadjacent.scoring.evidence import Reach
+from subadjacent.scoring.kinds import LEAST_STILL
+from subadjacent.scoring.silence import silent_rows
 
 
 def reach_of(detector: BaseDetector) -> Reach:
@@ -43,7 +46,7 @@ class PiecewiseScorer:
         Fitted; one that ``can_score_in_parts``.
     least
         Wait for so many new rows before looking at them. A few rows do not tell how fast
-        their clock ticks, or whether a value is missing for long.
+        their clock ticks.
     reach
         What ``reach_of`` gives, where it is known: with many entities it takes a while.
     """
@@ -58,14 +61,19 @@ class PiecewiseScorer:
             )
         self._detector = detector
         self._after = after
-        # a missing value takes the one before it, which must be there too
-        self._before = before + detector.fill_limit + 1
+        # a missing value takes the one before it, and one is stuck that equals those before it:
+        # they must be there too
+        self._behind = max(detector.fill_limit, LEAST_STILL)
+        self._before = before + self._behind
         self._least = least
         self._kept: Any = None
         self._done = 0  # rows of what is kept whose scores were given already
         self._seen = 0  # rows of what is kept that were looked at already
         self._gone = 0  # rows that are no longer kept
         self._starts = {0}  # first rows of stretches, of all rows so far
+        # of every row whose score was given
+        self._missing = np.zeros(0, dtype=bool)
+        self._silent = np.zeros(0, dtype=bool)
 
     def push(self, frame: Any) -> NDArray[Any]:
         """Take the next rows (a frame); give the scores that became final."""
@@ -74,13 +82,18 @@ class PiecewiseScorer:
         if len(rows) - self._seen < self._least:
             return np.empty(0)
         series, scores = self._look(rows)
-        self._note_starts(series)
-        start, stop = series.stretches[-1]
+        start = series.stretches[-1][0]
+        # whether what is missing in the last rows will be for long, only later ones tell
+        settled = max(len(rows) - self._detector.fill_limit, start)
+        begin = max(first for first, _ in series.parts if first < settled or first == start)
         # no later row can change these
-        final = max(stop - self._after, start)
-        fresh = scores[self._done : final]
+        final = max(settled - self._after, begin)
+        fresh = self._give(series, scores, final)
         # at a multiple, so that windows stand where they would with all rows at once
-        first = start + max(final - self._before - start, 0) // self._every * self._every
+        first = begin + max(final - self._before - begin, 0) // self._every * self._every
+        if first == begin:
+            # the first rows of a part may be compared with those of the part before it
+            first = max(begin - self._behind, 0)
         self._kept, self._done, self._seen = rows[first:], final - first, len(rows) - first
         self._gone += first
         return fresh
@@ -89,9 +102,7 @@ class PiecewiseScorer:
         """Scores of the rows that were still open."""
         if self._kept is None:
             return np.empty(0)
-        series, scores = self._look(self._kept)
-        self._note_starts(series)
-        rest = scores[self._done :]
+        rest = self._give(*self._look(self._kept), len(self._kept))
         self._kept, self._done, self._seen, self._gone = None, 0, 0, 0
         return rest
 
@@ -100,9 +111,20 @@ class PiecewiseScorer:
         """First rows of the unbroken stretches among all rows so far."""
         return sorted(self._starts)
 
-    def _note_starts(self, series: TrainSeries) -> None:
+    @property
+    def silent(self) -> NDArray[np.bool_]:
+        """Whether a channel is missing for long or stuck, of every row whose score was given."""
+        return self._silent
+
+    def _give(self, series: TrainSeries, scores: NDArray[Any], final: int) -> NDArray[Any]:
+        """Scores that are new up to a row; notes what else the judgement needs of these rows."""
         # what is kept begins within a stretch
         self._starts.update(self._gone + start for start, _ in series.stretches[1:])
+        fresh = slice(self._done, final)
+        silent = silent_rows(series, self._detector.habits_.of(series.entity))
+        self._missing = _longer(self._missing, series.missing_rows, fresh)
+        self._silent = _longer(self._silent, silent, fresh)
+        return scores[fresh]
 
     def _look(self, rows: Any) -> tuple[TrainSeries, NDArray[Any]]:
         try:
@@ -112,7 +134,26 @@ class PiecewiseScorer:
                 raise
             came = f"{error.came} (rows counted from row {self._gone})"
             raise InputError.of(error.argument, error.rule, came, error.remedy) from error
+        series = self._with_known(series)
         return series, next(self._detector._evidence([series])).score
+
+    def _with_known(self, series: TrainSeries) -> TrainSeries:
+        """The series with what was missing by the rows that are no longer there."""
+        known = self._missing[self._gone : self._gone + self._done]
+        if not known.any():
+            return series
+        missing = np.zeros(series.values.shape, bool) if series.missing is None else series.missing
+        # in which channel, is not asked: parts begin where they did
+        missing[: self._done] |= known[:, None]
+        return replace(series, missing=missing)
+
+
+def _longer(
+    known: NDArray[np.bool_], rows: NDArray[np.bool_] | None, fresh: slice
+) -> NDArray[np.bool_]:
+    """What is known of rows, and of those that come after them; None: nothing of any."""
+    added = np.zeros(fresh.stop, bool)[fresh] if rows is None else rows[fresh]
+    return np.concatenate([known, added])
 
 
 def _below(first: Any, second: Any) -> Any:

@@ -10,6 +10,7 @@ from pathlib import Path
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.folder import read_kind
 from subadjacent.errors import ModelFileError
+from subadjacent.exchange import read_steady
 from subadjacent.runtime import needs_torch
 
 # name of the class → its module in this folder
@@ -46,7 +47,14 @@ DETECTORS: Mapping[str, type[BaseDetector]] = _Detectors()
 
 def load(path: str | os.PathLike[str], *, device: str = "auto") -> BaseDetector:
     """Load whatever detector a model folder holds, onto any device."""
-    kind = read_kind(Path(path))
-    if kind not in MODULES:
-        raise ModelFileError(f"{path} holds a {kind!r}; this version knows {', '.join(MODULES)}")
-    return DETECTORS[kind].load(path, device=device)
+
+    def load_any(folder: Path) -> BaseDetector:
+        kind = read_kind(folder)
+        if kind not in MODULES:
+            raise ModelFileError(
+                f"{path} holds a {kind!r}; this version knows {', '.join(MODULES)}"
+            )
+        return DETECTORS[kind].load(folder, device=device)
+
+    # another kind may take its place between the two
+    return read_steady(Path(path), load_any)

@@ -2,7 +2,8 @@
 
 A fault in the training rows (a value of 9999 in a sine) is nothing to learn from, and yet an
 anomaly that a user wants to hear of. Models see rows without faults; as none of them has seen one,
-what they make of the rows as they came is what models make of rows that they had not seen.
+what they make of the rows as they came is what models make of rows that they had not seen. Rows in
+which a value is missing for long are not shown to them at all, and scored afterwards.
 
 Shapes: T rows, C channels.
 """
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.faults import set_aside
+from subadjacent.data.missing import known_rows, only, stand_in
 from subadjacent.data.series import TrainSeries
 from subadjacent.methods.method import Fitted, Method, Model
 from subadjacent.runtime import Runtime
@@ -36,18 +38,43 @@ class Learned(NamedTuple):
 
 def learn(method: Method, series: Sequence[TrainSeries], run: Runtime) -> Learned:
     """What a method makes of series without their faults; scores are of the rows as they came."""
-    learned = [set_aside(one) for one in series]
+    known = [known_rows(one) for one in series]
+    seen = [only(one, rows) for one, rows in zip(series, known, strict=True)]
+    learned = [set_aside(one) for one in seen]
     fitted = method.fit([part.series for part in learned], run)
     scores = []
-    for one, (_, faults), own in zip(series, learned, fitted.scores, strict=True):
-        if faults is None:
-            scores.append(own)
-        else:
-            _warn(one, faults)
-            faulty = np.asarray(faults.any(axis=1))
-            scores.append(_as_they_came(one, faulty, own, fitted.models.of(one.entity)))
+    for one, rows, came, (_, faults), own in zip(
+        series, known, seen, learned, fitted.scores, strict=True
+    ):
+        model, found = fitted.models.of(one.entity), own
+        if one.missing is not None:
+            _warn_of_missing(one, one.missing, left_out=rows is not None)
+        if faults is not None:
+            _warn(one, faults if rows is None else _spread(faults, rows))
+            found = _as_they_came(came, np.asarray(faults.any(axis=1)), own, model)
+        scores.append(found if rows is None else _with_missing(one, rows, found, model))
     habits = learn_all_habits([part.series for part in learned])
     return Learned(fitted._replace(scores=scores), habits)
+
+
+def _spread(found: NDArray[np.bool_], rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """What was found in some rows, among all; nothing in the others."""
+    spread = np.zeros((len(rows), found.shape[1]), dtype=bool)
+    spread[rows] = found
+    return spread
+
+
+def _with_missing(
+    series: TrainSeries, known: NDArray[np.bool_], scores: NDArray[np.float64], model: Model
+) -> NDArray[np.float64]:
+    """Scores of all rows, given those of the known ones."""
+    found = np.empty(len(series))
+    found[known] = scores
+    filled = stand_in(series, model.typical_values).values
+    for start, stop in series.parts:
+        if not known[start]:
+            found[start:stop] = model.assess(filled[start:stop]).score
+    return found
 
 
 def _as_they_came(
@@ -77,12 +104,25 @@ def _reached(rows: NDArray[np.int64], length: int, reach: Reach) -> NDArray[np.b
     return np.asarray(np.cumsum(changes[:-1]) > 0)
 
 
+def _warn_of_missing(series: TrainSeries, missing: NDArray[np.bool_], *, left_out: bool) -> None:
+    """Say how many values were missing for long, and whether their rows were learned from."""
+    worst, rows, others = _most(missing)
+    log.warning(
+        "%d of %d values of %r%s%s are missing in gaps longer than fill_limit, the first of them "
+        "at %s: these rows are alarms, and %s",
+        len(rows),
+        len(missing),
+        series.channels[worst],
+        f" of {series.entity}" if series.entity is not None else "",
+        others,
+        series.label(int(rows[0])),
+        "not learned from" if left_out else "too many to leave out: learned from with gaps filled",
+    )
+
+
 def _warn(series: TrainSeries, faults: NDArray[np.bool_]) -> None:
     """Say which values were not learned from: those of one channel, and how many more have some."""
-    channels = np.flatnonzero(faults.any(axis=0))
-    worst = int(channels[faults[:, channels].sum(axis=0).argmax()])
-    rows = np.flatnonzero(faults[:, worst])
-    others = len(channels) - 1
+    worst, rows, others = _most(faults)
     log.warning(
         "%d of %d values of %r%s%s lie far from all others, the first of them %s at %s: they are "
         "taken for faults and not learned from",
@@ -90,7 +130,15 @@ def _warn(series: TrainSeries, faults: NDArray[np.bool_]) -> None:
         len(faults),
         series.channels[worst],
         f" of {series.entity}" if series.entity is not None else "",
-        f", and some of {others} more channel{'s' if others > 1 else ''}," if others else "",
+        others,
         series.values[rows[0], worst],
         series.label(int(rows[0])),
     )
+
+
+def _most(found: NDArray[np.bool_]) -> tuple[int, NDArray[np.intp], str]:
+    """The channel that has most of what was found, in which rows, and how many more have some."""
+    counts = found.sum(axis=0)
+    worst, others = int(counts.argmax()), int((counts > 0).sum()) - 1
+    more = f", and some of {others} more channel{'s' if others > 1 else ''}," if others else ""
+    return worst, np.flatnonzero(found[:, worst]), more

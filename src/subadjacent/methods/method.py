@@ -42,6 +42,11 @@ class Model(ABC):
     def reach(self) -> Reach:
         """The rows around a row that its score depends on."""
 
+    @property
+    @abstractmethod
+    def typical_values(self) -> Array:
+        """What each channel was like in training, (C,): stands in for values missing for long."""
+
     @abstractmethod
     def assess(self, rows: Array) -> Evidence:
         """Judge the rows of one unbroken stretch, (T, C), given in the data's own units."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.scaling import EntityScalers, Scaler, fit_scalers
 from subadjacent.data.series import TrainSeries
-from subadjacent.errors import require_number, require_whole
+from subadjacent.errors import FARTHEST, require_number, require_whole
 from subadjacent.methods.method import Fitted, Method, Model, State, require_array
 from subadjacent.runtime import Runtime
 from subadjacent.scoring.evidence import ERROR_FLOOR, Array, Evidence, Reach
@@ -87,6 +87,11 @@ class ResidualModel(Model):
         before, after, every = self.predictor.reach
         return Reach(before + self.smoothing - 1, after, every)
 
+    @property
+    def typical_values(self) -> Array:
+        """The mean of each channel in training."""
+        return self.scaler.center
+
     def assess(self, rows: Array) -> Evidence:
         """Judge the rows of one unbroken stretch."""
         scaled = standardised(rows, self.scaler, self.predictor.window)
@@ -138,7 +143,7 @@ class ResidualMethod(Method):
     clip: float = 10.0
 
     def __post_init__(self) -> None:
-        require_whole("smoothing", self.smoothing, least=1)
+        require_whole("smoothing", self.smoothing, least=1, most=FARTHEST)
         require_number("clip", self.clip, above=0)
 
     @abstractmethod
@@ -189,7 +194,7 @@ class ResidualMethod(Method):
         require_array("usual_squares", arrays["usual_squares"], (channels,), least=0)
         require_number("clip", facts["clip"], above=0)
         require_number("usual_error", facts["usual_error"])
-        require_whole("smoothing", facts["smoothing"], least=1)
+        require_whole("smoothing", facts["smoothing"], least=1, most=FARTHEST)
         return ResidualModel(
             Scaler(arrays["center"], arrays["deviation"], float(facts["clip"])),
             self._restore(state, channels),

@@ -5,12 +5,20 @@ Shapes: B windows, N points in a window, C channels, H heads.
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 import torch
 from torch import Tensor, nn
+
+from subadjacent.errors import InputError
+
+# a forked process has none of torch's threads, which torch would wait for: it works alone
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))
 
 
 class WindowEvidence(NamedTuple):
@@ -98,3 +106,39 @@ class Attentive(Protocol):
 
     def attention(self, windows: Tensor) -> Tensor:
         """The attention matrices of every layer, (layers, B, H, N, N) [query, key]."""
+
+
+def restore_weights(
+    kind: type[Network], config: NetworkConfig, weights: Mapping[str, Tensor]
+) -> Network:
+    """A network of a class with saved weights; refuses settings that they are not the weights of.
+
+    They are compared before anything is allocated: settings may ask for any size, weights are
+    there.
+    """
+    # each layer has weights of its own, and each unit of a width; a width is asked for by numbers
+    # that are computed and not saved as well
+    most = {"layers": len(weights)}
+    count = sum(one.numel() for one in weights.values())
+    for name in config.__dataclass_fields__:
+        value, limit = getattr(config, name), most.get(name, count)
+        if isinstance(value, int) and value > limit:
+            raise InputError(
+                f"{name} must be that of {count:,} weights in {len(weights)} arrays; got {value:,}"
+            )
+    with torch.device("meta"):
+        needed = {name: tuple(one.shape) for name, one in kind(config).state_dict().items()}
+    # a number was saved as an array of one
+    there = {
+        name: () if needed.get(name) == () and one.shape == (1,) else tuple(one.shape)
+        for name, one in weights.items()
+    }
+    if needed != there:
+        name = min(one for one in needed.keys() | there.keys() if needed.get(one) != there.get(one))
+        raise InputError(
+            f"weights must be those of the network's settings; {name} must have shape "
+            f"{needed.get(name, 'none')}, got {there.get(name, 'none')}"
+        )
+    network = kind.seeded(config, 0)
+    network.load_state_dict(weights)
+    return network

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
+from subadjacent.durable import whole_file
 from subadjacent.errors import InputError
 from subadjacent.report import model_facts
 from subadjacent.report.downsample import min_max, step_for
@@ -279,12 +279,8 @@ def _model_figures(
 
 def _save(figure: Figure, path: Path) -> None:
     """Write an image; it appears under its name only once it is whole."""
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
+    with whole_file(path) as unfinished:
         figure.savefig(unfinished, dpi=150, format="png")
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _runs(marks: Any) -> list[tuple[int, int]]:

@@ -64,17 +64,18 @@ def fit_companions(
     The rows are cut into contiguous folds; what is left of a fold's rows is by relations learned
     from the others'.
     """
-    rows = np.concatenate([part[where] for part, where in zip(parts, judged, strict=True)])
+    # not copied where all are judged
+    some = [part if where.all() else part[where] for part, where in zip(parts, judged, strict=True)]
+    rows = np.concatenate(some) if len(some) > 1 else some[0]
     sums = FoldSums([rows])
     trial = _choose_shrinkage(sums)
-    left = np.zeros(rows.shape, dtype=np.float32)
+    # all stretches in one array, which is filled fold by fold
+    left = np.zeros((sum(map(len, parts)), parts[0].shape[1]), dtype=np.float32)
+    places = np.flatnonzero(np.concatenate(judged))
     for companions, (first, last) in zip(trial.companions, sums.bounds, strict=True):
-        left[first:last] = companions.unexplained(rows[first:last])
-    ends = np.cumsum([int(where.sum()) for where in judged])[:-1]
-    unseen = [np.zeros(part.shape, dtype=np.float32) for part in parts]
-    for target, where, values in zip(unseen, judged, np.split(left, ends), strict=True):
-        target[where] = values
-    return CompanionsFit(_solve(sums.everything, trial.times), unseen)
+        left[places[first:last]] = companions.unexplained(rows[first:last])
+    ends = np.cumsum([len(part) for part in parts])[:-1]
+    return CompanionsFit(_solve(sums.everything, trial.times), np.split(left, ends))
 
 
 class _Trial(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.errors import require_whole
+from subadjacent.errors import FARTHEST, require_whole
 
 
 class Side(NamedTuple):
@@ -37,10 +37,10 @@ class Neighbours:
 
     def __post_init__(self) -> None:
         # nearer than 1 is the row itself, which would explain itself
-        require_whole("near", self.near, least=1)
-        require_whole("behind", self.behind, least=0)
-        require_whole("ahead", self.ahead, least=0)
-        require_whole("step", self.step, least=1)
+        require_whole("near", self.near, least=1, most=FARTHEST)
+        require_whole("behind", self.behind, least=0, most=FARTHEST)
+        require_whole("ahead", self.ahead, least=0, most=FARTHEST)
+        require_whole("step", self.step, least=1, most=FARTHEST)
 
     @property
     def sides(self) -> tuple[Side, ...]:

@@ -129,12 +129,12 @@ def fit_sides(
     squares = np.array([fit.mean_squares for fit in fits])
     gains = np.sqrt((squares[:1] + LEAST) / (squares + LEAST))
     ridge = StretchRidge(tuple(fit.model for fit in fits), gains)
-    unseen = []
-    for number, part in enumerate(parts):
-        residuals = np.zeros_like(part)
-        for fit, gain, mine in zip(fits, gains, ridge.shares(len(part)), strict=True):
+    # into the residuals of the first model, whose gain is 1
+    unseen = fits[0].unseen
+    for number, residuals in enumerate(unseen):
+        others = list(zip(fits, gains, ridge.shares(len(residuals)), strict=True))[1:]
+        for fit, gain, mine in others:
             residuals[mine] = fit.unseen[number][mine] * gain
-        unseen.append(residuals)
     return SidesFit(ridge, unseen)
 
 

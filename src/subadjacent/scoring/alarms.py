@@ -15,7 +15,7 @@ from subadjacent.scoring.causes import Cause, Explainer
 from subadjacent.scoring.decision import Judgement
 from subadjacent.scoring.evidence import Evidence
 from subadjacent.scoring.habits import Habits
-from subadjacent.scoring.kinds import UNUSUAL
+from subadjacent.scoring.kinds import MISSING, STUCK, UNUSUAL
 from subadjacent.scoring.sentences import also, saw
 
 # rows within which the same thing again is the same finding. With half of it a burst that comes
@@ -75,9 +75,15 @@ class Alarm:
         """What happened, for people: the same in every output."""
         told = self.causes[0].sentence if self.causes else saw(self.view)
         often = f"{self.times:,} times: " if self.times > 1 else ""
-        score = self.causes[0].score if self.causes else 0.0
-        others = [cause.channel for cause in self.causes[1:] if cause.score >= TOO * score]
+        others = [cause.channel for cause in self.causes[1:] if _too(cause, self.causes[0])]
         return often + told + also(others)
+
+
+def _too(cause: Cause, first: Cause) -> bool:
+    """Whether a channel departed as well as the first one."""
+    if first.kind in (MISSING, STUCK):
+        return cause.kind == first.kind
+    return cause.score >= TOO * first.score and (cause.kind != UNUSUAL or first.kind == UNUSUAL)
 
 
 def describe(

@@ -5,6 +5,7 @@ Shapes: T rows of a series, C channels.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,12 +17,23 @@ from subadjacent.data.scaling import chunks
 from subadjacent.data.series import TrainSeries
 from subadjacent.scoring.evidence import Evidence
 from subadjacent.scoring.habits import Habits, Usual
-from subadjacent.scoring.kinds import BESIDE, PARTED, UNUSUAL, ChannelEvent, Departure, depart
+from subadjacent.scoring.kinds import (
+    BESIDE,
+    MISSING,
+    PARTED,
+    UNUSUAL,
+    ChannelEvent,
+    Departure,
+    depart,
+)
 from subadjacent.scoring.sentences import lasting, sentence
+from subadjacent.scoring.silence import silent
 
 # a channel that departed so many rows before the one that departed most, and this share as much, is
 # the cause: what goes wrong reaches others later
 EARLIER, SHARE = 20, 0.5
+# share of an alarm's rows in which a channel says nothing, by which that is the cause
+SILENT = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +67,15 @@ class Explainer:
         The rows, what was found in them, and what their channels did in training.
     left_out
         Rows that are not usual, (T,): those of alarms, and beside them.
+    silent
+        Values that are missing for long or stuck, (T, C), if there are any.
     """
 
     series: TrainSeries
     evidence: Evidence
     habits: Habits
     left_out: NDArray[np.bool_]
+    silent: NDArray[np.bool_] | None = None
 
     @classmethod
     def of(
@@ -71,7 +86,8 @@ class Explainer:
         anomalous: NDArray[np.bool_],
     ) -> Explainer:
         """Rows beside those of alarms may belong to them: nor are they usual."""
-        return cls(series, evidence, habits, _with_rows_beside(anomalous))
+        unusual = _with_rows_beside(anomalous)
+        return cls(series, evidence, habits, unusual, silent(series, habits))
 
     def usual(self, channel: int) -> Usual:
         """What is usual of a channel at every row."""
@@ -95,26 +111,36 @@ class Explainer:
         """The ``most`` channels that explain the events of an alarm best."""
         rows = np.concatenate([np.arange(*event) for event in events])
         means = self.evidence.by_channel[rows].mean(axis=0)
-        order = np.argsort(-means, kind="stable")[:most].tolist()
+        # what says nothing scores nothing, and is the cause none the less
+        share = np.zeros(len(means)) if self.silent is None else self.silent[rows].mean(axis=0)
+        order = np.lexsort((-means, -np.where(share > SILENT, share, 0)))[:most].tolist()
         found = {channel: self._departure(channel, events, for_good=for_good) for channel in order}
-        order = _earliest_first(order, means, found)
+        if share[order[:1]].sum() <= SILENT:
+            order = _earliest_first(order, means, found)
         return tuple(self._cause(channel, found[channel], means, view) for channel in order)
 
     def _departure(
         self, channel: int, events: Sequence[tuple[int, int]], *, for_good: bool
     ) -> Departure:
         """What a channel did in the event in which it departed most; rows are the series' own."""
-        by_channel = self.evidence.by_channel
-        first, last = max(events, key=lambda event: float(by_channel[slice(*event), channel].sum()))
-        start, stop = next(bounds for bounds in self.series.stretches if first < bounds[1])
+        series = self.series
+
+        def departed(event: tuple[int, int]) -> tuple[int, float]:
+            rows = slice(*event)
+            said_nothing = 0 if self.silent is None else int(self.silent[rows, channel].sum())
+            return said_nothing, float(self.evidence.by_channel[rows, channel].sum())
+
+        first, last = max(events, key=departed)
+        start, stop = next(bounds for bounds in series.stretches if first < bounds[1])
 
         def event_of(number: int) -> ChannelEvent:
             return ChannelEvent(
-                self.series.values[start:stop, number],
+                series.values[start:stop, number],
                 self.left_out[start:stop],
                 self.habits.of(number),
                 first - start,
                 min(last, stop) - start,
+                None if series.missing is None else series.missing[start:stop, number],
                 for_good=for_good,
             )
 
@@ -127,7 +153,7 @@ class Explainer:
     ) -> Cause:
         series, habit = self.series, self.habits.of(channel)
         partner = series.channels[int(habit.partner)] if found.kind == PARTED else None
-        seen = float(series.values[found.row, channel])
+        seen = float(series.values[found.row, channel]) if found.kind != MISSING else math.nan
         return Cause(
             channel=series.channels[channel],
             score=float(means[channel]),

@@ -2,7 +2,9 @@
 
 One principle for all data: a row is anomalous if it stands out from what training rows did and from
 what the series did lately. How far it must stand out is said by a threshold that was set in
-fitting or, by default, by what the stretch itself shows in hindsight (``false_alarms``).
+fitting or, by default, by what the stretch itself shows in hindsight (``false_alarms``). A row in
+which a channel says nothing (``silence``) is anomalous whatever its score, and tells nothing of
+others.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from subadjacent.data.entities import PerEntity
+from subadjacent.data.series import cut
 from subadjacent.scoring.events import core_of, join, rows_of
 from subadjacent.scoring.false_alarms import level_of_one, lowest_level
 from subadjacent.scoring.lately import Lately, follow
@@ -30,6 +33,10 @@ TINY = 1e-12
 GAP = 10
 # a model that calls so many rows of a series unlike its training does not fit it
 MISFIT = 0.3
+# what a row with a silent channel is at least, as a normalised score: as far beyond the threshold
+# as that is from a typical row. Less would rank it below the weakest findings, for its score says
+# nothing; more, above departures that were measured
+SILENT = 2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +51,7 @@ class Judgement:
         Rows above it are anomalous, (T,): one level, and how far the series has moved since.
     normalized
         The scores on a scale that is the same for every model and entity: 1 is the threshold, 0 is
-        what is typical lately.
+        what is typical lately. At least 2 where a channel is silent.
     anomalous
         Which rows belong to an event.
     lately
@@ -103,6 +110,7 @@ class Decision:
         scores: NDArray[Any],
         entity: str | None = None,
         stretches: Sequence[tuple[int, int]] | None = None,
+        silent: NDArray[np.bool_] | None = None,
         *,
         blur: int = 0,
         hindsight: bool = True,
@@ -117,6 +125,8 @@ class Decision:
             Whose they are.
         stretches
             Bounds of unbroken stretches; all rows are one if not given.
+        silent
+            Rows in which a channel is missing for long or stuck, (T,); none if not given.
         blur
             Rows by which averaging spreads an event to either side; they are left out.
         hindsight
@@ -124,26 +134,30 @@ class Decision:
         """
         scores = np.asarray(scores, dtype=np.float64)
         bounds = [(0, len(scores))] if stretches is None else stretches
+        parts = cut(bounds, silent)
+        known = np.ones(len(scores), dtype=bool) if silent is None else ~silent
         normal = self.normal.of(entity)
         lately = Lately.unmoved(len(scores))
         if self.adapt_after is not None:
-            lately = follow(scores, normal, self.adapt_after)
+            lately = _follow_known(scores, known, normal, self.adapt_after)
         above_usual = scores - lately.shift
         # where the model does not fit, rows tell nothing of how many alarms are false
-        level = self._level(above_usual[~lately.moved], normal, hindsight=hindsight)
+        level = self._level(above_usual[known & ~lately.moved], normal, hindsight=hindsight)
         anomalous = above_usual > level
         if blur and anomalous.any():
-            anomalous = core_of(anomalous, above_usual, blur, bounds)
+            anomalous = core_of(anomalous, above_usual, blur, parts)
         # rows between runs would be more than the share that was asked for
         gap = GAP if hindsight and not isinstance(self.rule, Quantile) else 0
-        anomalous = rows_of(join(anomalous, gap, 1, bounds), len(scores))
+        anomalous = rows_of(join(anomalous | ~known, gap, 1, bounds), len(scores))
+        normalized = _normalized(above_usual, level, normal)
+        normalized[~known] = np.maximum(normalized[~known], SILENT)
         return Judgement(
             scores,
             level + lately.shift,
-            _normalized(above_usual, level, normal),
+            normalized,
             anomalous,
             lately,
-            _fits(scores, max(level, normal.high), blur, bounds),
+            _fits(scores, known, max(level, normal.high), blur, parts),
             bounds,
             gap,
         )
@@ -159,14 +173,30 @@ class Decision:
         return level_of_one(normal.rows, normal, pooled, share)
 
 
+def _follow_known(
+    scores: NDArray[np.float64], known: NDArray[np.bool_], normal: NormalScores, after: int
+) -> Lately:
+    """Follow the scores of known rows; over the others, the series stays where it was."""
+    if not known.any():
+        return Lately.unmoved(len(scores))
+    found = follow(scores[known], normal, after)
+    # before the first known row nothing has moved, and neither it has by then
+    last = np.maximum(np.cumsum(known) - 1, 0)
+    return Lately(found.shift[last], found.moved[last])
+
+
 def _fits(
-    scores: NDArray[np.float64], level: float, blur: int, stretches: Sequence[tuple[int, int]]
+    scores: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    level: float,
+    blur: int,
+    parts: Sequence[tuple[int, int]],
 ) -> bool:
     """Whether few rows are unlike training; those that an average spreads an event to aside."""
     unlike = scores > level
     if blur and unlike.any():
-        unlike = core_of(unlike, scores, blur, stretches)
-    return not len(scores) or bool(unlike.mean() <= MISFIT)
+        unlike = core_of(unlike, scores, blur, parts)
+    return not known.any() or bool(unlike[known].mean() <= MISFIT)
 
 
 def _normalized(

@@ -5,10 +5,9 @@ Shapes: T rows of a stretch, C channels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
@@ -45,17 +44,3 @@ class Evidence(NamedTuple):
     expected: Array | None  # (T, C)
     traces: Mapping[str, Array]
     views: tuple[str, ...] = ()
-
-
-def joined(parts: Sequence[Evidence]) -> Evidence:
-    """The evidence of consecutive stretches, as one."""
-    if len(parts) == 1:
-        return parts[0]
-    expected = [part.expected for part in parts if part.expected is not None]
-    return Evidence(
-        np.concatenate([part.score for part in parts]),
-        np.concatenate([part.by_channel for part in parts]),
-        np.concatenate(expected) if len(expected) == len(parts) else None,
-        {name: np.concatenate([part.traces[name] for part in parts]) for name in parts[0].traces},
-        parts[0].views,
-    )

@@ -70,11 +70,11 @@ def level_before(column: Column, left_out: Left, rows: slice) -> Rows:
         known = earlier[~np.isnan(earlier)]
         levels[0] = known[-1] if len(known) else np.nan
     # a block without usual rows takes the level of the one before it, or else of the one after
-    known = np.flatnonzero(~np.isnan(levels))
-    if not len(known):
+    usable = np.flatnonzero(~np.isnan(levels))
+    if not len(usable):
         return np.full(rows.stop - rows.start, np.nan)
-    latest = np.searchsorted(known, np.arange(len(levels)), side="right") - 1
-    levels = levels[known[np.maximum(latest, 0)]]
+    latest = np.searchsorted(usable, np.arange(len(levels)), side="right") - 1
+    levels = levels[usable[np.maximum(latest, 0)]]
     offsets = np.arange(NEAREST_BLOCK, FARTHEST_BLOCK + 1)
     before = np.arange(len(levels)) - offsets[:, None]
     level = np.median(levels[np.maximum(before, 0)], axis=0)

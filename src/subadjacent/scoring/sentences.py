@@ -17,6 +17,7 @@ from subadjacent.scoring.kinds import (
     SPIKE,
     STUCK,
 )
+from subadjacent.showing import on_one_line
 
 # beyond these a number is easier to read with a power of ten
 SMALLEST_STEP, LARGEST = 1e-6, 1e12
@@ -96,7 +97,8 @@ def sentence(
     told = f"{channel} {said.format(seen=value, partner=other)}"
     if low <= seen <= high:
         return told
-    usual = f"{told}, usually {number(low, step)} to {number(high, step)}"
+    bounds = dict.fromkeys((number(low, step), number(high, step)))
+    usual = f"{told}, usually {' to '.join(bounds)}"
     if kind == PARTED:
         return f"{usual} when {other} is as it was"
     return f"{usual} at this time" if at_this_time else usual
@@ -142,11 +144,6 @@ def _power(value: float, digits: int) -> float:
     if value == 0 or not math.isfinite(value):
         return 1.0
     return float(10.0 ** (math.floor(math.log10(abs(value))) + 1 - digits))
-
-
-def on_one_line(name: str) -> str:
-    """A name may run over several lines of its file, but not of a sentence."""
-    return " ".join(name.split())
 
 
 def count_of(rows: int) -> str:

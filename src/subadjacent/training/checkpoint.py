@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from subadjacent.data.windows import Windows
+from subadjacent.durable import claim, whole_file
 from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
 from subadjacent.training.history import Epoch
 from subadjacent.training.step import Optimizers, parameters_of
@@ -49,7 +49,14 @@ def save_checkpoint(
     state: TrainingState,
     fingerprint: str,
 ) -> None:
-    """Write everything to ``path``; whoever looks sees the old file or the new one, whole."""
+    """Write everything to ``path``; whoever looks sees the old file or the new one, whole.
+
+    Raises
+    ------
+    OSError
+        When it cannot be written, as on a full disk; the old file is still there.
+    """
+    from safetensors import SafetensorError
     from safetensors.torch import save_file
 
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
@@ -64,14 +71,13 @@ def save_checkpoint(
         "history": [asdict(epoch) for epoch in state.history],
     }
     text = json.dumps(facts)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = _unfinished(path)
-    try:
-        whole = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
-        save_file(whole, unfinished, metadata={"facts": text, "sha256": digest(text, whole)})
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    whole = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+    with whole_file(path) as unfinished:
+        try:
+            save_file(whole, unfinished, metadata={"facts": text, "sha256": digest(text, whole)})
+        except SafetensorError as error:
+            # what the system says, as this library tells it
+            raise OSError(str(error).rpartition("rror: ")[2]) from error
 
 
 def load_checkpoint(
@@ -126,11 +132,10 @@ def has_checkpoint(path: Path) -> bool:
 
 def require_writable(path: Path) -> None:
     """Refuse, before anything is trained, a path that no checkpoint can be written to."""
-    unfinished = _unfinished(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.touch()
-        unfinished.unlink()
+        with claim(path, folder=False):
+            pass
     except OSError as error:
         raise _not_writable(path, error) from error
 
@@ -213,10 +218,6 @@ def _check_shapes(prefix: str, found: dict[str, Tensor], expected: dict[str, Ten
         here, there = (tuple(one[name].shape) if name in one else None for one in (found, expected))
         if here != there:
             raise InputError(f"{prefix}{name} must have shape {there}; got {here}")
-
-
-def _unfinished(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}")
 
 
 def _not_writable(path: Path, reason: object) -> InputError:

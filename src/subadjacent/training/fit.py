@@ -48,7 +48,8 @@ def fit_network(
     """Train ``model`` in place, leave it with its best weights, and return the epochs.
 
     With ``checkpoint``, the state is written there after every epoch, and a run that finds
-    such a file goes on from it; the result is that of an unbroken run. Without epochs, the
+    such a file goes on from it; the result is that of an unbroken run. If it cannot be written,
+    as on a full disk, one warning says so and training goes on. Without epochs, the
     network keeps the weights it came with. ``compiled`` says whether to fuse the layers'
     kernels, on a GPU; None does so where training is long enough to pay for it.
     """
@@ -83,6 +84,7 @@ def fit_network(
         watch=watch,
         clock=clock,
     )
+    warned = False
     while not state.finished and (not state.history or clock() < deadline):
         epoch = next(remaining, None)
         if epoch is None:
@@ -93,7 +95,18 @@ def fit_network(
             state.best = {name: value.clone() for name, value in model.state_dict().items()}
         # an epoch cut short by the budget cannot be gone on with; the next run repeats it whole
         if checkpoint is not None and epoch.complete:
-            save_checkpoint(checkpoint, model, optimizers, state, made_for)
+            try:
+                save_checkpoint(checkpoint, model, optimizers, state, made_for)
+            except OSError as error:
+                # a full disk may have room again after the next epoch, and the result needs none
+                if not warned:
+                    log.warning(
+                        "the checkpoint %s cannot be written (%s): training goes on, and would "
+                        "go on from an earlier epoch if it were interrupted",
+                        checkpoint,
+                        error.strerror or error,
+                    )
+                warned = True
     if state.history and not state.best:
         raise SubadjacentError(
             f"training diverged: no epoch gave a finite validation error with "

@@ -7,10 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from subadjacent.runtime import Watch, ignore
-from subadjacent.workflow.fit import TrainingRows
+from subadjacent.workflow.fit import TrainingRows, rows_to_fit_on
 from subadjacent.workflow.report import Fitted, build_page, draw_figures, warn_of_misfits
 from subadjacent.workflow.tables import JudgedScores, alarm_table, keys_of, scores_table
-from subadjacent.workflow.writing import save_model, write_table, write_text
+from subadjacent.workflow.writing import (
+    check_output_place,
+    save_model,
+    whole_output,
+    write_table,
+    write_text,
+)
 
 if TYPE_CHECKING:
     from subadjacent.data.files import Columns, FileRows, Rows
@@ -49,7 +55,8 @@ def detect(
     rows
         From ``open_files``.
     folder
-        Gets ``model``, ``scores.csv``, ``alarms.csv`` and ``report.html``.
+        Gets ``model``, ``scores.csv``, ``alarms.csv`` and ``report.html``. Those of an older run
+        are replaced in one step, once all are there.
     title
         Of the report.
     training
@@ -59,10 +66,10 @@ def detect(
     watch
         Called as work goes on.
     """
+    check_output_place(folder)
     part = rows.whole()
     fitted = training.of(part.frame)
-    detector.fit(part.frame.filter(fitted), watch=watch)
-    save_model(detector, folder / "model")
+    detector.fit(rows_to_fit_on(part.frame, fitted), watch=watch)
     return write_findings(
         detector,
         part,
@@ -72,6 +79,7 @@ def detect(
         fitted=fitted.to_numpy(),
         notes=rows.notes,
         png=png,
+        save=True,
         watch=watch,
     )
 
@@ -86,9 +94,13 @@ def write_findings(
     fitted: Fitted = None,
     notes: Sequence[str] = (),
     png: bool = False,
+    save: bool = False,
     watch: Watch = ignore,
 ) -> Findings:
-    """Assess rows once with a fitted detector; write scores, alarms and report to a folder."""
+    """Assess rows once with a fitted detector; write scores, alarms and report to a folder.
+
+    ``save`` adds the model.
+    """
     assessment = detector.assess(part.frame, watch=watch)
     warn_of_misfits(assessment.misfits)
     alarms = assessment.alarms()
@@ -97,10 +109,14 @@ def write_findings(
     page = build_page(
         detector, assessment, part, alarms, title=title, notes=notes, fitted=fitted, watch=watch
     )
-    files = [folder / name for name in ("scores.csv", "alarms.csv", "report.html")]
-    write_table(table, files[0])
-    write_table(alarm_table(alarms), files[1])
-    write_text(page, files[2])
-    if png:
-        files += draw_figures(detector, assessment, alarms, folder, fitted=fitted, watch=watch)
-    return Findings(alarms, len(part), tuple(files), tuple(assessment.misfits))
+    with whole_output(folder) as draft:
+        if save:
+            save_model(detector, draft / "model")
+        files = [draft / name for name in ("scores.csv", "alarms.csv", "report.html")]
+        write_table(table, files[0])
+        write_table(alarm_table(alarms), files[1])
+        write_text(page, files[2])
+        if png:
+            files += draw_figures(detector, assessment, alarms, draft, fitted=fitted, watch=watch)
+    written = tuple(folder / file.name for file in files)
+    return Findings(alarms, len(part), written, tuple(assessment.misfits))

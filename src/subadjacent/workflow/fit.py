@@ -76,9 +76,15 @@ def _number(until: str, rule: str) -> float:
         raise InputError.of("until", rule, f"got {until!r}") from error
 
 
+def rows_to_fit_on(frame: pl.DataFrame, training: pl.Series) -> pl.DataFrame:
+    """Those that ``TrainingRows.of`` chose; not copied where they are the first ones."""
+    count = int(training.sum())
+    return frame.head(count) if training[:count].all() else frame.filter(training)
+
+
 def fit(detector: BaseDetector, rows: Rows, training: TrainingRows, watch: Watch = ignore) -> int:
     """Fit a detector on some rows of files; how many they were."""
     frame = rows.whole().frame
-    frame = frame.filter(training.of(frame))
+    frame = rows_to_fit_on(frame, training.of(frame))
     detector.fit(frame, watch=watch)
     return len(frame)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from subadjacent.data.files import ENTITY
 from subadjacent.detectors.piecewise import PiecewiseScorer, reach_of
 from subadjacent.runtime import Progress, Watch, ignore
+from subadjacent.showing import listed
 from subadjacent.workflow.report import warn_of_misfits
 from subadjacent.workflow.tables import JudgedScores, keys_of, scores_table
 
@@ -69,8 +70,7 @@ def _score_in_parts(detector: BaseDetector, reach: Reach, rows: Rows, watch: Wat
     fits = _score_short(detector, short, judged)
     for name, entity in entities.items():
         if name not in short:
-            scores, stretches = entity.finish()
-            judgement = detector.judge(scores, name, stretches)
+            judgement = entity.judge(detector, name)
             _put(judged, entity.places, judgement)
             fits[name] = judgement.fits
     warn_of_misfits([name for name in entities if not fits[name]])
@@ -112,12 +112,14 @@ class _EntityScores:
         if sum(map(len, self._waiting)) >= LEAST:
             self._pass_on()
 
-    def finish(self) -> tuple[NDArray[Any], list[tuple[int, int]]]:
-        """The scores of all its rows, and the bounds of its unbroken stretches."""
+    def judge(self, detector: BaseDetector, name: str | None) -> Judgement:
+        """Score the rows that are left, and decide on all."""
         if self._waiting:
             self._pass_on()
-        scores = np.concatenate([*self._scores, self._scorer.finish()])
-        return scores, list(pairwise([*self._scorer.starts, len(scores)]))
+        scorer = self._scorer
+        scores = np.concatenate([*self._scores, scorer.finish()])
+        stretches = list(pairwise([*scorer.starts, len(scores)]))
+        return detector.judge(scores, name, stretches, scorer.silent)
 
     def _pass_on(self) -> None:
         self._scores.append(self._scorer.push(self.waiting))
@@ -179,7 +181,9 @@ def _by_entity(
 
 
 def _warn_of_strangers(detector: BaseDetector, entities: dict[str | None, Any]) -> None:
-    unknown = sorted(name for name in entities if name and name not in detector.entities_)
+    unknown = sorted({name for name in entities if name}.difference(detector.entities_))
     if detector.entities_ and len(unknown) > 1:
         # each is assessed by itself, and only the first was named on the way
-        log.warning("%d entities in all were not seen in fitting: %s", len(unknown), unknown)
+        log.warning(
+            "%d entities in all were not seen in fitting: %s", len(unknown), listed(unknown)
+        )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-import secrets
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from subadjacent import durable
 from subadjacent.errors import InputError, SubadjacentError
+from subadjacent.exchange import check_replaceable, whole_folder
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,58 +19,77 @@ if TYPE_CHECKING:
     from subadjacent.detectors.base import BaseDetector
 
 TABLE_SUFFIXES = (".csv", ".parquet")
+OUTPUT = ("model", "scores.csv", "alarms.csv", "report.html")
+"""What ``detect`` writes, beside figures."""
+FIGURE = re.compile(r"(series(-\d+-[\w.-]*)?|attention|training)\.png")
+"""Names of the figures that ``report.figures`` draws."""
+PROBE = 4096
+"""Bytes to try a disk with: one block of most file systems."""
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """A name to write to; the file appears under its own name only once it is whole."""
-    # a link is followed, so that what it points to is written and the link stays
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        raise InputError(f"{path} must be an ordinary file to be written; it is something else")
-    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        yield unfinished
-        # on disk before it gets its name: a crash must not leave an empty file under it
-        with unfinished.open("rb") as stream:
-            os.fsync(stream.fileno())
-        unfinished.replace(target)
+        with durable.whole_file(path) as unfinished:
+            yield unfinished
     except OSError as error:
         raise _unwritable(path, error) from error
-    finally:
-        with suppress(OSError):
-            unfinished.unlink(missing_ok=True)
 
 
 @contextmanager
-def filled_folder(folder: Path) -> Iterator[None]:
-    """A folder to write to, made before any work is done for it; gone if the work fails."""
-    existed = folder.exists()
-    if existed and not folder.is_dir():
-        raise InputError(f"{folder} must be a folder; it is a file: name another folder")
+def whole_output(folder: Path) -> Iterator[Path]:
+    """A folder to fill; it takes the place of an older one of ours in one step, once it is full."""
+    check_output_place(folder)
+    draft = folder
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        with whole_folder(folder, is_output) as draft:
+            yield draft
     except OSError as error:
-        raise InputError(f"{folder} cannot be made: {error.strerror}") from error
-    try:
-        yield
-    except BaseException:
-        if not existed:
-            # only where it is empty
-            with suppress(OSError):
-                folder.rmdir()
-        raise
+        if isinstance(error, SubadjacentError):
+            raise
+        raise _unwritable(folder, error) from error
+    except InputError as error:
+        # a file in it is named as it would have been called in the end
+        raise InputError(str(error).replace(str(draft), str(folder))) from error
+
+
+def is_output(name: str) -> bool:
+    """Whether a file or folder goes by a name that ``detect`` gives."""
+    from subadjacent.detectors.folder import FILES
+
+    return name in OUTPUT or name in FILES or FIGURE.fullmatch(name) is not None
+
+
+def check_output_place(folder: Path) -> None:
+    """Refuse a folder that cannot be replaced, or holds more than was written by ``detect``."""
+    from subadjacent.detectors.folder import check_place
+
+    if folder.exists():
+        if not folder.is_dir():
+            raise InputError(f"{folder} must be a folder; it is a file: name another folder")
+        names = (file.name for file in folder.iterdir())
+        others = sorted(name for name in names if not name.startswith(".") and not is_output(name))
+        if others:
+            raise InputError(
+                f"{folder} must be new, or hold nothing but what was written by detect; "
+                f"it holds {', '.join(others[:3])}: name another folder, or one within it"
+            )
+        check_replaceable(folder, "the output folder")
+        check_place(folder / "model")
+    check_writable(folder)
 
 
 def check_writable(path: Path) -> None:
     """Refuse a place that nothing can be written to, before any work is done for it."""
     # the folder is made with what goes into it; until then the one it will be in must do
-    parent = next(folder for folder in Path(os.path.realpath(path)).parents if folder.exists())
-    probe = parent / f".{path.name}.{secrets.token_hex(4)}"
+    target = Path(os.path.realpath(path))
+    parent = next(folder for folder in target.parents if folder.exists())
     try:
-        probe.touch()
-        probe.unlink()
+        with durable.claim(parent / target.name, folder=False) as probe:
+            # a full disk lets files be made as long as they are empty
+            probe.write_bytes(bytes(PROBE))
+            durable.sync(probe)
     except OSError as error:
         raise _unwritable(path, error) from error
 
@@ -100,19 +121,37 @@ def write_table(table: pl.DataFrame, path: Path) -> None:
 
     with whole_file(path) as unfinished:
         try:
-            if path.suffix == ".parquet":
-                table.write_parquet(unfinished)
-            else:
-                table.write_csv(unfinished)
+            # a stream: polars takes no name that is not UTF-8
+            with unfinished.open("wb") as stream:
+                if path.suffix == ".parquet":
+                    table.write_parquet(stream)
+                else:
+                    _guarded(table).write_csv(stream)
         except ComputeError as error:
             # a full disk, in the words of the writer of Parquet files
             raise _unwritable(path, error) from error
 
 
+def as_csv(table: pl.DataFrame) -> str:
+    """A table as the text of a CSV file."""
+    return _guarded(table).write_csv()
+
+
+def _guarded(table: pl.DataFrame) -> pl.DataFrame:
+    """A table of which a spreadsheet runs no cell as a formula; ``data.files`` reads it back."""
+    import polars as pl
+    import polars.selectors as cs
+
+    from subadjacent.data.files.formulas import guard, guard_name
+
+    guarded = table.with_columns(cs.by_dtype(pl.String).map_batches(guard))
+    return guarded.rename({name: guard_name(name) for name in table.columns})
+
+
 def write_text(text: str, path: Path) -> None:
-    """Write a text file."""
+    """Write a text file; what is no character, as in a file name that is not UTF-8, as escapes."""
     with whole_file(path) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")
+        unfinished.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def _unwritable(path: Path, error: Exception) -> InputError:

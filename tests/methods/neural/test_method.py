@@ -147,7 +147,7 @@ def _weights(arrays: dict[str, Any], _facts: dict[str, Any]) -> None:
         (lambda _, facts: facts.update(clip=0), "clip must be"),
         (lambda _, facts: facts["network"].update(channels=5), "must name the 5 that the network"),
         (lambda _, facts: facts["network"].update(attention="flash"), "attention must be one of"),
-        (_weights, "size mismatch"),
+        (_weights, "must have shape"),
     ],
 )
 def test_a_state_that_does_not_fit_is_refused(plant: Plant, spoil: Any, message: str) -> None:

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from subadjacent.methods.views.combine import (
     AddedPart,
     PartOfStretch,
+    RowsOfPart,
     combine,
+    combine_rows,
     smoothed,
     smoothing_lengths,
     unusual,
@@ -140,6 +142,27 @@ def test_what_parts_add_makes_the_whole() -> None:
     np.testing.assert_allclose(found.by_part.sum(axis=0), found.rows)
     # those that are averaged take no notice of what is added
     np.testing.assert_array_equal(found.by_part[: len(PARTS)], plain.by_part)
+
+
+def test_two_rows_of_known_parts_by_hand() -> None:
+    everywhere, first_row = np.array([True, True]), np.array([True, False])
+    parts = [
+        RowsOfPart(np.array([3.0, 3.0]), everywhere, 1.0, 1.0),
+        # what it says of a row that it does not judge does not count
+        RowsOfPart(np.array([6.0, 99.0]), first_row, 3.0, 0.5),
+    ]
+    assert combine_rows(parts, 2).tolist() == [(3 + 3 * 0.5 * 6) / 4, 3.0]
+
+
+@pytest.mark.parametrize("rows", [1, 8, 50])
+def test_rows_of_known_parts_are_those_of_the_combination(rows: int) -> None:
+    surprise, judged, factors = drawn(rows, 3)
+    known = [
+        RowsOfPart(own.mean(axis=1), there, kind.weight, factor)
+        for own, there, kind, factor in zip(surprise, judged, PARTS, factors, strict=True)
+    ]
+    whole = combine(parts_of(surprise, judged, factors), (), (rows, 3)).rows
+    np.testing.assert_allclose(combine_rows(known, rows), whole, rtol=1e-12)
 
 
 # ---- averages over rows

@@ -21,6 +21,7 @@ from subadjacent.methods.views.fit import ViewsFit, fit_views
 from subadjacent.methods.views.method import (
     FEWEST_ROWS,
     LEAST_UNIT,
+    MOST_CHANNELS,
     EntityFit,
     ViewsMethod,
     _last_stretches,
@@ -257,6 +258,27 @@ def test_every_entity_is_watched_as_it_is_done() -> None:
     fit(series(100, "a"), series(90, "b"), run=Runtime(watch=seen.append))
     # the model for strangers, which comes last, is no entity
     assert seen == [Progress("fitting", done, 2, "entities") for done in (1, 2)]
+
+
+def test_of_a_single_series_rows_are_counted_as_views_learn() -> None:
+    seen: list[Progress] = []
+    fit(series(90), run=Runtime(watch=seen.append))
+    # six views, one after the other
+    assert seen == [Progress("fitting", 15 * done, 90, "rows") for done in range(7)]
+
+
+def test_more_channels_than_can_be_held_against_each_other_are_refused_at_once() -> None:
+    seen: list[Progress] = []
+    wide = TrainSeries(np.zeros((20, MOST_CHANNELS + 1)))
+    with pytest.raises(InputError, match=r"at most 2,000 channels.*got 2,001: fit groups"):
+        fit(wide, run=Runtime(watch=seen.append))
+    assert seen == []
+
+
+def test_as_many_channels_as_are_allowed_are_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("subadjacent.methods.views.method.MOST_CHANNELS", 2)
+    rng = np.random.default_rng(0)
+    assert len(fit(TrainSeries(rng.normal(size=(90, 2)))).scores[0]) == 90
 
 
 def test_entities_may_be_fitted_elsewhere_and_come_out_the_same(

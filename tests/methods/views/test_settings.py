@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from subadjacent.errors import InputError
+from subadjacent.errors import FARTHEST, InputError
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.ridge.neighbours import Neighbours
 from subadjacent.scoring.usual import FLOOR
@@ -106,3 +106,11 @@ def test_what_does_not_matter_is_a_square_of_a_share_by_hand() -> None:
 def test_settings_that_make_no_sense_are_refused(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         ViewSettings(**parameters)
+
+
+@pytest.mark.parametrize("name", ["near", "far", "smoothing", "lookahead"])
+def test_rows_to_look_at_have_an_upper_bound(name: str) -> None:
+    settings = {"far": FARTHEST, name: FARTHEST}
+    ViewSettings(**settings)
+    with pytest.raises(InputError, match=f"{name} must be a whole number of at most 100,000"):
+        ViewSettings(**settings | {name: FARTHEST + 1})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import re
 import secrets
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
+from subadjacent.data.benchmarks.archive import refuse_encrypted
 from subadjacent.data.benchmarks.benchmark import Download, Source
 from subadjacent.data.benchmarks.generated import write_generated
 from subadjacent.data.download import fetch
@@ -61,11 +63,11 @@ def obtain(
             continue
         address = _address(download, base)
         if download.unpack is None:
-            fetch(address, target, sha256=download.sha256, watch=piece)
+            fetch(address, target, sha256=download.sha256, most=download.most, watch=piece)
         else:
             archive = target / f"{download.file}.zip"
-            fetch(address, archive, sha256=download.sha256, watch=piece)
-            unpack(archive, target, download.unpack)
+            fetch(address, archive, sha256=download.sha256, most=download.most, watch=piece)
+            unpack(archive, target, download.unpack, download.most)
             archive.unlink()
 
 
@@ -79,28 +81,46 @@ def _address(download: Download, base: str | None) -> str:
     return f"{(base or download.base).rstrip('/')}/{download.file}"
 
 
-def unpack(archive: Path, folder: Path, pattern: str) -> None:
+def unpack(archive: Path, folder: Path, pattern: str, most: int) -> None:
     """Take files out of an archive: those whose last two names match, at most one folder deep.
 
-    They are unpacked beside the folder, and moved into it when all are complete.
+    An archive that says that they have more than ``most`` bytes together is refused before any is
+    unpacked; none ever gives more bytes than the archive says. They are unpacked beside the folder,
+    and moved into it when all are complete.
     """
     wanted = re.compile(pattern)
     draft = folder / f".unpacking.{secrets.token_hex(4)}"
     try:
         with zipfile.ZipFile(archive) as packed:
-            for member in packed.infolist():
-                # names may lead anywhere; only the last two are used, and both are checked
-                name = "/".join(PurePosixPath(member.filename).parts[-2:])
-                if wanted.fullmatch(name):
-                    (draft / name).parent.mkdir(parents=True, exist_ok=True)
-                    with packed.open(member) as source, (draft / name).open("wb") as target:
-                        shutil.copyfileobj(source, target)
+            # names may lead anywhere; only the last two are used, and both are checked
+            names = {
+                member: "/".join(PurePosixPath(member.filename).parts[-2:])
+                for member in packed.infolist()
+            }
+            members = [member for member, name in names.items() if wanted.fullmatch(name)]
+            if (size := sum(member.file_size for member in members)) > most:
+                raise InputError(
+                    f"{archive} must unpack to at most {most:,} bytes; it has {size:,}: "
+                    "delete it, and get it from another place"
+                )
+            refuse_encrypted(archive, members)
+            for member in members:
+                file = draft / names[member]
+                file.parent.mkdir(parents=True, exist_ok=True)
+                with packed.open(member) as source, file.open("wb") as target:
+                    shutil.copyfileobj(source, target)
         if not draft.is_dir():
             raise InputError(f"{archive} must hold files such as {pattern}; it holds none of them")
         for unpacked in sorted(draft.iterdir()):
             shutil.rmtree(folder / unpacked.name, ignore_errors=True)
             unpacked.replace(folder / unpacked.name)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        lzma.LZMAError,
+        EOFError,
+        NotImplementedError,
+    ) as error:
         archive.unlink(missing_ok=True)
         raise InputError(
             f"{archive} is damaged ({error}) and was thrown away: try again"

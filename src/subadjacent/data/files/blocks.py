@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.files.formulas import unguard
 from subadjacent.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Block:
         """A column as names of entities; refuses an empty cell."""
         import polars as pl
 
-        names = self.frame[column].cast(pl.String).str.strip_chars()
+        names = unguard(self.frame[column].cast(pl.String)).str.strip_chars()
         empty = names.is_null() | (names == "")
         if empty.any():
             raise InputError(

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from subadjacent.data.files.blocks import Block, is_missing, show
+from subadjacent.data.files.formulas import unguard_name
 from subadjacent.data.files.timestamps import PATTERNS
 from subadjacent.errors import InputError
 
@@ -226,7 +227,9 @@ class Delimited:
             ) from error
 
     def _names(self, cells: list[str]) -> tuple[str, ...]:
-        names = tuple(cell.strip() or f"column_{place}" for place, cell in enumerate(cells, 1))
+        names = tuple(
+            unguard_name(cell.strip()) or f"column_{place}" for place, cell in enumerate(cells, 1)
+        )
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise InputError(

@@ -18,7 +18,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from subadjacent.data.files.blocks import Block
 from subadjacent.errors import InputError, SubadjacentError
@@ -87,7 +87,6 @@ class Decoder:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._owner = os.getpid()
         self._lock = threading.Lock()
 
     def schema(self, path: Path, name: str) -> tuple[pl.Schema, int]:
@@ -124,10 +123,9 @@ class Decoder:
 
     def _exchange(self, request: bytes) -> tuple[dict[str, Any] | None, bytes]:
         """Facts and rows; no facts where the process ended over the request."""
-        # a fork has the pipes of the process that it came from, which goes on using them
-        if self._process is None or self._owner != os.getpid():
-            self._process, self._owner = _start(), os.getpid()
-            weakref.finalize(self, _stop, self._process)
+        if self._process is None:
+            self._process = _start()
+            weakref.finalize(self, _stop_own, self._process, os.getpid())
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
@@ -173,6 +171,12 @@ def _start() -> subprocess.Popen[bytes]:
     return process
 
 
+def _stop_own(process: subprocess.Popen[bytes], owner: int) -> None:
+    """Stop it, unless this is a fork of the process that started it and goes on using it."""
+    if os.getpid() == owner:
+        _stop(process)
+
+
 def _stop(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     process.wait()
@@ -211,7 +215,7 @@ def _answer(request: dict[str, Any]) -> tuple[dict[str, Any], memoryview]:
 
     facts: dict[str, Any] = {}
     try:
-        lazy = pl.scan_parquet(request["path"], glob=False)
+        lazy = pl.scan_parquet(_source(request["path"]), glob=False)
         if request["columns"] is None:
             frame = lazy.collect_schema().to_frame()
             facts["length"] = int(lazy.select(pl.len()).collect().item())
@@ -225,3 +229,12 @@ def _answer(request: dict[str, Any]) -> tuple[dict[str, Any], memoryview]:
         told = (str(error).splitlines() or [""])[0] or type(error).__name__
         return {"error": told, "kind": type(error).__name__}, memoryview(b"")
     return facts, arrow.getbuffer()
+
+
+def _source(path: str) -> str | IO[bytes]:
+    """The path, or the open file where its name is not UTF-8, which polars does not take."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return Path(path).open("rb")
+    return path

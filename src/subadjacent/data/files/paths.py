@@ -14,6 +14,7 @@ from pathlib import Path
 
 from subadjacent.data.files.delimited import Delimited
 from subadjacent.data.files.parquet import MAGIC, Parquet
+from subadjacent.data.forks import refuse_lost_threads
 from subadjacent.errors import DataNotFound, InputError, SubadjacentError
 
 STANDARD_INPUT = "-"
@@ -97,6 +98,7 @@ def _kept(name: str) -> Path:
 @contextmanager
 def only_our_errors(name: str) -> Iterator[None]:
     """Whatever goes wrong with a file is said in our words, with its name."""
+    refuse_lost_threads()
     import polars as pl
 
     try:

@@ -137,11 +137,12 @@ def _find_time(
         return given, time_form(source, sample, given)
     frame = sample.frame
     dates = (pl.Datetime, pl.Date)
+    candidates = set(free)
     forms = {
         column: find_form(frame[column], decimal_comma=source.decimal_comma)
-        for column in frame.columns
-        if column in free
-        and (column.lower() in TIME_NAMES or isinstance(frame.schema[column], dates))
+        # made once: a frame makes its schema anew, of all columns, whenever it is asked for
+        for column, dtype in frame.schema.items()
+        if column in candidates and (column.lower() in TIME_NAMES or isinstance(dtype, dates))
     }
     known = {column: form for column, form in forms.items() if form is not None}
     if forms and not known:
@@ -189,9 +190,10 @@ def _unusable(
     # a frame with such a column beside the one in use would be refused
     reserved = columns_named((*ENTITY_NAMES, *(TIME_NAMES if has_time else ())), free)
     out = dict.fromkeys(reserved, "another column has that part")
+    schema = sample.frame.schema
     for column in free:
-        if column in sample.frame.columns and sample.frame.schema[column].is_temporal():
-            out[column] = f"it holds {sample.frame.schema[column]} and is not the time"
+        if column in schema and schema[column].is_temporal():
+            out[column] = f"it holds {schema[column]} and is not the time"
         elif column in source.unnamed:
             cells = blank_missing(sample.frame[column])
             if column == source.columns[-1] and cells.null_count() == len(cells):

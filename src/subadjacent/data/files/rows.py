@@ -86,7 +86,7 @@ class Rows:
 
         parts = list(self.chunks(AT_ONCE))
         labels = [part.labels for part in parts if part.labels is not None]
-        frame = pl.concat([part.frame for part in parts], rechunk=True)
+        frame = pl.concat([part.frame for part in parts])
         return FileRows(frame, np.concatenate(labels) if labels else None)
 
     def chunks(self, rows: int) -> Iterator[FileRows]:

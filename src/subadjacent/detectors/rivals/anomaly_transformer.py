@@ -68,7 +68,7 @@ class AnomalyTransformerDetector(NetworkDetector):
         Rows after which what has moved for good is the new normal: one alarm, not one for ever.
         None: training rows alone say what is normal.
     fill_limit : int
-        Longest gap, in rows, that is filled with the value before it.
+        Longest gap, in rows, that is filled with the value before it; a longer one is an alarm.
     checkpoint : path, optional
         File to keep the training's state in; a run that finds it there goes on from it.
     precision : {"auto", "float32", "bfloat16"}

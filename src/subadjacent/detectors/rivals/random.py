@@ -30,7 +30,7 @@ class RandomDetector(BaseDetector):
         Rows after which what has moved for good is the new normal: one alarm, not one for ever.
         None: training rows alone say what is normal.
     fill_limit : int
-        Longest gap, in rows, that is filled with the value before it.
+        Longest gap, in rows, that is filled with the value before it; a longer one is an alarm.
     random_state : int, RandomState or None
         Decides the scores.
     """

@@ -10,6 +10,9 @@ from subadjacent.errors import InputError, require_number, require_whole
 Auto = Literal["auto"]
 
 LONGEST_WINDOW, SHORTEST_WINDOW = 100, 4
+# points in a window at most, and where attention forms a matrix of all pairs of them: 100 MB of it
+# for each head. A window is padded to this length before it is scored, however short the data
+MOST_POINTS, MOST_SQUARED = 100_000, 5_000
 # windows in an epoch to aim at: enough to learn from, few enough for a laptop
 WINDOWS_AN_EPOCH = 4_000
 # windows validated on after every epoch, at most

@@ -25,6 +25,7 @@ from subadjacent.data.windows import Stack, Windows, stack
 from subadjacent.errors import InputError, require_number, require_whole
 from subadjacent.methods.method import Fitted, Method, Model, State, require_array
 from subadjacent.methods.neural.defaults import (
+    MOST_POINTS,
     Auto,
     choose_batch_size,
     choose_stride,
@@ -40,7 +41,7 @@ from subadjacent.methods.neural.model import (
     NeuralModel,
     row_scores,
 )
-from subadjacent.networks.network import Network, NetworkConfig
+from subadjacent.networks.network import Network, NetworkConfig, restore_weights
 from subadjacent.runtime import Runtime
 from subadjacent.scoring.network import check_stride, judge_rows, usual_errors
 from subadjacent.scoring.paper import PaperScore
@@ -139,6 +140,10 @@ class NeuralMethod(Method):
     def saved_config(self, saved: dict[str, Any], window: int) -> NetworkConfig:
         """The settings of a saved network; refuses what does not fit."""
 
+    def longest_window(self, config: NetworkConfig) -> int:  # noqa: ARG002 — any, as a rule
+        """Points in a window that a network of these settings can be asked for."""
+        return MOST_POINTS
+
     def usual_learning_rate(self) -> float:
         """The learning rate where it is left at "auto"."""
         return 1e-3
@@ -149,6 +154,7 @@ class NeuralMethod(Method):
         mixed = autocast(device, run.precision)
         window = choose_window(self.window, max(map(len, series)))
         config = self.configure(series[0].values.shape[1], window)
+        require_whole("window", window, least=2, most=self.longest_window(config))
         network = self.network.seeded(config, run.seed)
         stride = check_stride(self.scoring_stride, window, network.context)
         cuts = validation_starts(series, window, self.validation_fraction)
@@ -233,8 +239,9 @@ class NeuralMethod(Method):
         """The inverse of ``EntityNetwork.state``; refuses what does not fit."""
         arrays, facts = state
         window = facts["window"]
-        require_whole("window", window, least=2)
+        require_whole("window", window, least=2, most=MOST_POINTS)
         config = self.saved_config(facts["network"], window)
+        require_whole("window", window, least=2, most=self.longest_window(config))
         if config.channels != channels:
             raise InputError(
                 f"channels must name the {config.channels} that the network has; got {channels}"
@@ -247,8 +254,7 @@ class NeuralMethod(Method):
             for name, value in arrays.items()
             if name.startswith(WEIGHTS)
         }
-        network = self.network.seeded(config, 0)
-        network.load_state_dict(weights)
+        network = restore_weights(self.network, config, weights)
         scaler = Scaler(arrays["center"], arrays["deviation"], float(facts["clip"]))
         stride = check_stride(self.scoring_stride, window, network.context)
         return EntityNetwork(network.eval(), scaler, window, stride)

@@ -20,6 +20,7 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import Stack, stack
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Model, State
+from subadjacent.methods.neural.defaults import MOST_SQUARED
 from subadjacent.networks.network import Attentive, Network, WindowEvidence
 from subadjacent.scoring.evidence import ERROR_FLOOR, Array, Evidence, Reach
 from subadjacent.scoring.network import RowEvidence, judge_rows
@@ -87,6 +88,11 @@ class EntityNetwork:
         """
         if not isinstance(self.network, Attentive):
             raise InputError(f"{type(self.network).__name__} has no attention to look at")
+        if self.window > MOST_SQUARED:
+            raise InputError(
+                f"window must be at most {MOST_SQUARED:,} points for attention to be looked at; "
+                f"got {self.window:,}"
+            )
         first = max(min(row // self.window * self.window, len(rows) - self.window), 0)
         window = self._stacked(rows[first : first + self.window]).values[None]
         device = next(self.network.parameters()).device
@@ -140,6 +146,11 @@ class NeuralModel(Model):
         around = self.entity.window - 1
         memory = self.paper.memory(self.calibration.warmup)
         return Reach(around + self.paper.smoothing - 1 + memory, around, self.entity.stride)
+
+    @property
+    def typical_values(self) -> Array:
+        """The mean of each channel in training."""
+        return self.entity.scaler.center
 
     def assess(self, rows: Array) -> Evidence:
         """Judge the rows of one unbroken stretch, in one pass of the network."""

@@ -9,6 +9,8 @@ from subadjacent.core.band import Band
 from subadjacent.errors import InputError
 from subadjacent.methods.neural.defaults import (
     LEARNING_RATES,
+    MOST_POINTS,
+    MOST_SQUARED,
     Auto,
     choose_band,
     require_auto_or_whole,
@@ -17,6 +19,7 @@ from subadjacent.methods.neural.method import NeuralMethod
 from subadjacent.networks.anomaly_transformer import AnomalyTransformer, AnomalyTransformerConfig
 from subadjacent.networks.config import SIZES
 from subadjacent.networks.layers import VANILLA
+from subadjacent.networks.network import NetworkConfig
 from subadjacent.networks.strict import StrictConfig, StrictTransformer
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 
@@ -90,6 +93,11 @@ class SubAdjacentMethod(BandMethod):
         config = SubAdjacentConfig.from_dict(saved)
         config.band.check(window)
         return config
+
+    def longest_window(self, config: NetworkConfig) -> int:
+        """Fewer points where a matrix of all pairs is formed."""
+        assert isinstance(config, SubAdjacentConfig)
+        return MOST_SQUARED if config.attention == VANILLA else MOST_POINTS
 
     def _config(self, channels: int, band: Band) -> SubAdjacentConfig:
         return SubAdjacentConfig.sized(
@@ -174,3 +182,7 @@ class AnomalyTransformerMethod(TransformerMethod):
     ) -> AnomalyTransformerConfig:
         """The settings of a saved network."""
         return AnomalyTransformerConfig.from_dict(saved)
+
+    def longest_window(self, config: NetworkConfig) -> int:  # noqa: ARG002 — any attention
+        """The prior is a matrix of all pairs of points."""
+        return MOST_SQUARED

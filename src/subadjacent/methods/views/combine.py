@@ -42,6 +42,15 @@ class PartOfStretch(NamedTuple):
     factor: float
 
 
+class RowsOfPart(NamedTuple):
+    """What one part makes of the rows of a stretch as a whole, and which of them it judges."""
+
+    rows: NDArray[np.float64]  # (T,), the mean over channels
+    judged: NDArray[np.bool_]
+    weight: float
+    factor: float
+
+
 class AddedPart(NamedTuple):
     """What is added to the mean over parts: the surprise of rows and of their values."""
 
@@ -65,21 +74,16 @@ def combine(parts: Sequence[PartOfStretch], added: Sequence[AddedPart], shape: A
     rows, channels = shape
     values = np.empty((rows, channels), dtype=np.float32)
     means, by_part = np.empty(rows), np.zeros((len(parts) + len(added), rows))
-    weight = np.zeros(rows)
-    for part in parts:
-        weight += part.weight * part.judged
+    weight = _total_weight(parts, rows)
 
     def add_up(bounds: tuple[int, int]) -> None:
         first, last = bounds
         here = slice(first, last)
         total = np.zeros((last - first, channels))
         for number, part in enumerate(parts):
-            judged = part.judged[here]
-            if not judged.any():
+            if not part.judged[here].any():
                 continue
-            # rows that are not judged have a residual of 0, but averages with those next to them
-            share = np.zeros(last - first)
-            np.divide(part.weight * part.factor, weight[here], out=share, where=judged)
+            share = _share(part, weight, here)
             surprise = part.surprise(first, last)
             surprise *= share[:, None]
             by_part[number, here] = surprise.mean(axis=1)
@@ -93,6 +97,35 @@ def combine(parts: Sequence[PartOfStretch], added: Sequence[AddedPart], shape: A
 
     side_by_side(add_up, chunks(rows), worth_it=rows * channels >= MANY)
     return Combined(values, means, by_part)
+
+
+def combine_rows(parts: Sequence[RowsOfPart], rows: int) -> NDArray[np.float64]:
+    """The ``rows`` of ``combine``, where it is known already what parts make of each row, (T,)."""
+    weight, everything = _total_weight(parts, rows), slice(0, rows)
+    total = np.zeros(rows)
+    for part in parts:
+        total += _share(part, weight, everything) * part.rows
+    return total
+
+
+def _total_weight(parts: Sequence[PartOfStretch | RowsOfPart], rows: int) -> NDArray[np.float64]:
+    """Of the parts that judge each row, (T,)."""
+    weight = np.zeros(rows)
+    for part in parts:
+        weight += part.weight * part.judged
+    return weight
+
+
+def _share(
+    part: PartOfStretch | RowsOfPart, weight: NDArray[np.float64], here: slice
+) -> NDArray[np.float64]:
+    """What part of the mean is a part's, at some rows; 0 at those that it does not judge.
+
+    They have a residual of 0, but averages with those next to them.
+    """
+    share = np.zeros(here.stop - here.start)
+    np.divide(part.weight * part.factor, weight[here], out=share, where=part.judged[here])
+    return share
 
 
 def smoothing_lengths(smoothing: int) -> tuple[int, ...]:

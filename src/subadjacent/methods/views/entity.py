@@ -189,6 +189,11 @@ class ViewsModel(Model):
         score = max(smoothing_lengths(self.settings.smoothing))
         return Reach(behind + score, ahead + rows_ahead(score, allowed.score), every)
 
+    @property
+    def typical_values(self) -> Array:
+        """The mean of each channel in training."""
+        return self.scaler.center
+
     def assess(self, rows: Array) -> Evidence:
         """Judge the rows of one unbroken stretch, in one pass."""
         allowed, smoothing = self.settings.ahead, self.settings.smoothing

@@ -6,7 +6,7 @@ Shapes: T rows of a stretch, C channels.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from subadjacent.methods.views.combine import (
     MANY,
-    PartOfStretch,
-    combine,
+    RowsOfPart,
+    combine_rows,
     smoothed,
     smoothing_lengths,
 )
@@ -38,9 +38,9 @@ from subadjacent.ridge.axes import FoldSums, Rows, cut
 from subadjacent.ridge.companions import fit_companions
 from subadjacent.ridge.period import dominant_period, independent_rows
 from subadjacent.ridge.sides import SidesFit, fit_sides
-from subadjacent.runtime import side_by_side
+from subadjacent.runtime import Progress, Watch, ignore, side_by_side
 from subadjacent.scoring.outliers import outlier_free
-from subadjacent.scoring.usual import Surprise
+from subadjacent.scoring.usual import chunks
 from subadjacent.scoring.usual_fit import (
     Judged,
     JudgedRows,
@@ -74,10 +74,19 @@ class ViewsFit(NamedTuple):
     independent: float = math.inf
 
 
-def fit_views(parts: Sequence[Rows], settings: ViewSettings) -> ViewsFit:
-    """Learn from an entity's unbroken stretches of standardised rows."""
+def fit_views(parts: Sequence[Rows], settings: ViewSettings, watch: Watch = ignore) -> ViewsFit:
+    """Learn from an entity's unbroken stretches of standardised rows.
+
+    ``watch`` is told of the rows as views have learned from them.
+    """
+    names, rows = settings.names[::-1], sum(map(len, parts))
+
+    def tell(done: int) -> None:
+        watch(Progress("fitting", rows * done // len(names), rows, "rows"))
+
+    tell(0)
     sums = FoldSums(parts)
-    axes = sums.everything.axes()
+    axes = sums.axes
     cycle = dominant_period(cut(max(parts, key=len)), axes)
     band = settings.neighbours(settings.near, settings.far)
     looks_ahead = settings.ahead.neighbours is None
@@ -102,15 +111,14 @@ def fit_views(parts: Sequence[Rows], settings: ViewSettings) -> ViewsFit:
 
     # those that take longest first
     worth_it = sum(part.size for part in parts) >= MANY
-    side_by_side(fit, settings.names[::-1], worth_it=worth_it)
+    side_by_side(fit, names, worth_it=worth_it, tell=tell)
     views = {name: views[name] for name in settings.names if name in views}
     weights, combined = _combine_expecting(views, parts)
     entity = EntityViews({name: fit.view for name, fit in views.items()}, weights, {})
     found = _add_seeking(entity, combined, novelties, settings)
-    if JOINT_VIEW not in views:
-        return found
-    residuals = views[JOINT_VIEW].parts[0].scale.parts
-    return found._replace(independent=independent_rows(residuals, axes))
+    return found._replace(
+        independent=min((fit.independent for fit in views.values()), default=math.inf)
+    )
 
 
 def _combine_expecting(
@@ -122,14 +130,13 @@ def _combine_expecting(
     weights = _weights(kinds, unseen, parts)
     factors = weights.factors()
     combined = [
-        combine(
+        combine_rows(
             [
-                PartOfStretch(own.of(number), own.judged[number], part.weight, factor)
+                RowsOfPart(own.rows[number], own.judged[number], part.weight, factor)
                 for part, own, factor in zip(kinds, unseen, factors, strict=True)
             ],
-            (),
-            rows.shape,
-        ).rows
+            len(rows),
+        )
         for number, rows in enumerate(parts)
     ]
     return weights, combined
@@ -172,19 +179,31 @@ def _add_seeking(
 
 
 class _UnseenPart(NamedTuple):
-    """What a part makes of training rows that it had not seen."""
+    """What a part makes of training rows that it had not seen, (T,) a stretch.
 
-    scale: ScaleFit[Any]
+    It is a number a row and no more: residuals of all views at once, a value of every channel
+    each, would be several times the training rows.
+    """
+
+    rows: list[NDArray[np.float64]]
     judged: Judged
 
-    def of(self, number: int) -> Callable[[int, int], Surprise]:
-        """The surprise of rows of a stretch."""
-        return lambda first, last: self.scale.surprise(number, first, last)
+    @classmethod
+    def of(cls, scale: ScaleFit[Any], judged: Judged) -> _UnseenPart:
+        """The mean surprise over channels."""
+        rows = [np.empty(len(one)) for one in judged]
+        for number, own in enumerate(rows):
+            for first, last in chunks(len(own)):
+                own[first:last] = scale.surprise(number, first, last).mean(axis=1)
+        return cls(rows, judged)
 
 
 class _ViewFit(NamedTuple):
+    """A fitted view; ``independent`` is known of the one that judges rows as a whole."""
+
     view: View
     parts: list[_UnseenPart]
+    independent: float = math.inf
 
 
 def _fit_view(
@@ -214,7 +233,10 @@ def _fit_view(
         scales.append(fit)
     ridge = None if sides is None else sides.ridge
     view = View(ridge, companions, alone.scale, across.scale, joint)
-    return _ViewFit(view, [_UnseenPart(scale, judged) for scale in scales])
+    unseen = [_UnseenPart.of(scale, judged) for scale in scales]
+    if name != JOINT_VIEW:
+        return _ViewFit(view, unseen)
+    return _ViewFit(view, unseen, independent_rows(residuals, sums.axes))
 
 
 def _fit_slow(
@@ -239,9 +261,7 @@ def _weights(
         typical_surprise(
             np.concatenate(
                 [
-                    own.scale.surprise(number, first, last).mean(axis=1)[
-                        own.judged[number][first:last]
-                    ]
+                    own.rows[number][first:last][own.judged[number][first:last]]
                     for number, first, last in pieces
                 ]
             ),

@@ -24,7 +24,7 @@ from subadjacent.methods.views.fit import ViewsFit, fit_views
 from subadjacent.methods.views.saved import restore
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.ridge.band import FAR_CLIP
-from subadjacent.runtime import Progress, Runtime, in_turn
+from subadjacent.runtime import Progress, Runtime, Watch, ignore, in_turn
 from subadjacent.scoring.outliers import apart_from_outliers, level_folds
 from subadjacent.scoring.usual_fit import FOLDS
 
@@ -41,6 +41,10 @@ POOLED_ROWS, POOLED_ENTITIES = 20_000, 40
 MANY_ENTITIES, MANY_VALUES = 100, 5_000_000
 # fewer rows than this are refused
 FEWEST_ROWS = 8
+# more channels than this are refused: each is held against all others, which takes steps that grow
+# with the cube of their number and memory that grows with its square. 2,000 rows of so many take
+# minutes on two cores and 3 GB
+MOST_CHANNELS = 2_000
 # an unbroken stretch of fewer times the band's reach has little to learn from
 FEW_ROWS = 5
 # rows that have nothing to do with each other, of which fewer promise nothing: with 8 to 33 of them
@@ -61,18 +65,26 @@ class ViewsMethod(Method):
 
     def fit_entities(self, series: Sequence[TrainSeries], run: Runtime) -> EntityFits:
         """Learn the views of every entity, and of all together."""
+        _check_channels(series)
         _check_rows(series, self.settings.far)
         scalers = fit_scalers(series, FAR_CLIP)
+        # of many entities, those that are done are counted; of a single one, its rows
+        single = len(series) == 1
         tasks = [
             # other processes have no use for labels of rows
-            _EntityTask(replace(one, index=None), scalers.of(one.entity), self.settings)
+            _EntityTask(
+                replace(one, index=None),
+                scalers.of(one.entity),
+                self.settings,
+                run.watch if single else ignore,
+            )
             for one in series
         ]
         spread = run.map if _worth_spreading(series) else in_turn
         fits: list[EntityFit] = []
         for fit in spread(_fit_entity, [*tasks, *self._pooled_task(series, scalers.pooled)]):
             fits.append(fit)
-            if len(fits) <= len(tasks):
+            if len(fits) <= len(tasks) and not single:
                 run.watch(Progress("fitting", len(fits), len(tasks), "entities"))
         _warn_of_no_views(series, fits)
         _warn_of_few_rows(series, fits)
@@ -118,6 +130,7 @@ class _EntityTask(NamedTuple):
     series: TrainSeries
     scaler: Scaler
     settings: ViewSettings
+    watch: Watch = ignore
 
 
 class EntityFit(NamedTuple):
@@ -138,9 +151,9 @@ class EntityFits(NamedTuple):
 
 
 def _fit_entity(task: _EntityTask) -> EntityFit:
-    series, scaler, settings = task
+    series, scaler, settings, watch = task
     parts = [scaler.apply(series.values[start:stop]) for start, stop in series.stretches]
-    return in_own_unit(fit_views(parts, settings), settings)
+    return in_own_unit(fit_views(parts, settings, watch), settings)
 
 
 def in_own_unit(fit: ViewsFit, settings: ViewSettings) -> EntityFit:
@@ -207,6 +220,18 @@ def _warn_of_few_rows(series: Sequence[TrainSeries], fits: Sequence[EntityFit]) 
             "expect several times as many alarms as contamination asks for, or none",
             *(len(few), len(series), len(one), one.entity or "the series"),
             *(round(independent), FEWEST_INDEPENDENT),
+        )
+
+
+def _check_channels(series: Sequence[TrainSeries]) -> None:
+    channels = series[0].values.shape[1]
+    if channels > MOST_CHANNELS:
+        raise InputError.of(
+            "X",
+            f"must have at most {MOST_CHANNELS:,} channels, each of which is held against all "
+            f"others",
+            f"got {channels:,}",
+            "fit groups of them that belong together, each by itself",
         )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.scaling import Scaler
-from subadjacent.errors import InputError, require_number, require_whole
+from subadjacent.errors import FARTHEST, InputError, require_number, require_whole
 from subadjacent.methods.method import Arrays, State, require_array
 from subadjacent.methods.views.entity import EntityViews, Seeking, ViewsModel
 from subadjacent.methods.views.settings import (
@@ -141,7 +141,7 @@ def _shapes(
 ) -> ShapeView:
     lengths = []
     for number, grain in enumerate(facts["grains"]):
-        require_whole("grains", grain, least=1)
+        require_whole("grains", grain, least=1, most=FARTHEST)
         key = f"{SHAPE}.{number}"
         count = read.size(f"{key}.channels")
         own = read(f"{key}.channels", count, least=0).astype(np.int64)

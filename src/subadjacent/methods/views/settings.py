@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from subadjacent.errors import InputError, require_number, require_whole
+from subadjacent.errors import FARTHEST, InputError, require_number, require_whole
 from subadjacent.ridge.neighbours import Neighbours
 
 FULL = "full"
@@ -74,9 +74,9 @@ class ViewSettings:
 
     def __post_init__(self) -> None:
         # nearer than 1 is the point itself, which would explain itself
-        require_whole("near", self.near, least=1)
-        require_whole("far", self.far, least=1)
-        require_whole("smoothing", self.smoothing, least=1)
+        require_whole("near", self.near, least=1, most=FARTHEST)
+        require_whole("far", self.far, least=1, most=FARTHEST)
+        require_whole("smoothing", self.smoothing, least=1, most=FARTHEST)
         if self.near > self.far:
             raise InputError(f"band needs near <= far; got near={self.near}, far={self.far}")
         if isinstance(self.lookahead, str):
@@ -86,7 +86,7 @@ class ViewSettings:
                     f"got {self.lookahead!r}"
                 )
         else:
-            require_whole("lookahead", self.lookahead, least=0)
+            require_whole("lookahead", self.lookahead, least=0, most=FARTHEST)
         _check_views(self.views)
         # at 0 a relation that was exact would make any departure from it an infinite surprise
         require_number("min_deviation", self.min_deviation, above=0)

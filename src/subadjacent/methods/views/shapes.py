@@ -28,6 +28,7 @@ from subadjacent.methods.views.novelty import (
     usual_distance,
 )
 from subadjacent.ridge.axes import Rows, cut
+from subadjacent.scoring.usual import chunks
 
 # a window is so many means of a few rows each. 10 or 32 change little
 # (docs/log.md, "States and shapes")
@@ -183,10 +184,15 @@ def z_normalised(values: NDArray[Any], grain: int, step: int = 1) -> Windows:
     means = (up_to[grain::step] - up_to[:-grain:step]) / grain
     apart = grain // step
     points = np.lib.stride_tricks.sliding_window_view(means, (POINTS - 1) * apart + 1)[:, ::apart]
-    centred = points - points.mean(axis=1, keepdims=True)
-    variance = np.square(centred).mean(axis=1)
-    centred /= np.sqrt(POINTS * (variance + FLAT**2))[:, None]
-    return Windows(centred.astype(np.float32), np.sqrt(variance))
+    found = Windows(np.empty(points.shape, np.float32), np.empty(len(points)))
+    # some at a time: in float64, the windows of a channel take more than 30 channels do
+    for first, last in chunks(len(points)):
+        centred = points[first:last] - points[first:last].mean(axis=1, keepdims=True)
+        variance = np.square(centred).mean(axis=1)
+        centred /= np.sqrt(POINTS * (variance + FLAT**2))[:, None]
+        found.points[first:last] = centred
+        found.deviations[first:last] = np.sqrt(variance)
+    return found
 
 
 def grains(cycle: int | None) -> tuple[int, int]:
@@ -250,10 +256,9 @@ def _fit_length(values: Sequence[Rows], moving: Sequence[int], grain: int) -> _L
     channels, references, usual = [], [], []
     unseen = np.zeros(len(judged))
     for channel in moving:
-        windows = [z_normalised(part[:, channel], grain) for part in values]
-        if np.mean(np.concatenate([part.deviations for part in windows]) > FLAT / 2) < LEAST_MOVING:
+        points, deviations = _joined([z_normalised(part[:, channel], grain) for part in values])
+        if np.mean(deviations > FLAT / 2) < LEAST_MOVING:
             continue
-        points = np.concatenate([part.points for part in windows])
         own = points[chosen].astype(np.float16)
         squares = _held_out_squares(points[judged], judged, own, chosen, length)
         channels.append(channel)
@@ -269,6 +274,14 @@ def _fit_length(values: Sequence[Rows], moving: Sequence[int], grain: int) -> _L
     )
     ends = np.cumsum([-(-count // grain) for count in counts])[:-1]
     return _LengthFit(shapes, np.split(unseen / len(channels), ends))
+
+
+def _joined(windows: Sequence[Windows]) -> Windows:
+    """The windows of all stretches; those of a single one are not copied."""
+    if len(windows) == 1:
+        return windows[0]
+    points, deviations = (np.concatenate(parts) for parts in zip(*windows, strict=True))
+    return Windows(points, deviations)
 
 
 def _held_out_squares(

@@ -98,7 +98,7 @@ def fit_states(parts: Sequence[Rows], sums: FoldSums, floor: float = FLOOR) -> S
     A single channel, or several that are all one, have levels, which another view judges.
     """
     count = sum(map(len, parts))
-    axes = sums.everything.axes()
+    axes = sums.axes
     if axes.shape[1] < 2 or count < FEWEST_ROWS:
         return None
     points = np.concatenate([along(part, axes) for part in parts])

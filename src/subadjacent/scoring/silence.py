@@ -1,0 +1,48 @@
+"""Channels that say nothing: missing for long, or stuck at one value though they never were.
+
+Such rows are anomalous whatever their score. A value that stays the same is no surprise to any
+model, and a missing one is not seen by it.
+
+Shapes: T rows of a series, C channels.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.series import TrainSeries
+from subadjacent.scoring.habits import Habits
+from subadjacent.scoring.kinds import LEAST_STILL, NEVER_STILL
+
+
+def silent(series: TrainSeries, habits: Habits) -> NDArray[np.bool_] | None:
+    """Values that are missing for long, or stuck by that row, (T, C); None where there are none."""
+    found = None if series.missing is None else series.missing.copy()
+    for channel in np.flatnonzero(habits.each("still") <= NEVER_STILL):
+        stuck = _stuck(series.values[:, channel], series.starts)
+        if not stuck.any():
+            continue
+        if found is None:
+            found = np.zeros(series.values.shape, dtype=bool)
+        found[:, channel] |= stuck
+    return found
+
+
+def silent_rows(series: TrainSeries, habits: Habits) -> NDArray[np.bool_] | None:
+    """Rows in which any channel says nothing, (T,); None where there are none."""
+    found = silent(series, habits)
+    return None if found is None else np.asarray(found.any(axis=1))
+
+
+def _stuck(column: NDArray[Any], starts: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Rows by which a channel has been the same for ``LEAST_STILL`` rows of its stretch, (T,)."""
+    # the last row that differs from the one before it
+    changes = np.zeros(len(column), dtype=np.intp)
+    moved = np.flatnonzero(column[1:] != column[:-1]) + 1
+    changes[moved] = moved
+    changes[list(starts)] = starts
+    since = np.arange(len(column)) - np.maximum.accumulate(changes)
+    return np.asarray(since >= LEAST_STILL - 1)

@@ -1,0 +1,41 @@
+"""The command with standard streams that were closed before it began."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from running import COMMAND, GENEROUS
+
+
+def shell(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", f'exec "{COMMAND}" {line}'],
+        cwd=folder, capture_output=True, text=True, timeout=GENEROUS, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_a_command_does_its_work_without_a_stream(tmp_path: Path, closed: str) -> None:
+    done = shell(tmp_path, f"generate plant --rows 200 -o plant.csv {closed}")
+    assert done.returncode == 0
+    assert "rror" not in done.stdout + done.stderr
+    assert pl.read_csv(tmp_path / "plant.csv").height == 200
+
+
+def test_results_for_a_closed_output_go_nowhere(tmp_path: Path) -> None:
+    done = shell(tmp_path, "generate plant --rows 200 >&-")
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_a_closed_input_is_an_empty_one(tmp_path: Path) -> None:
+    done = shell(tmp_path, "fit - -o model <&-")
+    assert done.returncode == 1
+    assert done.stderr == "error: standard input must have a header and rows of data; it is empty\n"
+
+
+def test_an_error_with_nobody_to_hear_it_is_an_exit_code(tmp_path: Path) -> None:
+    assert shell(tmp_path, "fit none.csv -o model 2>&-").returncode == 1
