@@ -21,7 +21,6 @@ from report.taxi import taxi_trips
 from subadjacent import BaseDetector, MagnitudeDetector, SubAdjacentDetector
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.assessment import Assessment
-from subadjacent.report.marks import spoken_of
 from subadjacent.report.page import page
 from subadjacent.report.panels import in_words
 from subadjacent.scoring.alarms import Alarm
@@ -610,12 +609,12 @@ def test_what_is_usual_is_drawn_behind_the_data(
 
 
 def test_channels_of_an_alarm_stand_under_each_other(tab: Page, alarms: list[Alarm]) -> None:
-    stacked = [len(spoken_of(alarm)) for alarm in alarms]
+    stacked = [len(alarm.spoken_of) for alarm in alarms]
     assert max(stacked) > 1
     number = int(np.argmax(stacked))
     tab.locator(f"tr[data-alarm='{number}'] td").first.click()
     frame(tab)
-    causes = spoken_of(alarms[number])
+    causes = alarms[number].spoken_of
     figures = tab.locator("figure.channel:visible")
     for place, cause in enumerate(causes):
         # the name as it is, and what the channel did
@@ -648,8 +647,8 @@ def test_channels_of_an_alarm_stand_under_each_other(tab: Page, alarms: list[Ala
 def test_the_button_of_a_channel_leads_to_its_chart(
     opened: Opener, report: Path, alarms: list[Alarm], by: str
 ) -> None:
-    number = int(np.argmax([len(spoken_of(alarm)) for alarm in alarms]))
-    last = len(spoken_of(alarms[number])) - 1
+    number = int(np.argmax([len(alarm.spoken_of) for alarm in alarms]))
+    last = len(alarms[number].spoken_of) - 1
     tab = opened(report, width=390)
     tab.emulate_media(reduced_motion="reduce")
     button = tab.locator(f"tr[data-alarm='{number}'] .cause").nth(last)
@@ -663,7 +662,7 @@ def test_the_button_of_a_channel_leads_to_its_chart(
     focused = "document.activeElement"
     assert tab.evaluate(f"{focused}.dataset.slot") == str(last)
     name = tab.evaluate(f"{focused}.querySelector('.name').textContent")
-    assert name == spoken_of(alarms[number])[last].channel
+    assert name == alarms[number].spoken_of[last].channel
     top, bottom = tab.evaluate(
         f"(({{top, bottom}}) => [top, bottom])({focused}.getBoundingClientRect())"
     )

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.assessment import Assessment
-from subadjacent.report.channels import SLOTS, channel_lines, charts_of
+from subadjacent.report.channels import SLOTS, channel_lines, charts_of, missing_stretches
 from subadjacent.report.marks import AlarmRow, alarm_rows
 from subadjacent.report.timeline import timelines
 from subadjacent.scoring.alarms import Alarm
@@ -114,6 +115,22 @@ def test_a_name_over_two_lines_is_not_told_twice() -> None:
     told = replace(cause("c\nd", 3, 203.0), sentence="c d went away")
     (chart,) = charts_of(row_of(told), series_of())
     assert chart["told"] == "went away"
+
+
+def test_what_was_missing_was_not_seen() -> None:
+    missing = replace(cause("b", at=2, seen=102.0), kind="missing")
+    (chart,) = charts_of(row_of(missing), series_of())
+    assert chart == {"channel": 1, "told": "went away"}
+
+
+def test_missing_stretches_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert missing_stretches(series_of()) == {}
+    missing = np.zeros((20, 4), dtype=bool)
+    missing[2:5, 3] = missing[10:12, 3] = missing[18:, 1] = True
+    some = replace(series_of(), missing=missing)
+    assert missing_stretches(some) == {"1": [(18, 20)], "3": [(2, 5), (10, 12)]}
+    monkeypatch.setattr("subadjacent.report.channels.MOST_MISSING", 1)
+    assert missing_stretches(some) == {"3": [(2, 5)]}
 
 
 def test_there_are_no_more_charts_than_places() -> None:

@@ -414,9 +414,8 @@ def test_a_trace_that_one_entity_has_and_another_has_not_is_left_blank(
 def test_the_sentence_of_an_alarm_comes_before_the_buttons_of_its_channels(
     named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
 ) -> None:
-    first, *others = alarms[0].causes
-    causes = [replace(first, score=10.0), *(replace(one, score=2.9) for one in others)]
-    causes[2] = replace(causes[2], score=3.0)
+    kinds = zip(alarms[0].causes, (10.0, 2.9, 3.0, 0.0), strict=False)
+    causes = [replace(cause, score=score, kind="drift") for cause, score in kinds]
     alarm = replace(alarms[0], causes=tuple(causes))
     text = own(page(named, assessed, title="", alarms=[alarm]))
     cell = re.search('class="causes">(.*?)</td>', text, re.DOTALL)

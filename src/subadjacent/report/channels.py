@@ -14,8 +14,10 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.report.marks import AlarmRow, occurrences
 from subadjacent.scoring.alarms import Alarm
 from subadjacent.scoring.causes import Cause, Explainer
+from subadjacent.scoring.events import join
 from subadjacent.scoring.evidence import Array
-from subadjacent.scoring.sentences import on_one_line
+from subadjacent.scoring.kinds import MISSING
+from subadjacent.showing import on_one_line
 
 # lines of each channel, in this order: its values, what was expected of them, and how far below and
 # above that is usual
@@ -23,6 +25,8 @@ PARTS = ("seen", "expected", "below", "above")
 # charts of channels that stand below each other at most: the causes of an alarm are up to five, and
 # there is room for what they are compared with
 SLOTS = 8
+# stretches in which a channel is missing that are left blank, of one series: the longest
+MOST_MISSING = 2_000
 # how exactly a float64 holds a sum, as a share of what is added
 EXACT = 1e-12
 
@@ -41,6 +45,22 @@ def _steady(distances: Array, values: Array) -> Array:
     if np.ptp(distances) > EXACT * float(np.abs(values).max()):
         return distances
     return np.full(len(distances), np.median(distances))
+
+
+def missing_stretches(series: TrainSeries) -> dict[str, list[tuple[int, int]]]:
+    """Half-open row bounds of the stretches in which a channel is missing, by its number."""
+    if series.missing is None:
+        return {}
+    found = [
+        (stop - start, channel, start)
+        for channel in np.flatnonzero(series.missing.any(axis=0)).tolist()
+        for start, stop in join(series.missing[:, channel])
+    ]
+    longest = sorted(found, reverse=True)[:MOST_MISSING]
+    stretches: dict[str, list[tuple[int, int]]] = {}
+    for rows, channel, start in sorted(longest, key=lambda one: one[1:]):
+        stretches.setdefault(str(channel), []).append((start, start + rows))
+    return stretches
 
 
 def charts_of(row: AlarmRow, series: TrainSeries) -> list[dict[str, Any]]:
@@ -65,7 +85,8 @@ def _chart(alarm: Alarm, cause: Cause, series: TrainSeries) -> dict[str, Any]:
         "told": cause.sentence.removeprefix(on_one_line(cause.channel)).strip(),
     }
     row = _row_of(alarm, cause, series)
-    if row is not None:
+    # what stands in for a missing value was not seen
+    if row is not None and cause.kind != MISSING:
         chart |= {"row": row, "seen": cause.seen}
         if cause.partner is not None:
             # what is usual beside that channel is not what is usual by itself

@@ -154,7 +154,11 @@ def _draw_channel(axis: Axes, explainer: Explainer, name: str) -> None:
     )
     if step == 1:
         _line(axis, usual.expected, ORANGE, linestyle="--", label="expected")
-    _line(axis, explainer.series.values[:, column], BLUE, label="seen")
+    seen, missing = explainer.series.values[:, column], explainer.series.missing
+    if missing is not None:
+        # what stands in for missing values was not seen
+        seen = np.where(missing[:, column], np.nan, seen)
+    _line(axis, seen, BLUE, label="seen")
     axis.set_ylabel(name)
 
 

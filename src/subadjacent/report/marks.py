@@ -13,7 +13,7 @@ from subadjacent.data.frames import Table
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 from subadjacent.report.timeline import Timeline
-from subadjacent.scoring.alarms import TOO, Alarm
+from subadjacent.scoring.alarms import Alarm
 from subadjacent.scoring.causes import Cause
 from subadjacent.scoring.events import join
 from subadjacent.scoring.sentences import lasting, number
@@ -65,7 +65,7 @@ def alarm_rows(
             AlarmRow(
                 alarm=alarm,
                 series=which,
-                causes=spoken_of(alarm),
+                causes=alarm.spoken_of,
                 when=begin,
                 until=_after(begin, end),
                 lasted=lasting(alarm.duration, series[which].interval),
@@ -83,15 +83,6 @@ def alarm_rows(
             )
         )
     return rows
-
-
-def spoken_of(alarm: Alarm) -> tuple[Cause, ...]:
-    """The first cause of an alarm, and the others that its sentence names or counts."""
-    return tuple(
-        cause
-        for place, cause in enumerate(alarm.causes)
-        if not place or cause.score >= TOO * alarm.causes[0].score
-    )
 
 
 def occurrences(alarm: Alarm) -> Stretches:

@@ -13,7 +13,7 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import model_facts
-from subadjacent.report.channels import PARTS, channel_lines, charts_of
+from subadjacent.report.channels import PARTS, channel_lines, charts_of, missing_stretches
 from subadjacent.report.marks import AlarmRow, Stretches, by_severity, occurrences
 from subadjacent.report.panels import Panel, trace_key, trace_names, trace_of
 from subadjacent.report.pieces import BUDGET, WINDOWS, Piece, plan
@@ -166,6 +166,7 @@ def _series(
         "anchors": view.times.anchors(),
         "interval": view.times.interval,
         "pieces": [[*piece, piece.size] for piece in view.pieces],
+        "missing": missing_stretches(view.series),
         "labels": view.labels,
         "fitted": view.fitted,
         # no two alarms of a series begin at the same row

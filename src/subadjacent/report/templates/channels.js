@@ -54,9 +54,19 @@ function usual(x, at, low, high) {
   return area;
 }
 
-function drawChannel(slot, series, piece, {x, at, inView}) {
+// what stands in for missing values was not seen
+function without(gaps, values, rows) {
+  let next = 0;
+  return values.map((one, i) => {
+    while (next < gaps.length && gaps[next][1] <= rows[i]) next++;
+    return next < gaps.length && gaps[next][0] <= rows[i] ? NaN : one;
+  });
+}
+
+function drawChannel(slot, series, piece, {x, at, rows, inView}) {
   const number = shown[slot], name = `channel_${slot}`, first = number * payload.parts.length;
-  const [seen, expected, below, above] = payload.parts.map((_, part) => series.values(first + part, piece, at));
+  const [filled, expected, below, above] = payload.parts.map((_, part) => series.values(first + part, piece, at));
+  const seen = without(series.info.missing[number] ?? [], filled, rows);
   let low = expected, high = expected;
   if (piece.step > 1) {
     // points come in pairs, the lowest and the highest of some rows

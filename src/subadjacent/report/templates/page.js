@@ -94,7 +94,7 @@ function drawDetail() {
     const [start, end] = limits(arrays, extra);
     named(name).y_range.setv({start, end});
   };
-  shown.forEach((_, slot) => set(`channel_${slot}`, drawChannel(slot, series, piece, {x: data.x, at, inView})));
+  shown.forEach((_, slot) => set(`channel_${slot}`, drawChannel(slot, series, piece, {x: data.x, at, rows, inView})));
   for (const name of Object.keys(LINES)) {
     const values = inView(data[name]);
     set(name, [values], name === "severity" ? TYPICAL_TO_THRESHOLD : zero(values));
