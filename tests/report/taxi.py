@@ -20,9 +20,9 @@ def taxi_trips(seed: int = 0) -> pd.DataFrame:
     rows = np.arange(WEEKS * 7 * DAY)
     hour, day = rows % DAY / 2, rows // DAY % 7
     working = 15_500 + 7_500 * np.sin((hour - 9.5) / 24 * 2 * np.pi) + 2_500 * np.sin(hour / 3)
-    # the nights before Saturday and Sunday are as busy as an evening
-    late = np.where((day >= 5) & (hour < 4), 14_000 * np.exp(-(((hour - 1) / 2.5) ** 2)), 0)
-    trips = working + late + noise.normal(0, 450, len(rows))
+    # the nights before Saturday and Sunday are the busiest of the week
+    late = (day >= 5) & (hour > 0) & (hour < 4)
+    trips = np.where(late, 25_000, working) + noise.normal(0, 450, len(rows))
     trips[BUSY] = 39_000 + noise.normal(0, 300, BUSY.stop - BUSY.start)
     frame = pd.DataFrame({"trips": trips.round()})
     frame.index = pd.date_range("2024-09-02", periods=len(rows), freq="30min", name="time")
