@@ -24,3 +24,16 @@ def test_a_cycle_is_found_to_the_row(period: int, rows: int) -> None:
     assert habits.each("cycle").tolist() == [period]
     # what is left is the noise alone
     assert habits.each("error")[0] == pytest.approx(0.05, rel=0.35)
+
+
+def test_a_flat_cycle_in_noise_is_told_by_many_cycles() -> None:
+    places = np.arange(20_000)[:, None]
+    periods = np.array([115, 206, 258, 297])
+    noise = np.random.default_rng(0).normal(0, 0.1, (20_000, 4))
+    rows = np.sin(places * 2 * np.pi / periods) + noise
+    assert learn_habits(TrainSeries(rows)).each("cycle").tolist() == periods.tolist()
+
+
+def test_a_cycle_of_a_quarter_of_the_rows_is_no_longer_than_that() -> None:
+    rows = np.sin(np.arange(199) / 50 * 2 * np.pi)[:, None]
+    assert learn_habits(TrainSeries(rows)).each("cycle").tolist() == [49]

@@ -20,7 +20,7 @@ from subadjacent.data.entities import PerEntity
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 from subadjacent.ridge.period import channel_periods
-from subadjacent.scoring.references import BLOCK, level_before, same_time
+from subadjacent.scoring.references import BLOCK, CYCLES, level_before, same_time
 
 # rows that say enough of what is usual: the last ones of the longest stretch
 ENOUGH = 20_000
@@ -228,7 +228,14 @@ def _exact(values: NDArray[np.float64], period: int) -> int:
     """
     off = max(NEARBY, period // NEARBY_SHARE)
     periods = range(max(period - off, 1), min(period + off, len(values) // 4) + 1)
-    return min(periods, key=lambda rows: float(np.mean(np.square(values[rows:] - values[:-rows]))))
+    # as many cycles away as rows are compared with, or as there are two of
+    cycles = range(1, max(min(CYCLES, len(values) // (2 * period)), 1) + 1)
+
+    def apart(rows: int) -> float:
+        lags = (rows * times for times in cycles)
+        return float(np.mean([np.mean(np.square(values[lag:] - values[:-lag])) for lag in lags]))
+
+    return min(periods, key=apart)
 
 
 def _block_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
