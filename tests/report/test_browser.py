@@ -21,6 +21,7 @@ from report.taxi import taxi_trips
 from subadjacent import BaseDetector, MagnitudeDetector, SubAdjacentDetector
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.assessment import Assessment
+from subadjacent.report.channels import SLOTS
 from subadjacent.report.page import page
 from subadjacent.report.panels import in_words
 from subadjacent.scoring.alarms import Alarm
@@ -526,6 +527,17 @@ def test_no_line_crosses_a_gap_in_the_clock(
     drawn = tab.evaluate(f"Array.from({MODEL}('channel_0_lines').data.seen, String)")
     assert drawn.index("NaN") == 300
     assert drawn.count("NaN") == 1
+    # the edges of what is usual are lines of the same rows
+    edges = tab.evaluate(
+        f"""(drawn => drawn.filter(one => one.glyph.tags[0]?.role === "usual")
+          .map(one => [one.glyph.type, one.glyph.y?.field, one.data_source.name])
+        )({MODEL}('channel_0').renderers)"""
+    )
+    assert edges == [
+        ["VArea", None, "channel_0_usual"],
+        ["Line", "low", "channel_0_lines"],
+        ["Line", "high", "channel_0_lines"],
+    ]
     # nor does what is usual: it has no height there
     area = tab.evaluate(f"{MODEL}('channel_0_usual').data")
     height = np.array(area["high"]) - np.array(area["low"])
@@ -694,6 +706,58 @@ def test_channels_are_added_and_removed_by_keyboard_too(opened: Opener, report: 
     last = CHANNELS.index(channels(tab)[0])
     option = tab.locator(f"#add option[value='{last}']")
     assert option.is_disabled()
+
+
+def test_what_is_missing_is_blank_and_what_two_parted_by_is_marked(
+    opened: Opener,
+    named: SubAdjacentDetector,
+    assessed: Assessment,
+    alarms: list[Alarm],
+    tmp_path: Path,
+) -> None:
+    (series,), cause = assessed.series, alarms[0].causes[0]
+    number = series.channels.index(cause.channel)
+    other = next(name for name in CHANNELS if name != cause.channel)
+    missing = np.zeros(series.values.shape, dtype=bool)
+    missing[100:120, number] = missing[800:, number] = True
+    table = replace(assessed.table, series=(replace(series, missing=missing),))
+    parted = replace(cause, kind="parted from another channel", partner=other, low=-3.0, high=-2.0)
+    alarm = replace(alarms[0], causes=(parted,))
+    path = tmp_path / "parted.html"
+    text = page(named, replace(assessed, table=table), title="", alarms=[alarm])
+    path.write_text(text, encoding="utf-8")
+    tab = opened(path)
+    # the channel that it parted from stands below it, and what is usual beside that is marked
+    assert channels(tab) == [cause.channel, other]
+    told = tab.locator("figure.channel:visible .told").all_inner_texts()
+    assert told[1] == f"is what {cause.channel} usually goes with"
+    beside = tab.evaluate(f"(({{low, high}}) => [low, high])({MODEL}('channel_0_most').data)")
+    assert beside == [[-3], [-2]]
+    assert tab.evaluate(f"{MODEL}('channel_1_most').data.low") == []
+    tab.keyboard.press("Escape")
+    frame(tab)
+    drawn = tab.evaluate(f"Array.from({MODEL}('channel_0_lines').data.seen, String)")
+    blank = [row for row, value in enumerate(drawn) if value == "NaN"]
+    assert blank == [*range(100, 120), *range(800, 1_000)]
+    # with no alarm chosen nothing is marked
+    assert tab.evaluate(f"{MODEL}('channel_0_most').data.x") == []
+    assert "".join(tab.locator("figure.channel:visible .told").all_inner_texts()) == ""
+
+
+def test_no_more_channels_are_added_than_there_are_places(opened: Opener, tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(300, SLOTS + 2))
+    detector = MagnitudeDetector().fit(rows)
+    path = tmp_path / "wide.html"
+    path.write_text(page(detector, detector.assess(rows), title=""), encoding="utf-8")
+    tab = opened(path)
+    while tab.locator("#add").is_enabled():
+        free = tab.locator("#add option:not([disabled])").all_inner_texts()[-1]
+        tab.locator("#add").select_option(label=free)
+        assert channels(tab)[-1] == free
+    assert len(channels(tab)) == SLOTS
+    tab.locator(".remove:visible").first.click()
+    assert len(channels(tab)) == SLOTS - 1
+    assert tab.locator("#add").is_enabled()
 
 
 @pytest.fixture(scope="module")
