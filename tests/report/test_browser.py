@@ -23,7 +23,7 @@ from subadjacent.data.plant import Plant
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.report.channels import SLOTS
 from subadjacent.report.page import page
-from subadjacent.report.panels import in_words
+from subadjacent.report.panels import AXIS_HEIGHT, CHANNEL_HEIGHT, in_words
 from subadjacent.scoring.alarms import Alarm
 from subadjacent.scoring.causes import Explainer
 from subadjacent.scoring.habits import Habit, Habits, Usual
@@ -652,6 +652,10 @@ def test_channels_of_an_alarm_stand_under_each_other(tab: Page, alarms: list[Ala
     )
     assert ranges
     assert axes == [False] * (figures.count() - 1) + [True]
+    heights = tab.evaluate(
+        f"Array.from({{length: {figures.count()}}}, (_, slot) => {MODEL}(`channel_${{slot}}`).height)"
+    )
+    assert heights == [CHANNEL_HEIGHT] * (figures.count() - 1) + [CHANNEL_HEIGHT + AXIS_HEIGHT]
     assert all(marks)
 
 

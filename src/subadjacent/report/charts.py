@@ -30,13 +30,12 @@ from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
 from markupsafe import escape
 
-from subadjacent.report.panels import Panel
+from subadjacent.report.panels import AXIS_HEIGHT, CHANNEL_HEIGHT, Panel
 from subadjacent.report.timeline import Kind
 
 # pixels left of every frame, so that rows stand exactly below each other; the page's script makes
 # room for longer numbers
 BORDER = 62
-CHANNEL_HEIGHT = 170  # pixels; the script adds an axis to the last
 
 # what is drawn of a channel, and what is told of one of its rows
 CHANNEL_KEYS = ("seen", "expected", "low", "high")
@@ -104,7 +103,7 @@ def detail(kind: Kind, slots: int, panels: Sequence[Panel]) -> tuple[dict[str, M
         if panel.key == "severity":
             _threshold(one)
             one.xaxis.visible = True
-            one.height = panel.height + 26  # for the axis
+            one.height = panel.height + AXIS_HEIGHT
         tools(one, drawn, values, {key: key for key in keys})
     return figures, shared
 

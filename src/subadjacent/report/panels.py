@@ -30,8 +30,8 @@ ABOUT = {
 
 # what the severity is: the score, in a unit in which the threshold does not move
 SEVERITY = "1 is the threshold; it follows a series that has moved for good"
-# pixels
-TRACE_HEIGHT, SEVERITY_HEIGHT = 96, 140
+# pixels; an axis of times takes some of its own
+CHANNEL_HEIGHT, TRACE_HEIGHT, SEVERITY_HEIGHT, AXIS_HEIGHT = 170, 96, 140, 26
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import model_facts
 from subadjacent.report.channels import PARTS, channel_lines, charts_of, missing_stretches
 from subadjacent.report.marks import AlarmRow, Stretches, by_severity, occurrences
-from subadjacent.report.panels import Panel, trace_key, trace_names, trace_of
+from subadjacent.report.panels import AXIS_HEIGHT, Panel, trace_key, trace_names, trace_of
 from subadjacent.report.pieces import BUDGET, WINDOWS, Piece, plan
 from subadjacent.report.timeline import Timeline
 from subadjacent.scoring.alarms import Alarm
@@ -130,6 +130,7 @@ def payload(
         "kind": views[0].times.kind,
         "window": around,
         "band": None if band is None else band._asdict(),
+        "axisHeight": AXIS_HEIGHT,
         "parts": PARTS,
         "lines": [panel.key for panel in panels],
         "channels": list(views[0].series.channels),

@@ -1,6 +1,5 @@
 // Channels under each other: those of the chosen alarm, and those that the reader adds.
 
-const CHANNEL_HEIGHT = 170, AXIS_HEIGHT = 26;   // pixels
 const slots = [...document.querySelectorAll("[data-slot]")];
 const add = document.getElementById("add");
 let shown = [0];   // numbers of channels, from the top
@@ -14,9 +13,11 @@ function showChannels(numbers) {
     figure.hidden = number === undefined;
     if (figure.hidden) return;
     // below the last of them stand the times
-    const last = slot === shown.length - 1, plot = named(`channel_${slot}`);
-    plot.below[0].visible = last;
-    plot.height = CHANNEL_HEIGHT + (last ? AXIS_HEIGHT : 0);
+    const last = slot === shown.length - 1, plot = named(`channel_${slot}`), [axis] = plot.below;
+    if (axis.visible !== last) {
+      axis.visible = last;
+      plot.height += last ? payload.axisHeight : -payload.axisHeight;
+    }
     const chart = charts.find(one => one.channel === number);
     const name = payload.channels[number];
     figure.querySelector(".name").textContent = name;
