@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 import random
 import shutil
 import subprocess
 import sys
+import zipfile
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -23,8 +26,16 @@ GOOD = HEADER + ROWS
 
 
 def nested() -> bytes:
-    frame = pl.DataFrame({"a": [1.0, 2.0], "b": [[1, 2], [3]]})
+    frame = pl.DataFrame({"b": [[1, 2], [3]]})
     return write_parquet(frame)
+
+
+def zipped(**members: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
 
 
 def write_parquet(frame: pl.DataFrame) -> bytes:
@@ -41,11 +52,29 @@ BAD = {
     "junk.csv": (bytes(range(256)) * 20, ""),
     "junk.parquet": (bytes(range(256)) * 20, ""),
     "cut.parquet": (write_parquet(pl.DataFrame({"a": range(1000)}))[:-50], ""),
-    "nested.parquet": (nested(), "b"),
+    "nested.parquet": (nested(), "at least one column of numbers"),
     "ragged.csv": ((HEADER + ROWS[:100].rsplit("\n", 1)[0] + "\n1,2\n" + ROWS).encode(), ""),
     "text.csv": ((HEADER + "2026-01-01,1,2\n2026-01-02,hot,2\n").encode(), "hot"),
     "twice.csv": (GOOD.replace("time,a,b", "time,a,a").encode(), "a"),
-    "no numbers.csv": (b"name,place\nx,y\nz,w\n", ""),
+    "no numbers.csv": (
+        b"name,place\nx,y\nz,w\n",
+        "line 2, column 'name', holds 'x'; line 2, column 'place', holds 'y'",
+    ),
+    "one bad cell.csv": (
+        (GOOD + "2026-01-01T00:02:00,Bad Input,5\n").encode(),
+        (
+            "line 122, column 'a', must hold a number of at most 1e+100, or nothing where it is "
+            "missing; it holds 'Bad Input': correct it, leave the column out (--ignore 'a'), or "
+            "let such cells count as missing (--missing 'Bad Input')"
+        ),
+    ),
+    "too large.csv": (
+        (GOOD + "2026-01-01T00:02:00,1e400,5\n").encode(),
+        "line 122, column 'a', must hold a number of at most 1e+100",
+    ),
+    "large.csv": ((GOOD + "2026-01-01T00:02:00,1e308,5\n").encode(), "must not exceed 1e+100"),
+    "two.zip": (zipped(a=GOOD, b=GOOD), "it holds 2, 'a', 'b'"),
+    "parquet.gz": (gzip.compress(nested()), "a packed Parquet file: unpack it"),
     "backwards.csv": (
         (HEADER + "".join(reversed(ROWS.splitlines(keepends=True)))).encode(),
         "",
@@ -99,6 +128,25 @@ WORKING = {
     ).encode(),
     "missing words.csv": (GOOD + "2026-01-01T00:02:00,NA,\n").encode(),
     "packed.csv.gz": gzip.compress(GOOD.encode()),
+    "packed.csv.bz2": bz2.compress(GOOD.encode()),
+    "packed.csv.xz": lzma.compress(GOOD.encode()),
+    "packed.zip": zipped(**{"deep/plant.csv": GOOD}),
+    "sixteen bits without a mark.csv": GOOD.encode("utf-16-le"),
+    "ended by DOS.csv": GOOD.encode() + b"\x1a",
+    "title, comments and units.csv": (
+        "Plant A\n# exported\n" + HEADER + "s,m/s,°C\n" + ROWS + "# end\n"
+    ).encode(),
+    "spaces.txt": GOOD.replace(",", "  ").encode(),
+    "Unicode minus.csv": GOOD.replace(",3,", ",\u22123,").encode(),
+    "errors of a spreadsheet.csv": (GOOD + "2026-01-01T00:02:00,#N/A,#DIV/0!\n").encode(),
+    "text.parquet": write_parquet(
+        pl.DataFrame(
+            {
+                "a": [f"{n % 7},5" if n % 9 else "NA" for n in range(120)],
+                "state": pl.Series(["on", "off"] * 60, dtype=pl.Categorical),
+            }
+        ).with_columns(a=pl.col("a").str.replace(",", "."))
+    ),
     "good.parquet": write_parquet(pl.DataFrame({"a": [float(n % 7) for n in range(120)]})),
 }
 

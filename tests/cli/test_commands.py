@@ -392,7 +392,11 @@ BAD_VALUES = {
     "--budget": (("soon", "0s", "-5m", ""), (FIT, DETECT)),
     "--false-alarms": (("lots", "0.5", "auto", "0/week", "1/never"), (FIT, DETECT)),
     "--train-fraction": (("0", "-1", "2", "nan", "half"), (FIT, DETECT)),
-    "--train-until": (("noon", "nan", "2026-13-01"), (FIT, DETECT)),
+    "--train-until": (
+        ("noon", "nan", "2026-13-01", "9999-12-31T23:59:59-12:00", "0001-01-01T00:00+12:00"),
+        (FIT, DETECT),
+    ),
+    "--time-format": (("%Q", "", "%d/%m", "%I:%M"), (FIT, DETECT, SCORE, REPORT, EVALUATE)),
     "--seed": (
         ("-1", "many", str(2**32)),
         (FIT, DETECT, EVALUATE, ["generate", "plant"], ["generate", "neurips-ts"]),

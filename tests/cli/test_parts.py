@@ -78,7 +78,7 @@ def test_what_cannot_tell_how_far_it_is_shows_that_it_goes_on(
             InputError.of("X['b']", "must be finite", "b is nan", RAISE_FILL_LIMIT),
             (
                 "a.csv, b.csv['b'] must be finite; b is nan: "
-                "drop the column, or raise fill_limit in a --config file"
+                "leave the column out (--ignore), or raise fill_limit in a --config file"
             ),
         ),
         (
@@ -94,6 +94,14 @@ def test_what_cannot_tell_how_far_it_is_shows_that_it_goes_on(
         (
             InputError.of("until", "must leave rows to fit on", "none come before 0"),
             "--train-until must leave rows to fit on; none come before 0",
+        ),
+        (
+            InputError.of("a.csv, line 2,", "must be one", "'x'", "give time_format='%Y' or 3"),
+            "a.csv, line 2, must be one; 'x': give --time-format '%Y' or 3",
+        ),
+        (
+            InputError.of("time_format", "must have a year"),
+            "--time-format must have a year",
         ),
         (InputError("fit needs more rows"), "fit needs more rows"),
     ],

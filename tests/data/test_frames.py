@@ -196,15 +196,39 @@ def test_times_of_day_are_no_clock(library: Library) -> None:
 
 
 @each
-@pytest.mark.parametrize("name", ["label", "Label", "labels", "IS_ANOMALY", "anomaly", "attack"])
-def test_a_column_of_labels_never_becomes_a_channel(library: Library, name: str) -> None:
-    frame = library.frame({"a": [1, 2], name: [0, 1]})
-    assert refusal(frame) == (
-        f"X must not hold labels; got a column {name!r}: drop it: labels never reach a detector; "
-        "a TestSeries carries them for evaluation"
+@pytest.mark.parametrize("name", ["label", "IS_ANOMALY", "is_attack", "Normal/Attack"])
+def test_a_column_of_labels_never_becomes_a_channel(
+    library: Library, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    frame = library.frame({"a": [1, 2], name: [0, 1], "Outlier": [3.5, 1.0]})
+    table = read(frame)
+    assert table.series[0].channels == table.names == ("a",)
+    np.testing.assert_array_equal(table.series[0].values, [[1], [2]])
+    (said,) = caplog.messages
+    assert said == (
+        f"X: labels never reach a detector, so {name!r}, 'Outlier' are kept out of the channels"
     )
     near = library.frame({f"{name}_rate": [1, 2], f"my_{name}": [0, 1]})
     assert read(near).series[0].channels == (f"{name}_rate", f"my_{name}")
+
+
+@each
+@pytest.mark.parametrize("name", ["target", "Class"])
+def test_values_tell_whether_a_target_is_a_label(
+    library: Library, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    for labels in ([0, 1, 1], [-1, 1, 1], [True, False, True], [1.0, None, 0.0]):
+        caplog.clear()
+        assert read(library.frame({"a": [1, 2, 3], name: labels})).series[0].channels == ("a",)
+        assert f"{name!r} is kept out of the channels" in caplog.text
+    caplog.clear()
+    for measured in ([0, 1, 2], [0.5, 1.0, 0.5], [-1, 0, 1], [20, 20, 20]):
+        frame = library.frame({"a": [1, 2, 3], name: measured})
+        assert read(frame).series[0].channels == ("a", name)
+    # as every part of a longer frame that a detector was fitted on is read
+    known = read(library.frame({"a": [1, 2], name: [0, 1]}), known=("a", name))
+    assert known.series[0].channels == ("a", name)
+    assert not caplog.messages
 
 
 @each

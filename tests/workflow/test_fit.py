@@ -20,6 +20,7 @@ def times(zone: bool = False) -> pl.Series:
 BARE = pl.DataFrame({"a": range(10)})
 DATED = BARE.with_columns(timestamp=times())
 ZONED = BARE.with_columns(timestamp=times(zone=True))
+BERLIN = ZONED.with_columns(pl.col("timestamp").dt.convert_time_zone("Europe/Berlin"))
 COUNTED = BARE.with_columns(timestamp=pl.Series(range(100, 110)))
 
 
@@ -30,11 +31,26 @@ COUNTED = BARE.with_columns(timestamp=pl.Series(range(100, 110)))
         (DATED, "2026-01-01T03:00", 3),
         (ZONED, "2026-01-01T03:00", 3),
         (ZONED, "2026-01-01T03:00+01:00", 2),
+        (BERLIN, "2026-01-01T03:00", 2),
+        (BERLIN, "2026-01-01T03:00Z", 3),
+        # hours that there are twice and never, where clocks are put back and forth
+        (BERLIN, "2026-10-25T02:30", 10),
+        (BERLIN, "2026-03-29T02:30", 10),
+        (DATED, "9999-12-31T23:59", 10),
         (COUNTED, "103.5", 4),
     ],
 )
 def test_rows_before_a_moment_are_fitted_on(frame: pl.DataFrame, until: str, rows: int) -> None:
     assert TrainingRows(1.0, until).of(frame).sum() == rows
+
+
+def test_a_moment_may_be_written_as_those_of_the_files() -> None:
+    def as_written(text: str) -> datetime | None:
+        return datetime(2026, 1, 1, 3) if text == "1/1/26 3 AM" else None
+
+    assert TrainingRows(1.0, "1/1/26 3 AM").of(DATED, as_written).sum() == 3
+    assert TrainingRows(1.0, "1/1/26 3 AM").of(ZONED, as_written).sum() == 3
+    assert TrainingRows(1.0, "2026-01-01T02:00").of(DATED, as_written).sum() == 2
 
 
 def test_a_share_is_taken_of_each_entity() -> None:
@@ -58,6 +74,8 @@ def test_the_first_rows_are_not_copied() -> None:
         (BARE, 1.0, "0", "until must leave rows to fit on; none come before 0"),
         (DATED, 1.0, "noon", "until must be a time such as 2026-01-31T12:00; got 'noon'"),
         (DATED, 1.0, "2026-01-01T03:00Z", "until must have no time zone"),
+        (ZONED, 1.0, "9999-12-31T23:59:59-12:00", "until must lie in the years 1 to 9999, in UTC"),
+        (BERLIN, 1.0, "0001-01-01T00:00", "until must lie in the years 1 to 9999, in UTC too"),
         (COUNTED, 1.0, "noon", "until must be a number like those of timestamp"),
     ],
 )

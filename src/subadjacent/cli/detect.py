@@ -17,11 +17,15 @@ from subadjacent.showing import on_one_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from subadjacent.data.files import Rows
     from subadjacent.scoring.alarms import Alarm
     from subadjacent.workflow.detect import Findings
 
 WORST = 5
 """Alarms that the summary names."""
+
+PACKED_SUFFIXES = (".gz", ".bz2", ".xz", ".zip")
+"""Endings that come after the one that says what a file holds."""
 
 
 class Format(StrEnum):
@@ -38,8 +42,12 @@ def detect(
         typer.Option("-o", "--output", help="Folder to write; named after the file if left out."),
     ] = None,
     time: option.Time = None,
+    time_format: option.TimeFormat = None,
     entity: option.Entity = None,
     label: option.Label = None,
+    ignore: option.Ignore = None,
+    columns: option.Take = None,
+    missing: option.Missing = None,
     train_fraction: option.TrainFraction = 0.5,
     train_until: option.TrainUntil = None,
     false_alarms: option.FalseAlarms = None,
@@ -71,9 +79,19 @@ def detect(
         device=device,
         seed=seed,
     )
-    folder = output or Path(f"{_name(files)}-anomalies")
+    rows = option.open_rows(
+        files,
+        time=time,
+        time_format=time_format,
+        entity=entity,
+        label=label,
+        ignore=ignore,
+        take=columns,
+        missing=missing,
+        quiet=quiet,
+    )
+    folder = output or Path(f"{_name(files, rows)}-anomalies")
     check_output_place(folder)
-    rows = option.open_rows(files, time=time, entity=entity, label=label, quiet=quiet)
     with errors_about(files), Bar("fitting", quiet=quiet) as bar:
         findings = workflow.detect(
             detector,
@@ -92,8 +110,12 @@ def detect(
             print_json(alarm_record(alarm, findings.misfits))
 
 
-def _name(files: Sequence[str]) -> str:
-    return "input" if files[0] == STANDARD_OUTPUT else Path(files[0]).stem
+def _name(files: Sequence[str], rows: Rows) -> str:
+    """What the results are called: after the first file, also of those that a pattern matches."""
+    if files[0] == STANDARD_OUTPUT:
+        return "input"
+    first = Path(rows.names[0])
+    return Path(first.stem).stem if first.suffix in PACKED_SUFFIXES else first.stem
 
 
 def summary(findings: Findings, folder: Path) -> str:

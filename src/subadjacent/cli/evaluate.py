@@ -10,6 +10,7 @@ import typer
 from subadjacent.cli import options as option
 from subadjacent.cli.output import print_json
 from subadjacent.cli.progress import Bar
+from subadjacent.cli.wording import errors_about
 
 
 def _check_threshold(score: float | None) -> float | None:
@@ -20,7 +21,7 @@ def _check_threshold(score: float | None) -> float | None:
 
 def evaluate(
     file: Annotated[str, typer.Argument(help="CSV or Parquet file with scores and labels.")],
-    label: Annotated[str, typer.Option(help="Column of labels, 0 or 1.")],
+    label: Annotated[str, typer.Option(help="Column of labels.")],
     score: Annotated[str, typer.Option(help="Column of scores.")] = "score",
     threshold: Annotated[
         float | None,
@@ -31,7 +32,10 @@ def evaluate(
         ),
     ] = None,
     time: option.Time = None,
+    time_format: option.TimeFormat = None,
     entity: option.Entity = None,
+    ignore: option.Ignore = None,
+    missing: option.Missing = None,
     seed: Annotated[
         int, typer.Option(min=0, max=option.LARGEST_SEED, help="Of the random score.")
     ] = 0,
@@ -42,8 +46,18 @@ def evaluate(
 
     from subadjacent.workflow import evaluate as workflow
 
-    rows = option.open_rows([file], time=time, entity=entity, label=label, quiet=quiet)
-    part = rows.whole()
+    rows = option.open_rows(
+        [file],
+        time=time,
+        time_format=time_format,
+        entity=entity,
+        label=label,
+        ignore=ignore,
+        missing=missing,
+        quiet=quiet,
+    )
+    with errors_about([file]):
+        part = rows.whole()
     rng = np.random.default_rng(seed)
     with Bar("comparing", quiet=quiet) as bar:
         bar.wait()

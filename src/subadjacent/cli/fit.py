@@ -18,8 +18,12 @@ def fit(
     files: option.Files,
     output: Annotated[Path, typer.Option("-o", "--output", help="Model folder to write.")],
     time: option.Time = None,
+    time_format: option.TimeFormat = None,
     entity: option.Entity = None,
     label: option.Label = None,
+    ignore: option.Ignore = None,
+    columns: option.Take = None,
+    missing: option.Missing = None,
     train_fraction: option.TrainFraction = 1.0,
     train_until: option.TrainUntil = None,
     false_alarms: option.FalseAlarms = None,
@@ -43,7 +47,17 @@ def fit(
         seed=seed,
     )
     check_model_place(output)
-    rows = option.open_rows(files, time=time, entity=entity, label=label, quiet=quiet)
+    rows = option.open_rows(
+        files,
+        time=time,
+        time_format=time_format,
+        entity=entity,
+        label=label,
+        ignore=ignore,
+        take=columns,
+        missing=missing,
+        quiet=quiet,
+    )
     started = clock.monotonic()
     with errors_about(files), Bar("fitting", quiet=quiet) as bar:
         training = workflow.TrainingRows(train_fraction, train_until)

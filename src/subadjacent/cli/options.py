@@ -10,7 +10,7 @@ import math
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,6 +19,7 @@ import typer
 
 from subadjacent.cli.output import STANDARD_OUTPUT
 from subadjacent.cli.progress import say
+from subadjacent.cli.wording import errors_about
 from subadjacent.errors import DataNotFound, InputError
 from subadjacent.showing import visible
 from subadjacent.workflow.writing import TABLE_SUFFIXES
@@ -86,15 +87,33 @@ def _check_until(text: str | None) -> str | None:
     try:
         fine = math.isfinite(float(text))
     except ValueError:
-        fine = True
-        try:
-            datetime.fromisoformat(text)
-        except ValueError:
-            fine = False
+        fine = _is_time(text)
     if not fine:
         raise typer.BadParameter(
             f"must be a time such as 2026-01-31T12:00, or a row number; got {text!r}"
         )
+    return text
+
+
+def _is_time(text: str) -> bool:
+    from subadjacent.data.files.layouts import is_written_time
+
+    try:
+        moment = datetime.fromisoformat(text)
+        # the first and last hours there are, with an offset, may lie outside all years in UTC
+        return moment.tzinfo is None or bool(moment.astimezone(UTC))
+    except OverflowError:
+        return False
+    except ValueError:
+        return is_written_time(text)
+
+
+def _check_time_format(text: str | None) -> str | None:
+    if text is not None:
+        from subadjacent.data.files.layouts import pattern_of_format
+
+        with bad_usage():
+            pattern_of_format(text)
     return text
 
 
@@ -119,13 +138,37 @@ Files = Annotated[
     typer.Argument(help="CSV or Parquet files, or globs of them; - for standard input (CSV)."),
 ]
 Time = Annotated[
-    str | None, typer.Option(help="Column of times. Found by itself where it is plain.")
+    str | None,
+    typer.Option(help="Column of times, or DATE+CLOCK for two. Found by itself where it is plain."),
+]
+TimeFormat = Annotated[
+    str | None,
+    typer.Option(
+        callback=_check_time_format,
+        help="How times are written, such as '%d/%m/%Y %H:%M'. Found by itself where all rows "
+        "can be read in one way only.",
+    ),
 ]
 Entity = Annotated[
     str | None, typer.Option(help="Column that says which machine, plant or series a row is of.")
 ]
 Label = Annotated[
-    str | None, typer.Option(help="Column of labels (0 or 1). Kept out of fitting and scoring.")
+    str | None, typer.Option(help="Column of labels. Kept out of fitting and scoring.")
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(help="Columns to leave out, with commas between them. May be repeated."),
+]
+Take = Annotated[
+    list[str] | None,
+    typer.Option("--columns", help="Columns to take, and no others. May be repeated."),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A further word, or number, for a missing value, such as 'Bad Input' or -999. "
+        "May be repeated."
+    ),
 ]
 Model = Annotated[Path, typer.Option("-m", "--model", help="Model folder.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no remarks.")]
@@ -201,12 +244,32 @@ def title_of(files: Sequence[str]) -> str:
 
 
 def open_rows(
-    files: Sequence[str], *, time: str | None, entity: str | None, label: str | None, quiet: bool
+    files: Sequence[str],
+    *,
+    time: str | None,
+    time_format: str | None,
+    entity: str | None,
+    label: str | None,
+    ignore: Sequence[str] | None,
+    missing: Sequence[str] | None,
+    take: Sequence[str] | None = None,
+    known: Sequence[str] = (),
+    quiet: bool,
 ) -> Rows:
-    """Open files, and say what was found out about them."""
+    """Open files, and say what was found out about them; ``known`` are a model's channels."""
     from subadjacent.data.files import Columns, open_files
 
-    rows = open_files(files, Columns(time=time, entity=entity, label=label))
+    columns = Columns(
+        time=time,
+        entity=entity,
+        label=label,
+        ignore=tuple(ignore or ()),
+        only=tuple(take or ()),
+        known=tuple(known),
+        missing=tuple(missing or ()),
+    )
+    with errors_about(files):
+        rows = open_files(files, columns, time_format=time_format)
     for note in rows.notes:
         say(note, quiet=quiet)
     return rows

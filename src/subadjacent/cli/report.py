@@ -26,8 +26,12 @@ def report(
         Path, typer.Option("-o", "--output", callback=_check_page, help="HTML file to write.")
     ] = Path("report.html"),
     time: option.Time = None,
+    time_format: option.TimeFormat = None,
     entity: option.Entity = None,
     label: option.Label = None,
+    ignore: option.Ignore = None,
+    columns: option.Take = None,
+    missing: option.Missing = None,
     png: Annotated[
         Path | None, typer.Option(help="Folder for the same figures as PNG files.")
     ] = None,
@@ -41,7 +45,18 @@ def report(
 
     detector = load(model, device=device or "auto")
     check_writable(output)
-    rows = option.open_rows(files, time=time, entity=entity, label=label, quiet=quiet)
+    rows = option.open_rows(
+        files,
+        time=time,
+        time_format=time_format,
+        entity=entity,
+        label=label,
+        ignore=ignore,
+        take=columns,
+        missing=missing,
+        known=detector.channels_,
+        quiet=quiet,
+    )
     with errors_about(files), Bar("scoring", quiet=quiet) as bar:
         written = workflow.report(
             detector, rows, output, title=option.title_of(files), figures=png, watch=bar.watch

@@ -15,8 +15,12 @@ def score(
     model: option.Model,
     output: option.Table = STANDARD_OUTPUT,
     time: option.Time = None,
+    time_format: option.TimeFormat = None,
     entity: option.Entity = None,
     label: option.Label = None,
+    ignore: option.Ignore = None,
+    columns: option.Take = None,
+    missing: option.Missing = None,
     device: option.ScoringDevice = None,
     quiet: option.Quiet = False,
 ) -> None:
@@ -29,7 +33,18 @@ def score(
     detector = load(model, device=device or "auto")
     if output != STANDARD_OUTPUT:
         check_writable(Path(output))
-    rows = option.open_rows(files, time=time, entity=entity, label=label, quiet=quiet)
+    rows = option.open_rows(
+        files,
+        time=time,
+        time_format=time_format,
+        entity=entity,
+        label=label,
+        ignore=ignore,
+        take=columns,
+        missing=missing,
+        known=detector.channels_,
+        quiet=quiet,
+    )
     if not can_score_in_parts(detector):
         say("this model scores all rows at once: all are held in memory", quiet=quiet)
     with errors_about(files), Bar("scoring", quiet=quiet) as bar:

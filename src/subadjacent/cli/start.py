@@ -15,9 +15,9 @@ STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 
 def main() -> None:
     """Import the command, and run it."""
+    replace_closed_streams()
     # as an exception: what is half-done is then cleared away, as after Ctrl-C
     signal.signal(signal.SIGTERM, _end)
-    replace_closed_streams()
     try:
         from subadjacent.cli.main import run
     except KeyboardInterrupt:

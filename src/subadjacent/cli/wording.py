@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from subadjacent.errors import InputError
 
-OPTIONS = {"until": "--train-until"}
+OPTIONS = {"until": "--train-until", "time_format": "--time-format"}
 """Arguments of the library, and the options that stand for them."""
 
 EXTRAS = {
@@ -30,7 +30,7 @@ def errors_about(files: Sequence[str]) -> Iterator[None]:
     from subadjacent.detectors.base import NAME_ENTITIES
 
     remedies = {
-        RAISE_FILL_LIMIT: "drop the column, or raise fill_limit in a --config file",
+        RAISE_FILL_LIMIT: "leave the column out (--ignore), or raise fill_limit in a --config file",
         NAME_ENTITIES: "name their column with --entity",
     }
     try:
@@ -39,7 +39,9 @@ def errors_about(files: Sequence[str]) -> Iterator[None]:
         if not error.argument:
             raise
         argument = OPTIONS.get(error.argument) or _in_files(error.argument, files)
-        raise error.rephrase(argument, remedies.get(error.remedy, error.remedy)) from error
+        remedy = remedies.get(error.remedy, error.remedy)
+        remedy = remedy.replace("time_format=", f"{OPTIONS['time_format']} ")
+        raise error.rephrase(argument, remedy) from error
 
 
 def _in_files(argument: str, files: Sequence[str]) -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.data.names import LABEL_NAMES, columns_named
 from subadjacent.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,14 +39,6 @@ def check_channels(frame: nw.DataFrame[Any], channels: Sequence[Any], name: str)
 
 
 def _check_names(channels: Sequence[Any], name: str) -> None:
-    labels = columns_named(LABEL_NAMES, channels)
-    if labels:
-        raise InputError.of(
-            name,
-            "must not hold labels",
-            f"got a column {labels[0]!r}",
-            "drop it: labels never reach a detector; a TestSeries carries them for evaluation",
-        )
     by_text: dict[str, Any] = {}
     for channel in channels:
         if str(channel) in by_text:

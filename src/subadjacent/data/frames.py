@@ -5,8 +5,9 @@ A frame is read through narwhals, which is imported only when a frame comes in.
 
 from __future__ import annotations
 
+import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,12 +24,14 @@ from subadjacent.data.columns import (
     view_values,
 )
 from subadjacent.data.forks import refuse_lost_threads
-from subadjacent.data.names import ENTITY_NAMES, TIME_NAMES, columns_named
+from subadjacent.data.names import ENTITY_NAMES, TIME_NAMES, columns_named, label_columns
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 
 if TYPE_CHECKING:
     import narwhals as nw
+
+log = logging.getLogger(__name__)
 
 Arrays = Sequence[NDArray[Any]]
 # the name of a vector, or those of a table's columns
@@ -76,17 +79,21 @@ def is_frame(X: Any) -> bool:
     return isinstance(wrapped, nw.DataFrame | nw.LazyFrame | nw.Series)
 
 
-def read_frame(X: Any, *, fill_limit: int, name: str) -> Table:
+def read_frame(X: Any, *, fill_limit: int, name: str, known: Collection[str] = ()) -> Table:
     """Find the series in a frame.
 
     Every column is a channel but for the time (a column of dates, or one with a name of
     ``names.TIME_NAMES``; else the index of a pandas frame, where it holds dates) and the entity
     (``names.ENTITY_NAMES``). Rows of an entity are taken in the order in which they stand.
+    Labels are kept out of the channels, and a warning says so: columns with a name of
+    ``names.LABEL_NAMES``, and those of ``names.MAYBE_LABEL_NAMES`` whose values are labels,
+    unless they are ``known`` for channels.
     """
     frame = _in_memory(X, name)
     entity_column = next(iter(columns_named(ENTITY_NAMES, frame.columns)), None)
     time_column = _time_column(frame, name)
-    taken = (entity_column, time_column)
+    taken = [entity_column, time_column]
+    taken += _label_columns(frame, [one for one in frame.columns if one not in taken], known, name)
     # by place: names may be numbers, which narwhals does not select by
     columns = frame.columns
     places = [place for place, column in enumerate(columns) if column not in taken]
@@ -180,6 +187,26 @@ def _in_memory(X: Any, name: str) -> nw.DataFrame[Any]:
     if wrapped.implementation.is_polars():
         refuse_lost_threads()
     return wrapped.to_frame() if isinstance(wrapped, nw.Series) else wrapped
+
+
+def _label_columns(
+    frame: nw.DataFrame[Any], columns: Sequence[Any], known: Collection[str], name: str
+) -> list[Any]:
+    """The columns that hold labels, after a warning: they must not reach a detector."""
+
+    def values(column: Any) -> list[Any]:
+        own = frame[:, frame.columns.index(column)]
+        # some libraries have NaN beside their own way of saying that a value is missing
+        return [value for value in own.drop_nulls().unique().to_list() if value == value]
+
+    labels = label_columns(columns, values, known)
+    if labels:
+        log.warning(
+            "%s: labels never reach a detector, so %s kept out of the channels",
+            name,
+            ", ".join(map(repr, labels)) + (" is" if len(labels) == 1 else " are"),
+        )
+    return labels
 
 
 def _time_column(frame: nw.DataFrame[Any], name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from subadjacent.data.series import TestSeries, TrainSeries
 from subadjacent.errors import InputError, require_whole
 
 
-def read(X: Any, *, fill_limit: int = 10, name: str = "X") -> Table:
+def read(X: Any, *, fill_limit: int = 10, name: str = "X", known: Collection[str] = ()) -> Table:
     """Find the series in ``X``.
 
     Parameters
@@ -31,6 +31,9 @@ def read(X: Any, *, fill_limit: int = 10, name: str = "X") -> Table:
         values are ``missing`` in the series.
     name
         What to call the input in error messages.
+    known
+        Columns of frames that are channels, for a detector was fitted on them, though their names
+        may be those of labels.
 
     Raises
     ------
@@ -54,7 +57,7 @@ def read(X: Any, *, fill_limit: int = 10, name: str = "X") -> Table:
     if isinstance(X, Mapping) and not issparse(X):
         keys = list(X)
         tables = {
-            str(key): read(part, fill_limit=fill_limit, name=f"{name}[{key!r}]")
+            str(key): read(part, fill_limit=fill_limit, name=f"{name}[{key!r}]", known=known)
             for key, part in X.items()
         }
         if len(tables) != len(keys):
@@ -62,12 +65,12 @@ def read(X: Any, *, fill_limit: int = 10, name: str = "X") -> Table:
         return _entities(tables, name, lambda parts: dict(zip(keys, parts, strict=True)))
     if isinstance(X, list | tuple) and X and all(_is_table(part) for part in X):
         tables = {
-            str(number): read(part, fill_limit=fill_limit, name=f"{name}[{number}]")
+            str(number): read(part, fill_limit=fill_limit, name=f"{name}[{number}]", known=known)
             for number, part in enumerate(X)
         }
         return replace(_entities(tables, name, list), by_position=True)
     if is_frame(X):
-        return read_frame(X, fill_limit=fill_limit, name=name)
+        return read_frame(X, fill_limit=fill_limit, name=name, known=known)
     return _read_array(X, fill_limit, name)
 
 

@@ -5,12 +5,41 @@ Case does not matter. Where several columns have a name of one kind, the table's
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
-TIME_NAMES = ("timestamp", "time", "datetime", "date", "ds", "ts")
+from subadjacent.data.labels import look_like_labels
+
+TIME_NAMES = ("timestamp", "timestamps", "time", "_time", "datetime", "date", "ds", "ts")
 ENTITY_NAMES = ("item_id", "unique_id")
-LABEL_NAMES = ("label", "labels", "is_anomaly", "anomaly", "attack")
+ROW_NAMES = ("row", "index", "no", "no.", "unnamed: 0")
+"""Of columns that count rows, and measure nothing, where they do count them."""
+
+LABEL_NAMES = (
+    "label", "labels", "is_anomaly", "anomaly", "anomaly_label", "is_attack", "attack",
+    "normal/attack", "attack lable (1:no attack, -1:attack)", "is_outlier", "outlier",
+    "ground_truth", "changepoint",
+)  # fmt: skip
+"""Never the name of a channel; SWaT and WADI write the two long ones."""
+
+MAYBE_LABEL_NAMES = ("target", "class")
+"""Names of labels as well as of measurements (a set point, a class of load): values decide."""
+
+
+def label_columns(
+    columns: Sequence[Any], values: Callable[[Any], Iterable[Any]], known: Collection[Any] = ()
+) -> list[Any]:
+    """The columns that hold labels, the likeliest first.
+
+    ``values`` gives the different values of a column, for names that may also be those of a
+    measurement; not asked for columns that are ``known`` to be channels.
+    """
+    maybe = [column for column in columns if column not in known]
+    return columns_named(LABEL_NAMES, columns) + [
+        column
+        for column in columns_named(MAYBE_LABEL_NAMES, maybe)
+        if look_like_labels(values(column))
+    ]
 
 
 def columns_named(known: tuple[str, ...], columns: Iterable[Any]) -> list[Any]:
@@ -20,5 +49,5 @@ def columns_named(known: tuple[str, ...], columns: Iterable[Any]) -> list[Any]:
     """
     by_name: dict[str, list[Any]] = {}
     for column in columns:
-        by_name.setdefault(str(column).lower(), []).append(column)
+        by_name.setdefault(str(column).strip().lower(), []).append(column)
     return [column for name in known for column in by_name.get(name, ())]

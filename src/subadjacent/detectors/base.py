@@ -342,7 +342,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         return self._method().unpack(state, len(self.channels_), self.entities_)
 
     def _read(self, X: Any, *, reset: bool = False) -> Table:
-        table = read(X, fill_limit=self.fill_limit)
+        known = () if reset else self.channels_
+        table = read(X, fill_limit=self.fill_limit, known=known)
         try:
             validate_data(self, table.header, reset=reset, skip_check_array=True)
         except ValueError as error:

@@ -67,8 +67,8 @@ def detect(
         Called as work goes on.
     """
     check_output_place(folder)
-    part = rows.whole()
-    fitted = training.of(part.frame)
+    part = rows.whole(labels="take")
+    fitted = training.of(part.frame, rows.read_time)
     detector.fit(rows_to_fit_on(part.frame, fitted), watch=watch)
     return write_findings(
         detector,

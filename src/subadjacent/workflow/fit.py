@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 from subadjacent.data.files import ENTITY, TIME
 from subadjacent.errors import InputError
@@ -21,14 +23,20 @@ if TYPE_CHECKING:
 class TrainingRows:
     """Which rows to fit on: those before ``until``, or else the first ``fraction`` of a series.
 
-    ``until`` is a time such as 2026-01-31T12:00, or a row number where the rows have no times.
+    ``until`` is a time such as 2026-01-31T12:00, or one written as those of the files, or a row
+    number where the rows have no times.
     """
 
     fraction: float = 0.5
     until: str | None = None
 
-    def of(self, frame: pl.DataFrame) -> pl.Series:
-        """Whether each row of a frame is one to fit on; refuses to choose none."""
+    def of(
+        self, frame: pl.DataFrame, as_written: Callable[[str], Any] = lambda _: None
+    ) -> pl.Series:
+        """Whether each row of a frame is one to fit on; refuses to choose none.
+
+        ``as_written`` reads a time that is written as those of the files (``Rows.read_time``).
+        """
         import polars as pl
 
         row, length = pl.int_range(pl.len()), pl.len()
@@ -36,7 +44,7 @@ class TrainingRows:
             row, length = row.over(ENTITY), length.over(ENTITY)
         chosen = row < (length * self.fraction).ceil()
         if self.until is not None:
-            chosen = _before(frame, self.until, row)
+            chosen = _before(frame, self.until, row, as_written)
         training = frame.select(chosen.alias("training"))["training"]
         if not training.any():
             raise InputError.of(
@@ -45,28 +53,38 @@ class TrainingRows:
         return training
 
 
-def _before(frame: pl.DataFrame, until: str, row: pl.Expr) -> pl.Expr:
+def _before(
+    frame: pl.DataFrame, until: str, row: pl.Expr, as_written: Callable[[str], Any]
+) -> pl.Expr:
     import polars as pl
 
     if TIME not in frame.columns:
         return row < _number(until, "must be a row number, for the data has no times")
     if frame.schema[TIME].is_numeric():
         return pl.col(TIME) < _number(until, f"must be a number like those of {TIME}")
+    zone = getattr(frame.schema[TIME], "time_zone", None)
+    moment = as_written(until) or _from_iso(until)
+    if zone is None:
+        if moment.tzinfo is not None:
+            rule = "must have no time zone, as the data's times have none"
+            raise InputError.of("until", rule, f"got {until!r}")
+        return pl.col(TIME) < moment
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=ZoneInfo(zone))
     try:
-        moment = datetime.fromisoformat(until)
+        moment = moment.astimezone(UTC)
+    except OverflowError as error:
+        rule = "must lie in the years 1 to 9999, in UTC too"
+        raise InputError.of("until", rule, f"got {until!r}") from error
+    return pl.col(TIME) < pl.lit(moment).dt.convert_time_zone(zone)
+
+
+def _from_iso(until: str) -> datetime:
+    try:
+        return datetime.fromisoformat(until)
     except ValueError as error:
         rule = "must be a time such as 2026-01-31T12:00"
         raise InputError.of("until", rule, f"got {until!r}") from error
-    zone = getattr(frame.schema[TIME], "time_zone", None)
-    literal = pl.lit(moment)
-    if zone is not None and moment.tzinfo is None:
-        literal = literal.dt.replace_time_zone(zone)
-    elif zone is not None:
-        literal = literal.dt.convert_time_zone(zone)
-    elif moment.tzinfo is not None:
-        rule = "must have no time zone, as the data's times have none"
-        raise InputError.of("until", rule, f"got {until!r}")
-    return pl.col(TIME) < literal
 
 
 def _number(until: str, rule: str) -> float:
@@ -84,7 +102,7 @@ def rows_to_fit_on(frame: pl.DataFrame, training: pl.Series) -> pl.DataFrame:
 
 def fit(detector: BaseDetector, rows: Rows, training: TrainingRows, watch: Watch = ignore) -> int:
     """Fit a detector on some rows of files; how many they were."""
-    frame = rows.whole().frame
-    frame = rows_to_fit_on(frame, training.of(frame))
+    frame = rows.whole(labels="skip").frame
+    frame = rows_to_fit_on(frame, training.of(frame, rows.read_time))
     detector.fit(frame, watch=watch)
     return len(frame)

@@ -40,7 +40,7 @@ def report(
 
     ``figures`` is a folder for the same figures as PNG files. Gives the files written.
     """
-    part = rows.whole()
+    part = rows.whole(labels="take")
     assessment = detector.assess(part.frame, watch=watch)
     alarms = assessment.alarms()
     warn_of_misfits(assessment.misfits)

@@ -42,7 +42,7 @@ def score(detector: BaseDetector, rows: Rows, watch: Watch = ignore) -> pl.DataF
     reach = reach_of(detector)
     if reach.after is not None:
         return _score_in_parts(detector, reach, rows, watch)
-    part = rows.whole()
+    part = rows.whole(labels="take")
     assessment = detector.assess(part.frame, watch=watch)
     warn_of_misfits(assessment.misfits)
     judged = JudgedScores.of(assessment)
@@ -55,7 +55,7 @@ def _score_in_parts(detector: BaseDetector, reach: Reach, rows: Rows, watch: Wat
     keys, labels = [], []
     entities: dict[str | None, _EntityScores] = {}
     done, total = 0, rows.count
-    for part in rows.chunks(CHUNK):
+    for part in rows.chunks(CHUNK, labels="take"):
         keys.append(keys_of(part.frame))
         if part.labels is not None:
             labels.append(part.labels)
@@ -79,7 +79,8 @@ def _score_in_parts(detector: BaseDetector, reach: Reach, rows: Rows, watch: Wat
         pl.concat(keys),
         judged,
         rows.named,
-        np.concatenate(labels) if labels else None,
+        # those of all rows, or none
+        np.concatenate(labels) if len(labels) == len(keys) else None,
     )
 
 

@@ -8,16 +8,23 @@ from typing import Any
 import polars as pl
 import pytest
 
-from subadjacent.data.files.timestamps import TimeForm, find_form, in_common
+from subadjacent.data.files.timestamps import TimeForm, find_forms, in_common
 
 NOON = datetime(2024, 1, 31, 12)
 
 
 def parsed(cells: list[Any], **options: Any) -> list[Any]:
     column = pl.Series(cells)
-    form = find_form(column, **options)
-    assert form is not None
-    return form.read(column).to_list()
+    return only_form(column, **options).read(column).to_list()
+
+
+def only_form(column: pl.Series, **options: Any) -> TimeForm:
+    (form,) = find_forms(column, **options)
+    return form
+
+
+def kinds(*cells: str) -> list[str]:
+    return [form.kind for form in find_forms(pl.Series(cells))]
 
 
 @pytest.mark.parametrize(
@@ -48,8 +55,7 @@ def test_offsets_that_change_with_daylight_saving_become_utc() -> None:
 
 def test_fractions_and_nanoseconds_are_kept() -> None:
     assert parsed(["2024-01-31 12:00:00.25"]) == [NOON + timedelta(milliseconds=250)]
-    form = find_form(pl.Series(["2024-01-31 12:00:00.000000001"]))
-    assert form is not None
+    form = only_form(pl.Series(["2024-01-31 12:00:00.000000001"]))
     assert form.unit == "ns"
     ticks = form.read(pl.Series(["2024-01-31 12:00:00.000000001"])).to_physical()
     assert ticks[0] % 10**9 == 1
@@ -63,16 +69,14 @@ def test_fractions_and_nanoseconds_are_kept() -> None:
 def test_epoch_numbers_are_told_by_their_size(factor: int, kind: str, as_text: bool) -> None:
     number = int(NOON.replace(tzinfo=UTC).timestamp()) * factor
     column = pl.Series([str(number) if as_text else number])
-    form = find_form(column)
-    assert form is not None
+    form = only_form(column)
     assert form.kind == kind
     assert form.read(column).to_list() == [NOON.replace(tzinfo=UTC)]
 
 
 def test_the_last_digit_of_nanoseconds_is_kept() -> None:
     cells = ["1700000000000000001", "1700000000000000002"]
-    form = find_form(pl.Series(cells))
-    assert form is not None
+    form = only_form(pl.Series(cells))
     assert form.read(pl.Series(cells)).to_physical().to_list() == list(map(int, cells))
 
 
@@ -105,8 +109,7 @@ def test_dates_become_midnights() -> None:
     ["hello", "2024-13-01", "2024-01-31 25:00", "2024-01-31 12:00:99", "2024-01-31 12:00Z", ""],
 )
 def test_a_cell_in_another_form_is_null(cell: str) -> None:
-    form = find_form(pl.Series(["2024-01-31 12:00"]))
-    assert form is not None
+    form = only_form(pl.Series(["2024-01-31 12:00"]))
     assert form.read(pl.Series([cell])).to_list() == [None]
 
 
@@ -114,16 +117,14 @@ def test_a_whole_counter_takes_no_decimals() -> None:
     assert TimeForm("counter", whole=True).read(pl.Series(["3", "3.5"])).to_list() == [3, None]
 
 
-@pytest.mark.parametrize("cells", [["a", "b"], ["", "NA"], ["1/2/2024"], [True]])
+@pytest.mark.parametrize("cells", [["a", "b"], ["", "NA"], ["31/31/2024"], ["2024-02-30"], [True]])
 def test_what_is_no_time_has_no_form(cells: list[Any]) -> None:
-    assert find_form(pl.Series(cells)) is None
+    assert find_forms(pl.Series(cells)) == ()
 
 
 def test_forms_of_several_files_agree_on_the_finest_unit_and_on_utc() -> None:
-    berlin = find_form(pl.Series([NOON]).dt.replace_time_zone("Europe/Berlin"))
-    nanoseconds = find_form(pl.Series([1_706_702_400_000_000_000]))
-    assert berlin is not None
-    assert nanoseconds is not None
+    berlin = only_form(pl.Series([NOON]).dt.replace_time_zone("Europe/Berlin"))
+    nanoseconds = only_form(pl.Series([1_706_702_400_000_000_000]))
     common = in_common([berlin, nanoseconds])
     assert common is not None
     assert {(form.unit, form.zone) for form in common} == {("ns", "UTC")}
@@ -137,6 +138,70 @@ def test_dates_that_python_does_not_have_are_none(dtype: pl.Datetime) -> None:
     # the year 2026, one far beyond 9999, one before the first
     column = pl.Series([1_770_000_000 * ticks, 300_000_000_000 * ticks, -70_000_000_000 * ticks])
     times = column.cast(dtype)
-    form = find_form(times)
-    assert form is not None
+    form = only_form(times)
     assert form.read(times).is_null().to_list() == [False, True, True]
+
+
+def test_dates_that_can_be_read_in_several_ways_have_several_forms() -> None:
+    assert kinds("01/02/2024") == ["day first", "month first"]
+    assert kinds("06/01/14 00") == ["day first", "month first", "two-digit year first"]
+    assert kinds("01.02.2024") == ["day first"]
+    # one cell tells
+    assert kinds("01/02/2024", "31/01/2024", "02/02/2024") == ["day first"]
+    assert kinds("01/02/2024", "01/31/2024") == ["month first"]
+    # a cell that is wrong does not
+    assert kinds("01/02/2024", "soon", "") == ["day first", "month first"]
+    # those that most cells are written in
+    assert kinds("31/01/2024", "01/31/2024", "30/01/2024") == ["day first"]
+
+
+def test_digits_are_dates_or_count() -> None:
+    assert kinds("20240131", "20240201") == ["digits", "counter"]
+    assert kinds("20240131", "20240132") == ["counter"]
+    assert kinds("20240131.5", "20240201") == ["counter"]
+    assert kinds("20240131134500", "20240131") == ["digits", "counter"]
+    # seconds since 1970 have ten digits in these years, and hours would have as many
+    assert kinds("2024013113") == ["seconds"]
+    numbers = pl.Series([20240131.0, None, 20240201.0])
+    form = find_forms(numbers)[0]
+    assert form.read(numbers).to_list() == [datetime(2024, 1, 31), None, datetime(2024, 2, 1)]
+    text = pl.Series(["20240131.0", " 20240201"])
+    assert find_forms(text)[0].read(text).to_list() == [datetime(2024, 1, 31), datetime(2024, 2, 1)]
+
+
+def test_the_zone_is_that_of_most_cells() -> None:
+    mixed = ["2024-01-31 12:00Z", "2024-01-31 12:00", "2024-01-31 12:00Z"]
+    assert parsed(mixed) == [NOON.replace(tzinfo=UTC), None, NOON.replace(tzinfo=UTC)]
+    assert parsed(mixed[:2]) == [None, NOON]
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("2024-01-31", "dates without a time zone"),
+        ("2024-01-31Z", "dates in UTC"),
+        ("31/01/2024", "dates without a time zone, day first"),
+        ("31 Jan 2024", "dates without a time zone, day, name of month"),
+        ("12:00", "a clock without dates, all of one day, which is called 1970-01-01"),
+        ("1700000000", "seconds since 1970, in UTC"),
+        ("17", "a counter, not dates"),
+    ],
+)
+def test_a_form_is_said_in_plain_words(cell: str, said: str) -> None:
+    assert only_form(pl.Series([cell])).said == said
+
+
+def test_digits_and_formats_are_said_in_plain_words() -> None:
+    assert TimeForm("digits").said == (
+        "dates without a time zone, since every row is one when read like 20240131 or "
+        "20240131134500"
+    )
+    assert TimeForm("%d/%m/%Y").said == "dates without a time zone, written as %d/%m/%Y"
+    assert TimeForm("%d/%m/%Y").is_format
+    assert not TimeForm("day first").is_format
+    assert not TimeForm("seconds").is_format
+
+
+def test_clocks_and_dates_have_nothing_in_common() -> None:
+    assert in_common([TimeForm("clock"), TimeForm("year first")]) is None
+    assert in_common([TimeForm("day first"), TimeForm("year first")]) is not None

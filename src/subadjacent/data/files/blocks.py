@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.cleaning import LARGEST
+from subadjacent.data.files.cells import blank_missing, read_numbers, show
 from subadjacent.data.files.formulas import unguard
+from subadjacent.data.files.labels import LABELS_SHOWN, read_labels
 from subadjacent.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
-MISSING = ("", "na", "n/a", "nan", "null", "none", "-", "?")
-"""Words for a missing value, in lower case."""
-
-MISSING_SHOWN = "empty, NA, N/A, NaN, null, None, - or ?"
-
-LONGEST_QUOTE = 40
-"""Characters of a cell that a message shows."""
+MIDNIGHT = time()
+"""The clock of dates that have none."""
 
 HOUR = 3600
 """Seconds that clocks are put back by for winter."""
@@ -34,26 +34,78 @@ class Block:
     file: str
     rows: list[int] | range
     unit: str = "line"
+    decimal_comma: bool = False
+    comma_thousands: bool = False
 
     def place(self, row: int) -> str:
         """Where a row of the frame is, as messages say it."""
         return f"{self.file}, {self.unit} {self.rows[row]}"
 
-    def numbers(self, column: str, *, decimal_comma: bool) -> pl.Series:
+    def without(self, words: Sequence[str]) -> Block:
+        """The same with nothing in cells that hold one of some words, in any case.
+
+        A word that is a number stands for that number, however a cell writes it.
+        """
+        if not words:
+            return self
+        blanked = [self._blank(column, words) for column in self.frame.get_columns()]
+        return replace(self, frame=self.frame.with_columns(blanked))
+
+    def holds_text(self, column: str) -> bool:
+        """Whether fewer than half of the cells that hold something are numbers."""
+        import polars as pl
+
+        cells = self.frame[column]
+        if cells.dtype.is_numeric() or cells.dtype in (pl.Boolean, pl.Null):
+            return False
+        numbers, bad = self._read(cells)
+        filled = blank_missing(cells).count()
+        return bad is not None and 2 * numbers.fill_nan(None).count() < filled
+
+    def first_text(self, column: str) -> str:
+        """The first cell that is neither a number nor missing, and where it is."""
+        cells = self.frame[column]
+        row = self._read(cells)[1] or 0
+        return f"{self.unit} {self.rows[row]}, column {column!r}, holds {show(cells[row])}"
+
+    def numbers(self, column: str) -> pl.Series:
         """A column as floats; refuses a cell that is neither a number nor missing."""
         import polars as pl
 
         cells = self.frame[column]
-        if cells.dtype != pl.String:
+        if cells.dtype.is_numeric() or cells.dtype in (pl.Boolean, pl.Null):
             return cells.cast(pl.Float64)
-        numbers, bad = read_numbers(cells, decimal_comma=decimal_comma)
+        numbers, bad = self._read(cells)
         if bad is not None:
             raise InputError(
-                f"{self.place(bad)}, column {column!r}, must hold a number, or {MISSING_SHOWN} "
-                f"where it is missing; it holds {show(cells[bad])}: "
-                f"correct it, or remove the column"
+                f"{self.place(bad)}, column {column!r}, must hold a number of at most {LARGEST:g}, "
+                f"or nothing where it is missing; it holds {show(cells[bad])}: correct it, leave "
+                f"the column out (--ignore {column!r}), or let such cells count as missing "
+                f"(--missing {show(str(cells[bad]).strip())})"
             )
         return numbers
+
+    def _read(self, cells: pl.Series) -> tuple[pl.Series, int | None]:
+        import polars as pl
+
+        return read_numbers(
+            cells.cast(pl.String),
+            decimal_comma=self.decimal_comma,
+            comma_thousands=self.comma_thousands,
+        )
+
+    def _blank(self, cells: pl.Series, words: Sequence[str]) -> pl.Series:
+        import polars as pl
+
+        told = [word.strip().lower() for word in words]
+        values = read_numbers(pl.Series(told, dtype=pl.String))[0].drop_nulls().to_list()
+        if cells.dtype.is_numeric():
+            return cells.set(cells.cast(pl.Float64).is_in(values), None)
+        if cells.dtype not in (pl.String, pl.Categorical, pl.Enum):
+            return cells
+        text = cells.cast(pl.String)
+        meant = text.str.strip_chars().str.to_lowercase().is_in(told)
+        return text.set(meant | self._read(text)[0].is_in(values), None)
 
     def entities(self, column: str) -> pl.Series:
         """A column as names of entities; refuses an empty cell."""
@@ -68,73 +120,25 @@ class Block:
             )
         return names
 
-    def labels(self, column: str, *, decimal_comma: bool) -> NDArray[np.int8]:
-        """A column as labels; refuses a cell that is neither 0 nor 1, true nor false."""
-        import polars as pl
-
+    def labels(self, column: str, *, signed: bool) -> NDArray[np.int8]:
+        """A column as labels, 1 where a row is anomalous; refuses a cell that is no label."""
         cells = self.frame[column]
-        numbers = (
-            read_numbers(cells, decimal_comma=decimal_comma)[0]
-            if cells.dtype == pl.String
-            else cells.cast(pl.Float64, strict=False)
-        )
-        wrong = ~numbers.is_in((0.0, 1.0)).fill_null(False)
-        if wrong.any():
-            row = int(wrong.arg_max() or 0)
+        labels = read_labels(cells, signed=signed)
+        if labels.null_count():
+            row = int(labels.is_null().arg_max() or 0)
             raise InputError(
-                f"{self.place(row)}, column {column!r}, must hold 0 or 1, or true or false, since "
-                f"it is the label; it holds {show(cells[row])}: correct it, or rename the column"
+                f"{self.place(row)}, column {column!r}, must hold {LABELS_SHOWN}, since it is the "
+                f"label; it holds {show(cells[row])}: correct it, or leave the column out "
+                f"(--ignore {column!r})"
             )
-        return numbers.cast(pl.Int8).to_numpy()
-
-
-def show(cell: Any) -> str:
-    """A cell as messages quote it: on one line, and not too long."""
-    text = str(cell)
-    return repr(text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 1] + "…")
-
-
-def is_missing(cell: str) -> bool:
-    """Whether a cell holds one of the words for missing."""
-    return cell.strip().lower() in MISSING
-
-
-def blank_missing(cells: pl.Series) -> pl.Series:
-    """Text without surrounding spaces, and null where it is a word for missing."""
-    import polars as pl
-
-    bare = cells.cast(pl.String).str.strip_chars()
-    return bare.set(bare.str.to_lowercase().is_in(MISSING), None)
-
-
-def read_numbers(cells: pl.Series, *, decimal_comma: bool = False) -> tuple[pl.Series, int | None]:
-    """Text as floats, and the place of the first cell that is neither number nor missing.
-
-    ``true`` and ``false`` are 1 and 0. Where commas are decimal marks a point is refused, since
-    it would stand between thousands.
-    """
-    import polars as pl
-
-    bare = cells.str.strip_chars()
-    if decimal_comma:
-        pointed = bare.str.contains(".", literal=True).fill_null(False)
-        bare = bare.set(pointed, "a decimal point").str.replace(",", ".", literal=True)
-    numbers = bare.cast(pl.Float64, strict=False)
-    if numbers.null_count() == cells.null_count():
-        return numbers, None
-    rest = bare.str.to_lowercase()
-    for word, value in (("true", 1.0), ("false", 0.0)):
-        numbers = numbers.set((rest == word).fill_null(False), value)
-    # "-" has been missing all along; a null cell is missing as well
-    bad = numbers.is_null() & ~rest.fill_null("").is_in(MISSING)
-    return numbers, bad.arg_max() if bad.any() else None
+        return labels.to_numpy()
 
 
 class TimeOrder:
     """Checks that times increase from row to row, each entity for itself, from block to block."""
 
-    def __init__(self, column: str) -> None:
-        self._column = column
+    def __init__(self, column: str, *, dated: bool = True) -> None:
+        self._column, self._dated = column, dated
         # the last time of every entity so far
         self._last: pl.DataFrame | None = None
 
@@ -160,7 +164,18 @@ class TimeOrder:
         back = before - here
         seconds = back.total_seconds() if hasattr(back, "total_seconds") else None
         local = seconds is not None and here.tzinfo is None
-        if local and seconds is not None and 0 <= seconds <= HOUR and here.hour <= 3:
+        if not self._dated:
+            here, before = here.time(), before.time()
+            way_out = (
+                "a clock without dates tells the times of one day only, so add a column of dates "
+                "and name both as the time (date+time), or remove this column"
+            )
+        elif here == before and seconds is not None and here.time() == MIDNIGHT:
+            way_out = (
+                "if a clock stands in another column, name both as the time (date+time); else "
+                "drop duplicates, or name the entity column if rows belong to several"
+            )
+        elif local and seconds is not None and 0 <= seconds <= HOUR and here.hour <= 3:
             way_out = (
                 "if clocks were put back there for winter, write times in UTC or with their "
                 "offset; else sort the rows by time and drop duplicates"

@@ -11,14 +11,19 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from subadjacent.data.files.delimited import Delimited
+from subadjacent.data.files.opening import HEAD_BYTES, PACKED, ZIPPED, find_encoding
 from subadjacent.data.files.parquet import MAGIC, Parquet
 from subadjacent.data.forks import refuse_lost_threads
 from subadjacent.errors import DataNotFound, InputError, SubadjacentError
 
 STANDARD_INPUT = "-"
 PARQUET_NAMES = (".parquet", ".pq")
+
+MOST_COPIED = 1 << 34
+"""Bytes that are taken from standard input or a pipe, 16 GiB, but at most half of what is free."""
 
 
 def open_sources(paths: Sequence[str]) -> list[Delimited | Parquet]:
@@ -59,6 +64,11 @@ def _open(name: str) -> Delimited | Parquet:
                 f"{name} must be a file; it is a folder: name the files in it, "
                 f"for instance {path / '*.csv'}"
             )
+        if path.is_char_device() or path.is_block_device():
+            raise InputError(
+                f"{name} must be a file or a pipe; it is a device, which may never end: "
+                f"copy its data to a file"
+            )
         if path.suffix.lower() in PARQUET_NAMES:
             return Parquet(path, called)
     if name != STANDARD_INPUT and (path.is_file() or not path.exists()):
@@ -85,14 +95,30 @@ def _kept(name: str) -> Path:
     try:
         with open(handle, "wb") as out:  # noqa: PTH123 — a handle has no path
             if name == STANDARD_INPUT:
-                shutil.copyfileobj(sys.stdin.buffer, out)
+                _copy(sys.stdin.buffer, out, Path(copy), name)
             else:
                 with Path(name).open("rb") as pipe:
-                    shutil.copyfileobj(pipe, out)
+                    _copy(pipe, out, Path(copy), name)
     except BaseException:
         Path(copy).unlink()
         raise
     return Path(copy)
+
+
+def _copy(stream: IO[bytes], out: IO[bytes], copy: Path, name: str) -> None:
+    """Copy a stream that may never end, up to a bound; what is no table is refused at once."""
+    free = shutil.disk_usage(copy.parent).free
+    most, total = min(MOST_COPIED, free // 2), 0
+    while data := stream.read(HEAD_BYTES):
+        if not total and not data.startswith((MAGIC, ZIPPED, *PACKED)):
+            find_encoding(data, _called(name))
+        total += len(data)
+        if total > most:
+            raise InputError(
+                f"{_called(name)} must end after {most:,} bytes, for it is copied to "
+                f"{copy.parent}; it goes on: write it to a file, and name that"
+            )
+        out.write(data)
 
 
 @contextmanager

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.files.blocks import Block, TimeOrder
+from subadjacent.data.files.labels import is_signed
+from subadjacent.data.files.layouts import pattern_of_format
 from subadjacent.data.files.parquet import Parquet
 from subadjacent.data.files.paths import only_our_errors, open_sources
-from subadjacent.data.files.roles import Columns, Roles, Source, assign, time_form, unreadable_time
-from subadjacent.data.files.timestamps import TimeForm, in_common
+from subadjacent.data.files.readings import Writing, settle
+from subadjacent.data.files.roles import Columns, Roles, Source, assign
+from subadjacent.data.files.time_column import forms_in, unreadable_time
+from subadjacent.data.files.timestamps import TimeForm, find_forms, in_common
 from subadjacent.errors import InputError, require_whole
 
 if TYPE_CHECKING:
@@ -31,6 +35,11 @@ AT_ONCE = 20_000
 """Rows that are read at a time when everything is wanted."""
 
 TIME, ENTITY = "timestamp", "item_id"
+
+Labels = Literal["need", "take", "skip"]
+"""What is wanted of labels: to refuse a cell that is none; to do without all of them then; or
+not to read them.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,77 +65,137 @@ class FileRows:
 class Rows:
     """The rows of one or several files, and what was decided about them.
 
-    ``time``, ``entity`` and ``label`` are the names of the columns in the files; ``notes`` says
-    in plain words what was found out rather than told.
+    ``time``, ``entity`` and ``label`` are the names of the columns in the files, ``date+time``
+    that of two; ``notes`` says in plain words what was found out rather than told.
     """
 
-    def __init__(self, sources: Sequence[Source], given: Columns) -> None:
+    def __init__(
+        self, sources: Sequence[Source], given: Columns, time_format: str | None = None
+    ) -> None:
         self._sources = tuple(sources)
-        roles, self._forms = _agree(self._sources, given)
-        self.time, self.entity, self.label = roles.time, roles.entity, roles.label
+        roles, self._forms, notes = _agree(self._sources, given, time_format)
+        self._time = roles.time
+        self.time = None if roles.time is None else roles.time.name
+        self.entity, self.label = roles.entity, roles.label
         self.channels = roles.channels
         self._narrow = _narrow(self._sources, self.channels)
-        self.notes = _gather_notes(self._sources, roles)
+        self._missing = given.missing
+        self._signed = self.label is not None and self._has_signs(self.label)
+        self.notes = (*_source_notes(self._sources), *notes)
+        if self._signed:
+            self.notes += (f"labels in {self.label!r} are -1 for anomalous and 1 for normal",)
         for note in self.notes:
             log.info("%s", note)
 
     @property
     def named(self) -> Columns:
-        """Which column of the files plays which part."""
-        return Columns(time=self.time, entity=self.entity, label=self.label)
+        """Which column of the files plays which part; two that are joined have no name."""
+        joined = self._time is not None and self._time.is_joined
+        return Columns(time=None if joined else self.time, entity=self.entity, label=self.label)
+
+    def read_time(self, text: str) -> Any:
+        """A moment that is written as those of the files; None where it is not."""
+        import polars as pl
+
+        cell = pl.Series([text])
+        likely = {form.kind for form in find_forms(cell)}
+        # a small number may be a date though it could be seconds since 1970
+        forms = [form for form in self._forms if form.kind in likely or form.is_format]
+        times = (form.read(cell)[0] for form in forms if form.is_clock)
+        return next((time for time in times if time is not None), None)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What messages call the files."""
+        return tuple(source.name for source in self._sources)
 
     @property
     def count(self) -> int:
         """About how many rows there are; text files are gone through once to count lines."""
         return sum(source.length for source in self._sources)
 
-    def whole(self) -> FileRows:
+    def whole(self, labels: Labels = "need") -> FileRows:
         """Everything, in memory."""
         import polars as pl
 
-        parts = list(self.chunks(AT_ONCE))
-        labels = [part.labels for part in parts if part.labels is not None]
+        parts = list(self.chunks(AT_ONCE, labels))
         frame = pl.concat([part.frame for part in parts])
-        return FileRows(frame, np.concatenate(labels) if labels else None)
+        return FileRows(frame, joined_labels(parts))
 
-    def chunks(self, rows: int) -> Iterator[FileRows]:
-        """Everything in order, at most ``rows`` at a time; a part never spans two files."""
+    def chunks(self, rows: int, labels: Labels = "need") -> Iterator[FileRows]:
+        """Everything in order, at most ``rows`` at a time; a part never spans two files.
+
+        Labels that can be done without are None from the part on where one cannot be read.
+        """
         require_whole("rows", rows, least=1)
-        return self._chunks(rows)
+        return self._chunks(rows, labels)
 
-    def _chunks(self, rows: int) -> Iterator[FileRows]:
-        named = [column for column in (self.time, self.entity, self.label) if column is not None]
-        order = TimeOrder(self.time or "")
-        for source, form in zip(self._sources, self._forms, strict=True):
+    def _chunks(self, rows: int, labels: Labels) -> Iterator[FileRows]:
+        label = None if labels == "skip" else self.label
+        named = [column for column in (self.entity, label) if column is not None]
+        named += [] if self._time is None else self._time.names
+        order = TimeOrder(self.time or "", dated=all(form.has_date for form in self._forms))
+        forms = self._forms or (None,) * len(self._sources)
+        for source, form in zip(self._sources, forms, strict=True):
             with only_our_errors(source.name):
-                for block in source.blocks(rows, (*named, *self.channels)):
-                    part = self._part(block, form, source.decimal_comma)
+                for block in self._blocks(source, rows, (*named, *self.channels)):
+                    part = self._part(block, form)
                     if part.times is not None:
                         names = part.frame[ENTITY] if self.entity is not None else None
                         order.check(block, part.times, names)
+                    if label is not None:
+                        try:
+                            part = replace(part, labels=block.labels(label, signed=self._signed))
+                        except InputError as error:
+                            if labels == "need":
+                                raise
+                            log.warning("there are no labels, since one cannot be read: %s", error)
+                            label = None
                     yield part
 
-    def _part(self, block: Block, form: TimeForm | None, decimal_comma: bool) -> FileRows:
+    def _blocks(self, source: Source, rows: int, columns: tuple[str, ...]) -> Iterator[Block]:
+        for block in source.blocks(rows, columns):
+            yield block.without(self._missing)
+
+    def _has_signs(self, label: str) -> bool:
+        """Whether -1 stands among the labels; all are read only while nothing but 1 was seen."""
+        for source in self._sources:
+            with only_our_errors(source.name):
+                for block in self._blocks(source, AT_ONCE, (label,)):
+                    if (signed := is_signed(block.frame[label])) is not None:
+                        return signed
+        return False
+
+    def _part(self, block: Block, form: TimeForm | None) -> FileRows:
         import polars as pl
 
         columns: list[pl.Series] = []
-        if self.time is not None and form is not None:
-            times = form.read(block.frame[self.time])
+        if self._time is not None and form is not None:
+            times = form.read(self._time.cells(block.frame))
             if times.null_count():
-                raise unreadable_time(block, int(times.is_null().arg_max() or 0), self.time)
+                row = int(times.is_null().arg_max() or 0)
+                raise unreadable_time(block, row, self._time, form)
             columns.append(times.alias(TIME))
         if self.entity is not None:
             columns.append(block.entities(self.entity).alias(ENTITY))
         for channel in self.channels:
             dtype = pl.Float32 if channel in self._narrow else pl.Float64
-            columns.append(block.numbers(channel, decimal_comma=decimal_comma).cast(dtype))
-        labels = None
-        if self.label is not None:
-            labels = block.labels(self.label, decimal_comma=decimal_comma)
-        return FileRows(pl.DataFrame(columns), labels)
+            columns.append(block.numbers(channel).cast(dtype))
+        return FileRows(pl.DataFrame(columns))
 
 
-def open_files(paths: Sequence[str], columns: Columns = Columns()) -> Rows:  # noqa: B008 — frozen
+def joined_labels(parts: Sequence[FileRows]) -> NDArray[np.int8] | None:
+    """The labels of all rows; None unless every part has them."""
+    labels = [part.labels for part in parts if part.labels is not None]
+    return np.concatenate(labels) if parts and len(labels) == len(parts) else None
+
+
+def open_files(
+    paths: Sequence[str],
+    columns: Columns = Columns(),  # noqa: B008 — frozen
+    *,
+    time_format: str | None = None,
+) -> Rows:
     """Look at files, and give their rows.
 
     Parameters
@@ -136,6 +205,9 @@ def open_files(paths: Sequence[str], columns: Columns = Columns()) -> Rows:  # n
         name; ``-`` is CSV from standard input. They must have the same columns.
     columns
         The columns that play a part, where they are not to be found.
+    time_format
+        How times are written, in the words of ``strptime``, such as ``"%d/%m/%Y %H:%M"``; found
+        out where all rows agree on one reading.
 
     Raises
     ------
@@ -144,18 +216,23 @@ def open_files(paths: Sequence[str], columns: Columns = Columns()) -> Rows:  # n
     InputError
         When a file is not what it should be; the message names it, the line and the rule.
     """
-    return Rows(open_sources(paths), columns)
+    if time_format is not None:
+        pattern_of_format(time_format)
+    return Rows(open_sources(paths), columns, time_format)
 
 
 def _agree(
-    sources: tuple[Source, ...], given: Columns
-) -> tuple[Roles, tuple[TimeForm | None, ...]]:
-    """The parts that the first file gives to columns, which must fit all others."""
+    sources: tuple[Source, ...], given: Columns, time_format: str | None
+) -> tuple[Roles, tuple[TimeForm, ...], tuple[str, ...]]:
+    """The parts that the first file gives to columns, which must fit all others.
+
+    Also the form of every file's times, where there are any, and what to note.
+    """
     first = sources[0]
     samples = []
     for source in sources:
         with only_our_errors(source.name):
-            samples.append(source.sample(SAMPLE))
+            samples.append(source.sample(SAMPLE).without(given.missing))
         if set(source.columns) != set(first.columns):
             other = sorted(set(source.columns) ^ set(first.columns))
             raise InputError(
@@ -164,21 +241,27 @@ def _agree(
                 f"read them apart, or make them alike"
             )
     with only_our_errors(first.name):
-        roles = assign(first, samples[0], given)
-    if roles.time is None or len(sources) == 1:
-        return roles, (roles.form,) * len(sources)
-    forms = [
-        time_form(source, sample, roles.time)
-        for source, sample in zip(sources, samples, strict=True)
-    ]
+        roles = assign(first, samples[0], given, time_format)
+    time = roles.time
+    if time is None:
+        return roles, (), roles.notes
+    files = [Writing(first, roles.forms)]
+    for source, sample in zip(sources[1:], samples[1:], strict=True):
+        with only_our_errors(source.name):
+            files.append(Writing(source, forms_in(source, sample, time, time_format)))
+    forms, remark = settle(files, time, roles.entity)
     common = in_common(forms)
     if common is None:
         said = "; ".join(dict.fromkeys(form.said for form in forms))
         raise InputError(
-            f"column {roles.time!r} must hold times of one kind in all files; "
+            f"column {time.name!r} must hold times of one kind in all files; "
             f"got {said}: write them alike"
         )
-    return roles, tuple(common)
+    how = "found" if given.time is None else "given"
+    columns = " and ".join(map(repr, time.names))
+    is_time = f"columns {columns}, joined, are" if time.is_joined else f"column {columns} is"
+    note = f"{is_time} the time ({how}): {common[0].said}{remark}"
+    return roles, tuple(common), (note, *roles.notes)
 
 
 def _narrow(sources: tuple[Source, ...], channels: tuple[str, ...]) -> frozenset[str]:
@@ -195,7 +278,8 @@ def _narrow(sources: tuple[Source, ...], channels: tuple[str, ...]) -> frozenset
     )
 
 
-def _gather_notes(sources: tuple[Source, ...], roles: Roles) -> tuple[str, ...]:
+def _source_notes(sources: tuple[Source, ...]) -> tuple[str, ...]:
+    """What was found out about files, each thing once."""
     where: dict[str, list[str]] = {}
     for source in sources:
         for note in source.notes:
@@ -204,4 +288,4 @@ def _gather_notes(sources: tuple[Source, ...], roles: Roles) -> tuple[str, ...]:
     for note, names in where.items():
         everywhere = len(names) == len(sources) > 1
         notes.append(f"{'every file' if everywhere else ', '.join(names)}: {note}")
-    return (*notes, *roles.notes)
+    return tuple(notes)

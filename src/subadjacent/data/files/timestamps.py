@@ -6,23 +6,14 @@ The way of writing is found once, in a sample, so that every part of a file is r
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from subadjacent.data.files.blocks import blank_missing, read_numbers
+from subadjacent.data.files.cells import blank_missing, read_numbers
+from subadjacent.data.files.layouts import DIGITS, PATTERNS, has_date
+from subadjacent.data.files.written import FIRST, LAST, Unit, find_parts, read_written
 
 if TYPE_CHECKING:
     import polars as pl
-
-_CLOCK = (
-    r"(?:[T ]+(?<hour>\d{1,2}):(?<minute>\d{2})"
-    r"(?::(?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?)?)?"
-    r"\s*(?<zone>Z|z|UTC|(?<sign>[+-])(?<hours>\d{2}):?(?<minutes>\d{2})?)?$"
-)
-PATTERNS = {
-    "year first": r"^(?<year>\d{4})[-/](?<month>\d{1,2})[-/](?<day>\d{1,2})" + _CLOCK,
-    "day first": r"^(?<day>\d{1,2})\.(?<month>\d{1,2})\.(?<year>\d{4})" + _CLOCK,
-}
-"""31.1.2024 is the day first wherever it is written; 1/2/2024 is not, and is not guessed."""
 
 # 1990 and 2100: numbers of seconds between them are taken for dates, and so on
 EARLIEST, LATEST = 631_152_000, 4_102_444_800
@@ -33,11 +24,9 @@ EXAMPLES = (
     "seconds or milliseconds since 1970, or a counter"
 )
 
-Unit = Literal["us", "ns"]
+FINE = 6
+"""Decimals of a second that microseconds hold."""
 
-# a day after the year 1 begins and a day before 9999 ends, in microseconds since 1970: Python has
-# no others, whatever their zone; nanoseconds end long before
-FIRST, LAST = -62_135_510_400_000_000, 253_402_214_400_000_000
 BEYOND = "a time outside the years 1 to 9999"
 
 
@@ -48,8 +37,9 @@ class TimeForm:
     Parameters
     ----------
     kind
-        A key of ``PATTERNS``, a key of ``EPOCH_UNITS``, "dates" for a column that holds times
-        already, or "counter" for plain numbers.
+        A layout (a key of ``PATTERNS``) or a format that was given, such as ``%d/%m/%Y``; a key
+        of ``EPOCH_UNITS``; "dates" for a column that holds times already, or "counter" for plain
+        numbers.
     unit
         What the times are counted in: microseconds, but for those that need finer ones.
     zone
@@ -72,22 +62,42 @@ class TimeForm:
         return self.kind != "counter"
 
     @property
+    def is_text(self) -> bool:
+        """Whether these are written in a layout or in a format."""
+        return self.kind not in ("dates", "counter", *EPOCH_UNITS)
+
+    @property
+    def is_format(self) -> bool:
+        """Whether these are written in a format that was given."""
+        return self.is_text and self.kind not in PATTERNS
+
+    @property
+    def has_date(self) -> bool:
+        """Whether these say which day it is: those that do not are put on the first of 1970."""
+        return not self.is_text or has_date(self.kind)
+
+    @property
     def said(self) -> str:
         """The form in plain words."""
         if self.kind in EPOCH_UNITS:
             return f"{self.kind} since 1970, in UTC"
         if self.kind == "counter":
             return "a counter, not dates"
-        order = ", day first" if self.kind == "day first" else ""
+        if not self.has_date:
+            return "a clock without dates, all of one day, which is called 1970-01-01"
         zone = f"in {self.zone}" if self.zone else "without a time zone"
-        return f"dates {zone}{order}"
+        if self.kind == DIGITS:
+            return f"dates {zone}, since every row is one when read like 20240131 or 20240131134500"
+        if self.kind in ("dates", "year first"):
+            return f"dates {zone}"
+        return f"dates {zone}, {'written as ' * self.is_format}{self.kind}"
 
     def read(self, column: pl.Series) -> pl.Series:
         """The times of a column; null where a cell is missing, written otherwise or BEYOND."""
-        if self.kind in PATTERNS:
-            return self._from_text(column)
-        if self.kind == "dates":
+        if column.dtype.is_temporal():
             return self._as_dates(column)
+        if self.is_text:
+            return self._from_text(column)
         return self._from_numbers(column)
 
     def _as_dates(self, column: pl.Series) -> pl.Series:
@@ -99,33 +109,9 @@ class TimeForm:
         return times if self.zone is None else times.dt.convert_time_zone(self.zone)
 
     def _from_text(self, column: pl.Series) -> pl.Series:
-        import polars as pl
-
-        parts = column.str.strip_chars().str.extract_groups(PATTERNS[self.kind]).struct.unnest()
-        number = {
-            part: pl.col(part).cast(pl.Int64).fill_null(0)
-            for part in ("hours", "minutes", "second")
-        }
-        day = pl.concat_str("year", "month", "day", separator="-")
-        clock = pl.concat_str(
-            pl.col("hour").fill_null("0"), pl.col("minute").fill_null("0"), pl.lit("0"),
-            separator=":",
-        )  # fmt: skip
-        offset = pl.duration(hours=number["hours"], minutes=number["minutes"], time_unit=self.unit)
-        moment = (
-            pl.concat_str(day, clock, separator=" ").str.to_datetime(
-                "%Y-%m-%d %H:%M:%S", time_unit=self.unit, strict=False
-            )
-            + pl.duration(
-                seconds=number["second"],
-                nanoseconds=pl.col("fraction").str.pad_end(9, "0").cast(pl.Int64).fill_null(0),
-                time_unit=self.unit,
-            )
-            + pl.when(pl.col("sign") == "-").then(offset).otherwise(-offset)
-        ).cast(pl.Datetime(self.unit))
-        legal = (number["second"] < 60) & (number["minutes"] < 60) & (number["hours"] < 24)
-        as_agreed = pl.col("zone").is_null() if self.zone is None else pl.col("zone").is_not_null()
-        times = parts.select(pl.when(legal & as_agreed).then(moment).alias("time")).to_series()
+        times = read_written(
+            _as_text(column, self), self.kind, self.unit, zoned=self.zone is not None
+        )
         return times if self.zone is None else times.dt.replace_time_zone(self.zone)
 
     def _from_numbers(self, column: pl.Series) -> pl.Series:
@@ -148,35 +134,46 @@ class TimeForm:
         return ticks.cast(pl.Datetime(self.unit, self.zone))
 
 
-def find_form(sample: pl.Series, *, decimal_comma: bool = False) -> TimeForm | None:
-    """The form most of a sample's cells are written in; None where no cell has one."""
+def find_forms(sample: pl.Series, *, decimal_comma: bool = False) -> tuple[TimeForm, ...]:
+    """The forms that read most of a sample's cells, and equally many; none where no cell is read.
+
+    There are several where dates can be read with the day or the month first, and where digits
+    such as 20240131 are dates or count.
+    """
     import polars as pl
 
     dtype = sample.dtype
     if isinstance(dtype, pl.Datetime):
         unit: Unit = "ns" if dtype.time_unit == "ns" else "us"
-        return TimeForm("dates", unit, dtype.time_zone)
+        return (TimeForm("dates", unit, dtype.time_zone),)
     if dtype == pl.Date:
-        return TimeForm("dates")
+        return (TimeForm("dates"),)
     if dtype.is_numeric():
-        return _number_form(sample, decimal_comma)
+        return _number_forms(sample, decimal_comma)
     if dtype != pl.String:
-        return None
+        return ()
     cells = blank_missing(sample).drop_nulls()
-    if cells.is_empty():
-        return None
-    counts = {kind: int(cells.str.contains(pattern).sum()) for kind, pattern in PATTERNS.items()}
-    kind = max(counts, key=counts.__getitem__)
-    if not counts[kind]:
-        return _number_form(cells, decimal_comma)
-    parts = cells.str.extract_groups(PATTERNS[kind]).struct.unnest().drop_nulls("year")
-    fine = (parts["fraction"].str.len_chars() > 6).any()
-    return TimeForm(kind, "ns" if fine else "us", None if parts["zone"][0] is None else "UTC")
+    likely = [kind for kind, pattern in PATTERNS.items() if cells.str.contains(pattern).any()]
+    forms = [text_form(kind, cells) for kind in likely if kind != DIGITS]
+    counts = [form.read(cells).count() for form in forms]
+    if not any(counts):
+        return _number_forms(cells, decimal_comma)
+    return tuple(form for form, count in zip(forms, counts, strict=True) if count == max(counts))
+
+
+def text_form(kind: str, cells: pl.Series) -> TimeForm:
+    """A layout or format, with the zone and the digits that most or some of its cells have."""
+    form = TimeForm(kind)
+    parts = find_parts(_as_text(cells, form), kind).select("year", "hour", "zone", "fraction")
+    written = int((parts["year"].is_not_null() | parts["hour"].is_not_null()).sum())
+    zoned = 2 * parts["zone"].count() > written
+    fine = bool((parts["fraction"].str.len_chars() > FINE).any())
+    return replace(form, unit="ns" if fine else "us", zone="UTC" if zoned else None)
 
 
 def in_common(forms: list[TimeForm]) -> list[TimeForm] | None:
     """Forms of several files, made to give times of one type; None where they cannot."""
-    if len({(form.is_clock, form.zone is None) for form in forms}) > 1:
+    if len({(form.is_clock, form.has_date, form.zone is None) for form in forms}) > 1:
         return None
     unit: Unit = "ns" if any(form.unit == "ns" for form in forms) else "us"
     zones = {form.zone for form in forms}
@@ -188,17 +185,29 @@ def in_common(forms: list[TimeForm]) -> list[TimeForm] | None:
     ]
 
 
-def _number_form(cells: pl.Series, decimal_comma: bool) -> TimeForm | None:
+def _as_text(cells: pl.Series, form: TimeForm) -> pl.Series:
+    """Cells as a layout or format reads them: whole numbers without the decimals of libraries."""
+    import polars as pl
+
+    if cells.dtype == pl.String and form.kind != DIGITS:
+        return cells
+    return _whole_numbers(cells, form.decimal_comma).cast(pl.String)
+
+
+def _number_forms(cells: pl.Series, decimal_comma: bool) -> tuple[TimeForm, ...]:
     numbers = _floats(cells, decimal_comma).drop_nulls()
     if numbers.is_empty() or len(numbers) < len(cells.drop_nulls()):
-        return None
+        return ()
     whole = len(_whole_numbers(cells, decimal_comma).drop_nulls()) == len(numbers)
     for kind, scale in EPOCH_UNITS.items():
         plausible = numbers.is_between(EARLIEST * scale, LATEST * scale).all()
         if plausible and (whole or kind == "seconds"):
             unit: Unit = "ns" if kind == "nanoseconds" else "us"
-            return TimeForm(kind, unit, "UTC", whole, decimal_comma)
-    return TimeForm("counter", whole=whole, decimal_comma=decimal_comma)
+            return (TimeForm(kind, unit, "UTC", whole, decimal_comma),)
+    counter = TimeForm("counter", whole=whole, decimal_comma=decimal_comma)
+    digits = TimeForm(DIGITS, decimal_comma=decimal_comma)
+    dated = digits.read(cells).count() == len(numbers)
+    return (digits, counter) if dated else (counter,)
 
 
 def _floats(cells: pl.Series, decimal_comma: bool) -> pl.Series:

@@ -1,0 +1,149 @@
+"""What a cell of text holds: a number, however people write it, or a word for missing."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MISSING = (
+    "", "na", "n/a", "nan", "-nan", "<na>", "null", "nil", "none", "missing", "?", "-", "--",
+    "\\n", "#n/a", "#n/a n/a", "#na", "#null!", "#value!", "#div/0!", "#num!", "#ref!",
+    "#name?", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan",
+)  # fmt: skip
+"""Words for a missing value, in lower case: those of people, of databases and of spreadsheets."""
+
+LONGEST_QUOTE = 40
+"""Characters of a cell that a message shows."""
+
+# between thousands: a mark that is the same all through the number, before each three digits
+_SPACES, _APOSTROPHES = " \u00a0\u202f", "'\u2019"
+_NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?|[+-]?inf(inity)?")
+
+
+def show(cell: Any) -> str:
+    """A cell as messages quote it: on one line, and not too long."""
+    text = str(cell)
+    return repr(text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 1] + "…")
+
+
+def is_missing(cell: str) -> bool:
+    """Whether a cell holds one of the words for missing."""
+    return cell.strip().lower() in MISSING
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell holds a number, whatever its decimal mark is."""
+    bare = _bare(cell)
+    if _NUMBER.fullmatch(bare):
+        return True
+    return any(re.fullmatch(_grouped(comma, "[,.]"), bare) for comma in (",", "."))
+
+
+def blank_missing(cells: pl.Series) -> pl.Series:
+    """Text without surrounding spaces, and null where it is a word for missing."""
+    import polars as pl
+
+    bare = cells.cast(pl.String).str.strip_chars()
+    return bare.set(bare.str.to_lowercase().is_in(MISSING), None)
+
+
+def read_numbers(
+    cells: pl.Series, *, decimal_comma: bool = False, comma_thousands: bool = False
+) -> tuple[pl.Series, int | None]:
+    """Text as floats, and the place of the first cell that is neither number nor missing.
+
+    ``true`` and ``false`` are 1 and 0, and ``45 %`` is 45. Thousands may be set apart by spaces
+    or apostrophes; by points where commas are decimal marks; by commas where they are known to do
+    that. A number too large for a float is none.
+    """
+    import polars as pl
+
+    bare = cells.str.strip_chars()
+    numbers = _plain(bare, decimal_comma)
+    if (odd := numbers.is_null() & bare.is_not_null()).any():
+        found = _as_written(bare.filter(odd), decimal_comma, comma_thousands)
+        numbers = numbers.scatter(odd.arg_true(), found)
+    large = numbers.is_infinite().fill_null(False)
+    if not large.any() and not numbers.null_count():
+        return numbers, None
+    words = bare.fill_null("").str.to_lowercase()
+    large &= ~words.str.contains("inf", literal=True)
+    bad = (numbers.is_null() & ~words.is_in(MISSING)) | large
+    return numbers.set(large, None).cast(pl.Float64), bad.arg_max() if bad.any() else None
+
+
+def decimal_mark(cells: list[str], separator: str) -> tuple[bool, bool]:
+    """Whether commas are decimal marks in some cells, and whether they stand between thousands.
+
+    1,5 and 0,123 and 1.234,5 tell that they are decimal marks, as 1.234.567 does; 1.5, 1,234.5
+    and 1,234,567 that points are.
+    1,234 tells nothing: between cells that no comma separates it is taken for a decimal mark.
+    """
+    seen = {mark: _seen(cells, mark) for mark in (",", ".")}
+    comma, point = seen[","], seen["."]
+    if comma["sure"] and not point["sure"]:
+        return True, False
+    if comma["grouped"] and separator != "," and not (point["sure"] or point["grouped"]):
+        return True, False
+    return False, separator == "," or point["sure"]
+
+
+def _seen(cells: list[str], mark: str) -> dict[str, bool]:
+    """Whether a mark is surely a decimal one in some cell; whether it may set thousands apart."""
+    other = "." if mark == "," else ","
+    one = re.compile(rf"[+-]?\d*{re.escape(mark)}\d+(e[+-]?\d+)?")
+    alone = re.compile(rf"[+-]?[1-9]\d{{0,2}}({re.escape(mark)}\d{{3}})+")
+    both = re.compile(_grouped(other, re.escape(mark)))
+    others = re.compile(rf"[+-]?[1-9]\d{{0,2}}({re.escape(other)}\d{{3}}){{2,}}")
+    bare = list(map(_bare, cells))
+    grouped = any(alone.fullmatch(cell) for cell in bare)
+    sure = any(
+        (one.fullmatch(cell) and not alone.fullmatch(cell))
+        or (mark in cell and both.fullmatch(cell))
+        or others.fullmatch(cell)
+        for cell in bare
+    )
+    return {"sure": sure, "grouped": grouped}
+
+
+def _bare(cell: str) -> str:
+    """A cell without what may stand around the digits of a number."""
+    return cell.strip().lower().replace("\u2212", "-").removesuffix("%").rstrip()
+
+
+def _plain(bare: pl.Series, decimal_comma: bool) -> pl.Series:
+    """Numbers as computers write them, with one decimal mark and nothing else."""
+    import polars as pl
+
+    if not decimal_comma:
+        return bare.cast(pl.Float64, strict=False)
+    numbers = bare.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    # a point among decimal commas would stand between thousands
+    return numbers.set(bare.str.contains(".", literal=True).fill_null(False), None)
+
+
+def _as_written(bare: pl.Series, decimal_comma: bool, comma_thousands: bool) -> pl.Series:
+    """Numbers as people write them; null for everything else."""
+    import polars as pl
+
+    text = bare.str.to_lowercase().str.replace("\u2212", "-", literal=True)
+    text = text.str.strip_suffix("%").str.strip_chars_end()
+    point = "," if decimal_comma else r"\."
+    thousands = "." if decimal_comma else "," * comma_thousands
+    grouped = text.str.contains(f"^{_grouped(thousands, point)}$")
+    marks = f"[{_SPACES}{_APOSTROPHES}{thousands}]"
+    text = text.zip_with(~grouped, text.str.replace_all(marks, ""))
+    numbers = _plain(text, decimal_comma)
+    for word, value in (("true", 1.0), ("false", 0.0)):
+        numbers = numbers.set(text == word, value)
+    return numbers.cast(pl.Float64)
+
+
+def _grouped(mark: str, point: str) -> str:
+    """Numbers with marks between their thousands: spaces, apostrophes, or ``mark`` if any."""
+    kinds = [_SPACES, _APOSTROPHES, *([mark] if mark else [])]
+    groups = "|".join(rf"(?:[{kind}]\d{{3}})+" for kind in kinds)
+    return rf"[+-]?[1-9]\d{{0,2}}(?:{groups})(?:{point}\d*)?"

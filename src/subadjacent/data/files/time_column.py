@@ -1,0 +1,249 @@
+"""Which column of a file is the time, or which two: one of dates and one of clocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from subadjacent.data.files.blocks import Block
+from subadjacent.data.files.cells import blank_missing, read_numbers, show
+from subadjacent.data.files.channels import counts_rows
+from subadjacent.data.files.parquet import Parquet
+from subadjacent.data.files.timestamps import BEYOND, EXAMPLES, TimeForm, find_forms, text_form
+from subadjacent.data.names import TIME_NAMES, columns_named
+from subadjacent.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from subadjacent.data.files.roles import Source
+
+JOIN = "+"
+"""Stands between the names of two columns that are read as one."""
+
+DATE_NAME, CLOCK_NAME, HOUR_NAME = "date", "time", "hour"
+"""Columns that are joined by themselves: dates, and clocks or whole hours."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeColumn:
+    """The column of times, by name, or two that are joined: dates and clocks."""
+
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, given: str, columns: Sequence[str]) -> TimeColumn:
+        """What a name means: a column, or else two such as ``date+time``."""
+        for place, mark in enumerate(given):
+            pair = (given[:place], given[place + 1 :])
+            if mark == JOIN and given not in columns and set(pair) <= set(columns):
+                return cls(pair)
+        return cls((given,))
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return JOIN.join(self.names)
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether it is two columns of the file."""
+        return len(self.names) > 1
+
+    def cells(self, frame: pl.DataFrame) -> pl.Series:
+        """What stands in it, row by row; null where either of two cells is missing."""
+        import polars as pl
+
+        if not self.is_joined:
+            return _clock_as_text(frame[self.names[0]])
+        date, clock = (_clock_as_text(frame[name]) for name in self.names)
+        if isinstance(date.dtype, pl.Datetime):
+            date = date.dt.date()
+        # 18.00.00, as some write a clock, would begin another date
+        clock = blank_missing(clock).str.replace(r"^(\d{1,2})\.(\d{2})\.(\d{2})$", "$1:$2:$3")
+        joined = pl.DataFrame({"date": blank_missing(date), "clock": clock})
+        return joined.select(pl.concat_str("date", "clock", separator=" ").alias(self.name))[
+            self.name
+        ]
+
+
+def _clock_as_text(cells: pl.Series) -> pl.Series:
+    """Clocks of a Parquet file as a text file has them; anything else as it is."""
+    import polars as pl
+
+    return cells.dt.to_string("%H:%M:%S%.6f") if cells.dtype == pl.Time else cells
+
+
+Found = tuple[TimeColumn, tuple[TimeForm, ...]]
+"""A column, and the forms in which it can be read: several where its rows must decide."""
+
+
+def find_time(
+    source: Source, sample: Block, given: str | None, free: Sequence[str], written: str | None
+) -> Found | None:
+    """The time of a file: the column that is named, or the one that looks like it, if any.
+
+    Parameters
+    ----------
+    source, sample
+        The file, and its first rows.
+    given
+        The column, or two as ``date+time``; None to find it.
+    free
+        Columns that may be it.
+    written
+        The format of its cells; None to find it.
+    """
+    if given is not None:
+        column = TimeColumn.of(given, source.columns)
+        return column, forms_in(source, sample, column, written)
+    columns = _candidates(source, sample, free, written)
+    forms = {column: _forms(source, sample, column, written) for column in columns}
+    known = {column: found for column, found in forms.items() if found}
+    if forms and not known:
+        column = columns[0]
+        return column, forms_in(source, sample, column, written)
+    # a counter gives way to a clock, and a clock to dates
+    clocks = {column: found for column, found in known.items() if found[0].is_clock} or known
+    best = {column: found for column, found in clocks.items() if found[0].has_date} or clocks
+    if len(best) > 1:
+        names = ", ".join(column.name for column in best)
+        raise InputError(
+            f"{source.name} must have one time column; {names} could all be it: name the one to use"
+        )
+    if best:
+        return next(iter(best.items()))
+    found = _first_as_time(source, sample, free, written)
+    if found is None and written is not None:
+        raise InputError(
+            f"{source.name} must have a time column, since a format of times is given; none of "
+            f"{', '.join(source.columns[:6])} is called {', '.join(TIME_NAMES)}: "
+            f"name the time column"
+        )
+    return found
+
+
+def forms_in(
+    source: Source, sample: Block, column: TimeColumn, written: str | None
+) -> tuple[TimeForm, ...]:
+    """The forms in which a file's times can be read; refuses a column that holds none."""
+    import polars as pl
+
+    frame = sample.frame
+    nested = not set(column.names) <= set(frame.columns)
+    forms = () if nested else _forms(source, sample, column, written)
+    if forms:
+        return forms
+    if nested or (written is None and column.cells(frame).dtype != pl.String):
+        kind = source.schema[column.names[0]] if isinstance(source, Parquet) else "something else"
+        raise InputError(
+            f"{source.name} must have {EXAMPLES} in its time column {column.name!r}; "
+            f"it holds {kind}: name another column as the time, or convert this one"
+        )
+    row = int(blank_missing(column.cells(frame)).is_not_null().arg_max() or 0)
+    raise unreadable_time(sample, row, column, TimeForm(written) if written else None)
+
+
+def unreadable_time(
+    block: Block, row: int, column: TimeColumn, form: TimeForm | None = None
+) -> InputError:
+    """What to say of a cell that holds no time, or one that is not written as the others are."""
+    cell = column.cells(block.frame).slice(row, 1)
+    rule = f"must have {EXAMPLES}"
+    remedy = (
+        "correct it, give its format, as in time_format='%d/%m/%Y %H:%M', or name another column "
+        "as the time"
+    )
+    if form is not None and form.is_format:
+        rule = f"must be a time written as {form.kind!r}"
+        remedy = "correct it, or give another format, as in time_format='%d/%m/%Y %H:%M'"
+    elif form is not None:
+        rule += f", all written alike ({form.kind})" * form.is_text
+        remedy = "correct it, or name another column as the time"
+    if cell.null_count() or (not cell.dtype.is_temporal() and not blank_missing(cell).count()):
+        came, remedy = "it is empty", "fill it in, or delete that row"
+    else:
+        # polars cannot even show a date that Python does not have
+        came = f"it holds {BEYOND if cell.dtype.is_temporal() else show(cell[0])}"
+    return InputError.of(f"{block.place(row)}, column {column.name!r},", rule, came, remedy)
+
+
+def _forms(
+    source: Source, sample: Block, column: TimeColumn, written: str | None
+) -> tuple[TimeForm, ...]:
+    cells = column.cells(sample.frame)
+    if written is None:
+        return find_forms(cells, decimal_comma=source.decimal_comma)
+    if cells.dtype.is_temporal():
+        return find_forms(cells)
+    form = text_form(written, cells)
+    return (form,) if form.read(cells).count() else ()
+
+
+def _candidates(
+    source: Source, sample: Block, free: Sequence[str], written: str | None
+) -> list[TimeColumn]:
+    """Columns whose name or type is that of times; a date and a clock are one."""
+    import polars as pl
+
+    # made once: a frame makes its schema anew, of all columns, whenever it is asked for
+    schema, may_be = sample.frame.schema, set(free)
+    single = [
+        TimeColumn((column,))
+        for column, dtype in schema.items()
+        if column in may_be
+        and (column.lower() in TIME_NAMES or isinstance(dtype, (pl.Datetime, pl.Date)))
+    ]
+    flat = [column for column in free if column in schema]
+    dates, clocks = columns_named((DATE_NAME,), flat), columns_named((CLOCK_NAME, HOUR_NAME), flat)
+    for names in ((date, clock) for date in dates for clock in clocks):
+        pair = TimeColumn(names)
+        if _is_pair(source, sample, pair, written):
+            return [pair, *(column for column in single if column.names[0] not in names)]
+    return single
+
+
+def _is_pair(source: Source, sample: Block, pair: TimeColumn, written: str | None) -> bool:
+    """Whether most rows of two columns are a date without a clock and a clock."""
+    import polars as pl
+
+    date, clock = (sample.frame[name] for name in pair.names)
+    if isinstance(date.dtype, pl.Datetime) and (date != date.dt.truncate("1d")).any():
+        return False
+    counts = clock.dtype != pl.Time and read_numbers(blank_missing(clock))[1] is None
+    if counts and pair.names[1].lower() != HOUR_NAME:
+        return False
+    if written is not None and any(
+        _forms(source, sample, TimeColumn((name,)), written) for name in pair.names
+    ):
+        return False
+    forms = _forms(source, sample, pair, written)
+    cells = pair.cells(sample.frame)
+    return bool(forms) and 2 * forms[0].read(cells).count() > len(cells)
+
+
+def _first_as_time(
+    source: Source, sample: Block, free: Sequence[str], written: str | None
+) -> Found | None:
+    """A first column whose name tells nothing is the time when all its cells are times."""
+    import polars as pl
+
+    first = source.columns[0]
+    if first not in free or sample.frame.schema.get(first) != pl.String:
+        return None
+    column = TimeColumn((first,))
+    cells = column.cells(sample.frame)
+    forms = _forms(source, sample, column, written)
+    if not forms or forms[0].read(cells).null_count():
+        return None
+    form = forms[0]
+    times = form.read(cells)
+    rising = len(times) > 1 and bool((times.diff().drop_nulls().cast(float) > 0).all())
+    # what looks like a clock may be how long something took
+    by_text = form.is_text and read_numbers(cells)[1] is not None and (form.has_date or rising)
+    # numbers only where no name says what they are
+    nameless = first in source.unnamed or not source.has_header
+    row_number = first in source.unnamed and counts_rows(cells)
+    epoch = form.is_clock and nameless and rising
+    return (column, forms) if by_text or written or epoch or row_number else None

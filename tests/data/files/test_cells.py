@@ -1,0 +1,116 @@
+"""Numbers as people write them, and words for missing ones."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subadjacent.data.files.cells import (
+    MISSING,
+    blank_missing,
+    decimal_mark,
+    is_missing,
+    is_number,
+    read_numbers,
+    show,
+)
+
+POINT: dict[str, float | None] = {
+    "1": 1, "+2.5": 2.5, " 3 ": 3, ".5": 0.5, "5.": 5, "1e3": 1000, "-inf": -math.inf,
+    "Infinity": math.inf, "TRUE": 1, "false": 0, "\u22124.5": -4.5, "45%": 45, "45.5 %": 45.5,
+    "\u221245 %": -45, "1 234.5": 1234.5, "1\u202f234\u202f567": 1234567, "1\u00a0234": 1234,
+    "1'234.5": 1234.5, "-1\u2019234": -1234, "12 345 %": 12345,
+    # no thousands: groups of another length, other marks, currency
+    "12 34": None, "1 2345": None, "1234 567": None, "0 123": None, "1 234'567": None, "$5": None,
+    "5 EUR": None, "1.234.567": None, "1e400": None, "-1e400": None, "1_000": None, "%": None,
+    "5%%": None, "1,5": None, "0x1": None, "on": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cell", POINT)
+def test_a_number_is_read_however_people_write_it(cell: str) -> None:
+    numbers, bad = read_numbers(pl.Series(["7", cell, "NA"]))
+    assert numbers.to_list() == [7, POINT[cell], None]
+    assert bad == (1 if POINT[cell] is None else None)
+
+
+def test_commas_stand_between_thousands_where_they_are_known_to() -> None:
+    cells = pl.Series(["1,234", "-1,234,567.5", "12,34", "0,123", "1,5"])
+    assert read_numbers(cells)[0].null_count() == 5
+    found, bad = read_numbers(cells, comma_thousands=True)
+    assert found.to_list() == [1234, -1234567.5, None, None, None]
+    assert bad == 2
+
+
+def test_points_stand_between_thousands_among_decimal_commas() -> None:
+    cells = pl.Series(["1,5", "1.234,5", "1 234,5", "1.234", "1.234.567", "3,5 %", "1.5", "1,2,3"])
+    found, bad = read_numbers(cells, decimal_comma=True)
+    assert found.to_list() == [1.5, 1234.5, 1234.5, 1234, 1234567, 3.5, None, None]
+    assert bad == 6
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_every_float_is_read_as_python_writes_it(number: float) -> None:
+    numbers, bad = read_numbers(pl.Series([repr(number), repr(number).replace("-", "\u2212", 1)]))
+    assert bad is None
+    assert numbers[0] == number
+    assert is_number(repr(number))
+
+
+@given(st.integers(-(10**15), 10**15), st.sampled_from([",", " ", "'"]))
+def test_thousands_marks_change_nothing(number: int, mark: str) -> None:
+    cell = f"{number:,}".replace(",", mark)
+    assert read_numbers(pl.Series([cell]), comma_thousands=True)[0].to_list() == [number]
+    assert is_number(cell)
+
+
+def test_words_for_missing_are_missing_in_any_case() -> None:
+    assert {"#n/a", "#n/a n/a", "#value!", "#div/0!", "<na>", "null", "missing", "--"} <= {*MISSING}
+    for word in MISSING:
+        assert is_missing(f" {word.upper()} ")
+        numbers, bad = read_numbers(pl.Series([word, word.upper(), "1"]))
+        assert bad is None
+        assert numbers.fill_nan(None).to_list() == [None, None, 1]
+        assert blank_missing(pl.Series([word.upper(), "x "])).to_list() == [None, "x"]
+    assert not is_missing("0")
+
+
+def test_a_null_cell_is_missing() -> None:
+    assert read_numbers(pl.Series([None, "1"], dtype=pl.String))[1] is None
+
+
+@pytest.mark.parametrize(
+    ("cells", "separator", "decimal_comma", "comma_thousands"),
+    [
+        (["1,5"], ";", True, False), (["0,123"], ";", True, False), (["1.234,5"], ";", True, False),
+        (["1 234,5"], ";", True, False), (["1,5", "1.234"], ";", True, False),
+        (["\u22121,5 %"], ";", True, False), (["12,5"], ",", True, False),
+        (["1.5"], ";", False, True), (["1,234.5"], ";", False, True),
+        (["1,5", "2.5"], ";", False, True), (["1,234", "2.5"], ";", False, True),
+        (["1,234,567"], ";", False, True), (["1.234.567"], ";", True, False),
+        # told by nothing but the separator
+        (["1,234"], ";", True, False), (["1,234"], ",", False, True),
+        (["1,234", "1.234"], ";", False, False), (["1", "x"], ";", False, False),
+        (["1", "x"], ",", False, True),
+    ],
+)  # fmt: skip
+def test_cells_tell_which_mark_is_the_decimal_one(
+    cells: list[str], separator: str, decimal_comma: bool, comma_thousands: bool
+) -> None:
+    assert decimal_mark(cells, separator) == (decimal_comma, comma_thousands)
+
+
+@pytest.mark.parametrize("cell", ["", "x", "%", "1 2", "12:30", "2024-01-01", "#1", "1-2"])
+def test_other_cells_are_no_numbers(cell: str) -> None:
+    assert not is_number(cell)
+
+
+def test_a_cell_is_shown_on_one_line_and_not_too_long() -> None:
+    cell: Any = "a\n" * 50
+    assert "\n" not in show(cell)
+    assert len(show("x" * 99)) == 42
