@@ -652,9 +652,7 @@ def test_channels_of_an_alarm_stand_under_each_other(tab: Page, alarms: list[Ala
     )
     assert ranges
     assert axes == [False] * (figures.count() - 1) + [True]
-    heights = tab.evaluate(
-        f"Array.from({{length: {figures.count()}}}, (_, slot) => {MODEL}(`channel_${{slot}}`).height)"
-    )
+    heights = [tab.evaluate(f"{MODEL}('channel_{slot}').height") for slot in range(figures.count())]
     assert heights == [CHANNEL_HEIGHT] * (figures.count() - 1) + [CHANNEL_HEIGHT + AXIS_HEIGHT]
     assert all(marks)
 
