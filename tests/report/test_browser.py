@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from copy import copy
@@ -16,11 +17,16 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_pla
 
 from report.attentive import AttentiveDetector
 from report.sample import CHANNELS, dated
+from report.taxi import taxi_trips
 from subadjacent import BaseDetector, MagnitudeDetector, SubAdjacentDetector
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.assessment import Assessment
+from subadjacent.report.channels import SLOTS
 from subadjacent.report.page import page
+from subadjacent.report.panels import AXIS_HEIGHT, CHANNEL_HEIGHT, in_words
 from subadjacent.scoring.alarms import Alarm
+from subadjacent.scoring.causes import Explainer
+from subadjacent.scoring.habits import Habit, Habits, Usual
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -56,6 +62,29 @@ GRID_PIXELS = """((theme) => {
     if (data[at + 3] === 255 && wanted.every((value, part) => data[at + part] === value)) count++;
   return count;
 })"""
+
+MODEL = "Bokeh.documents[0].get_model_by_name"
+
+# where a place in time is in the middle of a figure, in pixels of the window
+PLACE = """([name, place]) => {
+  const view = [...Bokeh.index].find(one => one.model.name === name);
+  const box = view.el.getBoundingClientRect();
+  return [box.x + view.frame.x_scale.compute(place), box.y + box.height / 2];
+}"""
+
+# pixels of the first chart in the colour of what is usual, a quarter opaque, on a light page
+USUAL_PIXELS = """(() => {
+  const drawn = Bokeh.index.roots[0].canvas_view.primary.canvas;
+  const copy = new OffscreenCanvas(drawn.width, drawn.height);
+  const paper = copy.getContext("2d", {willReadFrequently: true});
+  paper.drawImage(drawn, 0, 0);
+  const {data} = paper.getImageData(0, 0, copy.width, copy.height);
+  const near = (one, other) => Math.abs(one - other) <= 3;
+  let count = 0;
+  for (let at = 0; at < data.length; at += 4)
+    if ([107, 127, 153, 64].every((value, part) => near(data[at + part], value))) count++;
+  return count;
+})()"""
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +177,17 @@ def frame(tab: Page) -> None:
     tab.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
+def channels(tab: Page) -> list[str]:
+    """Names of the channels that are drawn, from the top."""
+    return tab.locator("figure.channel:visible .name").all_inner_texts()
+
+
+def usual_of(found: Assessment, channel: int) -> Usual:
+    parts = found.series, found.evidence, found.habits, found.judgements
+    series, evidence, habits, judgement = (part[0] for part in parts)
+    return Explainer.of(series, evidence, habits, judgement.anomalous).usual(channel)
+
+
 def test_every_alarm_is_in_the_table_and_the_worst_is_chosen(
     opened: Opener, report: Path, alarms: list[Alarm]
 ) -> None:
@@ -158,12 +198,10 @@ def test_every_alarm_is_in_the_table_and_the_worst_is_chosen(
     chosen = tab.locator("tr[aria-current]")
     assert chosen.get_attribute("data-alarm") == str(severities.index(max(severities)))
     first = alarms[0].causes[0]
-    assert rows.first.locator(".cause").first.inner_text() == (
-        f"{first.channel} expected {first.expected:.4g}, saw {first.seen:.4g}"
-    )
+    assert rows.first.locator(".cause").first.inner_text() == f"{first.channel} {first.kind}"
     for number, alarm in enumerate(alarms):
-        words = rows.nth(number).locator(".explanation").inner_text()
-        assert words == (alarm.explanation or "").capitalize()
+        cell = rows.nth(number).locator(".causes")
+        assert cell.locator("> *").first.inner_text() == alarm.sentence
 
 
 def test_a_click_on_an_alarm_zooms_there_and_shows_its_channel(
@@ -175,15 +213,16 @@ def test_a_click_on_an_alarm_zooms_there_and_shows_its_channel(
         assert start <= alarm.start.timestamp() * 1000 <= alarm.end.timestamp() * 1000 <= end
         # a hundred rows of five minutes to either side
         assert end - start <= (2 * max(100, alarm.duration) + alarm.duration) * 300_000
-        chosen = tab.locator("#channel").evaluate("one => one.selectedOptions[0].text")
-        assert chosen == alarm.causes[0].channel
+        assert channels(tab)[0] == alarm.causes[0].channel
         title = tab.locator("#detail-title").inner_text()
-        assert title == f"Alarm {number + 1} of {len(alarms)}: {alarm.explanation}"
+        assert title == f"Alarm {number + 1} of {len(alarms)}: {alarm.sentence}"
         # the panel of the view that raised it says so
         raised = tab.locator(
             "figure", has=tab.get_by_text("raised this alarm").locator("visible=true")
         )
-        assert raised.locator("b").all_inner_texts() == [(alarm.view or "").capitalize()]
+        assert alarm.view is not None
+        title = in_words(alarm.view)
+        assert raised.locator("b").all_inner_texts() == [title[0].upper() + title[1:]]
     tab.keyboard.press("Escape")
     frame(tab)
     assert tab.get_by_text("raised this alarm").locator("visible=true").count() == 0
@@ -302,18 +341,23 @@ def test_the_table_sorts(tab: Page) -> None:
     assert found == [str(number) for number in range(len(found))]
 
 
-def test_another_channel_can_be_chosen_and_its_values_are_right(tab: Page, plant: Plant) -> None:
-    tab.locator("#channel").select_option(label=CHANNELS[3])
+def test_another_channel_can_be_added_and_its_values_are_right(tab: Page, plant: Plant) -> None:
+    before = channels(tab)
+    if CHANNELS[3] in before:
+        tab.get_by_label(f"Remove {CHANNELS[3]}").click()
+        before.remove(CHANNELS[3])
+    tab.locator("#add").select_option(label=CHANNELS[3])
     frame(tab)
-    assert tab.locator("#channel-name").inner_text() == f"of {CHANNELS[3]}"
-    seen = tab.evaluate("Array.from(Bokeh.documents[0].get_model_by_name('lines').data.seen)")
+    assert channels(tab) == [*before, CHANNELS[3]]
+    slot = len(before)
+    seen = tab.evaluate(f"Array.from({MODEL}('channel_{slot}_lines').data.seen)")
     values = plant.test[:, 3]
     assert seen == pytest.approx(values.tolist(), abs=1e-4 * (values.max() - values.min()))
 
 
 def test_dark_follows_the_system_and_the_button(opened: Opener, report: Path) -> None:
     background = "getComputedStyle(document.body).backgroundColor"
-    axis = "Bokeh.documents[0].get_model_by_name('data').left[0].major_label_text_color"
+    axis = "Bokeh.documents[0].get_model_by_name('channel_0').left[0].major_label_text_color"
     tab = opened(report, scheme="dark")
     dark = tab.evaluate(background), tab.evaluate(axis)
     tab.locator("#theme").click()
@@ -432,12 +476,29 @@ def test_a_long_series_is_drawn_coarse_from_afar_and_row_by_row_at_an_alarm(
     path.write_text(text, encoding="utf-8")
     tab = opened(path)
     assert tab.locator("#stretch").inner_text().endswith("every row")
+    visible = f"{MODEL}('channel_0_expected').visible"
+    assert tab.evaluate(visible)
     tab.keyboard.press("Escape")
     frame(tab)
     assert tab.locator("#stretch").inner_text().endswith("lowest and highest of every 20 rows")
-    highest = tab.evaluate("Math.max(...Bokeh.documents[0].get_model_by_name('lines').data.seen)")
-    channel = int(tab.locator("#channel").input_value())
-    assert highest == pytest.approx(plant.test[:, channel].max(), rel=1e-4)
+    channel = CHANNELS.index(channels(tab)[0])
+    drawn = tab.evaluate(f"{MODEL}('channel_0_lines').data")
+    data = {key: np.array(drawn[key]) for key in ("seen", "expected", "low", "high")}
+    assert data["seen"].max() == pytest.approx(plant.test[:, channel].max(), rel=1e-4)
+    # what is usual is as far as it reaches in those rows, the same for both of them
+    usual = usual_of(found, channel)
+    assert data["low"].min() == pytest.approx(usual.low.min(), rel=1e-4)
+    assert data["high"].max() == pytest.approx(usual.high.max(), rel=1e-4)
+    for edge in ("low", "high"):
+        np.testing.assert_array_equal(data[edge][::2], data[edge][1::2])
+    wide = usual.high[0] - usual.low[0]
+    np.testing.assert_allclose(
+        data["high"] - data["low"],
+        wide + np.repeat(np.abs(np.diff(data["expected"].reshape(-1, 2)))[:, 0], 2),
+        rtol=1e-4,
+    )
+    # a line from the lowest to the highest would hide the data
+    assert not tab.evaluate(visible)
 
 
 @pytest.mark.parametrize("rows", [1, 5])
@@ -463,21 +524,36 @@ def test_no_line_crosses_a_gap_in_the_clock(
     tab = opened(path)
     tab.keyboard.press("Escape")
     frame(tab)
-    found = tab.evaluate(
-        "Array.from(Bokeh.documents[0].get_model_by_name('lines').data.seen, String)"
+    drawn = tab.evaluate(f"Array.from({MODEL}('channel_0_lines').data.seen, String)")
+    assert drawn.index("NaN") == 300
+    assert drawn.count("NaN") == 1
+    # the edges of what is usual are lines of the same rows
+    edges = tab.evaluate(
+        f"""(drawn => drawn.filter(one => one.glyph.tags[0]?.role === "usual")
+          .map(one => [one.glyph.type, one.glyph.y?.field, one.data_source.name])
+        )({MODEL}('channel_0').renderers)"""
     )
-    assert found.index("NaN") == 300
-    assert found.count("NaN") == 1
+    assert edges == [
+        ["VArea", None, "channel_0_usual"],
+        ["Line", "low", "channel_0_lines"],
+        ["Line", "high", "channel_0_lines"],
+    ]
+    # nor does what is usual: it has no height there
+    area = tab.evaluate(f"{MODEL}('channel_0_usual').data")
+    height = np.array(area["high"]) - np.array(area["low"])
+    assert len(height) == 802
+    assert np.flatnonzero(height == 0).tolist() == [300, 301]
+    assert area["x"][300:302] == [area["x"][299], area["x"][302]]
 
 
 @pytest.mark.parametrize(
     ("detector", "rows", "matrices", "outlines"),
     [
-        (AttentiveDetector(), 3, 1, 1),
-        (AttentiveDetector(band=None), 3, 1, 0),
-        (MagnitudeDetector(), 2, 0, 0),
-        (MagnitudeDetector(smoothing=3), 3, 0, 0),
-        (SubAdjacentDetector(), 10, 0, 0),
+        (AttentiveDetector(), 2, 1, 1),
+        (AttentiveDetector(band=None), 2, 1, 0),
+        (MagnitudeDetector(), 1, 0, 0),
+        (MagnitudeDetector(smoothing=3), 2, 0, 0),
+        (SubAdjacentDetector(), 9, 0, 0),
     ],
     ids=["band", "attention", "magnitude", "averaged", "default"],
 )
@@ -497,12 +573,12 @@ def test_a_detector_shows_what_it_has(
     path.write_text(page(detector, found, title=""), encoding="utf-8")
     tab = opened(path)
     frame(tab)
-    assert tab.locator("#detail figure.row").count() == rows
+    assert tab.locator("#detail [data-panel]").count() == rows
     assert tab.locator("#attention").count() == matrices
     assert tab.locator("#band path").count() == outlines
     # the worst alarm is chosen, and what is drawn of it is the severity that made it one
     worst = max(found.alarms(), key=lambda one: one.severity)
-    assert worst.causes[0].channel in tab.locator("#channel-name").inner_text()
+    assert channels(tab)[0] == worst.causes[0].channel
     assert tab.locator("tr[aria-current]").count() == 1
     drawn = tab.evaluate("[...Bokeh.documents[0].get_model_by_name('lines').data.severity]")
     assert max(drawn) == pytest.approx(worst.severity, rel=1e-3)
@@ -521,16 +597,240 @@ def test_without_alarms_there_are_none_to_step_through(
     assert "marker" not in tab.locator("#overview").inner_text()
 
 
-def test_a_model_that_expects_nothing_is_drawn_without_a_second_line(
-    opened: Opener, named: SubAdjacentDetector, assessed: Assessment, tmp_path: Path
+def test_what_is_usual_is_drawn_behind_the_data(
+    tab: Page, assessed: Assessment, alarms: list[Alarm]
 ) -> None:
-    evidence = tuple(part._replace(expected=None) for part in assessed.evidence)
-    path = tmp_path / "page.html"
-    path.write_text(page(named, replace(assessed, evidence=evidence), title=""), encoding="utf-8")
+    tab.keyboard.press("j")
+    tab.keyboard.press("Escape")
+    frame(tab)
+    channel = CHANNELS.index(alarms[0].causes[0].channel)
+    usual = usual_of(assessed, channel)
+    drawn = tab.evaluate(f"{MODEL}('channel_0_lines').data")
+    area = tab.evaluate(f"{MODEL}('channel_0_usual').data")
+    near = {"rtol": 0, "atol": 1e-4 * float(np.ptp(usual.expected))}
+    for name, edge in (("low", usual.low), ("high", usual.high)):
+        np.testing.assert_allclose(drawn[name], edge, **near)
+        np.testing.assert_allclose(area[name], edge, **near)
+    np.testing.assert_allclose(drawn["expected"], usual.expected, **near)
+    # the axis has room for it
+    start, end = tab.evaluate(f"(one => [one.start, one.end])({MODEL}('channel_0').y_range)")
+    assert start < usual.low.min()
+    assert end > usual.high.max()
+    # and it is painted: a quarter opaque, in its colour
+    assert tab.evaluate(USUAL_PIXELS) > 1_000
+
+
+def test_channels_of_an_alarm_stand_under_each_other(tab: Page, alarms: list[Alarm]) -> None:
+    stacked = [len(alarm.spoken_of) for alarm in alarms]
+    assert max(stacked) > 1
+    number = int(np.argmax(stacked))
+    tab.locator(f"tr[data-alarm='{number}'] td").first.click()
+    frame(tab)
+    causes = alarms[number].spoken_of
+    figures = tab.locator("figure.channel:visible")
+    for place, cause in enumerate(causes):
+        # the name as it is, and what the channel did
+        assert figures.nth(place).locator(".words").inner_text() == cause.sentence
+        (ring,) = tab.evaluate(f"{MODEL}('channel_{place}_most').data.seen")
+        assert ring == cause.seen
+        at = tab.evaluate(f"{MODEL}('channel_{place}_most').data.x[0]")
+        assert at == pytest.approx(cause.at.timestamp() * 1000)
+    boxes = [figures.nth(place).bounding_box() for place in range(figures.count())]
+    tops = [box["y"] for box in boxes if box]
+    assert tops == sorted(tops)
+    # one time for all, which stands below the last; and an axis of values for each
+    ranges, axes, marks = tab.evaluate(
+        """count => {
+      const model = name => Bokeh.documents[0].get_model_by_name(name);
+      const plots = Array.from({length: count}, (_, slot) => model(`channel_${slot}`));
+      const alarms = drawn => drawn.data_source === model("bands");
+      const shades = plots.map(one => one.renderers.some(alarms));
+      return [plots.every(one => one.x_range === model("detail")),
+              plots.map(one => one.below[0].visible), shades];
+    }""",
+        figures.count(),
+    )
+    assert ranges
+    assert axes == [False] * (figures.count() - 1) + [True]
+    heights = [tab.evaluate(f"{MODEL}('channel_{slot}').height") for slot in range(figures.count())]
+    assert heights == [CHANNEL_HEIGHT] * (figures.count() - 1) + [CHANNEL_HEIGHT + AXIS_HEIGHT]
+    assert all(marks)
+
+
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+def test_the_button_of_a_channel_leads_to_its_chart(
+    opened: Opener, report: Path, alarms: list[Alarm], by: str
+) -> None:
+    number = int(np.argmax([len(alarm.spoken_of) for alarm in alarms]))
+    last = len(alarms[number].spoken_of) - 1
+    tab = opened(report, width=390)
+    tab.emulate_media(reduced_motion="reduce")
+    button = tab.locator(f"tr[data-alarm='{number}'] .cause").nth(last)
+    if by == "mouse":
+        button.click()
+    else:
+        button.focus()
+        tab.keyboard.press("Enter")
+    frame(tab)
+    assert tab.locator("tr[aria-current]").get_attribute("data-alarm") == str(number)
+    focused = "document.activeElement"
+    assert tab.evaluate(f"{focused}.dataset.slot") == str(last)
+    name = tab.evaluate(f"{focused}.querySelector('.name').textContent")
+    assert name == alarms[number].spoken_of[last].channel
+    top, bottom = tab.evaluate(
+        f"(({{top, bottom}}) => [top, bottom])({focused}.getBoundingClientRect())"
+    )
+    assert 0 <= top < bottom <= 900
+    # from there the keys go on as before
+    tab.keyboard.press("Escape")
+    assert tab.locator("tr[aria-current]").count() == 0
+
+
+def test_channels_are_added_and_removed_by_keyboard_too(opened: Opener, report: Path) -> None:
+    tab = opened(report)
+    tab.keyboard.press("Escape")
+    for name in CHANNELS:
+        if name not in channels(tab):
+            tab.locator("#add").select_option(label=name)
+    assert sorted(channels(tab)) == sorted(CHANNELS)
+    # none is there twice
+    assert tab.locator("#add option:not([disabled])").all_inner_texts() == ["choose…"]
+    assert tab.locator("#add").input_value() == ""
+    while len(channels(tab)) > 1:
+        name = channels(tab)[0]
+        tab.get_by_label(f"Remove {name}", exact=True).focus()
+        tab.keyboard.press("Enter")
+        assert name not in channels(tab)
+        assert tab.evaluate("document.activeElement.dataset.slot") == "0"
+    # one always stays
+    assert tab.locator(".remove:visible").is_disabled()
+    frame(tab)
+    last = CHANNELS.index(channels(tab)[0])
+    option = tab.locator(f"#add option[value='{last}']")
+    assert option.is_disabled()
+
+
+def test_what_is_missing_is_blank_and_what_two_parted_by_is_marked(
+    opened: Opener,
+    named: SubAdjacentDetector,
+    assessed: Assessment,
+    alarms: list[Alarm],
+    tmp_path: Path,
+) -> None:
+    (series,), cause = assessed.series, alarms[0].causes[0]
+    number = series.channels.index(cause.channel)
+    other = next(name for name in CHANNELS if name != cause.channel)
+    missing = np.zeros(series.values.shape, dtype=bool)
+    missing[100:120, number] = missing[800:, number] = True
+    table = replace(assessed.table, series=(replace(series, missing=missing),))
+    parted = replace(cause, kind="parted from another channel", partner=other, low=-3.0, high=-2.0)
+    alarm = replace(alarms[0], causes=(parted,))
+    path = tmp_path / "parted.html"
+    text = page(named, replace(assessed, table=table), title="", alarms=[alarm])
+    path.write_text(text, encoding="utf-8")
+    tab = opened(path)
+    # the channel that it parted from stands below it, and what is usual beside that is marked
+    assert channels(tab) == [cause.channel, other]
+    told = tab.locator("figure.channel:visible .told").all_inner_texts()
+    assert told[1] == f"is what {cause.channel} usually goes with"
+    beside = tab.evaluate(f"(({{low, high}}) => [low, high])({MODEL}('channel_0_most').data)")
+    assert beside == [[-3], [-2]]
+    assert tab.evaluate(f"{MODEL}('channel_1_most').data.low") == []
+    tab.keyboard.press("Escape")
+    frame(tab)
+    drawn = tab.evaluate(f"Array.from({MODEL}('channel_0_lines').data.seen, String)")
+    blank = [row for row, value in enumerate(drawn) if value == "NaN"]
+    assert blank == [*range(100, 120), *range(800, 1_000)]
+    # with no alarm chosen nothing is marked
+    assert tab.evaluate(f"{MODEL}('channel_0_most').data.x") == []
+    assert "".join(tab.locator("figure.channel:visible .told").all_inner_texts()) == ""
+
+
+def test_no_more_channels_are_added_than_there_are_places(opened: Opener, tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(300, SLOTS + 2))
+    detector = MagnitudeDetector().fit(rows)
+    path = tmp_path / "wide.html"
+    path.write_text(page(detector, detector.assess(rows), title=""), encoding="utf-8")
+    tab = opened(path)
+    while tab.locator("#add").is_enabled():
+        free = tab.locator("#add option:not([disabled])").all_inner_texts()[-1]
+        tab.locator("#add").select_option(label=free)
+        assert channels(tab)[-1] == free
+    assert len(channels(tab)) == SLOTS
+    tab.locator(".remove:visible").first.click()
+    assert len(channels(tab)) == SLOTS - 1
+    assert tab.locator("#add").is_enabled()
+
+
+@pytest.fixture(scope="module")
+def trips() -> tuple[SubAdjacentDetector, Assessment]:
+    rows = taxi_trips()
+    detector = SubAdjacentDetector().fit(rows[: len(rows) // 2])
+    return detector, detector.assess(rows)
+
+
+def ticks(name: str) -> str:
+    """The numbers along the axis of a figure, as they are drawn."""
+    return f"""(({{left: [axis], y_range: {{start, end}}}}) =>
+      axis.formatter.doFormat(axis.ticker.get_ticks(start, end, null, NaN).major)
+    )({MODEL}('{name}'))"""
+
+
+def test_numbers_are_written_as_people_do(
+    opened: Opener, trips: tuple[SubAdjacentDetector, Assessment], tmp_path: Path
+) -> None:
+    detector, found = trips
+    path = tmp_path / "trips.html"
+    path.write_text(page(detector, found, title="Trips"), encoding="utf-8")
+    tab = opened(path)
+    frame(tab)
+    drawn = tab.evaluate(ticks("channel_0"))
+    assert "20,000" in drawn
+    assert "40,000" in drawn
+    # the busy night is marked where it was furthest from what was expected
+    (seen,) = tab.evaluate(f"{MODEL}('channel_0_most').data.seen")
+    assert 38_000 < seen < 40_000
+    (at,) = tab.evaluate(f"{MODEL}('channel_0_most').data.x")
+    tab.locator("[data-slot='0']").scroll_into_view_if_needed()
+    tab.mouse.move(*tab.evaluate(PLACE, ["channel_0", at]))
+    told = tab.get_by_text("usually", exact=True).locator("..").inner_text()
+    assert f"{seen:,.0f}" in told
+    assert re.search(r"usually\s*\d+,\d{3} to \d+,\d{3}", told)
+    # nothing to add, nothing to remove
+    assert tab.locator("#add").count() == 0
+    assert tab.locator(".remove").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("scale", "written"),
+    [(1e-3, r"\d\d"), (1e-8, r"0\.000\d"), (1e6, r"\d\d,000,000,000"), (1e9, r"\de\+13")],
+)
+def test_rows_stand_below_each_other_however_long_their_numbers_are(
+    opened: Opener,
+    trips: tuple[SubAdjacentDetector, Assessment],
+    tmp_path: Path,
+    scale: float,
+    written: str,
+) -> None:
+    detector, found = trips
+    series = replace(found.series[0], values=found.series[0].values.astype(float) * scale)
+    # the columns after the first scale with the values; what is counted in rows does not
+    scaled = np.array(
+        [name not in ("cycle", "still", "partner", "slope") for name in Habit._fields]
+    )
+    habits = Habits(np.where(scaled[:, None], scale, 1) * found.habits[0].table)
+    table = replace(found.table, series=(series,))
+    path = tmp_path / "scaled.html"
+    big = replace(found, table=table, habits=(habits,))
+    path.write_text(page(detector, big, title=""), encoding="utf-8")
     tab = opened(path)
     tab.keyboard.press("Escape")
     frame(tab)
-    drawn = tab.evaluate("Bokeh.documents[0].get_model_by_name('lines').data")
-    assert "expected" not in drawn
-    severity = tab.evaluate("[...Bokeh.documents[0].get_model_by_name('lines').data.severity]")
-    assert max(severity) == pytest.approx(assessed.normalized_scores.max(), rel=1e-3)
+    assert re.fullmatch(written, tab.evaluate(ticks("channel_0"))[-1])
+    frame(tab)
+    left = tab.evaluate(
+        """[...Bokeh.index].filter(one => one.model.name && one.frame && one.el.offsetParent)
+           .map(one => one.el.getBoundingClientRect().x + one.frame.bbox.left)"""
+    )
+    assert len(left) > 5
+    assert len(set(left)) == 1

@@ -15,6 +15,7 @@ from subadjacent import InputError, SubAdjacentDetector
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.report.figures import (
+    Plain,
     figure_attention,
     figure_series,
     figure_training,
@@ -22,6 +23,7 @@ from subadjacent.report.figures import (
 )
 from subadjacent.report.model_facts import BandShape, attention, curves
 from subadjacent.runtime import Progress
+from subadjacent.scoring.causes import Explainer
 
 
 @pytest.fixture(scope="module")
@@ -29,19 +31,31 @@ def found(detector: SubAdjacentDetector, plant: Plant) -> Assessment:
     return detector.assess(plant.test)
 
 
+def explainer_of(found: Assessment) -> Explainer:
+    parts = found.series, found.evidence, found.habits, found.judgements
+    series, evidence, habits, judgement = (part[0] for part in parts)
+    return Explainer.of(series, evidence, habits, judgement.anomalous)
+
+
 def test_the_figure_has_a_row_for_each_channel_asked_for_each_trace_and_the_severity(
     found: Assessment, plant: Plant
 ) -> None:
     figure = figure_series(found, channels=["channel_1", "channel_3"], labels=plant.labels)
     assert [axis.get_ylabel() for axis in figure.axes] == [
-        *("channel_1", "channel_3", *found.evidence[0].traces, "severity")
+        *("channel_1", "channel_3"),
+        *("level", "rhythm", "local rhythm", "slow rhythm", "state", "shape"),
+        *("against other\nchannels", "all channels\ntogether", "severity"),
     ]
     severity, threshold = figure.axes[-1].lines
     np.testing.assert_array_equal(severity.get_ydata(), found.normalized_scores)
     assert threshold.get_ydata() == [1, 1]
-    seen, expected = figure.axes[0].lines
+    expected, seen = figure.axes[0].lines
     np.testing.assert_array_equal(seen.get_ydata(), plant.test[:, 1])
-    np.testing.assert_array_equal(expected.get_ydata(), found.expected[:, 1])
+    usual = explainer_of(found).usual(1)
+    np.testing.assert_array_equal(expected.get_ydata(), usual.expected)
+    (band,) = figure.axes[0].collections
+    edges = band.get_paths()[0].vertices
+    assert (edges[:, 1].min(), edges[:, 1].max()) == (usual.low.min(), usual.high.max())
 
 
 def test_the_figure_shows_the_channel_that_explains_the_worst_alarm(found: Assessment) -> None:
@@ -58,6 +72,38 @@ def test_a_long_series_is_drawn_with_fewer_points_and_all_its_peaks(
     assert len(drawn.get_ydata()) == 2 * -(-5_000 // 3)
     assert np.max(drawn.get_ydata()) == found.normalized_scores.max()
     assert (np.diff(drawn.get_xdata()) > 0).all()
+    # what is usual is as far as it reaches in three rows; a line of it would hide the data
+    channel = figure_series(found, alarms=[]).axes[0]
+    assert len(channel.lines) == 1
+    usual = explainer_of(found).usual(0)
+    edges = channel.collections[0].get_paths()[0].vertices[:, 1]
+    assert (edges.min(), edges.max()) == (usual.low.min(), usual.high.max())
+
+
+@pytest.mark.parametrize(
+    ("ticks", "texts"),
+    [
+        ([0.0, 20_000.0, 40_000.0], ["0", "20,000", "40,000"]),
+        ([-2.5, 0.0, 2.5], ["-2.5", "0.0", "2.5"]),
+        ([0.1, 0.2, 0.3], ["0.1", "0.2", "0.3"]),
+        ([0.0, 0.005], ["0.000", "0.005"]),
+        ([1_013.25, 1_013.5], ["1,013.25", "1,013.50"]),
+        ([39_200.0], ["39,200"]),
+    ],
+)
+def test_axes_have_numbers_as_people_write_them(ticks: list[float], texts: list[str]) -> None:
+    assert Plain().format_ticks(ticks) == texts
+
+
+def test_every_axis_of_values_is_written_so(
+    found: Assessment, attentive: AttentiveDetector, plant: Plant
+) -> None:
+    looked = attention(attentive, attentive.assess(dated(plant.test)).series[0], 507)
+    assert looked is not None
+    figures = (figure_series(found), figure_attention(looked, 507), figure_training(EPOCHS))
+    for axis in (axis for figure in figures for axis in figure.axes):
+        assert isinstance(axis.yaxis.get_major_formatter(), Plain)
+    assert isinstance(figures[0].axes[-1].xaxis.get_major_formatter(), Plain)
 
 
 def test_times_stand_below_the_figure_of_a_dated_series(assessed: Assessment) -> None:
@@ -79,7 +125,7 @@ def test_the_part_fitted_on_is_shaded(found: Assessment) -> None:
         (shade,) = axis.patches
         assert (shade.get_x(), shade.get_x() + shade.get_width()) == (-0.5, 399.5)
     texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert texts == ["seen", "expected", "fitted on this part"]
+    assert texts == ["usual", "expected", "seen", "fitted on this part"]
 
 
 def test_an_unknown_channel_is_named(found: Assessment) -> None:

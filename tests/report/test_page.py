@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from markupsafe import escape
 
 from report.attentive import EPOCHS, AttentiveDetector
 from report.sample import dated
@@ -23,6 +24,7 @@ from subadjacent.detectors.registry import DETECTORS
 from subadjacent.report import text as words
 from subadjacent.report.marks import MOST_LISTED, alarm_rows, marked_stretches, occurrences
 from subadjacent.report.page import page
+from subadjacent.report.panels import panels as panels_of
 from subadjacent.report.timeline import timelines
 from subadjacent.runtime import Progress
 from subadjacent.scoring.alarms import Alarm
@@ -48,8 +50,8 @@ def test_the_headline_says_how_many_where_and_when(
     heading = re.search("<h1>(.*)</h1>", page(named, assessed, title="Plant", alarms=alarms))
     assert heading is not None
     assert heading[1] == (
-        f"{len(alarms)} alarms in 1,000 rows; the worst on {worst.start:%Y-%m-%d %H:%M} "
-        f"in channel {worst.causes[0].channel}: {worst.explanation}"
+        f"{len(alarms)} alarms in 1,000 rows; the worst on {worst.start:%Y-%m-%d %H:%M}: "
+        f"{escape(worst.sentence)}"
     )
 
 
@@ -241,7 +243,7 @@ def test_a_row_says_how_long_and_how_bad_in_words(assessed: Assessment) -> None:
         0,
     )
     assert (other.when, other.until) == ("2026-01-01 23:20", "2026-01-02 01:00")
-    assert (other.lasted, other.severity, other.share) == ("1 h 45 min", "1.23e+05", 100)
+    assert (other.lasted, other.severity, other.share) == ("1 h 45 min", "123,500", 100)
     bare = TrainSeries(series.values, channels=series.channels)
     row, rows = alarm_rows([short, huge], [bare], timelines([bare]))
     assert (row.when, row.lasted) == ("row 10", "1 row")
@@ -354,8 +356,8 @@ def test_whoever_watches_hears_of_all_the_work(
     heard: list[Progress] = []
     page(named, assessed, title="", watch=heard.append)
     traces = len(assessed.evidence[0].traces)
-    # four channels, seen and expected; traces; the severity
-    assert [one.done for one in heard] == [1_000 * n for n in range(1, 8 + traces + 2)]
+    # four channels: seen, expected, and how far below and above is usual; traces; the severity
+    assert [one.done for one in heard] == [1_000 * n for n in range(1, 16 + traces + 2)]
     assert {(one.stage, one.total, one.unit) for one in heard} == {
         ("drawing", heard[-1].done, "values")
     }
@@ -379,18 +381,19 @@ def test_alarms_that_are_given_are_those_shown(
 
 
 def panels(text: str) -> list[str]:
-    """Titles of the figures that stand below each other."""
+    """Titles of the figures below the channels."""
     return re.findall(r"<figcaption><b>([^<]+?) *<", text[text.index('id="detail"') :])
 
 
 def test_every_trace_has_a_figure_between_the_data_and_the_severity(
     named: SubAdjacentDetector, assessed: Assessment, plant: Plant
 ) -> None:
-    titles = [name.capitalize() for name in assessed.evidence[0].traces]
-    assert panels(page(named, assessed, title="")) == ["Data", *titles, "Severity"]
+    titles = [one.title for one in panels_of(assessed)]
+    assert titles[-1] == "Severity"
+    assert panels(page(named, assessed, title="")) == titles
     magnitude = MagnitudeDetector(smoothing=5).fit(plant.train)
     found = magnitude.assess(plant.test)
-    assert panels(page(magnitude, found, title="")) == ["Data", "Error", "Severity"]
+    assert panels(page(magnitude, found, title="")) == ["Error", "Severity"]
 
 
 def test_a_trace_that_one_entity_has_and_another_has_not_is_left_blank(
@@ -401,20 +404,54 @@ def test_a_trace_that_one_entity_has_and_another_has_not_is_left_blank(
     only = found.evidence[1]._replace(traces=traces, views=("rhythm_of_day",))
     mixed = replace(found, evidence=(found.evidence[0], only))
     text = page(named, mixed, title="")
-    titles = [name.capitalize() for name in found.evidence[0].traces]
-    assert panels(text) == ["Data", *titles, "Rhythm of day", "Severity"]
+    *titles, _, last = panels(text)
+    assert [*titles, last] == [one.title for one in panels_of(found)]
+    assert panels(text)[-2] == "Rhythm of day"
     # 16 bytes of NaN, in base64, where there is nothing to draw
     assert text.count(">AAAAAAAA+H8AAAAAAAD4f") == len(titles) + 1
 
 
-def test_a_model_that_expects_nothing_shows_what_was_seen_alone(
-    named: SubAdjacentDetector, assessed: Assessment
+def test_the_sentence_of_an_alarm_comes_before_the_buttons_of_its_channels(
+    named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
 ) -> None:
-    evidence = tuple(one._replace(expected=None) for one in assessed.evidence)
-    text = own(page(named, replace(assessed, evidence=evidence), title=""))
-    assert re.search(r"</b> saw \d", text)
-    assert not re.search(r"</b> expected", text)
-    assert 'class="key dashes expected"' not in text
+    kinds = zip(alarms[0].causes, (10.0, 2.9, 3.0, 0.0), strict=False)
+    causes = [replace(cause, score=score, kind="drift") for cause, score in kinds]
+    alarm = replace(alarms[0], causes=tuple(causes))
+    text = own(page(named, assessed, title="", alarms=[alarm]))
+    cell = re.search('class="causes">(.*?)</td>', text, re.DOTALL)
+    assert cell is not None
+    told, *buttons = re.findall("<(?:span|button)[^>]*>(.*?)</(?:span|button)>", cell[1])
+    # as the sentence is everywhere: its first word is the name of a channel
+    assert told == escape(alarm.sentence)
+    # those that the sentence speaks of, and no others
+    assert buttons == [f"<b>{escape(one.channel)}</b> {one.kind}" for one in causes[::2]]
+
+
+def test_views_are_told_from_other_traces(
+    named: SubAdjacentDetector, assessed: Assessment, plant: Plant
+) -> None:
+    assert "What each view adds to the score" in page(named, assessed, title="")
+    averaged = MagnitudeDetector(smoothing=5).fit(plant.train)
+    assert "What led to the score" in page(averaged, averaged.assess(plant.test), title="")
+    # nothing but the severity
+    plain = MagnitudeDetector().fit(plant.train)
+    text = own(page(plain, plain.assess(plant.test), title=""))
+    assert "What led to the score" not in text
+    assert "What each view adds" not in text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.5, "0.5"),
+        (0.81254, "0.8125"),
+        (9_999.0, "9,999"),
+        (39_187.0, "39,190"),
+        (-2e6, "-2,000,000"),
+    ],
+)
+def test_numbers_are_told_as_people_write_them(value: float, text: str) -> None:
+    assert words.number(value) == text
 
 
 def test_attention_is_shown_where_a_model_has_it(
@@ -474,7 +511,7 @@ def test_an_interrupted_training_is_warned_of(plant: Plant) -> None:
 SHOWN = {
     "SubAdjacentDetector": [
         *("Level", "Rhythm", "Local rhythm", "Slow rhythm", "State", "Shape"),
-        *("Other channels", "All channels"),
+        *("Against other channels", "All channels together"),
     ],
     "SubAdjacentTransformerDetector": ["Error", "Contribution", "Row score"],
     "AnomalyTransformerDetector": ["Error", "Contribution", "Row score"],
@@ -492,7 +529,7 @@ def test_every_detector_has_a_page(name: str, plant: Plant) -> None:
     # some of them find nothing at the threshold that they choose
     detector.threshold_ = float(np.quantile(found.scores, 0.98))
     text = page(detector, detector.assess(plant.test), title="")
-    shown = ["Data", *SHOWN.get(name, []), "Severity"]
+    shown = [*SHOWN.get(name, []), "Severity"]
     assert panels(text)[: len(shown)] == shown
     network = "epochs" in known
     assert ('id="attention-title"' in text) == network

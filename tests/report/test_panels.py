@@ -10,7 +10,7 @@ import numpy as np
 
 from subadjacent import MagnitudeDetector
 from subadjacent.detectors.assessment import Assessment
-from subadjacent.report.panels import expected_of, panels, trace_of
+from subadjacent.report.panels import panels, trace_names, trace_of
 
 
 def small() -> Assessment:
@@ -20,42 +20,44 @@ def small() -> Assessment:
 
 def test_panels_by_hand() -> None:
     found = panels(small())
-    assert [panel.key for panel in found] == ["data", "trace_0", "severity"]
-    assert [panel.title for panel in found] == ["Data", "Error", "Severity"]
-    assert found[1].about == "mean squared residual of the channels, before it is averaged"
-    assert found[2].about == "1 is the threshold; it follows a series that has moved for good"
-    assert [[line.key for line in panel.lines] for panel in found] == [
-        ["seen", "expected"],
-        ["trace_0"],
-        ["severity"],
-    ]
+    assert [panel.key for panel in found] == ["trace_0", "severity"]
+    assert [panel.title for panel in found] == ["Error", "Severity"]
+    assert found[0].about == "mean squared residual of the channels, before it is averaged"
+    assert found[1].about == "1 is the threshold; it follows a series that has moved for good"
 
 
 def test_a_name_that_nobody_knows_is_a_title_all_the_same() -> None:
     found = small()
     score = found.evidence[0].score
-    first = found.evidence[0]._replace(traces={"my_own_trace": score, "score": score})
+    first = found.evidence[0]._replace(traces={"my_own_CPU": score, "score": score})
     shown = panels(replace(found, evidence=(first, found.evidence[1])))
-    assert (shown[1].title, shown[1].about) == ("My own trace", "")
+    assert (shown[0].title, shown[0].about) == ("My own CPU", "")
     # the other series has none of that name
-    assert [panel.title for panel in shown[2:]] == ["Row score", "Error", "Severity"]
+    assert [panel.title for panel in shown[1:]] == ["Row score", "Error", "Severity"]
 
 
-def test_the_caption_of_a_view_begins_with_the_words_of_its_alarms() -> None:
+def test_a_view_is_called_what_it_compares_with() -> None:
     found = small()
     score = found.evidence[0].score
-    first = found.evidence[0]._replace(traces={"state": score}, views=("state",))
-    shown = panels(replace(found, evidence=(first,)))
-    assert shown[1].title == "State"
-    assert shown[1].about == (
-        "a combination of values never seen in training: "
-        "how far a row is from the nearest training rows"
-    )
+    traces = {"other channels": score, "all channels": score, "state": score}
+    shown = panels(replace(found, evidence=(found.evidence[0]._replace(traces=traces),)))
+    assert [(panel.title, panel.about) for panel in shown[:-1]] == [
+        ("Against other channels", "what the other channels do not explain either"),
+        ("All channels together", "what is left over of all channels together"),
+        ("State", "how far a row is from the nearest training rows"),
+    ]
+
+
+def test_a_view_that_adds_nothing_has_no_figure() -> None:
+    first, second = small().evidence
+    none = first._replace(traces={"level": first.score, "network": np.zeros(20)})
+    assert trace_names([none]) == ("level",)
+    some = second._replace(traces={"network": np.eye(1, 5)[0]})
+    assert trace_names([none, some]) == ("level", "network")
 
 
 def test_what_is_not_there_is_not_a_number() -> None:
-    evidence = small().evidence[1]._replace(expected=None)
-    assert np.isnan(expected_of(evidence)).tolist() == [[True, True]] * 5
+    evidence = small().evidence[1]
     assert np.isnan(trace_of(evidence, "rhythm")).tolist() == [True] * 5
     assert not np.isnan(trace_of(evidence, "error")).any()
 

@@ -12,7 +12,7 @@ import pytest
 
 from subadjacent.data.inputs import read
 from subadjacent.data.series import TrainSeries
-from subadjacent.report.timeline import Timeline, span, timeline, timelines
+from subadjacent.report.timeline import Timeline, timeline, timelines
 
 START = datetime(2026, 1, 2, 12, 15)
 MS = START.replace(tzinfo=UTC).timestamp() * 1000
@@ -84,11 +84,3 @@ def test_anchors_stand_where_the_clock_bends() -> None:
 def test_seconds_and_fractions_are_named_only_where_there_are_any() -> None:
     at = Timeline("time", np.array([0.0, 1_000.0, 1_500.0]))
     assert [at.name(row)[11:] for row in range(3)] == ["00:00", "00:00:01", "00:00:01.500"]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(0.25, "0.25 s"), (5, "5 s"), (4_500, "1 h 15 min"), (90_061, "1 d 1 h"), (3_600, "1 h")],
-)
-def test_spans_are_told_in_two_units(seconds: float, words: str) -> None:
-    assert span(seconds) == words

@@ -15,6 +15,7 @@ from bokeh.models import (
     BasicTickFormatter,
     ColumnDataSource,
     CrosshairTool,
+    CustomJSHover,
     DatetimeTickFormatter,
     HoverTool,
     NumeralTickFormatter,
@@ -25,63 +26,118 @@ from bokeh.models import (
     WheelZoomTool,
 )
 from bokeh.models.annotations.geometry import Span
+from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
 from markupsafe import escape
 
-from subadjacent.report.panels import Line, Panel
+from subadjacent.report.panels import AXIS_HEIGHT, CHANNEL_HEIGHT, Panel
 from subadjacent.report.timeline import Kind
 
-BORDER = 62  # pixels left of every frame, so that rows stand exactly below each other
+# pixels left of every frame, so that rows stand exactly below each other; the page's script makes
+# room for longer numbers
+BORDER = 62
 
+# what is drawn of a channel, and what is told of one of its rows
+CHANNEL_KEYS = ("seen", "expected", "low", "high")
+CHANNEL_VALUES = {
+    "seen": "@seen{number}",
+    "expected": "@expected{number}",
+    "usually": "@low{number} to @high{number}",
+}
 TOOLTIP = (
     "display:grid;grid-template-columns:auto auto;gap:1px 12px;padding:2px;"
     "font:12px/1.45 system-ui,sans-serif;font-variant-numeric:tabular-nums"
 )
 
+# key of a line → the figure whose axis says to how many digits its values are told
+Scales = Mapping[str, str]
 
-def detail(kind: Kind, panels: Sequence[Panel]) -> tuple[dict[str, Model], Range1d]:
-    """The stacked figures, and the range of time that they share."""
+
+def detail(kind: Kind, slots: int, panels: Sequence[Panel]) -> tuple[dict[str, Model], Range1d]:
+    """The stacked figures, and the range of time that they share.
+
+    Any channel may be drawn in any of the ``slots`` figures that come first.
+    """
     shared = Range1d(start=0, end=1, name="detail")
-    lines = [line for panel in panels for line in panel.lines]
-    source = ColumnDataSource(
-        {key: [] for key in ("x", *(line.key for line in lines))}, name="lines"
-    )
     marks = [_stretches(name) for name in ("fitted", "labels", "bands")]
     crosshair = Span(dimension="height", line_width=1, line_dash="dotted", tags=_role("muted"))
     figures: dict[str, Model] = {}
-    for panel in panels:
-        one = _plot(panel.key, panel.height, kind, shared)
+
+    def add(key: str, height: int) -> figure:
+        one = figures[key] = _plot(key, height, kind, shared)
         _shade(one, marks)
-        for line in panel.lines:
-            drawn = one.line(
-                "x",
-                line.key,
-                source=source,
-                # round joins take several times as long to draw
-                line_join="bevel",
-            )
-            drawn.glyph.tags = [{"role": line.role, "detail": True}]
-        if panel.key == "severity":
-            _threshold(one)
-            one.xaxis.visible = True
-            one.height = panel.height + 26  # for the axis
+        return one
+
+    def tools(
+        one: figure, drawn: GlyphRenderer[Any], values: dict[str, str], scales: Scales
+    ) -> None:
+        hover = HoverTool(
+            mode="vline",
+            renderers=[drawn],
+            tooltips=_tooltip(_place(kind) | values),
+            formatters={f"@{key}": _number(panel) for key, panel in scales.items()},
+            point_policy="snap_to_data",
+            attachment="horizontal",
+            show_arrow=False,
+        )
+        if kind == "time":
+            hover.formatters |= {"@x": "datetime"}
         one.add_tools(
-            HoverTool(
-                mode="vline",
-                renderers=[drawn],
-                tooltips=_tooltips(kind, lines),
-                formatters={"@x": "datetime"} if kind == "time" else {},
-                point_policy="snap_to_data",
-                attachment="horizontal",
-                show_arrow=False,
-            ),
+            hover,
             CrosshairTool(overlay=crosshair),
             PanTool(dimensions="width"),
             # a plain wheel goes on scrolling the page
             WheelZoomTool(dimensions="width", modifiers={"ctrl": True}),
         )
-        figures[panel.key] = one
+
+    for slot in range(slots):
+        key = f"channel_{slot}"
+        one = add(key, CHANNEL_HEIGHT)
+        tools(one, _channel(one), CHANNEL_VALUES, dict.fromkeys(CHANNEL_KEYS, key))
+    keys = [panel.key for panel in panels]
+    source = ColumnDataSource({key: [] for key in ("x", *keys)}, name="lines")
+    values = {str(escape(panel.title)): f"@{panel.key}{{number}}" for panel in panels}
+    for panel in panels:
+        one = add(panel.key, panel.height)
+        drawn = _line(one, panel.key, source, "severity" if panel.key == "severity" else "trace")
+        if panel.key == "severity":
+            _threshold(one)
+            one.xaxis.visible = True
+            one.height = panel.height + AXIS_HEIGHT
+        tools(one, drawn, values, {key: key for key in keys})
     return figures, shared
+
+
+def _channel(one: figure) -> GlyphRenderer[Any]:
+    """What a channel did, with what is usual behind it, and where it departed most."""
+    name = one.name
+    # with places of its own: where the clock is broken it has no height, and a line no place
+    usual = ColumnDataSource({"x": [], "low": [], "high": []}, name=f"{name}_usual")
+    area = one.varea("x", "low", "high", source=usual, fill_alpha=0.25, level="underlay")
+    area.glyph.tags = _role("usual")
+    source = ColumnDataSource({key: [] for key in ("x", *CHANNEL_KEYS)}, name=f"{name}_lines")
+    # edges, since no shade is both light enough for what is on it and clear of the page
+    for edge in ("low", "high"):
+        drawn = one.line("x", edge, source=source, line_join="bevel", level="underlay")
+        drawn.glyph.tags = _role("usual")
+        drawn.glyph.line_alpha = 0.8
+    expected = _line(one, "expected", source, "expected")
+    expected.name = f"{name}_expected"
+    seen = _line(one, "seen", source, "seen")
+    most = ColumnDataSource({key: [] for key in ("x", *CHANNEL_KEYS)}, name=f"{name}_most")
+    # what is usual beside the channel that it parted from
+    beside = one.segment("x", "low", "x", "high", source=most, line_width=5, line_alpha=0.55)
+    beside.glyph.tags = _role("expected")
+    ring = one.scatter("x", "seen", source=most, size=9, line_width=2, fill_alpha=0)
+    ring.glyph.tags = _role("alarm")
+    return seen
+
+
+def _line(one: figure, key: str, source: ColumnDataSource, role: str) -> GlyphRenderer[Any]:
+    # round joins take several times as long to draw
+    drawn = one.line("x", key, source=source, line_join="bevel")
+    drawn.glyph.tags = [{"role": role, "detail": True}]
+    return drawn
 
 
 def overview(kind: Kind, shared: Range1d) -> figure:
@@ -128,7 +184,8 @@ def training(curves: Mapping[str, Sequence[float]]) -> dict[str, Model]:
             HoverTool(
                 renderers=[points],
                 mode="vline",
-                tooltips=_tooltip({"epoch": "@epoch", "value": "@value{0.[0000]a}"}),
+                tooltips=_tooltip({"epoch": "@epoch", "value": "@value{number}"}),
+                formatters={"@value": _number(curve)},
                 show_arrow=False,
             )
         )
@@ -177,7 +234,8 @@ def _calm(one: figure) -> None:
         axis.minor_tick_line_color = None
         axis.major_label_text_font_size = "11px"
         axis.major_label_text_font = "system-ui"
-    one.yaxis.formatter = BasicTickFormatter(precision="auto", power_limit_high=4)
+    # the page's script writes the numbers
+    one.yaxis.formatter = BasicTickFormatter(tags=[{"number": one.name}])
 
 
 def _stretches(name: str) -> ColumnDataSource:
@@ -219,10 +277,14 @@ def _threshold(one: figure) -> None:
     )
 
 
-def _tooltips(kind: Kind, lines: Sequence[Line]) -> str:
+def _place(kind: Kind) -> dict[str, str]:
     places = {"time": "@x{%F %T}", "number": "@x{0.[000]}", "row": "@x{0,0}"}
-    values = {escape(line.label): f"@{line.key}{{0.[0000]a}}" for line in lines}
-    return _tooltip({"row" if kind == "row" else "at": places[kind]} | values)
+    return {"row" if kind == "row" else "at": places[kind]}
+
+
+def _number(panel: str) -> CustomJSHover:
+    """Marks a number for the page's script to write, to the digits that the panel can show."""
+    return CustomJSHover(tags=[{"number": panel}])
 
 
 def _tooltip(values: dict[str, str]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import matplotlib as mpl
@@ -15,6 +16,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import Formatter
 from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
@@ -26,17 +28,19 @@ from subadjacent.report import model_facts
 from subadjacent.report.downsample import min_max, step_for
 from subadjacent.report.marks import Stretches, by_severity, marked_stretches, occurrences
 from subadjacent.report.model_facts import AttentionMatrix, BandShape, attention, curves, history
-from subadjacent.report.panels import in_words
+from subadjacent.report.panels import in_words, trace_names
 from subadjacent.report.text import curve
 from subadjacent.report.timeline import timeline
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.scoring.alarms import Alarm
+from subadjacent.scoring.causes import Explainer
 from subadjacent.scoring.events import join, rows_of
-from subadjacent.scoring.evidence import Evidence
+from subadjacent.scoring.sentences import number as in_digits
 
 # the colours of Okabe and Ito, which people with any colour vision can tell apart
 BLUE, ORANGE, VERMILLION, GREEN, INK = "#0072b2", "#e69f00", "#d55e00", "#009e73", "#24303d"
-GREY = "#64748b"
+GREY, SLATE = "#64748b", "#6b7f99"
+LABEL_WIDTH = 14  # letters
 BINS = 2_000  # more than an image has columns
 STYLE: dict[Any, Any] = {
     "axes.spines.right": False,
@@ -49,6 +53,26 @@ STYLE: dict[Any, Any] = {
     "legend.fontsize": "small",
     "lines.linewidth": 1.0,
 }
+
+
+class Plain(Formatter):
+    """Numbers along an axis as people write them, to the digits in which they differ."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:  # noqa: ARG002  # the base's
+        """One number by itself."""
+        return in_digits(float(x))
+
+    def format_ticks(self, values: Sequence[float]) -> list[str]:
+        """All numbers along an axis."""
+        if len(values) < 2:
+            return [self(one) for one in values]
+        # a hair more: steps of 0.1 are seldom exact
+        apart = abs(float(values[1] - values[0])) * (1 + 1e-6)
+        step = 10.0 ** np.floor(np.log10(apart))
+        # steps of 2.5 take a digit more than steps of 2
+        if abs(apart / step - round(apart / step)) > 1e-3:
+            step /= 10
+        return [in_digits(float(one), step) for one in values]
 
 
 def figure_series(
@@ -81,39 +105,60 @@ def figure_series(
         Which rows the detector was fitted on, as 0 or 1 a row; shaded.
     """
     series, evidence = assessment.series[number], assessment.evidence[number]
+    judgement = assessment.judgements[number]
     alarms = assessment.alarms() if alarms is None else alarms
     own = [alarm for alarm in alarms if alarm.entity == series.entity]
     names = _chosen(series, own) if channels is None else list(channels)
     unknown = [name for name in names if name not in series.channels]
     if unknown:
         raise InputError(f"channels must be among {series.channels}; got {unknown}")
-    rows = [(in_words(name), trace) for name, trace in evidence.traces.items()]
+    explainer = Explainer.of(series, evidence, assessment.habits[number], judgement.anomalous)
+    rows = [(in_words(name), evidence.traces[name]) for name in trace_names([evidence])]
     with _styled():
         heights = [2.0] * len(names) + [1.0] * len(rows) + [1.4]
         figure, axes = _stack(heights)
         for axis, name in zip(axes, names, strict=False):
-            _draw_channel(axis, series, evidence, name)
+            _draw_channel(axis, explainer, name)
         if fitted is not None:
             axes[0].fill_between([], [], color=GREY, alpha=0.2, lw=0, label="fitted on this part")
-        axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, borderaxespad=0.1)
-        below = axes[len(names) :]
-        severity = assessment.judgements[number].normalized
-        for axis, (name, line) in zip(below, [*rows, ("severity", severity)], strict=True):
+        axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, borderaxespad=0.1)
+        below = [*rows, ("severity", judgement.normalized)]
+        for axis, (name, line) in zip(axes[len(names) :], below, strict=True):
             _line(axis, line, INK)
-            axis.set_ylabel(name)
+            # on two lines where one would reach into the next figure
+            axis.set_ylabel(fill(name, LABEL_WIDTH))
         axes[-1].axhline(1, color=VERMILLION, linestyle="--")
         for axis in axes:
+            axis.yaxis.set_major_formatter(Plain())
             _mark(axis, own, _runs(labels), _runs(fitted))
         _name_rows(axes[-1], series)
         figure.align_ylabels()
     return figure
 
 
-def _draw_channel(axis: Axes, series: TrainSeries, evidence: Evidence, name: str) -> None:
-    column = series.channels.index(name)
-    _line(axis, series.values[:, column], BLUE, label="seen")
-    if evidence.expected is not None:
-        _line(axis, evidence.expected[:, column], ORANGE, linestyle="--", label="expected")
+def _draw_channel(axis: Axes, explainer: Explainer, name: str) -> None:
+    """What a channel did, with what is usual behind it."""
+    column = explainer.series.channels.index(name)
+    usual = explainer.usual(column)
+    step = step_for(len(usual.expected), BINS)
+    # from afar, as far as it reaches in some rows
+    bins = np.arange(0, len(usual.expected), step)
+    axis.fill_between(
+        bins + (step - 1) / 2,
+        np.minimum.reduceat(usual.low, bins),
+        np.maximum.reduceat(usual.high, bins),
+        color=SLATE,
+        alpha=0.3,
+        lw=0,
+        label="usual",
+    )
+    if step == 1:
+        _line(axis, usual.expected, ORANGE, linestyle="--", label="expected")
+    seen, missing = explainer.series.values[:, column], explainer.series.missing
+    if missing is not None:
+        # what stands in for missing values was not seen
+        seen = np.where(missing[:, column], np.nan, seen)
+    _line(axis, seen, BLUE, label="seen")
     axis.set_ylabel(name)
 
 
@@ -151,7 +196,9 @@ def figure_attention(found: AttentionMatrix, row: int, band: BandShape | None = 
         axis.set_title("Attention" if band is None else "Attention; the band is outlined")
         axis.set_xlabel("point looked at (row)")
         axis.set_ylabel("point that looks (row)")
-        figure.colorbar(image, ax=axis, shrink=0.8)
+        for one in (axis.xaxis, axis.yaxis):
+            one.set_major_formatter(Plain())
+        figure.colorbar(image, ax=axis, shrink=0.8, format=Plain())
     return figure
 
 
@@ -167,6 +214,7 @@ def figure_training(history: Sequence[Any]) -> Figure:
             axis.set_title(curve(name))
             axis.set_xlabel("epoch")
             axis.xaxis.get_major_locator().set_params(integer=True)
+            axis.yaxis.set_major_formatter(Plain())
     return figure
 
 
@@ -277,6 +325,7 @@ def _name_rows(axis: Axes, series: TrainSeries) -> None:
     times = timeline(series)
     if times.kind == "row":
         axis.set_xlabel("row")
+        axis.xaxis.set_major_formatter(Plain())
         return
     ticks = np.unique(np.linspace(0, len(series) - 1, 5).round().astype(int))
     axis.set_xticks(ticks, [times.name(int(row)) for row in ticks])

@@ -14,8 +14,9 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 from subadjacent.report.timeline import Timeline
 from subadjacent.scoring.alarms import Alarm
+from subadjacent.scoring.causes import Cause
 from subadjacent.scoring.events import join
-from subadjacent.scoring.sentences import lasting
+from subadjacent.scoring.sentences import lasting, number
 
 Stretches = list[tuple[int, int]]
 
@@ -27,14 +28,14 @@ MOST_LISTED = 500
 class AlarmRow:
     """An alarm as a row of the table, in words.
 
-    ``series`` and ``channel`` are numbers, from 0; ``often`` is empty where it came once;
-    ``share`` is the severity in per cent of the worst. ``fitted`` says that some of its rows were
-    fitted on.
+    ``series`` is a number, from 0; ``causes`` are those that the sentence speaks of. ``often`` is
+    empty where it came once; ``share`` is the severity in per cent of the worst. ``fitted`` says
+    that some of its rows were fitted on.
     """
 
     alarm: Alarm
     series: int
-    channel: int
+    causes: tuple[Cause, ...]
     when: str
     until: str
     lasted: str
@@ -51,11 +52,11 @@ def alarm_rows(
     fitted: Sequence[Stretches] | None = None,
 ) -> list[AlarmRow]:
     """The worst alarms, in the order in which they came; ``fitted``: rows of each series."""
-    entities, channels = [one.entity for one in series], series[0].channels
+    entities = [one.entity for one in series]
     order = by_severity(alarms)[:MOST_LISTED]
     rows = []
-    for number in sorted(order):
-        alarm = alarms[number]
+    for place in sorted(order):
+        alarm = alarms[place]
         which = entities.index(alarm.entity)
         begin, end = times[which].name(alarm.first), times[which].name(alarm.last)
         # where the threshold was set by hand, below what is typical, none of them is positive
@@ -64,14 +65,14 @@ def alarm_rows(
             AlarmRow(
                 alarm=alarm,
                 series=which,
-                channel=channels.index(alarm.causes[0].channel) if alarm.causes else 0,
+                causes=alarm.spoken_of,
                 when=begin,
                 until=_after(begin, end),
                 lasted=lasting(alarm.duration, series[which].interval),
                 often=f"{alarm.times:,} times" if alarm.times > 1 else "",
-                severity=f"{alarm.severity:.1f}"
+                severity=f"{alarm.severity:,.1f}"
                 if alarm.severity < 1e4
-                else f"{alarm.severity:.3g}",
+                else number(alarm.severity),
                 share=min(max(share, 0.0), 100.0),
                 fitted=fitted is not None
                 and any(

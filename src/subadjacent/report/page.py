@@ -14,6 +14,7 @@ from markupsafe import Markup
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import charts, model_facts, text
+from subadjacent.report.channels import SLOTS
 from subadjacent.report.marks import Stretches, alarm_rows, marked_stretches
 from subadjacent.report.panels import Panel, panels
 from subadjacent.report.payload import SeriesView, payload, series_views
@@ -95,7 +96,9 @@ def page(
         unlisted=len(alarms) - len(table),
         entities=[one.entity or "series" for one in series],
         channels=list(series[0].channels),
+        slots=SLOTS,
         panels=shown,
+        views=any(evidence.views for evidence in assessment.evidence),
         attentive=bool(read["attention"]),
         band=read["band"] is not None,
         bokeh=Markup(Resources(mode="inline", components=["bokeh"]).render_js()),
@@ -114,7 +117,7 @@ def _stretches(marks: Any, assessment: Assessment, name: str) -> list[Stretches]
 
 def _drawn(detector: BaseDetector, kind: Kind, shown: Sequence[Panel]) -> dict[str, Any]:
     """Bokeh's figures, for the template: those of the data, and those of a training."""
-    figures, shared = charts.detail(kind, shown)
+    figures, shared = charts.detail(kind, SLOTS, shown)
     figures["overview"] = charts.overview(kind, shared)
     history = model_facts.history(detector)
     curves = model_facts.curves(history or ())
@@ -153,10 +156,12 @@ def _source(environment: Environment, name: str) -> Markup:
 
 
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("subadjacent.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["number"] = text.number
+    return environment

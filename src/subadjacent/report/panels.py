@@ -1,19 +1,20 @@
-"""The figures that stand below each other: the data, each trace of the score, the severity."""
+"""The figures below the channels: each trace that led to the score, and the severity."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.scoring.evidence import Array, Evidence
 
+# what a trace is called where its own name says too little
+TITLES = {"other channels": "against other channels", "all channels": "all channels together"}
 # what traces measure, for those who do not know the models; one that is not here goes without
 ABOUT = {
-    "level": "how far they lie from their mean in training",
+    "level": "how far values lie from their mean in training",
     "rhythm": "what neighbours near a value, but not next to it, do not explain",
     "local rhythm": "the same, where the level may move",
     "slow rhythm": "the same, from neighbours further away",
@@ -29,35 +30,27 @@ ABOUT = {
 
 # what the severity is: the score, in a unit in which the threshold does not move
 SEVERITY = "1 is the threshold; it follows a series that has moved for good"
-# pixels
-DATA_HEIGHT, TRACE_HEIGHT, SEVERITY_HEIGHT = 230, 96, 140
-
-
-class Line(NamedTuple):
-    """One line of a panel.
-
-    ``key`` names it in the page's data; ``role`` decides its colour.
-    """
-
-    key: str
-    label: str
-    role: str
+# pixels; an axis of times takes some of its own
+CHANNEL_HEIGHT, TRACE_HEIGHT, SEVERITY_HEIGHT, AXIS_HEIGHT = 170, 96, 140, 26
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One figure of the stack; ``key`` names it in the page."""
+    """One figure with one line; ``key`` names both in the page."""
 
     key: str
     title: str
     about: str
     height: int
-    lines: tuple[Line, ...]
 
 
 def trace_names(evidence: Sequence[Evidence]) -> tuple[str, ...]:
-    """Names of all traces; what one series has, another may not."""
-    return tuple(dict.fromkeys(name for part in evidence for name in part.traces))
+    """Names of all traces that are anything but 0; what one series has, another may not."""
+    return tuple(
+        dict.fromkeys(
+            name for part in evidence for name, trace in part.traces.items() if np.any(trace)
+        )
+    )
 
 
 def trace_key(number: int) -> str:
@@ -68,33 +61,16 @@ def trace_key(number: int) -> str:
 def in_words(name: str) -> str:
     """The name of a trace in plain words."""
     # not to be mistaken for the score that severity stands for
-    return "row score" if name == "score" else name.replace("_", " ")
+    return "row score" if name == "score" else TITLES.get(name, name.replace("_", " "))
 
 
 def panels(assessment: Assessment) -> tuple[Panel, ...]:
-    """What there is to show of an assessment, from the data down to the severity."""
-    seen = [Line("seen", "seen", "seen")]
-    if expects(assessment.evidence):
-        seen.append(Line("expected", "expected", "expected"))
+    """What there is to show beside the channels, down to the severity."""
     traces = (
         _trace_panel(trace_key(number), name)
         for number, name in enumerate(trace_names(assessment.evidence))
     )
-    line = Line("severity", "severity", "severity")
-    severity = Panel("severity", "Severity", SEVERITY, SEVERITY_HEIGHT, (line,))
-    return (Panel("data", "Data", "", DATA_HEIGHT, tuple(seen)), *traces, severity)
-
-
-def expects(evidence: Sequence[Evidence]) -> bool:
-    """Whether any series has expected values."""
-    return any(part.expected is not None for part in evidence)
-
-
-def expected_of(evidence: Evidence) -> Array:
-    """Expected values, (T, C); NaN where nothing is expected."""
-    if evidence.expected is None:
-        return np.full(evidence.by_channel.shape, np.nan)
-    return evidence.expected
+    return (*traces, Panel("severity", "Severity", SEVERITY, SEVERITY_HEIGHT))
 
 
 def trace_of(evidence: Evidence, name: str) -> Array:
@@ -105,10 +81,5 @@ def trace_of(evidence: Evidence, name: str) -> Array:
 
 def _trace_panel(key: str, name: str) -> Panel:
     plain = in_words(name)
-    line = Line(key, plain, "trace")
-    return Panel(key, plain.capitalize(), _about(plain), TRACE_HEIGHT, (line,))
-
-
-def _about(plain: str) -> str:
-    """What a trace measures, in words."""
-    return ABOUT.get(plain, "")
+    about = ABOUT.get(plain, ABOUT.get(name, ""))
+    return Panel(key, plain[:1].upper() + plain[1:], about, TRACE_HEIGHT)

@@ -13,19 +13,14 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import model_facts
+from subadjacent.report.channels import PARTS, channel_lines, charts_of, missing_stretches
 from subadjacent.report.marks import AlarmRow, Stretches, by_severity, occurrences
-from subadjacent.report.panels import (
-    Panel,
-    expected_of,
-    expects,
-    trace_key,
-    trace_names,
-    trace_of,
-)
+from subadjacent.report.panels import AXIS_HEIGHT, Panel, trace_key, trace_names, trace_of
 from subadjacent.report.pieces import BUDGET, WINDOWS, Piece, plan
 from subadjacent.report.timeline import Timeline
 from subadjacent.scoring.alarms import Alarm
-from subadjacent.scoring.evidence import Array, Evidence
+from subadjacent.scoring.causes import Explainer
+from subadjacent.scoring.evidence import Array
 
 # numbers that attention matrices may take in all; the worst alarm always has one
 ATTENTION_BUDGET = 120_000
@@ -35,8 +30,7 @@ ATTENTION_BUDGET = 120_000
 class SeriesView:
     """One series on the page, and all that is drawn of it."""
 
-    series: TrainSeries
-    evidence: Evidence
+    explainer: Explainer
     severity: Array
     times: Timeline
     alarms: Sequence[Alarm]
@@ -44,21 +38,24 @@ class SeriesView:
     fitted: Stretches
     pieces: list[Piece]
     traces: tuple[str, ...]
-    expected: bool
+
+    @property
+    def series(self) -> TrainSeries:
+        """The rows."""
+        return self.explainer.series
 
     def lines(self) -> Iterator[Array]:
-        """What was seen in each channel, what was expected, each trace, and the severity."""
-        yield from self.series.values.T
-        if self.expected:
-            yield from expected_of(self.evidence).T
+        """Those of each channel, one channel after the other, each trace, and the severity."""
+        for channel in range(len(self.series.channels)):
+            yield from channel_lines(self.explainer, channel)
         for name in self.traces:
-            yield trace_of(self.evidence, name)
+            yield trace_of(self.explainer.evidence, name)
         yield self.severity
 
     @property
     def count(self) -> int:
         """How many lines there are."""
-        return len(self.series.channels) * (1 + self.expected) + len(self.traces) + 1
+        return len(self.series.channels) * len(PARTS) + len(self.traces) + 1
 
 
 def series_views(
@@ -70,15 +67,14 @@ def series_views(
     around: int,
 ) -> list[SeriesView]:
     """Every series with what is drawn of it; the longer it is, the more of the page it gets."""
-    evidence, series = assessment.evidence, assessment.series
-    traces, expected = trace_names(evidence), expects(evidence)
-    lines = len(series[0].channels) * (1 + expected) + len(traces) + 1
+    series, traces = assessment.series, trace_names(assessment.evidence)
+    # two of each channel, for how far the usual reaches hardly ever changes, and takes no room
+    lines = len(series[0].channels) * 2 + len(traces) + 1
     total = sum(map(len, series))
     windows = _windows(series, alarms, around)
     return [
         SeriesView(
-            one,
-            found,
+            Explainer.of(one, found, habits, judgement.anomalous),
             judgement.normalized,
             when,
             [alarm for alarm in alarms if alarm.entity == one.entity],
@@ -86,10 +82,16 @@ def series_views(
             learned,
             plan(len(one), BUDGET * len(one) // (total * lines), windows[one.entity]),
             traces,
-            expected,
         )
-        for one, found, judgement, when, marked, learned in zip(
-            series, evidence, assessment.judgements, times, labels, fitted, strict=True
+        for one, found, habits, judgement, when, marked, learned in zip(
+            series,
+            assessment.evidence,
+            assessment.habits,
+            assessment.judgements,
+            times,
+            labels,
+            fitted,
+            strict=True,
         )
     ]
 
@@ -128,8 +130,9 @@ def payload(
         "kind": views[0].times.kind,
         "window": around,
         "band": None if band is None else band._asdict(),
-        "expected": views[0].expected,
-        "lines": [line.key for panel in panels[1:] for line in panel.lines],
+        "axisHeight": AXIS_HEIGHT,
+        "parts": PARTS,
+        "lines": [panel.key for panel in panels],
         "channels": list(views[0].series.channels),
         "series": [_series(view, number, numbers) for number, view in enumerate(views)],
         "alarms": [
@@ -138,7 +141,7 @@ def payload(
                 "first": row.alarm.first,
                 "last": row.alarm.last,
                 "margin": _margin(row.alarm, around),
-                "channel": row.channel,
+                "charts": charts_of(row, views[row.series].series),
                 "severity": row.alarm.severity,
                 "when": row.when,
                 "sentence": row.alarm.sentence,
@@ -164,6 +167,7 @@ def _series(
         "anchors": view.times.anchors(),
         "interval": view.times.interval,
         "pieces": [[*piece, piece.size] for piece in view.pieces],
+        "missing": missing_stretches(view.series),
         "labels": view.labels,
         "fitted": view.fitted,
         # no two alarms of a series begin at the same row

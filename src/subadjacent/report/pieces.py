@@ -78,8 +78,10 @@ def pack(values: NDArray[Any], pieces: Sequence[Piece]) -> str:
 
     A piece is its lowest and highest value (float64) and then 16-bit whole numbers between
     the two, all little-endian. A scale for each piece keeps a small ripple visible even where
-    another piece holds a huge peak.
+    another piece holds a huge peak. A line that never moves is its value alone, twice.
     """
+    if (values == values[0]).all() or np.isnan(values).all():
+        return _text(np.full(2, values[0], dtype="<f8").tobytes())
     blocks = []
     for piece in pieces:
         part = min_max(np.ascontiguousarray(values[piece.first : piece.last]), piece.step)
@@ -90,4 +92,8 @@ def pack(values: NDArray[Any], pieces: Sequence[Piece]) -> str:
         shares = (part / 2 - low / 2) / span if span > 0 else np.zeros_like(part)
         blocks.append(np.array([low, high], dtype="<f8").tobytes())
         blocks.append(np.rint(shares * HIGHEST).astype("<u2").tobytes())
-    return base64.b64encode(b"".join(blocks)).decode("ascii")
+    return _text(b"".join(blocks))
+
+
+def _text(packed: bytes) -> str:
+    return base64.b64encode(packed).decode("ascii")

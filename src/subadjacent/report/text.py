@@ -17,6 +17,7 @@ from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import model_facts
 from subadjacent.report.marks import AlarmRow
 from subadjacent.report.timeline import Timeline
+from subadjacent.scoring import sentences
 from subadjacent.scoring.decision import MISFIT
 from subadjacent.scoring.sentences import span
 from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue, FalseShare
@@ -128,7 +129,7 @@ def settings(detector: BaseDetector) -> dict[str, str]:
     for name, value in shown.items():
         if value == "auto" and name in came_to:
             shown[name] = f"auto: {came_to[name]}"
-    shown["threshold"] = f"{detector.threshold_:.6g}"
+    shown["threshold"] = number(detector.threshold_, digits=6)
     rule = detector.decision.rule
     if rule is None:
         shown["threshold"] += ", set by hand"
@@ -147,6 +148,11 @@ def versions() -> dict[str, str]:
         with suppress(PackageNotFoundError):
             found[name] = version(name)
     return found
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number as people write it, without zeros at its end."""
+    return sentences.number(value) if abs(value) >= 10**digits else f"{value:,.{digits}g}"
 
 
 def curve(name: str) -> str:

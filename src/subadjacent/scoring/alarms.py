@@ -75,8 +75,14 @@ class Alarm:
         """What happened, for people: the same in every output."""
         told = self.causes[0].sentence if self.causes else saw(self.view)
         often = f"{self.times:,} times: " if self.times > 1 else ""
-        others = [cause.channel for cause in self.causes[1:] if _too(cause, self.causes[0])]
-        return often + told + also(others)
+        return often + told + also([cause.channel for cause in self.spoken_of[1:]])
+
+    @property
+    def spoken_of(self) -> tuple[Cause, ...]:
+        """The causes that the sentence names or counts: the first, and what departed as well."""
+        return self.causes[:1] + tuple(
+            cause for cause in self.causes[1:] if _too(cause, self.causes[0])
+        )
 
 
 def _too(cause: Cause, first: Cause) -> bool:

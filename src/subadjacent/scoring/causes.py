@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.scaling import chunks
 from subadjacent.data.series import TrainSeries
 from subadjacent.scoring.evidence import Evidence
 from subadjacent.scoring.habits import Habits, Usual
@@ -91,9 +92,11 @@ class Explainer:
     def usual(self, channel: int) -> Usual:
         """What is usual of a channel at every row."""
         habit, values = self.habits.of(channel), self.series.values[:, channel]
+        # some rows at a time: each is compared with many others
         parts = [
-            habit.usual(values[start:stop], self.left_out[start:stop], slice(0, stop - start))
+            habit.usual(values[start:stop], self.left_out[start:stop], rows)
             for start, stop in self.series.stretches
+            for rows in chunks(stop - start)
         ]
         return Usual(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 

@@ -20,7 +20,7 @@ from subadjacent.data.entities import PerEntity
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 from subadjacent.ridge.period import channel_periods
-from subadjacent.scoring.references import BLOCK, level_before, same_time
+from subadjacent.scoring.references import BLOCK, CYCLES, level_before, same_time
 
 # rows that say enough of what is usual: the last ones of the longest stretch
 ENOUGH = 20_000
@@ -28,6 +28,8 @@ ENOUGH = 20_000
 LEFT = 0.5
 # two or seven cycles are the cycle if values are so much closer to each other then: a week of days
 LONGER_CYCLES, CLOSER = (2, 7), 0.9
+# rows, or one of so many rows, that a period may be off by where it is read off a flat top
+NEARBY, NEARBY_SHARE = 2, 50
 # the share of training rows, at either end, that lies outside what is usual
 OUTSIDE = 0.025
 RANGE_OUTSIDE = 0.01
@@ -203,6 +205,8 @@ def _irregular(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArra
     cycles, irregular = np.zeros(channels), np.empty_like(values)
     for channel, period in enumerate(channel_periods(values)):
         own = values[:, channel]
+        if period is not None:
+            period = _exact(own, period)
         left = own - level_before(own, none, everything)
         best = LEFT * float(np.var(own))
         for times in (1, *LONGER_CYCLES):
@@ -214,6 +218,24 @@ def _irregular(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArra
                 cycles[channel], left, best = times * period, of_cycle, CLOSER**2 * square
         irregular[:, channel] = left
     return cycles, irregular
+
+
+def _exact(values: NDArray[np.float64], period: int) -> int:
+    """The number of rows near a period after which values are closest to what they were.
+
+    A row too many or too few adds up from cycle to cycle, and no row is compared with the same
+    time any more. Where only four cycles are known, the period itself was not looked at.
+    """
+    off = max(NEARBY, period // NEARBY_SHARE)
+    periods = range(max(period - off, 1), min(period + off, len(values) // 4) + 1)
+    # as many cycles away as rows are compared with, or as there are two of
+    cycles = range(1, max(min(CYCLES, len(values) // (2 * period)), 1) + 1)
+
+    def apart(rows: int) -> float:
+        lags = (rows * times for times in cycles)
+        return float(np.mean([np.mean(np.square(values[lag:] - values[:-lag])) for lag in lags]))
+
+    return min(periods, key=apart)
 
 
 def _block_means(values: NDArray[np.float64]) -> NDArray[np.float64]:

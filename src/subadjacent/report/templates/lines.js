@@ -97,6 +97,11 @@ class Series {
       this.decoded.set(line, bytesOf(element.textContent).buffer);
     }
     const buffer = this.decoded.get(line);
+    // a line that never moves is its value alone
+    if (buffer.byteLength === HEADER) {
+      const [value] = new Float64Array(buffer);
+      return Float64Array.from(at, one => one < 0 ? NaN : value);
+    }
     const view = new DataView(buffer, piece.at, HEADER);
     const low = view.getFloat64(0, true), high = view.getFloat64(8, true);
     const whole = new Uint16Array(buffer, piece.at + HEADER, piece.size);

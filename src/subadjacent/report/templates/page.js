@@ -4,15 +4,16 @@ const payload = JSON.parse(document.getElementById("payload").textContent);
 const all = payload.series.map((info, number) => new Series(info, number));
 const byId = name => document.getElementById(name);
 const width = payload.channels.length;
-const drawn = payload.expected ? ["seen", "expected"] : ["seen"];   // of the chosen channel
-const LINES = Object.fromEntries(payload.lines.map((name, i) => [name, drawn.length * width + i]));
+const LINES = Object.fromEntries(payload.lines.map((name, i) => [name, payload.parts.length * width + i]));
 const DENSE = 1500;   // points of a line
 const CHOSEN = 0.22, UNCHOSEN = 0.1;   // how opaque the bands of alarms are
 const MARKS = ["fitted", "labels", "bands"];
 const TYPICAL_TO_THRESHOLD = [0, 1];   // of every severity
 const NEAR_ZERO = 0.5;   // share of the highest value below which an axis begins at zero
 
-let series = all[0], channel = 0, current = -1, attention = payload.attention[0];
+const LABEL_ROOM = 14;   // pixels beside the numbers of an axis
+
+let series = all[0], current = -1, attention = payload.attention[0];
 let models, range, planned = false, drawnDense, markerHeight;
 
 const named = name => models.get(name);
@@ -42,7 +43,7 @@ function limits(arrays, extra = []) {
     }
   }
   if (!(low <= high)) [low, high] = [0, 1];
-  const room = high > low ? 0.08 * (high - low) : Math.abs(high) * 0.1 || 1;
+  const room = high > low ? 0.08 * (high - low) : Math.abs(high) * 0.1 || 1.2;
   return [low - room, high + room];
 }
 
@@ -84,25 +85,35 @@ function drawDetail() {
   const [low, high] = view();
   const piece = series.piece(low, high);
   const {at, rows} = series.points(piece, low, high);
-  const lines = {...Object.fromEntries(drawn.map((name, i) => [name, i * width + channel])), ...LINES};
   const data = {x: rows.map(row => series.place(row))};
-  for (const [name, line] of Object.entries(lines)) data[name] = series.values(line, piece, at);
+  for (const [name, line] of Object.entries(LINES)) data[name] = series.values(line, piece, at);
   named("lines").data = data;
   pens(rows.length > DENSE);
-  const inView = name => data[name].filter((_, i) => rows[i] >= low && rows[i] <= high);
+  const inView = values => values.filter((_, i) => rows[i] >= low && rows[i] <= high);
   const set = (name, arrays, extra) => {
     const [start, end] = limits(arrays, extra);
     named(name).y_range.setv({start, end});
   };
-  set("data", drawn.map(inView));
+  shown.forEach((_, slot) => set(`channel_${slot}`, drawChannel(slot, series, piece, {x: data.x, at, rows, inView})));
   for (const name of Object.keys(LINES)) {
-    const values = inView(name);
+    const values = inView(data[name]);
     set(name, [values], name === "severity" ? TYPICAL_TO_THRESHOLD : zero(values));
   }
   for (const name of MARKS) {
     strips(named(name), series.info[name].filter(([first, last]) => first <= high && last >= low), 0);
   }
+  makeRoom(["overview", ...shown.map((_, slot) => `channel_${slot}`), ...Object.keys(LINES)]);
   tell(low, high, piece);
+}
+
+// the same for all of them: rows stand exactly below each other
+function makeRoom(names) {
+  const widest = Math.max(...names.map(name => widthOf(named(name).left[0], named(name).y_range)));
+  const border = Math.ceil(widest) + LABEL_ROOM;
+  if (border <= named("overview").min_border_left) return;
+  for (const model of models.all) {
+    if (model.x_range === range || model === named("overview")) model.min_border_left = border;
+  }
 }
 
 // a dense line is a thin one without dashes: on screen it looks the same and is drawn sooner
@@ -139,7 +150,6 @@ function tell(low, high, piece) {
   for (const figure of document.querySelectorAll("[data-panel]")) {
     figure.toggleAttribute("data-raised", figure.dataset.panel === alarm?.view);
   }
-  byId("channel-name").textContent = `of ${payload.channels[channel]}`;
 }
 
 function plan() {
@@ -169,9 +179,8 @@ function chooseSeries(number) {
   drawOverview();
 }
 
-function chooseChannel(number) {
-  channel = number;
-  byId("channel").value = String(number);
+function changeChannels(numbers) {
+  showChannels(numbers);
   plan();
 }
 
@@ -179,9 +188,10 @@ function choose(number, cause) {
   const alarm = payload.alarms[number];
   if (!alarm) return;
   current = number;
+  charts = alarm.charts;
   chooseSeries(alarm.series);
   drawMarks();
-  chooseChannel(cause ?? alarm.channel);
+  changeChannels(charts.length ? charts.map(one => one.channel) : shown);
   look(alarm.first - alarm.margin, alarm.last + alarm.margin);
   attention = payload.attention.find(one => one.alarm === number) ?? attention;
   drawAttention(attention, payload, color);
@@ -190,6 +200,7 @@ function choose(number, cause) {
     if (chosen) row.setAttribute("aria-current", "true"); else row.removeAttribute("aria-current");
     if (chosen) keepInSight(row);
   }
+  if (cause !== undefined) jump(cause);
 }
 
 // within the table only: the page itself stays where the reader left it
@@ -216,6 +227,8 @@ function showWorst(alarms) {
 
 function showAll() {
   current = -1;
+  charts = [];
+  showChannels(shown);
   drawMarks();
   document.querySelector("tr[aria-current]")?.removeAttribute("aria-current");
   look(-0.5, series.last + 0.5);
@@ -244,7 +257,11 @@ function listen() {
   on("closer", "click", () => zoom(0.5));
   on("further", "click", () => zoom(2));
   on("all", "click", showAll);
-  on("channel", "change", event => chooseChannel(Number(event.target.value)));
+  on("add", "change", event => { const number = Number(event.target.value); changeChannels([...shown, number]); jump(number); });
+  slots.forEach((figure, slot) => figure.querySelector(".remove")?.addEventListener("click", () => {
+    changeChannels(shown.toSpliced(slot, 1));
+    slots[Math.min(slot, shown.length - 1)].focus({preventScroll: true});
+  }));
   on("entity", "change", event => { chooseSeries(Number(event.target.value)); showWorst(payload.alarms.filter(one => one.series === series.number)); });
   for (const header of document.querySelectorAll("#alarm-table [aria-sort]")) {
     header.querySelector("button").addEventListener("click", () => sort(header));
@@ -301,6 +318,8 @@ function start() {
   models = new Map([...everything].filter(one => one.name).map(one => [one.name, one]));
   models.all = everything;
   range = named("detail");
+  writeNumbers(models.all, named);
+  showChannels(shown);
   drawOverview();
   paint();
   listen();

@@ -1,0 +1,104 @@
+"""Channels as the page draws them: what was seen, and what is usual there.
+
+Shapes: T rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from subadjacent.data.series import TrainSeries
+from subadjacent.report.marks import AlarmRow, occurrences
+from subadjacent.scoring.alarms import Alarm
+from subadjacent.scoring.causes import Cause, Explainer
+from subadjacent.scoring.events import join
+from subadjacent.scoring.evidence import Array
+from subadjacent.scoring.kinds import MISSING
+from subadjacent.showing import on_one_line
+
+# lines of each channel, in this order: its values, what was expected of them, and how far below and
+# above that is usual
+PARTS = ("seen", "expected", "below", "above")
+# charts of channels that stand below each other at most: the causes of an alarm are up to five, and
+# there is room for what they are compared with
+SLOTS = 8
+# stretches in which a channel is missing that are left blank, of one series: the longest
+MOST_MISSING = 2_000
+# how exactly a float64 holds a sum, as a share of what is added
+EXACT = 1e-12
+
+
+def channel_lines(explainer: Explainer, channel: int) -> Iterator[Array]:
+    """The lines of one channel, (T,) each; what is usual is found only when it is asked for."""
+    yield explainer.series.values[:, channel]
+    usual = explainer.usual(channel)
+    yield usual.expected
+    for edge in (usual.low, usual.high):
+        yield _steady(edge - usual.expected, usual.expected)
+
+
+def _steady(distances: Array, values: Array) -> Array:
+    """Distances that differ by no more than sums are off by, as the very same number."""
+    if np.ptp(distances) > EXACT * float(np.abs(values).max()):
+        return distances
+    return np.full(len(distances), np.median(distances))
+
+
+def missing_stretches(series: TrainSeries) -> dict[str, list[tuple[int, int]]]:
+    """Half-open row bounds of the stretches in which a channel is missing, by its number."""
+    if series.missing is None:
+        return {}
+    found = [
+        (stop - start, channel, start)
+        for channel in np.flatnonzero(series.missing.any(axis=0)).tolist()
+        for start, stop in join(series.missing[:, channel])
+    ]
+    longest = sorted(found, reverse=True)[:MOST_MISSING]
+    stretches: dict[str, list[tuple[int, int]]] = {}
+    for rows, channel, start in sorted(longest, key=lambda one: one[1:]):
+        stretches.setdefault(str(channel), []).append((start, start + rows))
+    return stretches
+
+
+def charts_of(row: AlarmRow, series: TrainSeries) -> list[dict[str, Any]]:
+    """What is drawn of an alarm: its causes, and next to each the channel that it parted from."""
+    charts: dict[str, dict[str, Any]] = {}
+    for cause in row.causes:
+        # it may be there already, as what another one parted from
+        charts.pop(cause.channel, None)
+        charts[cause.channel] = _chart(row.alarm, cause, series)
+        if cause.partner is not None and cause.partner not in charts:
+            charts[cause.partner] = {
+                "channel": series.channels.index(cause.partner),
+                "told": f"is what {on_one_line(cause.channel)} usually goes with",
+            }
+    return list(charts.values())[:SLOTS]
+
+
+def _chart(alarm: Alarm, cause: Cause, series: TrainSeries) -> dict[str, Any]:
+    chart: dict[str, Any] = {
+        "channel": series.channels.index(cause.channel),
+        # after the name, which stands there as it is
+        "told": cause.sentence.removeprefix(on_one_line(cause.channel)).strip(),
+    }
+    row = _row_of(alarm, cause, series)
+    # what stands in for a missing value was not seen
+    if row is not None and cause.kind != MISSING:
+        chart |= {"row": row, "seen": cause.seen}
+        if cause.partner is not None:
+            # what is usual beside that channel is not what is usual by itself
+            chart |= {"low": cause.low, "high": cause.high}
+    return chart
+
+
+def _row_of(alarm: Alarm, cause: Cause, series: TrainSeries) -> int | None:
+    """The number of the row that a cause speaks of; None where it was made by hand."""
+    column = series.values[:, series.channels.index(cause.channel)]
+    for first, last in occurrences(alarm):
+        for row in first + np.flatnonzero(column[first:last] == cause.seen):
+            if series.label(int(row)) == cause.at:
+                return int(row)
+    return None
