@@ -352,6 +352,27 @@ def test_score_file_says_the_peak_of_every_file(run: Run) -> None:
     assert int(peak) > 50
 
 
+def test_odd_files_are_counted_by_what_comes_of_them(
+    run: Run, load: Callable[[str], ModuleType], tmp_path: Path
+) -> None:
+    script = load("odd_files")
+    assert script.made("CSV", 3) == script.made("CSV", 3) != script.made("CSV", 4)
+    found = tmp_path / "odd_files.csv"
+    said = run("odd_files", "--each", 1, "--forms", "CSV", "Parquet", "--output", found)
+    assert said == ""
+    with found.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["form"], row["files"]) for row in rows] == [("CSV", "1"), ("Parquet", "1")]
+    assert all(int(row["fitted"]) + int(row["refused"]) == 1 for row in rows)
+    # and of all that were tried none ended otherwise; the page has the very counts
+    with (FOLDER / "reports" / "odd_files.csv").open(newline="") as file:
+        counted = list(csv.DictReader(file))
+    page = (FOLDER.parent / "docs" / "reliability.md").read_text(encoding="utf-8")
+    for row in counted:
+        assert int(row["fitted"]) + int(row["refused"]) == int(row["files"]) >= 20
+        assert f"| {row['form']} | {row['files']} | {row['fitted']} | {row['refused']} |" in page
+
+
 def test_kills_are_counted_by_part_and_way(tmp_path: Path) -> None:
     found = tmp_path / "kills.csv"
     small = ["--saves", "3", "--detects", "1", "--savers", "2", "--readers", "1"]
