@@ -121,6 +121,7 @@ def _channel(one: figure) -> GlyphRenderer[Any]:
         drawn = one.line("x", edge, source=source, line_join="bevel", level="underlay")
         drawn.glyph.tags = _role("usual")
         drawn.glyph.line_alpha = 0.8
+        drawn.name = f"{name}_{edge}"
     expected = _line(one, "expected", source, "expected")
     expected.name = f"{name}_expected"
     seen = _line(one, "seen", source, "seen")

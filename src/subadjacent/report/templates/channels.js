@@ -79,6 +79,8 @@ function drawChannel(slot, series, piece, {x, at, rows, inView}) {
   high = high.map((one, i) => one + above[i]);
   named(`${name}_lines`).data = {x, seen, expected, low, high};
   named(`${name}_usual`).data = usual(x, at, low, high);
+  // among many points an edge is no clearer than the band, and takes as long to draw as the data
+  for (const edge of ["low", "high"]) named(`${name}_${edge}`).visible = rows.length <= DENSE;
   // of the lowest and the highest of some rows the band says all
   named(`${name}_expected`).visible = piece.step === 1;
   const chart = charts.find(one => one.channel === number && one.row !== undefined);
