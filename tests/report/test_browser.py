@@ -497,6 +497,8 @@ def test_a_long_series_is_drawn_coarse_from_afar_and_row_by_row_at_an_alarm(
         wide + np.repeat(np.abs(np.diff(data["expected"].reshape(-1, 2)))[:, 0], 2),
         rtol=1e-4,
     )
+    # among so many points there are no edges
+    assert tab.evaluate(f"{MODEL}('channel_0_edges').data.x") == []
     # a line from the lowest to the highest would hide the data
     assert not tab.evaluate(visible)
 
@@ -535,9 +537,12 @@ def test_no_line_crosses_a_gap_in_the_clock(
     )
     assert edges == [
         ["VArea", None, "channel_0_usual"],
-        ["Line", "low", "channel_0_lines"],
-        ["Line", "high", "channel_0_lines"],
+        ["Line", "low", "channel_0_edges"],
+        ["Line", "high", "channel_0_edges"],
     ]
+    for edge in ("low", "high"):
+        drawn = tab.evaluate(f"Array.from({MODEL}('channel_0_edges').data.{edge}, String)")
+        assert [row for row, value in enumerate(drawn) if value == "NaN"] == [300]
     # nor does what is usual: it has no height there
     area = tab.evaluate(f"{MODEL}('channel_0_usual').data")
     height = np.array(area["high"]) - np.array(area["low"])

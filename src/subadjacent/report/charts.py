@@ -117,8 +117,9 @@ def _channel(one: figure) -> GlyphRenderer[Any]:
     area.glyph.tags = _role("usual")
     source = ColumnDataSource({key: [] for key in ("x", *CHANNEL_KEYS)}, name=f"{name}_lines")
     # edges, since no shade is both light enough for what is on it and clear of the page
+    edges = ColumnDataSource({"x": [], "low": [], "high": []}, name=f"{name}_edges")
     for edge in ("low", "high"):
-        drawn = one.line("x", edge, source=source, line_join="bevel", level="underlay")
+        drawn = one.line("x", edge, source=edges, line_join="bevel", level="underlay")
         drawn.glyph.tags = _role("usual")
         drawn.glyph.line_alpha = 0.8
     expected = _line(one, "expected", source, "expected")

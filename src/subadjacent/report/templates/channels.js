@@ -79,11 +79,16 @@ function drawChannel(slot, series, piece, {x, at, rows, inView}) {
   high = high.map((one, i) => one + above[i]);
   named(`${name}_lines`).data = {x, seen, expected, low, high};
   named(`${name}_usual`).data = usual(x, at, low, high);
+  // among many points an edge is no clearer than the band, and takes as long to draw as the data
+  if (rows.length <= DENSE) named(`${name}_edges`).data = {x, low, high};
+  else if (named(`${name}_edges`).data.x.length) named(`${name}_edges`).data = {x: [], low: [], high: []};
   // of the lowest and the highest of some rows the band says all
   named(`${name}_expected`).visible = piece.step === 1;
   const chart = charts.find(one => one.channel === number && one.row !== undefined);
-  named(`${name}_most`).data = chart
-    ? {x: [series.place(chart.row)], seen: [chart.seen], expected: [NaN], low: [chart.low ?? NaN], high: [chart.high ?? NaN]}
-    : {x: [], seen: [], expected: [], low: [], high: []};
+  const most = named(`${name}_most`), place = chart ? [series.place(chart.row)] : [];
+  if (most.data.x[0] !== place[0] || most.data.seen[0] !== chart?.seen) {
+    const one = value => chart ? [value ?? NaN] : [];
+    most.data = {x: place, seen: one(chart?.seen), expected: one(), low: one(chart?.low), high: one(chart?.high)};
+  }
   return [seen, low, high].map(inView);
 }

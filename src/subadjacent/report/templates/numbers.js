@@ -8,13 +8,17 @@ function power(value, digits) {
   return value && Number.isFinite(value) ? 10 ** (Math.floor(Math.log10(Math.abs(value))) + 1 - digits) : 1;
 }
 
+// one for each number of digits after the point: to make them takes long
+const formats = Array.from({length: 8}, (_, digits) =>
+  new Intl.NumberFormat("en", {minimumFractionDigits: digits, maximumFractionDigits: digits}));
+
 function number(value, step = power(value, DIGITS)) {
   if (!Number.isFinite(value)) return "–";
   if (Math.abs(value) >= LARGEST || step < SMALLEST_STEP) {
     return value === 0 ? "0" : value.toExponential(DIGITS - 1).replace(/\.?0*e/, "e");
   }
   const digits = Math.max(0, -Math.round(Math.log10(step)));
-  const text = value.toLocaleString("en", {minimumFractionDigits: digits, maximumFractionDigits: digits});
+  const text = formats[digits].format(value);
   // what is rounded to nothing has no sign
   return /[1-9]/.test(text) ? text : text.replace("-", "");
 }

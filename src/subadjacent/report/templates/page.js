@@ -21,7 +21,12 @@ const color = role => getComputedStyle(document.documentElement).getPropertyValu
 
 // stretches of time: alarms, labels, and what was fitted on
 
+const drawnStrips = new Map();
 function strips(source, stretches, top) {
+  // all figures share them: while they stay the same, none need be drawn again for them
+  const drawn = JSON.stringify([series.number, current, top, stretches]);
+  if (drawnStrips.get(source) === drawn) return;
+  drawnStrips.set(source, drawn);
   const half = 0.5 * series.interval;
   const left = stretches.map(([first]) => series.place(first) - half);
   const right = stretches.map(([, last]) => series.place(last - 1) + half);
