@@ -88,6 +88,16 @@ def test_a_level_that_comes_back_is_out_of_range_and_one_that_stays_has_moved_fo
     assert told(stays).kind == "level moved for good"
 
 
+def test_out_of_range_is_told_by_a_value_beyond_all_that_was_seen() -> None:
+    # far from its time at first, beyond its range later: a wide band would hold the value
+    column = changed(rhythm(), slice(FIRST, LAST), 13.5 + 0.1 * noise(1, LAST - FIRST))
+    column[TRAIN + FIRST + 40] = 15.0
+    found = told(column)
+    seen = float(column[TRAIN + found.row])
+    assert (found.kind, found.row) == ("out of range", FIRST + 40)
+    assert found.high <= column[:TRAIN].max() < seen
+
+
 def test_what_is_known_not_to_come_back_has_moved_for_good() -> None:
     column = changed(noise(), slice(FIRST, LAST), 8 + noise(1, LAST - FIRST))
     assert told(column, for_good=True).kind == "level moved for good"

@@ -158,8 +158,18 @@ def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departur
         share = event.habit.apart / _unit(event.habit.error, irregular)
         below, above = share * event.habit.below, share * event.habit.above
         usual = Usual(expected, expected + below, expected + above)
+    away = np.abs(event.values - usual.expected)
+    if kind == OUT_OF_RANGE:
+        least, most = event.habit.least, event.habit.most
+        beyond = np.maximum(least - event.values, event.values - most)
+        if (beyond[event.here] > 0).any():
+            # what is usual is no wider than what was seen, and the value is outside that
+            away = beyond
+            usual = Usual(
+                usual.expected, np.maximum(usual.low, least), np.minimum(usual.high, most)
+            )
     here = event.here
-    row = here.start + int(np.abs(event.values - usual.expected)[here].argmax())
+    row = here.start + int(away[here].argmax())
     lasted = {STUCK: signs.still, MISSING: signs.missing}.get(kind, event.last - event.first)
     return Departure(
         kind,
