@@ -282,6 +282,21 @@ def fitted(kind: str) -> tuple[Folder, dict[str, NDArray[Any]]]:
         return Folder.read(Path(scratch) / "model"), {"a": test[:60], "new": test[60:90]}
 
 
+def count(kind: str, most: int | None, only: str) -> dict[str, Any]:
+    """What comes of changes of one kind of model, counted; prints those that end otherwise."""
+    folder, rows = fitted(kind)
+    found = [one for one in changes(folder) if only in one.said]
+    counts: Counter[str] = Counter()
+    for change, outcome in attack(folder, thinned(found, most), rows):
+        counts[outcome.split()[0] if outcome not in OUTCOMES else outcome] += 1
+        if outcome not in ("refused", "scored", "impossible"):
+            print(f"{kind}, {change.said[:150]}: {outcome}", flush=True)
+    tried = sum(counts.values()) - counts["impossible"]
+    line = {"kind": kind, "tampered": tried} | {one: counts[one] for one in OUTCOMES}
+    print(line, flush=True)
+    return line
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, required=True)
@@ -290,18 +305,11 @@ def main() -> None:
     parser.add_argument("--only", help="changes of places with this in their name")
     arguments = parser.parse_args()
     logging.disable(logging.CRITICAL)
-    lines = []
-    for kind in arguments.kinds:
-        folder, rows = fitted(kind)
-        found = [one for one in changes(folder) if (arguments.only or "") in one.said]
-        counts: Counter[str] = Counter()
-        for change, outcome in attack(folder, thinned(found, arguments.most), rows):
-            counts[outcome.split()[0] if outcome not in OUTCOMES else outcome] += 1
-            if outcome not in ("refused", "scored", "impossible"):
-                print(f"{kind}, {change.said[:150]}: {outcome}", flush=True)
-        tried = sum(counts.values()) - counts["impossible"]
-        lines.append({"kind": kind, "tampered": tried} | {one: counts[one] for one in OUTCOMES})
-        print(lines[-1], flush=True)
+    try:
+        lines = [count(kind, arguments.most, arguments.only or "") for kind in arguments.kinds]
+    finally:
+        # one who calls this from a program has a log of their own
+        logging.disable(logging.NOTSET)
     with arguments.output.open("w", newline="") as stream:
         writer = csv.DictWriter(stream, lines[0], lineterminator="\n")
         writer.writeheader()
