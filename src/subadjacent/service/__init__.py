@@ -1,0 +1,1 @@
+"""What programs call over HTTP: rows in, alarms out, and a page that shows them."""

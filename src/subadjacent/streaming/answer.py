@@ -1,0 +1,56 @@
+"""What is said of a row while rows come in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.streaming.alarms import LiveAlarm
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """What is known of one row, at once or when the rows that it waits for have come.
+
+    Parameters
+    ----------
+    row
+        Number of the row in its series, from 0, in the order in which rows were taken.
+    time
+        Its time, as it came; None where rows have no times.
+    entity
+        The series that it belongs to; None where there is one without a name.
+    final
+        Whether nothing that comes later changes ``score``.
+    score
+        In the model's own unit, as batch scoring gives it; None without a model.
+    severity
+        How bad it is: 1.0 opens an alarm. It follows what the series did lately.
+    anomalous
+        Whether the row belongs to an alarm.
+    sure
+        From 0 to 1: how much of what it needs to have seen to be sure it has seen.
+    by_channel
+        What each channel adds, (C,).
+    expected, low, high
+        What each channel was expected to be, and between what it usually is, (C,).
+    alarm
+        The alarm, on rows at which one was opened, changed or closed.
+    """
+
+    row: int
+    time: Any
+    entity: str | None
+    final: bool
+    score: float | None
+    severity: float
+    anomalous: bool
+    sure: float
+    by_channel: NDArray[np.float64]
+    expected: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    alarm: LiveAlarm | None = None
