@@ -59,17 +59,13 @@ class Seasons:
         usual: Array = self.usual[np.arange(len(self.periods)), phases]
         return usual
 
-    def learn(self, numbers: NDArray[np.intp], values: Array, most: Array) -> None:
-        """Let rows, (B, C), count for their time of the cycle.
-
-        None departs from what is usual then by more than ``most``, one a channel.
-        """
+    def learn(self, numbers: NDArray[np.intp], values: Array) -> None:
+        """Let rows, (B, C), count for their time of the cycle."""
         for channel in np.flatnonzero(self.periods):
             phases = numbers % self.periods[channel]
             usual, seen = self.usual[channel], self.seen[channel]
             share = np.maximum(1 / (seen[phases] + 1), NEWEST)
-            apart = np.clip(values[:, channel] - usual[phases], -most[channel], most[channel])
-            usual[phases] += share * apart
+            usual[phases] += share * (values[:, channel] - usual[phases])
             seen[phases] += 1
 
     def look(self, rows: Array, last: int) -> NDArray[np.intp]:

@@ -28,7 +28,7 @@ class KeptRows:
         return min(self._end, KEPT)
 
     def add(self, rows: Array) -> None:
-        """Append rows, (B, C), at most ``KEPT``; they are not calm before it is said that they are."""
+        """Append rows, (B, C), at most ``KEPT``; none is calm until that is said."""
         if self._end + len(rows) > len(self._rows):
             first = self._end - KEPT
             self._rows[:KEPT] = self._rows[first : self._end]
@@ -37,6 +37,10 @@ class KeptRows:
         self._rows[self._end : self._end + len(rows)] = rows
         self._calm[self._end : self._end + len(rows)] = False
         self._end += len(rows)
+
+    def change(self, rows: Array) -> None:
+        """Replace the last rows by others, as in other units."""
+        self._rows[self._end - len(rows) : self._end] = rows
 
     def last(self, count: int) -> Array:
         """The last ``count`` rows, or as many as there are; to be read only."""

@@ -16,7 +16,7 @@ LENGTHS = (4, 16)
 
 LONGEST = max(LENGTHS)
 
-REMEMBERED = 1_000
+REMEMBERED = 2_000
 """Windows to compare with: those that ended at each of the last so many rows."""
 
 MOST_VALUES = 20_000
@@ -38,7 +38,7 @@ class Familiar:
 
     def __init__(self, channels: int) -> None:
         self.size = min(REMEMBERED, MOST_VALUES // channels)
-        # the last line holds squares, so that one product gives all of a distance but the own square
+        # the last line holds squares: one product then gives all of a distance but the own square
         self._seen = [np.zeros((channels, length + 1, self.size)) for length in LENGTHS]
         for seen in self._seen:
             seen[:, -1] = NEVER

@@ -25,7 +25,7 @@ FADES = 500
 STEP, BINS = 0.1, 400
 """Width of a bin of surprise, and how many: what is beyond counts in the last."""
 
-HIGH = 0.005
+HIGH = 0.01
 """The share of rows whose news is high: the tail begins there."""
 
 PRIOR_VALUES, PRIOR_EXCESS, LEAST_EXCESS = 5.0, 1.0, 0.3

@@ -67,6 +67,12 @@ class Expectation:
         self.sub_adjacent: Array = np.zeros((channels, FEATURES))
         self.near[:, 1] = self.sub_adjacent[:, 5] = 1.0
 
+    def residuals(self, seen: Array, rows: Array) -> tuple[Array, Array]:
+        """What is left of rows, (B, C), by the near ridge and by the sub-adjacent one."""
+        near: Array = rows - np.einsum("bcf,cf->bc", seen, self.near)
+        far: Array = rows - np.einsum("bcf,cf->bc", seen, self.sub_adjacent)
+        return near, far
+
     def learn(self, seen: Array, values: Array, keep: float) -> None:
         """Take in rows' features, (B, C, F), and values, (B, C), after the older ones faded."""
         self.rows = self.rows * keep + len(seen)
@@ -95,7 +101,7 @@ class Expectation:
         diagonal += PENALTY * diagonal + (1e-6 * self.rows + LEAST_PENALTY)
         targets = self.targets.copy()
         targets[:, 1] += LEAST_PENALTY * PERSISTS
-        self.near = np.linalg.solve(ridge, targets[..., None])[..., 0]
+        self.near = np.asarray(np.linalg.solve(ridge, targets[..., None])[..., 0])
         few = ridge[:, SUB_ADJACENT[:, None], SUB_ADJACENT]
         self.sub_adjacent = np.zeros_like(self.near)
         self.sub_adjacent[:, SUB_ADJACENT] = np.linalg.solve(
