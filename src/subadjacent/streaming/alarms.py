@@ -23,8 +23,8 @@ LOUD = 0.5
 """Severity from which on a row of an event keeps it going: half of what begins one."""
 
 QUIET = 30
-"""Rows without a loud one after which an event is over: as many as the rows beside an event that may
-belong to it in a batch."""
+"""Rows without a loud one after which an event is over: as many as the rows beside an event that
+may belong to it in a batch."""
 
 LASTING = 300
 """Rows after which what an event brought is the new normal, as a detector's ``adapt_after``."""

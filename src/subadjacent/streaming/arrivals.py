@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -183,18 +183,15 @@ class Arrivals:
             "warned": self._warned,
         }
 
-    @classmethod
-    def restore(cls, saved: dict[str, Any], fill_limit: int, name: str = "rows") -> Self:
-        """The inverse of ``state``."""
-        arrivals = cls(fill_limit, name)
-        arrivals.counts = Counts(**saved["counts"])
-        arrivals._unit = saved["unit"]
-        arrivals._last = -np.inf if saved["last"] is None else float(saved["last"])
-        arrivals._steps = [float(step) for step in saved["steps"]]
-        arrivals._seen = int(saved["seen"])
-        arrivals._interval = saved["interval"]
-        arrivals._warned = bool(saved["warned"])
-        return arrivals
+    def go_on(self, saved: dict[str, Any]) -> None:
+        """Go on where ``state`` was taken."""
+        self.counts = Counts(**saved["counts"])
+        self._unit = saved["unit"]
+        self._last = -np.inf if saved["last"] is None else float(saved["last"])
+        self._steps = [float(step) for step in saved["steps"]]
+        self._seen = int(saved["seen"])
+        self._interval = saved["interval"]
+        self._warned = bool(saved["warned"])
 
 
 def _is_due(seen: int) -> bool:

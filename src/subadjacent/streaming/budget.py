@@ -65,12 +65,17 @@ class Budget:
         self._opened.extend(float(now) for now in opened)
 
 
+def as_text(budget: AlarmBudget) -> str:
+    """The same budget as people write it."""
+    return f"{budget.alarms:g}/{duration(budget.per):g}s"
+
+
 def _read(wanted: Wanted) -> tuple[int, float]:
     """Alarms and the period that they are in: seconds, or rows."""
     if wanted is None:
         return 0, 0.0
-    if isinstance(wanted, Integral) and not isinstance(wanted, bool) and wanted >= 1:
-        return 1, float(wanted)
+    if isinstance(wanted, Integral) and not isinstance(wanted, bool) and int(wanted) >= 1:
+        return 1, float(int(wanted))
     alarms, per = _per_time(wanted)
     # a period with a whole number of alarms: 1.5 a day are 3 in two days
     whole = Fraction(alarms).limit_denominator(MOST)

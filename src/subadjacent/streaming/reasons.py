@@ -28,22 +28,16 @@ class Reasons(NamedTuple):
     sentence: str
     causes: tuple[Cause, ...]
 
-    @property
-    def gist(self) -> tuple[str, ...]:
-        """What must differ for them to be news: the kind, and which channels are named."""
-        return (self.kind, *(cause.channel for cause in self.causes[:1]))
 
-
-def usual_before(rows: RecentRows, event_rows: int) -> Habits:
-    """What the channels usually do, from the rows before an event that has so many."""
-    before = len(rows.values) - event_rows
-    known = rows.values[:before] if before >= LEAST else rows.values
+def usual_before(rows: RecentRows, begin: int) -> Habits:
+    """What the channels usually do, from the rows before an event that begins at one of them."""
+    known = rows.values[:begin] if begin >= LEAST else rows.values
     return learn_habits(TrainSeries(known))
 
 
 def explain(
     rows: RecentRows,
-    event_rows: int,
+    event: tuple[int, int],
     habits: Habits,
     *,
     channels: tuple[str, ...],
@@ -51,20 +45,19 @@ def explain(
     interval: float | None,
     for_good: bool = False,
 ) -> Reasons:
-    """What happened in the last ``event_rows`` of some rows."""
-    count = len(rows.values)
+    """What happened in an event, half-open bounds, of some rows."""
     missing = rows.missing if rows.missing.any() else None
     series = TrainSeries(
         rows.values, channels, None, labels, rows.stretch_starts, interval, missing
     )
-    evidence = Evidence(np.zeros(count), rows.by_channel, None, {})
+    evidence = Evidence(np.zeros(len(rows.values)), rows.by_channel, None, {})
     left_out = rows.anomalous.copy()
-    left_out[count - event_rows :] = True
+    left_out[slice(*event)] = True
     explainer = Explainer.of(series, evidence, habits, left_out)
     if rows.silent.any():
+        # which channels are known to be missing or still is known here
         explainer = replace(explainer, silent=rows.silent)
-    event = (count - event_rows, count)
     causes = explainer.causes([event], CHANNELS, for_good=for_good)
     # the words of a batch, from the same code
-    alarm = Alarm(None, None, None, 0.0, 0.0, event_rows, causes, 0, 0)
+    alarm = Alarm(None, None, None, 0.0, 0.0, 0, causes, 0, 0)
     return Reasons(alarm.kind, alarm.sentence, causes)

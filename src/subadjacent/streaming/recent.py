@@ -21,16 +21,12 @@ several cycles of what comes round every hundred rows."""
 class RecentRows(NamedTuple):
     """Rows in order, with what was found in them."""
 
-    values: NDArray[np.float64]  # (T, C), filled
-    by_channel: NDArray[np.float64]  # (T, C)
-    missing: NDArray[np.bool_]  # (T, C), for long
-    silent: NDArray[np.bool_]  # (T, C), missing for long or stuck
-    anomalous: NDArray[np.bool_]  # (T,)
-    starts: NDArray[np.bool_]  # (T,), of stretches
-
-    def last(self, rows: int) -> RecentRows:
-        """The last so many of them."""
-        return RecentRows(*(column[max(len(column) - rows, 0) :] for column in self))
+    values: NDArray[Any]  # (T, C), filled
+    by_channel: NDArray[Any]  # (T, C)
+    missing: NDArray[Any]  # (T, C), for long
+    silent: NDArray[Any]  # (T, C), missing for long or stuck
+    anomalous: NDArray[Any]  # (T,)
+    starts: NDArray[Any]  # (T,), of stretches
 
     @property
     def stretch_starts(self) -> tuple[int, ...]:
@@ -71,6 +67,18 @@ class Recent:
             self._times.extend(times)
         self._end += new
         self.count += new
+
+    def mark(self, row: int, channel: int, since: int, *, missing: bool) -> None:
+        """Note that a channel that is silent at a row has been so for some rows before it."""
+        stop = self._end - (self.count - 1 - row)
+        rows = slice(max(stop - 1 - since, 0), stop)
+        self._room.silent[rows, channel] = True
+        if missing:
+            self._room.missing[rows, channel] = True
+
+    def put(self, channel: int, value: float) -> None:
+        """Give a channel that had no value yet one in all rows: the first that came."""
+        self._room.values[: self._end, channel] = value
 
     def until(self, row: int) -> RecentRows:
         """The rows up to one of the series, it included, at most ``KEPT`` of them."""

@@ -97,5 +97,3 @@ def to_json(time: Any) -> Any:
 def from_json(saved: Any) -> Any:
     """The inverse of ``to_json``: dates of numpy and pandas come back as Python's."""
     return datetime.fromisoformat(saved["date"]) if isinstance(saved, dict) else saved
-
-
