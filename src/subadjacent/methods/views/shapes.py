@@ -180,8 +180,13 @@ def z_normalised(values: NDArray[Any], grain: int, step: int = 1) -> Windows:
     """
     if len(values) < POINTS * grain:
         return Windows(np.zeros((0, POINTS), np.float32), np.zeros(0))
-    up_to = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
-    means = (up_to[grain::step] - up_to[:-grain:step]) / grain
+    if step == grain:
+        # the mean of the same rows, wherever the values begin, to the last digit
+        whole = np.ascontiguousarray(values[: len(values) // grain * grain], dtype=np.float64)
+        means = whole.reshape(-1, grain).sum(axis=1) / grain
+    else:
+        up_to = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
+        means = (up_to[grain::step] - up_to[:-grain:step]) / grain
     apart = grain // step
     points = np.lib.stride_tricks.sliding_window_view(means, (POINTS - 1) * apart + 1)[:, ::apart]
     found = Windows(np.empty(points.shape, np.float32), np.empty(len(points)))

@@ -129,7 +129,8 @@ def fit_states(parts: Sequence[Rows], sums: FoldSums, floor: float = FLOOR) -> S
 
 def along(rows: Rows, axes: NDArray[np.float32]) -> NDArray[np.float32]:
     """Standardised rows along their main axes, without values that are far out, (T, K)."""
-    return np.asarray(cut(rows) @ axes, dtype=np.float32)
+    # in float64, so that where a row stands does not depend on how many are looked at
+    return np.asarray(cut(rows).astype(np.float64) @ axes, dtype=np.float32)
 
 
 class _RowsByReference:
