@@ -78,7 +78,7 @@ class References:
         """The number of the nearest reference to each of a few points."""
         brackets = points @ self._table[:-1]
         brackets += self._table[-1]
-        which = brackets.argmin(axis=1)
+        which: NDArray[np.int64] = brackets.argmin(axis=1)
         if brackets.shape[1] == 1:
             return which
         rows = np.arange(len(points))
