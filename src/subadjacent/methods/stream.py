@@ -83,8 +83,7 @@ class ReplayStream(ModelStream):
                 "one with another setting of its score, or SubAdjacentDetector(), does not"
             )
         self._model = model
-        # at a multiple, so that windows stand where they would with all rows at once
-        self._before, self._after, self._every = -(-before // every) * every, after, every
+        self._before, self._after, self._every = before, after, every
         self._begin()
         if state is not None:
             self._go_on(state)
@@ -98,14 +97,24 @@ class ReplayStream(ModelStream):
         """Take the next rows; evidence of those that are final now."""
         self._kept = np.concatenate([self._kept, rows])
         self.taken += len(rows)
-        final = max(self.taken - self._after, self.given)
+        final = self._final(self.taken)
         begin = self.taken - len(self._kept)
         found = self._assess(self.given - begin, final - begin)
         self.given = final
-        first = max(final - self._before, 0) // self._every * self._every
         # a copy: a part of it would keep the whole in memory
-        self._kept = self._kept[max(first - begin, 0) :].copy()
+        self._kept = self._kept[self._first(final) - begin :].copy()
         return found
+
+    def _final(self, rows: int) -> int:
+        """How many of so many rows are final."""
+        return max(rows - self._after, 0)
+
+    def _first(self, final: int) -> int:
+        """The first row that is needed where so many are final.
+
+        At a multiple, so that windows stand where they would with all rows at once.
+        """
+        return max(final - self._before, 0) // self._every * self._every
 
     def waiting(self) -> Evidence:
         """Of the rows that wait, as if the stretch ended here."""
@@ -120,27 +129,30 @@ class ReplayStream(ModelStream):
         return part_of(self._model.assess(rows), first, last)
 
     def state(self) -> State:
-        """The rows that are kept, and two numbers."""
-        return State({"kept": self._kept}, {"taken": self.taken, "given": self.given})
+        """The rows that are kept, and how many have come."""
+        return State({"kept": self._kept}, {"taken": self.taken})
 
     def _go_on(self, state: State) -> None:
-        kept, facts = state.arrays["kept"], state.facts
-        self.taken, self.given = check_counts(facts["taken"], facts["given"])
-        if kept.ndim != 2 or kept.shape[1] != self._kept.shape[1]:
-            raise InputError(
-                f"kept must have shape (rows, {self._kept.shape[1]}); got {kept.shape}"
-            )
-        first = max(self.given - self._before, 0) // self._every * self._every
-        if len(kept) != self.taken - first:
-            raise InputError(f"kept must have {self.taken - first} rows; got {len(kept)}")
-        self._kept = np.array(kept, dtype=np.float64)
+        self.taken = check_taken(state.facts["taken"])
+        self.given = self._final(self.taken)
+        rows = self.taken - self._first(self.given)
+        self._kept = check_table("kept", state.arrays["kept"], self._kept, rows)
 
 
-def check_counts(taken: Any, given: Any) -> tuple[int, int]:
-    """Refuse numbers of rows that no stream can have come to."""
+def check_table(name: str, table: NDArray[Any], like: NDArray[Any], rows: int) -> NDArray[Any]:
+    """A table that was saved, as that of ``like`` is but for its rows; refuses any other."""
+    shape = (rows, *like.shape[1:])
+    if table.shape != shape:
+        raise InputError(f"{name} must have shape {shape}; got {table.shape}")
+    if not np.isfinite(table).all():
+        raise InputError(f"{name} must be finite")
+    return table.astype(like.dtype)
+
+
+def check_taken(taken: Any) -> int:
+    """Refuse what is no number of rows that have come."""
     require_whole("taken", taken, least=0)
-    require_whole("given", given, least=0, most=taken)
-    return taken, given
+    return int(taken)
 
 
 def part_of(found: Evidence, first: int, last: int) -> Evidence:
