@@ -49,7 +49,6 @@ class FittedModel:
         model = detector.models_.of(entity)
         self.fill_limit = detector.fill_limit
         self.habits = detector.habits_.of(entity)
-        self.still = self.habits.each("still")
         self.typical = np.asarray(model.typical_values, dtype=np.float64)
         self.rules = rules_of(detector)
         self._scores = ModelScores(model, None, self.fill_limit)
