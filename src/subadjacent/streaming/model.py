@@ -51,6 +51,7 @@ class FittedModel:
         self.habits = detector.habits_.of(entity)
         self.typical = np.asarray(model.typical_values, dtype=np.float64)
         self.rules = rules_of(detector)
+        self.looks_ahead = model.reach.after != 0
         self._scores = ModelScores(model, None, self.fill_limit)
 
     def warm(self, learner: Learner) -> None:

@@ -8,7 +8,7 @@ Shapes: B rows that come together, C channels.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -95,12 +95,16 @@ class SeriesStream:
         """Alarms so far, the latest last; the last hundred of them."""
         return tuple(self._watcher.book.alarms)
 
+    @property
+    def opened(self) -> int:
+        """Alarms that were opened so far."""
+        return self._watcher.keeper.opened
+
     def push(self, rows: Any, times: Sequence[Any] | None = None) -> list[Answer]:
         """Take rows in order, (B, C), NaN for what is missing; what can be said now.
 
-        Answers come in the order of rows: final ones of rows that waited, then those of these
-        rows. A row whose look-ahead came with it has one answer only, the final one. Rows that
-        are not taken (``counts``) have none.
+        Each row has an answer at once and, where its score waits for later rows, a final one when
+        these have come. Rows that are not taken (``counts``) have none.
 
         Raises
         ------
@@ -118,11 +122,19 @@ class SeriesStream:
         if read is not None and self._watcher.keeper.budget.by_time:
             now = read.ticks[places]
         answers: list[Answer] = []
-        for begin in range(0, len(values), TOGETHER):
-            part = slice(begin, begin + TOGETHER)
+        for part in self._parts(values):
             some = None if own is None else own[part]
             answers += self._chunk(values[part], starts[part], now[part], some)
         return answers
+
+    def _parts(self, values: Array) -> Iterator[slice]:
+        """Rows that go through in one call."""
+        # which rows of a model that does not look ahead wait for the end of a gap, and which are
+        # final at once, is told row by row
+        waits = self._model is not None and not self._model.looks_ahead
+        size = 1 if waits and np.isnan(values).any() else TOGETHER
+        for begin in range(0, len(values), size):
+            yield slice(begin, begin + size)
 
     def _check_budget(self, times: Times | None, count: int) -> None:
         """Refuse alarms per time where nobody knows how much time passes."""
@@ -175,7 +187,9 @@ class SeriesStream:
             while len(answers) < stop:
                 part = span.part(slice(len(answers), stop))
                 answers += self._watcher.judge(part, self._arrivals.seconds)
-        return answers if final is None else self._pending.give(answers, final)
+        if self._model is None or final is None:
+            return answers
+        return self._pending.give(answers, final, twice=self._model.looks_ahead)
 
     def accept(self, number: int) -> LiveAlarm:
         """Take an alarm for normal: close it if it is open, and learn from its rows.
@@ -186,7 +200,9 @@ class SeriesStream:
 
     def finish(self) -> list[Answer]:
         """Final answers of the rows that still wait; a row after this begins a new stretch."""
-        return [] if self._model is None else self._pending.give([], self._model.finish())
+        return (
+            [] if self._model is None else self._pending.give([], self._model.finish(), twice=True)
+        )
 
     def state(self) -> State:
         """All that is needed to go on, of a size that does not grow."""
