@@ -119,13 +119,16 @@ class ShapesOfLength:
             total += own
         return total / len(self.channels)
 
-    def surprises(self, rows: Rows, references: Sequence[References]) -> Scores:
-        """How surprising each window of some rows is, (W, P), given prepared references."""
-        squares = [
-            prepared.nearest(z_normalised(rows[:, channel], self.grain, self.grain).points).squares
-            for channel, prepared in zip(self.channels, references, strict=True)
-        ]
-        return surprise(np.stack(squares, axis=1), self.usual)
+    def surprises(self, rows: Rows, references: References) -> Scores:
+        """How surprising each of a few windows of some rows is, (W, P).
+
+        ``references`` are those of all channels, prepared.
+        """
+        values = rows[:, self.channels].astype(np.float64)
+        means = values.reshape(-1, self.grain, len(self.channels)).sum(axis=1) / self.grain
+        windows = np.lib.stride_tricks.sliding_window_view(means, POINTS, axis=0)  # (W, P, POINTS)
+        points = _normalised(windows)[0].astype(np.float32).swapaxes(0, 1)
+        return surprise(references.nearest_in_groups(points).T, self.usual)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,12 +208,18 @@ def z_normalised(values: NDArray[Any], grain: int, step: int = 1) -> Windows:
     found = Windows(np.empty(points.shape, np.float32), np.empty(len(points)))
     # some at a time: in float64, the windows of a channel take more than 30 channels do
     for first, last in chunks(len(points)):
-        centred = points[first:last] - points[first:last].mean(axis=1, keepdims=True)
-        variance = np.square(centred).mean(axis=1)
-        centred /= np.sqrt(POINTS * (variance + FLAT**2))[:, None]
+        centred, variance = _normalised(points[first:last])
         found.points[first:last] = centred
         found.deviations[first:last] = np.sqrt(variance)
     return found
+
+
+def _normalised(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Windows, (…, POINTS), as points of mean 0 and mean square below 1; and their variances."""
+    centred = points - points.mean(axis=-1, keepdims=True)
+    variance = np.square(centred).mean(axis=-1)
+    centred /= np.sqrt(POINTS * (variance + FLAT**2))[..., None]
+    return centred, variance
 
 
 def grains(cycle: int | None) -> tuple[int, int]:
