@@ -63,7 +63,7 @@ class References:
 
     @cached_property
     def _first(self) -> NDArray[np.bool_]:
-        """Which references are equal to none before them, (G, R): the first of equal ones counts."""
+        """Which references are equal to none before them, (G, R): of equal ones the first is it."""
         first = np.zeros((len(self._table), self._count), dtype=bool)
         width = self._points.shape[1] * self._points.itemsize
         # adding 0 makes one number of the two zeros

@@ -232,25 +232,35 @@ def grains(cycle: int | None) -> tuple[int, int]:
 
 def fit_shapes(parts: Sequence[Rows], cycle: int | None, lookahead: int | None) -> ShapeFit | None:
     """From stretches of standardised rows; None where no channel has shapes."""
+    return shapes_of(fit_lengths(parts, cycle), list(map(len, parts)), lookahead)
+
+
+def fit_lengths(parts: Sequence[Rows], cycle: int | None) -> list[LengthFit]:
+    """Shapes of every length that there are any of, however far ahead rows may look."""
     values = [cut(part) for part in parts]
     moving = [channel for channel in range(values[0].shape[1]) if not _is_flag(values, channel)]
-    fits = [
+    return [
         fit for grain in grains(cycle) if (fit := _fit_length(values, moving, grain)) is not None
     ]
+
+
+def shapes_of(
+    fits: Sequence[LengthFit], lengths: Sequence[int], lookahead: int | None
+) -> ShapeFit | None:
+    """A view of fitted shapes whose rows look so far ahead, given how long stretches are."""
     if not fits:
         return None
     view = ShapeView(tuple(fit.shapes for fit in fits), lookahead)
     unseen = []
-    for number, part in enumerate(values):
+    for number, rows in enumerate(lengths):
         by_length = [
-            np.append(fit.unseen[number], 0)[fit.shapes.windows_of(len(part), lookahead)]
-            for fit in fits
+            np.append(fit.unseen[number], 0)[fit.shapes.windows_of(rows, lookahead)] for fit in fits
         ]
         unseen.append(np.mean(by_length, axis=0))
     return ShapeFit(view, unseen)
 
 
-class _LengthFit(NamedTuple):
+class LengthFit(NamedTuple):
     """Shapes of one length, and how surprising windows are to references far from them.
 
     ``unseen`` holds the mean over channels, one a window, for each stretch.
@@ -260,7 +270,7 @@ class _LengthFit(NamedTuple):
     unseen: list[Scores]
 
 
-def _fit_length(values: Sequence[Rows], moving: Sequence[int], grain: int) -> _LengthFit | None:
+def _fit_length(values: Sequence[Rows], moving: Sequence[int], grain: int) -> LengthFit | None:
     """None where too few windows follow each other, or no channel moves in most of them."""
     length = POINTS * grain
     counts = [max(len(part) - length + 1, 0) for part in values]
@@ -300,7 +310,7 @@ def _fit_length(values: Sequence[Rows], moving: Sequence[int], grain: int) -> _L
         grain, np.array(channels), np.array(references), np.array(usual, dtype=np.float32)
     )
     ends = np.cumsum([-(-count // grain) for count in counts])[:-1]
-    return _LengthFit(shapes, np.split(unseen / len(channels), ends))
+    return LengthFit(shapes, np.split(unseen / len(channels), ends))
 
 
 def _joined(windows: Sequence[Windows]) -> Windows:
