@@ -9,6 +9,7 @@ Shapes: B rows that come together, C channels.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -123,10 +124,14 @@ class ReplayStream(ModelStream):
 
     def _assess(self, first: int, last: int) -> Evidence:
         """Of some of the rows that are kept."""
-        # nothing to be said is said by what a model makes of one typical row
-        rows = self._kept if first < last else self._model.typical_values[None]
-        first, last = (first, last) if first < last else (0, 0)
-        return part_of(self._model.assess(rows), first, last)
+        if first < last:
+            return part_of(self._model.assess(self._kept), first, last)
+        return self._nothing
+
+    @cached_property
+    def _nothing(self) -> Evidence:
+        """Of no rows: how evidence of this model looks, one typical row tells."""
+        return part_of(self._model.assess(self._model.typical_values[None]), 0, 0)
 
     def state(self) -> State:
         """The rows that are kept, and how many have come."""
