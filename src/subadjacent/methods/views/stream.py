@@ -185,7 +185,7 @@ class ViewsStream(ModelStream):
             last - left.begin,
             self._lookahead,
         )
-        rows, added = values.mean(axis=1), [by_part]
+        rows, added = values.sum(axis=1) / self._channels, [by_part]
         for name, weight in self._seeking.items():
             novelty = self._novelty(name, first, last)
             own = weight * novelty.rows
