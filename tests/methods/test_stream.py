@@ -9,7 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 from methods.streams import assert_same, in_parts
-from subadjacent import MagnitudeDetector, RandomDetector, SubPCADetector
+from subadjacent import (
+    MagnitudeDetector,
+    RandomDetector,
+    SubAdjacentTransformerDetector,
+    SubPCADetector,
+)
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Model, State
@@ -127,6 +132,14 @@ def test_a_state_that_does_not_fit_is_refused(
         Around(5, 2).stream(State(arrays, {"taken": taken}))
 
 
+@pytest.mark.parametrize("rows", [np.zeros(2), np.zeros((4, 1)), np.zeros((4, 3))])
+def test_rows_of_another_shape_are_refused(rows: Rows) -> None:
+    stream = Around(5, 2).stream()
+    with pytest.raises(InputError, match=r"rows must have shape \(rows, 2\)"):
+        stream.push(rows)
+    assert stream.taken == 0
+
+
 def test_a_model_that_needs_all_rows_is_refused() -> None:
     with pytest.raises(InputError, match="must not need all rows of a stretch at once"):
         ReplayStream(Around(0, None))
@@ -142,3 +155,23 @@ def test_controls_and_subspaces_stream_as_they_score(detector: BaseDetector, siz
     detector.fit(rng.normal(size=(200, 3)))
     model, rows = detector.models_.of(None), rng.normal(size=(90, 3))
     assert_same(in_parts(model.stream(), rows, size), model.assess(rows), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("dynamic", "stride"), [("none", 4), ("none", None), ("trailing", None), ("printed", 4)]
+)
+def test_networks_stream_as_they_score(dynamic: str, stride: int | None) -> None:
+    rng = np.random.default_rng(5)
+    detector = SubAdjacentTransformerDetector(
+        size="tiny",
+        window=12,
+        epochs=0,
+        dynamic=dynamic,
+        scoring_stride=stride,
+        smoothing=3,
+        device="cpu",
+    ).fit(rng.normal(size=(200, 2)))
+    model, rows = detector.models_.of(None), rng.normal(size=(150, 2))
+    found = in_parts(model.stream(), rows, 31)
+    # float32, and as many windows at a time as there are
+    assert_same(found, model.assess(rows), rtol=1e-3, atol=1e-4)

@@ -96,6 +96,7 @@ class ReplayStream(ModelStream):
 
     def push(self, rows: NDArray[Any]) -> Evidence:
         """Take the next rows; evidence of those that are final now."""
+        check_rows(rows, self._kept.shape[1])
         self._kept = np.concatenate([self._kept, rows])
         self.taken += len(rows)
         final = self._final(self.taken)
@@ -142,6 +143,12 @@ class ReplayStream(ModelStream):
         self.given = self._final(self.taken)
         rows = self.taken - self._first(self.given)
         self._kept = check_table("kept", state.arrays["kept"], self._kept, rows)
+
+
+def check_rows(rows: NDArray[Any], channels: int) -> None:
+    """Refuse rows of another shape than a stretch has."""
+    if rows.ndim != 2 or rows.shape[1] != channels:
+        raise InputError(f"rows must have shape (rows, {channels}); got {rows.shape}")
 
 
 def check_table(name: str, table: NDArray[Any], like: NDArray[Any], rows: int) -> NDArray[Any]:

@@ -195,6 +195,11 @@ def test_states_that_do_not_fit_are_refused() -> None:
         fitted.stream(State(arrays, {"taken": "many"}))
 
 
+def test_rows_of_another_shape_are_refused() -> None:
+    with pytest.raises(InputError, match=r"rows must have shape \(rows, 3\); got \(5, 1\)"):
+        model(3, 30).stream().push(np.zeros((5, 1)))
+
+
 def test_replaying_comes_to_the_same() -> None:
     fitted, rows = model(3, 30), spoiled(600, 3)
     assert_exact(in_parts(ReplayStream(fitted), rows, 200), fitted.assess(rows))
