@@ -16,8 +16,8 @@ import subadjacent
 from subadjacent import InputError, SubAdjacentDetector, TrainSeries, multivariate
 from subadjacent.data.entities import PerEntity
 from subadjacent.methods.method import Fitted, State
-from subadjacent.methods.stream import ReplayStream, joined
 from subadjacent.methods.neural.transformers import SubAdjacentMethod
+from subadjacent.methods.stream import ReplayStream, joined
 from subadjacent.methods.views.combine import Combined
 from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.method import ViewsMethod
