@@ -48,11 +48,15 @@ def test_the_twin_is_the_detector_that_looks_back_only(lookahead: int | str) -> 
 def test_rows_that_come_one_by_one_get_both_scores() -> None:
     """The first at once, the second when its look-ahead has come."""
     detector, rows = fitted(7), waves(60, seed=3)
+    both = {"a": rows, "b": rows}
     at_once = twin(detector).models.of("a").stream()
     provisional = [at_once.push(row[None]).score.item() for row in rows]
-    np.testing.assert_array_equal(
-        provisional, fitted(0).decision_function({"a": rows, "b": rows})["a"]
-    )
+    np.testing.assert_array_equal(provisional, fitted(0).decision_function(both)["a"])
+    later = detector.models_.of("a").stream()
+    final = [score for row in rows for score in later.push(row[None]).score]
+    assert 0 < len(final) < len(rows)
+    final.extend(later.finish().score)
+    np.testing.assert_array_equal(final, detector.decision_function(both)["a"])
 
 
 def test_one_that_looks_back_only_is_its_own_and_others_have_none() -> None:
