@@ -131,7 +131,7 @@ def opened(answers: list[Answer]) -> list[Any]:
 
 
 def test_a_spike_is_an_alarm_that_opens_and_closes_with_a_sentence() -> None:
-    rows = plant(800)[500:]
+    rows = plant(540)[500:]
     rows[2, 2] += 60
     _, answers = calm_then(rows)
     (alarm,) = opened(answers)
@@ -228,8 +228,8 @@ def test_no_more_alarms_are_opened_than_the_budget_allows_for() -> None:
     rows[::50, 2] += 60
     unlimited = opened(calm_then(rows)[1])
     few = opened(calm_then(rows, rules=AlarmRules(budget=400))[1])
-    assert len(few) < len(unlimited)
-    assert 1 < len(few) <= 3
+    assert len(unlimited) > 10
+    assert len(few) <= 3
     assert np.diff([alarm.first for alarm in few]).min() >= 350
 
 
@@ -296,12 +296,9 @@ def test_state_does_not_grow_with_rows(detectors: Detectors) -> None:
     for detector in (None, detectors["default"]):
         stream = SeriesStream(CHANNELS, detector)
         stream.push(plant(3000))
-        assert size(stream) < 2_000_000
-        if detector is None:
-            stream.push(plant(9000, seed=5))
-            before = size(stream)
-            stream.push(plant(3000, seed=6))
-            assert size(stream) < 1.05 * before
+        before = size(stream)
+        stream.push(plant(3000, seed=5))
+        assert size(stream) < 1.05 * before
 
 
 def test_a_stream_is_restored_with_a_detector_if_it_had_one(detectors: Detectors) -> None:
