@@ -57,8 +57,8 @@ class StreamScorer:
     >>> from subadjacent import StreamScorer
     >>> scorer = StreamScorer()
     >>> answers = scorer.score_one({"pressure": 1.0, "flow": 20.5}, time="2026-01-31T12:00")
-    >>> answers[0].final, answers[0].sure
-    (True, 0.0)
+    >>> answers[0].final, answers[0].anomalous
+    (True, False)
     """
 
     def __init__(
