@@ -53,6 +53,10 @@ class Filler:
     def step(self, rows: Array) -> Filled:
         """Take rows that follow those before, at least one; NaN for what is missing."""
         unknown = np.isnan(rows)
+        if not unknown.any():
+            self.last, self.gap = rows[-1].copy(), np.zeros_like(self.gap)
+            self.seen[:] = True
+            return Filled(rows, np.zeros(rows.shape, dtype=np.int64))
         places = np.arange(len(rows))[:, None]
         # the last row with a value; -1: one before these
         source = np.maximum.accumulate(np.where(unknown, -1, places), axis=0)
