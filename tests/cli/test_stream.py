@@ -137,6 +137,18 @@ def test_no_more_alarms_than_the_budget(command: Run) -> None:
     assert "3,199 duplicates" in refused.stderr
 
 
+def test_a_state_that_cannot_be_written_is_refused_before_any_row_is_read(
+    command: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "state").mkdir()
+    done = command("stream", "--learn", "--state", "state", input='{"a": 1}\n', code=1)
+    assert done.stdout == ""
+    (tmp_path / "text").write_text("x")
+    done = command("stream", "--learn", "--state", "text", input='{"a": 1}\n', code=1)
+    assert "text is damaged" in done.stderr
+    assert (tmp_path / "text").read_text() == "x"
+
+
 def test_labels_are_no_channels(command: Run, tmp_path: Path) -> None:
     command("stream", "--learn", "--state", "s", input='{"a": 1, "is_anomaly": 1}\n')
     assert StreamScorer.restore(tmp_path / "s").series[None].channels == ("a",)

@@ -94,6 +94,14 @@ def test_unknown_channels_are_left_out_counted_and_named_once(
     assert "left out: b" in caplog.text
 
 
+def test_a_row_of_unknown_channels_alone_is_refused() -> None:
+    scorer = StreamScorer(channels=["a"])
+    with pytest.raises(InputError, match="must have some of the channels a; got b, c"):
+        scorer.score_one({"b": 1.0, "c": 2.0})
+    # one without any value is a row all the same
+    assert len(scorer.score_one({})) == 1
+
+
 @pytest.mark.parametrize(
     ("rows", "said"),
     [

@@ -87,6 +87,9 @@ def stream(
     if learn == (model is not None):
         raise typer.BadParameter("give a model with -m, or --learn to learn from the rows")
     scorer = _scorer(model, device, budget, state)
+    if state is not None:
+        # what cannot be written is refused before any row is read
+        scorer.save(state)
     feed = Feed(scorer, LineReader(time, entity), tell)
     show = _Shown(alarms_only=alarms_only, provisional=provisional)
     with _opened(file) as source, _stopping() as reading:
