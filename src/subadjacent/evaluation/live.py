@@ -134,7 +134,8 @@ def live_score(series: Sequence[Watched], profile: str = "standard") -> LiveScor
     gains = np.cumsum(_gains(rows, order, weights.missed))
     # a threshold takes all rows of one score, so only the last of them is a place to stop
     descending = rows.scores[order]
-    is_last = np.append(descending[1:] != descending[:-1], True)
+    is_last = np.ones(len(descending), bool)
+    is_last[:-1] = descending[1:] != descending[:-1]
     totals, thresholds = np.append(0.0, gains[is_last]), np.append(np.inf, descending[is_last])
     best = int(totals.argmax())
     return LiveScore(_percent(float(totals[best]), rows.windows, weights), float(thresholds[best]))
