@@ -102,7 +102,8 @@ def running(entity: Entity) -> Followed:
 
 
 def random(entity: Entity) -> Followed:
-    return flagged(np.random.default_rng(0).random(len(entity.test)) / (1 - CHANCE))
+    rng = np.random.default_rng([len(entity.test), *entity.kind.encode()])
+    return flagged(rng.random(len(entity.test)) / (1 - CHANCE))
 
 
 def flagged(severity: np.ndarray) -> Followed:
