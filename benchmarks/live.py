@@ -138,11 +138,13 @@ def table(
         for group in dict.fromkeys(entity.group for entity in entities):
             members = [pair for pair in pairs if pair[0].group == group]
             whole = measured(members)
+            # kinds are judged by the threshold of all, as the score demands
+            threshold = live_score([one.watched(said.severity) for one, said in members]).threshold
             yield {"group": group, "kind": ALL, "detector": way} | whole
             if group == STREAMS:
                 for kind in dict.fromkeys(entity.kind for entity, _ in members):
                     few = [pair for pair in members if pair[0].kind == kind]
-                    row = measured(few, float(whole["threshold"]))
+                    row = measured(few, threshold)
                     yield {"group": group, "kind": kind, "detector": way} | row
 
 
@@ -163,7 +165,7 @@ def measured(
     counts = total(
         count_alarms(joined_runs(said.anomalous, gap=0), entity.labels) for entity, said in pairs
     )
-    return {
+    figures = {
         **{profile: score.score for profile, score in zip(PROFILES, scores, strict=True)},
         "threshold": scores[0].threshold,
         "own alarms": live_score_at(opened, 1.0).score,
@@ -177,6 +179,7 @@ def measured(
         "alarms in 1,000 rows": 1000 * counts.alarms / counts.rows,
         "normal rows alarmed": counts.share_covered,
     }
+    return {name: round(figure, 4) for name, figure in figures.items()}
 
 
 def summary(rows: Sequence[Mapping[str, Any]]) -> str:

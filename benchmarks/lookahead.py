@@ -1,6 +1,6 @@
 """What waiting for later rows is worth: quality of the default against its look-ahead.
 
-    python benchmarks/lookahead.py --output benchmarks/reports/lookahead.csv --page docs/streaming.md
+    python benchmarks/lookahead.py --output lookahead.csv --page docs/streaming.md
 
 By the clean protocol of the experiments: fitted on training rows, no label anywhere. Average
 precision and VUS-PR (TSB-AD's variant, buffer of 100 rows) are means over the entities of a set;
