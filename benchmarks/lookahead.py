@@ -4,7 +4,7 @@
 
 By the clean protocol of the experiments: fitted on training rows, no label anywhere. Average
 precision and VUS-PR (TSB-AD's variant, buffer of 100 rows) are means over the entities of a set;
-alarms of all entities are counted together.
+alarms of all entities are counted together. What the output has already is not measured again.
 """
 
 from __future__ import annotations
@@ -38,21 +38,31 @@ def measured(dataset: str, lookahead: int | str, root: str, quick: bool) -> dict
         found = clean.execute(run, root, "cpu")
         title = load(run, root).title
     figures = {name: round(float(found[name]), 4) for name in (*SHARES, *COUNTS)}
-    return {"set": title, "lookahead": lookahead} | figures
+    return {"dataset": dataset, "set": title, "lookahead": str(lookahead)} | figures
+
+
+def place(row: Mapping[str, Any]) -> tuple[str, float]:
+    """By set, then by rows."""
+    return row["dataset"], rows_ahead(row["lookahead"])
 
 
 def summary(rows: Sequence[Mapping[str, str]]) -> str:
-    """One line a look-ahead, the three shares of each set in percent."""
+    """One line a set and share, in percent; a column for each look-ahead."""
     sets = list(dict.fromkeys(row["set"] for row in rows))
+    aheads = sorted({row["lookahead"] for row in rows}, key=rows_ahead)
     cells = {(row["set"], row["lookahead"]): row for row in rows}
-    head = ["look-ahead, rows", *(f"{name}: {share}" for name in sets for share in SHARES.values())]
-    lines = [head]
-    for lookahead in dict.fromkeys(row["lookahead"] for row in rows):
-        line = [lookahead]
-        for name in sets:
-            line += [f"{100 * float(cells[name, lookahead][share]):.1f}" for share in SHARES]
-        lines.append(line)
+    lines = [["set", "look-ahead, rows:", *aheads]]
+    for name in sets:
+        known = [cells.get((name, ahead)) for ahead in aheads]
+        for share, title in SHARES.items():
+            figures = [f"{100 * float(row[share]):.1f}" if row else "" for row in known]
+            lines.append([name, title, *figures])
     return markdown(lines)
+
+
+def rows_ahead(text: str) -> float:
+    """As a number, all rows last."""
+    return float("inf") if text == "full" else float(text)
 
 
 def lookahead(text: str) -> int | str:
@@ -72,12 +82,21 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a few rows, as a trial")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    rows = Parallel(n_jobs=options.jobs)(
-        delayed(measured)(name, ahead, options.data, options.quick)
+    there = read_csv(options.output) if options.output.exists() else []
+    known = {(row["dataset"], row["lookahead"]) for row in there}
+    missing = [
+        (name, ahead)
         for name in options.sets
         for ahead in options.lookaheads
+        if (name, str(ahead)) not in known
+    ]
+    found = Parallel(n_jobs=options.jobs, return_as="generator_unordered")(
+        delayed(measured)(name, ahead, options.data, options.quick) for name, ahead in missing
     )
-    write_csv(options.output, rows)
+    for row in found:
+        # a row at a time: some take many minutes
+        there.append(row)
+        write_csv(options.output, sorted(there, key=place))
     text = summary(read_csv(options.output))
     if options.page:
         put_between(options.page, MARK, text)

@@ -175,16 +175,23 @@ def test_what_is_kept_back_has_seeds_and_marks_of_its_own(
 
 def test_lookahead_has_a_line_for_each(run: Run, tmp_path: Path) -> None:
     found, page = tmp_path / "lookahead.csv", page_with("lookahead", tmp_path)
-    small = ("--sets", "nips-ts", "--lookaheads", 0, "full", "--quick", "--jobs", 1)
-    said = run("lookahead", "--output", found, "--page", page, *small)
+    small = ("--sets", "nips-ts", "--quick", "--jobs", 1)
+    run("lookahead", "--output", found, "--lookaheads", "full", *small)
+    (first,) = rows_of(found)
+    # what is there stays as it is
+    changed = found.read_text().replace(first["average_precision"], "0.5")
+    found.write_text(changed)
+    said = run("lookahead", "--output", found, "--page", page, "--lookaheads", "full", 0, *small)
+    assert rows_of(found)[1] == {**first, "average_precision": "0.5"}
     assert [(row["set"], row["lookahead"]) for row in rows_of(found)] == [
         ("NeurIPS-TS", "0"),
         ("NeurIPS-TS", "full"),
     ]
-    assert re.findall(r"^\| (0|full) \| [\d.]+ \| [\d.]+ \| [\d.]+ \|$", said, re.MULTILINE) == [
-        "0",
-        "full",
-    ]
+    assert "| set | look-ahead, rows: | 0 | full |" in said
+    assert re.search(
+        r"^\| NeurIPS-TS \| average precision \| [\d.]+ \| 50.0 \|$", said, re.MULTILINE
+    )
+    assert len(re.findall(r"^\| NeurIPS-TS \|", said, re.MULTILINE)) == 3
     assert said in page.read_text()
 
 
