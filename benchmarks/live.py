@@ -5,7 +5,8 @@
 On generated streams (`data/cases/streams.py`) and on the test rows of MSL, SMAP and SMD, one row
 after the other, none looked at before its time. A detector begins with the rows that are not
 judged: of a stream its first 15 %, 750 at most, of a set the training rows. Detectors that learn
-are led through them, others are fitted on them.
+are led through them, others are fitted on them. Groups and detectors that the output has already,
+and that are not measured this time, stay there.
 
 ``--kept-back`` measures the kinds and seeds that were kept back in place of the streams and sets:
 once, when nothing will be decided any more.
@@ -182,6 +183,17 @@ def measured(
     return {name: round(figure, 4) for name, figure in figures.items()}
 
 
+def merged(
+    before: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Streams first, detectors in their order; what was not measured anew stays."""
+    anew = {(row["group"], row["detector"]) for row in rows}
+    every = [row for row in before if (row["group"], row["detector"]) not in anew] + list(rows)
+    groups = sorted({row["group"] for row in every}, key=lambda group: (group != STREAMS, group))
+    ways = list(WAYS)
+    return sorted(every, key=lambda row: (groups.index(row["group"]), ways.index(row["detector"])))
+
+
 def summary(rows: Sequence[Mapping[str, Any]]) -> str:
     """The groups as a table for the page."""
     lines = [
@@ -197,7 +209,6 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> str:
             rates = [f"{float(row[name]):.1f}" for name in ("delay", "alarms in 1,000 rows")]
             rates = [rate.replace("nan", "") for rate in rates]
             lines.append([row["group"], row["detector"], *scores, *counts, *rates])
-    lines[1:] = sorted(lines[1:], key=lambda line: line[0] != STREAMS)
     return markdown(lines)
 
 
@@ -228,7 +239,8 @@ def main() -> None:
     for name in [] if options.kept_back else options.sets:
         entities += of_set(name, options.data, options.entities)
     rows = list(table(entities, options.detectors, options.jobs))
-    write_csv(options.output, rows)
+    before = read_csv(options.output) if options.output.exists() else []
+    write_csv(options.output, merged(before, rows))
     text = summary(read_csv(options.output))
     if options.page:
         put_between(options.page, f"{MARK} kept back" if options.kept_back else MARK, text)

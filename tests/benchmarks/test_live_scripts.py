@@ -160,6 +160,22 @@ def test_live_measures_every_detector_on_streams(run: Run, tmp_path: Path) -> No
     assert said.count("| generated streams |") == 5
 
 
+def test_what_was_not_measured_anew_stays(load: Load) -> None:
+    def row(group: str, detector: str, alarms: int) -> dict[str, object]:
+        return {"group": group, "detector": detector, "alarms": alarms}
+
+    streams = "generated streams"
+    alone, _, fixed, _, chance = load("live").WAYS
+    before = [row("MSL", chance, 1), row(streams, chance, 2), row(streams, fixed, 3)]
+    anew = [row("MSL", alone, 4), row("MSL", chance, 5)]
+    assert load("live").merged(before, anew) == [
+        row(streams, fixed, 3),
+        row(streams, chance, 2),
+        row("MSL", alone, 4),
+        row("MSL", chance, 5),
+    ]
+
+
 def test_what_is_kept_back_has_seeds_and_marks_of_its_own(
     run: Run, load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
