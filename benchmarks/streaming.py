@@ -32,7 +32,7 @@ from subadjacent.streaming.scorer import StreamScorer
 
 CHANNELS = (1, 5, 20)
 FITTED = 2_000  # rows that a model is fitted on
-WARM_UP = 500  # rows before anything is timed: a learner is of use after 100
+WARM_UP = 500  # rows of a series before anything is timed: a learner is of use after 100
 TOGETHER = 100  # rows of one series that come at once
 MOST_MS = 1.0  # aim for one row in a hundred
 LEAST_RATE = 20_000  # aim for rows a second, of five channels
@@ -72,27 +72,27 @@ class Latency(NamedTuple):
     growth: float
 
 
-def one_by_one(setting: Setting, count: int) -> Latency:
+def one_by_one(setting: Setting, warm_up: int, count: int) -> Latency:
     """Time each of ``count`` rows that come alone."""
     scorer, taken = setting.scorer(), []
     with threadpool_limits(1):
-        for row in setting.rows(WARM_UP + count):
+        for row in setting.rows(warm_up + count):
             started = time.perf_counter()
             scorer.score_one(row)
             taken.append(time.perf_counter() - started)
-    times = 1000 * np.array(taken[WARM_UP:])
+    times = 1000 * np.array(taken[warm_up:])
     tenth = max(1, count // 10)
     growth = np.median(times[-tenth:]) / np.median(times[:tenth])
     return Latency(float(np.median(times)), float(np.quantile(times, 0.99)), float(growth))
 
 
-def together(setting: Setting, count: int) -> float:
+def together(setting: Setting, warm_up: int, count: int) -> float:
     """Rows a second of one series, ``TOGETHER`` at a time."""
-    scorer, rows = setting.scorer(), setting.rows(WARM_UP + count)
+    scorer, rows = setting.scorer(), setting.rows(warm_up + count)
     with threadpool_limits(1):
-        scorer.score_many(rows[:WARM_UP])
+        scorer.score_many(rows[:warm_up])
         started = time.perf_counter()
-        for start in range(WARM_UP, WARM_UP + count, TOGETHER):
+        for start in range(warm_up, warm_up + count, TOGETHER):
             scorer.score_many(rows[start : start + TOGETHER])
         return count / (time.perf_counter() - started)
 
@@ -103,16 +103,18 @@ def meet_at(barrier: Barrier) -> None:
     meeting = barrier
 
 
-def fleet(setting: Setting, entities: int, count: int, at_once: int) -> tuple[float, float]:
+def fleet(
+    setting: Setting, entities: int, warm_up: int, count: int, at_once: int
+) -> tuple[float, float]:
     """Feed series in turn, once all processes are ready; begin and end by the machine's clock."""
-    scorer, rows = setting.scorer(), setting.rows(WARM_UP + count)
+    scorer, rows = setting.scorer(), setting.rows(warm_up + count)
     names = [f"series {number}" for number in range(entities)]
     with threadpool_limits(1):
         for name in names:
-            scorer.score_many(rows[:WARM_UP], entity=name)
+            scorer.score_many(rows[:warm_up], entity=name)
         meeting.wait()
         started = time.time()
-        for start in range(WARM_UP, WARM_UP + count, at_once):
+        for start in range(warm_up, warm_up + count, at_once):
             for name in names:
                 scorer.score_many(rows[start : start + at_once], entity=name)
         return started, time.time()
@@ -128,20 +130,25 @@ def processes_that_wait(count: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def fleets(
-    pool: ProcessPoolExecutor, setting: Setting, shares: Sequence[int], count: int, at_once: int
+    pool: ProcessPoolExecutor,
+    setting: Setting,
+    shares: Sequence[int],
+    warm_up: int,
+    count: int,
+    at_once: int,
 ) -> float:
     """Rows a second of all processes, from the first that began to the last that ended."""
-    spans = [pool.submit(fleet, setting, share, count, at_once) for share in shares]
+    spans = [pool.submit(fleet, setting, share, warm_up, count, at_once) for share in shares]
     starts, ends = zip(*(span.result() for span in spans), strict=True)
     return float(sum(shares) * count / (max(ends) - min(starts)))
 
 
-def single(settings: Sequence[Setting], count: int) -> Iterator[list[str]]:
+def single(settings: Sequence[Setting], warm_up: int, count: int) -> Iterator[list[str]]:
     """A line for each setting: latency, and rows a second."""
     yield ["one series", "median ms", "99 % ms", "late against early", "rows/s together"]
     for setting in settings:
-        alone = one_by_one(setting, count)
-        rate = together(setting, count)
+        alone = one_by_one(setting, warm_up, count)
+        rate = together(setting, warm_up, count)
         yield [
             str(setting),
             f"{alone.median:.3f}",
@@ -159,6 +166,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=5_000, help="of one series")
     parser.add_argument("--entities", type=int, default=200)
     parser.add_argument("--entity-rows", type=int, default=200, help="of each of the series")
+    parser.add_argument("--warm-up", type=int, default=WARM_UP, help="rows of a series, not timed")
     parser.add_argument("--channels", type=int, nargs="+", default=CHANNELS)
     parser.add_argument("--without-model", action="store_true", help="learning alone only")
     parser.add_argument("--processes", type=int, default=2)
@@ -166,14 +174,14 @@ def main() -> None:
     options = parser.parse_args()
     models = (False,) if options.without_model else (False, True)
     settings = [Setting(channels, model) for channels in options.channels for model in models]
-    tables = [list(single(settings, options.rows))]
+    tables = [list(single(settings, options.warm_up, options.rows))]
     entities, count = options.entities, options.processes
     shares = [entities // count + (number < entities % count) for number in range(count)]
     lines = [[f"{entities:,} series", "one row at once", f"{TOGETHER} rows at once"]]
     with processes_that_wait(count) as pool:
         for setting in settings:
             rates = [
-                fleets(pool, setting, shares, options.entity_rows, at_once)
+                fleets(pool, setting, shares, options.warm_up, options.entity_rows, at_once)
                 for at_once in (1, TOGETHER)
             ]
             lines.append([str(setting), *(f"{rate:,.0f} rows/s" for rate in rates)])

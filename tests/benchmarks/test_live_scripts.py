@@ -143,10 +143,15 @@ def test_an_alarm_counts_once_by_the_row_that_opens_it(load: Load) -> None:
     assert (at_most["standard"], at_most["threshold"]) == (0, 3.0)
 
 
-def test_live_measures_every_detector_on_streams(run: Run, tmp_path: Path) -> None:
+def test_live_measures_every_detector_on_streams(
+    run: Run, load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     found, page = tmp_path / "live.csv", page_with("live", tmp_path)
-    small = ("--sets", "--seeds", "0", "--kinds", "cost of a click", "--jobs", 1)
-    said = run("live", "--output", found, "--page", page, *small)
+    whole = live_stream("cost of a click", 0)
+    few = LiveStream(whole.kind, 0, whole.values[:600], whole.spans[:1])
+    assert few.spans[0][1] < 600
+    monkeypatch.setattr(load("live"), "live_streams", lambda _seeds: iter([few]))
+    said = run("live", "--output", found, "--page", page, "--sets", "--jobs", 1)
     rows = rows_of(found)
     assert [row["kind"] for row in rows] == ["all", "cost of a click"] * 5
     assert {row["series"] for row in rows} == {"1"}
@@ -213,7 +218,8 @@ def test_lookahead_has_a_line_for_each(run: Run, tmp_path: Path) -> None:
 
 def test_streaming_measures_one_row_many_rows_and_many_series(tmp_path: Path) -> None:
     report = tmp_path / "streaming.md"
-    small = ["--rows", "200", "--entities", "3", "--entity-rows", "100", "--channels", "2"]
+    small = ["--rows", "20", "--entities", "3", "--entity-rows", "10", "--channels", "2"]
+    small += ["--warm-up", "10"]
     # a process of its own: it starts others, which import it by its name
     said = subprocess.run(
         [sys.executable, FOLDER / "streaming.py", *small, "--write", report],
