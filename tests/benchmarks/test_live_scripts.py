@@ -157,10 +157,10 @@ def test_live_measures_every_detector_on_streams(
     assert {row["series"] for row in rows} == {"1"}
     assert len({row["detector"] for row in rows}) == 5
     # with one kind, all is that kind, but for profiles with a best threshold of their own
-    for whole, kind in zip(rows[::2], rows[1::2], strict=True):
+    for every, kind in zip(rows[::2], rows[1::2], strict=True):
         same = ("detector", "standard", "threshold", "own alarms", "alarms", "found", "delay")
-        assert [whole[name] for name in same] == [kind[name] for name in same]
-        assert float(whole["reward low FP"]) >= float(kind["reward low FP"])
+        assert [every[name] for name in same] == [kind[name] for name in same]
+        assert float(every["reward low FP"]) >= float(kind["reward low FP"])
     assert page.read_text() == f"before\n<!-- live -->\n{said}<!-- /live -->\nafter\n"
     assert said.count("| generated streams |") == 5
 
