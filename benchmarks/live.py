@@ -44,6 +44,7 @@ TOGETHER = 1_000  # rows that are pushed at once; answers do not depend on it
 MEMORY = 2_000  # rows after which a row counts for a third in the running mean
 FAR = 6.0  # deviations from the running mean that are an alarm
 CHANCE = 1e-3  # share of the rows that random numbers call an alarm
+LEAST = 1e-6  # threshold in the unit of scores, of which normal rows have about 1
 ALL = "all"
 MARK = "live"
 
@@ -84,7 +85,8 @@ def fixed(entity: Entity) -> Followed:
     detector = SubAdjacentDetector(lookahead=0).fit(entity.train)
     # led through its training rows, so that the first rows to judge have a past as well
     scores = detector.decision_function(np.concatenate([entity.train, entity.test]))
-    return flagged(np.asarray(scores)[len(entity.train) :] / detector.threshold_)
+    # rows that never change have a threshold of 0
+    return flagged(np.asarray(scores)[len(entity.train) :] / max(detector.threshold_, LEAST))
 
 
 def running(entity: Entity) -> Followed:
