@@ -131,6 +131,13 @@ def test_a_detection_for_nothing_costs_by_its_distance_behind_the_window() -> No
     assert score_of(flagged(20, 2)) == 0  # not judged
 
 
+def test_hundreds_of_widths_behind_a_window_cost_the_whole_weight() -> None:
+    apart = [(at, at + 1) for at in range(1_000, 1_800, 20)]
+    assert len(windows_around(apart, 4_000)) == 40
+    cost = live_score_at([Watched(flagged(4_000, 3_999), apart)], 1.0).score
+    assert cost == pytest.approx(-0.11 * 100 / 80)
+
+
 def test_profiles_weigh_false_detections_and_misses() -> None:
     assert score_of(flagged(20, 3), "reward low FP") == pytest.approx(-50 * 0.22)
     assert score_of(flagged(20, 3), "reward low FN") == pytest.approx(-100 * 0.11 / 3)
