@@ -5,6 +5,7 @@ Shapes: N points, R references, D dimensions.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,9 @@ from numpy.typing import NDArray
 GOLDEN = 0.6180339887498949
 # distances computed at a time: few enough to stay in the processor's cache
 TABLE = 1_000_000
+# brackets that differ by less than this share of the squares that they are made of may have changed
+# places by rounding: some 16 products in float32 and their sum, twice
+ROUNDING = np.float32(4e-6)
 
 Points = NDArray[np.float32]
 
@@ -36,21 +40,96 @@ class Nearest(NamedTuple):
     which: NDArray[np.int64]
 
 
+class References:
+    """Points that others are compared with, prepared once.
+
+    Which one is nearest does not depend on how many points are asked about together: products in
+    float32 find those that may be nearest, and differences in float64 decide between them.
+
+    Parameters
+    ----------
+    references
+        At least one, (R, D), or as many for each of several groups, (G, R, D).
+    """
+
+    def __init__(self, references: NDArray[Any]) -> None:
+        self._count, width = references.shape[-2:]
+        # one group below the other
+        self._points = np.asarray(references, dtype=np.float32).reshape(-1, width)
+        # |p - r|² = |p|² + (|r|² - 2 p·r): the bracket is one product
+        self._sizes = np.square(self._points).sum(axis=1)
+        products = (-2 * self._points).reshape(-1, self._count, width)
+        self._table = np.ascontiguousarray(products.swapaxes(1, 2))  # (G, D, R)
+
+    @cached_property
+    def _first(self) -> NDArray[np.bool_]:
+        """Which references are equal to none before them, (G, R): of equal ones the first is it."""
+        first = np.zeros((len(self._table), self._count), dtype=bool)
+        width = self._points.shape[1] * self._points.itemsize
+        # adding 0 makes one number of the two zeros
+        whole = np.ascontiguousarray(self._points + 0).view(np.dtype((np.void, width)))
+        for own, group in zip(first, whole.reshape(len(first), -1), strict=True):
+            own[np.unique(group, return_index=True)[1]] = True
+        return first
+
+    def nearest(self, points: NDArray[Any]) -> Nearest:
+        """The nearest reference to each point (N, D)."""
+        points = np.asarray(points, dtype=np.float32)
+        which = np.empty(len(points), dtype=np.int64)
+        step = max(TABLE // self._count, 1)
+        for start in range(0, len(points), step):
+            which[start : start + step] = self._which(points[None, start : start + step])
+        return Nearest(self._squares(points, which).astype(np.float32), which)
+
+    def nearest_in_groups(self, points: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Squared distances of few points of each group (G, N, D) to the nearest of it, (G, N)."""
+        groups, count, width = points.shape
+        which = self._which(points)
+        which += np.repeat(self._count * np.arange(groups), count)
+        squares = self._squares(points.reshape(-1, width), which)
+        return squares.astype(np.float32).reshape(groups, count)
+
+    def _which(self, points: Points) -> NDArray[np.int64]:
+        """The number of the nearest reference of its group to each of a few points (G, N, D)."""
+        groups, count, width = points.shape
+        brackets = points @ self._table  # (G, N, R)
+        brackets += self._sizes.reshape(groups, 1, -1)
+        brackets = brackets.reshape(-1, self._count)
+        which: NDArray[np.int64] = brackets.argmin(axis=1)
+        if self._count == 1:
+            return which
+        points = points.reshape(-1, width)
+        rows = np.arange(len(points))
+        group = rows // max(count, 1)
+        least = brackets[rows, which]
+        size = np.square(points).sum(axis=1) + self._sizes[group * self._count + which]
+        limit = least + ROUNDING * size
+        brackets[rows, which] = np.inf
+        close = np.flatnonzero(brackets[rows, brackets.argmin(axis=1)] <= limit)
+        if len(close):
+            brackets[rows, which] = least
+            which[close] = self._decided(
+                points[close], brackets[close] <= limit[close, None], group[close]
+            )
+        return which
+
+    def _decided(
+        self, points: Points, may_be: NDArray[np.bool_], group: NDArray[np.intp]
+    ) -> NDArray[np.int64]:
+        """The nearest of those references that may be, by differences in float64."""
+        at, candidates = np.nonzero(may_be & self._first[group])
+        squares = self._squares(points[at], group[at] * self._count + candidates)
+        starts = np.searchsorted(at, np.arange(len(points)))
+        best = squares == np.minimum.reduceat(squares, starts)[at]
+        _, first = np.unique(at[best], return_index=True)
+        return np.asarray(candidates[best][first])
+
+    def _squares(self, points: Points, which: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Squared distances of points to some references, one each."""
+        apart = points.astype(np.float64) - self._points[which]
+        return np.asarray(np.square(apart).sum(axis=1))
+
+
 def nearest(points: NDArray[Any], references: NDArray[Any]) -> Nearest:
     """The nearest of at least one reference (R, D) to each point (N, D)."""
-    squares = np.empty(len(points), dtype=np.float32)
-    which = np.empty(len(points), dtype=np.int64)
-    # |p - r|² = |p|² + (|r|² - 2 p·r): the bracket is one product, and decides which is nearest
-    table = np.column_stack([-2 * references, np.square(references).sum(axis=1)])
-    table = np.ascontiguousarray(table.T, dtype=np.float32)
-    step = max(TABLE // len(references), 1)
-    for start in range(0, len(points), step):
-        some = np.asarray(points[start : start + step], dtype=np.float32)
-        here = slice(start, start + len(some))
-        brackets = some @ table[:-1]
-        brackets += table[-1]
-        which[here] = brackets.argmin(axis=1)
-        least = np.take_along_axis(brackets, which[here, None], axis=1)[:, 0]
-        squares[here] = np.square(some).sum(axis=1) + least
-    # rounding can bring the distance of a point to itself below 0
-    return Nearest(np.maximum(squares, 0), which)
+    return References(references).nearest(points)

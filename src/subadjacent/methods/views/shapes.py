@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.methods.views.nearest import nearest, spread_out
+from subadjacent.methods.views.nearest import References, nearest, spread_out
 from subadjacent.methods.views.novelty import (
     Novelty,
     Scores,
@@ -87,15 +87,20 @@ class ShapesOfLength:
         half = self.rows // 2
         return half if lookahead is None else min(half, lookahead)
 
-    def windows_of(self, rows: int, lookahead: int | None) -> NDArray[np.int64]:
+    def windows_of(
+        self, rows: int, lookahead: int | None, start: int = 0, stop: int | None = None
+    ) -> NDArray[np.int64]:
         """The window of a stretch that each of its rows is judged by: the nth to begin.
+
+        Of all rows, or of those from ``start`` to ``stop``.
 
         It is the last that ends no later than the row may look ahead; near the end of the stretch
         the last there is. Before the first whole window the first one serves a view that may look
         as far ahead as it likes; otherwise, and if there is no window at all, it is -1 for none.
         """
         last = (rows - self.rows) // self.grain
-        window = (np.arange(rows) + self.ahead(lookahead) + 1 - self.rows) // self.grain
+        here = np.arange(start, rows if stop is None else stop)
+        window = (here + self.ahead(lookahead) + 1 - self.rows) // self.grain
         first = -1 if lookahead is not None or last < 0 else 0
         return np.clip(window, first, max(last, -1))
 
@@ -107,12 +112,23 @@ class ShapesOfLength:
             self.channels, self.references, self.usual, strict=True
         ):
             points = z_normalised(rows[:, channel], self.grain, self.grain).points
-            squares = nearest(points, references.astype(np.float32)).squares
+            squares = nearest(points, references).squares
             # the last, number -1, is for rows that have no window
             own = np.append(surprise(squares, usual), 0)[window]
             values[:, channel] += own
             total += own
         return total / len(self.channels)
+
+    def surprises(self, rows: Rows, references: References) -> Scores:
+        """How surprising each of a few windows of some rows is, (W, P).
+
+        ``references`` are those of all channels, prepared.
+        """
+        values = rows[:, self.channels].astype(np.float64)
+        means = values.reshape(-1, self.grain, len(self.channels)).sum(axis=1) / self.grain
+        windows = np.lib.stride_tricks.sliding_window_view(means, POINTS, axis=0)  # (W, P, POINTS)
+        points = _normalised(windows)[0].astype(np.float32).swapaxes(0, 1)
+        return surprise(references.nearest_in_groups(points).T, self.usual)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,19 +196,30 @@ def z_normalised(values: NDArray[Any], grain: int, step: int = 1) -> Windows:
     """
     if len(values) < POINTS * grain:
         return Windows(np.zeros((0, POINTS), np.float32), np.zeros(0))
-    up_to = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
-    means = (up_to[grain::step] - up_to[:-grain:step]) / grain
+    if step == grain:
+        # the mean of the same rows, wherever the values begin, to the last digit
+        whole = np.ascontiguousarray(values[: len(values) // grain * grain], dtype=np.float64)
+        means = whole.reshape(-1, grain).sum(axis=1) / grain
+    else:
+        up_to = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
+        means = (up_to[grain::step] - up_to[:-grain:step]) / grain
     apart = grain // step
     points = np.lib.stride_tricks.sliding_window_view(means, (POINTS - 1) * apart + 1)[:, ::apart]
     found = Windows(np.empty(points.shape, np.float32), np.empty(len(points)))
     # some at a time: in float64, the windows of a channel take more than 30 channels do
     for first, last in chunks(len(points)):
-        centred = points[first:last] - points[first:last].mean(axis=1, keepdims=True)
-        variance = np.square(centred).mean(axis=1)
-        centred /= np.sqrt(POINTS * (variance + FLAT**2))[:, None]
+        centred, variance = _normalised(points[first:last])
         found.points[first:last] = centred
         found.deviations[first:last] = np.sqrt(variance)
     return found
+
+
+def _normalised(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Windows, (…, POINTS), as points of mean 0 and mean square below 1; and their variances."""
+    centred = points - points.mean(axis=-1, keepdims=True)
+    variance = np.square(centred).mean(axis=-1)
+    centred /= np.sqrt(POINTS * (variance + FLAT**2))[..., None]
+    return centred, variance
 
 
 def grains(cycle: int | None) -> tuple[int, int]:
@@ -205,25 +232,35 @@ def grains(cycle: int | None) -> tuple[int, int]:
 
 def fit_shapes(parts: Sequence[Rows], cycle: int | None, lookahead: int | None) -> ShapeFit | None:
     """From stretches of standardised rows; None where no channel has shapes."""
+    return shapes_of(fit_lengths(parts, cycle), list(map(len, parts)), lookahead)
+
+
+def fit_lengths(parts: Sequence[Rows], cycle: int | None) -> list[LengthFit]:
+    """Shapes of every length that there are any of, however far ahead rows may look."""
     values = [cut(part) for part in parts]
     moving = [channel for channel in range(values[0].shape[1]) if not _is_flag(values, channel)]
-    fits = [
+    return [
         fit for grain in grains(cycle) if (fit := _fit_length(values, moving, grain)) is not None
     ]
+
+
+def shapes_of(
+    fits: Sequence[LengthFit], lengths: Sequence[int], lookahead: int | None
+) -> ShapeFit | None:
+    """A view of fitted shapes whose rows look so far ahead, given how long stretches are."""
     if not fits:
         return None
     view = ShapeView(tuple(fit.shapes for fit in fits), lookahead)
     unseen = []
-    for number, part in enumerate(values):
+    for number, rows in enumerate(lengths):
         by_length = [
-            np.append(fit.unseen[number], 0)[fit.shapes.windows_of(len(part), lookahead)]
-            for fit in fits
+            np.append(fit.unseen[number], 0)[fit.shapes.windows_of(rows, lookahead)] for fit in fits
         ]
         unseen.append(np.mean(by_length, axis=0))
     return ShapeFit(view, unseen)
 
 
-class _LengthFit(NamedTuple):
+class LengthFit(NamedTuple):
     """Shapes of one length, and how surprising windows are to references far from them.
 
     ``unseen`` holds the mean over channels, one a window, for each stretch.
@@ -233,7 +270,7 @@ class _LengthFit(NamedTuple):
     unseen: list[Scores]
 
 
-def _fit_length(values: Sequence[Rows], moving: Sequence[int], grain: int) -> _LengthFit | None:
+def _fit_length(values: Sequence[Rows], moving: Sequence[int], grain: int) -> LengthFit | None:
     """None where too few windows follow each other, or no channel moves in most of them."""
     length = POINTS * grain
     counts = [max(len(part) - length + 1, 0) for part in values]
@@ -273,7 +310,7 @@ def _fit_length(values: Sequence[Rows], moving: Sequence[int], grain: int) -> _L
         grain, np.array(channels), np.array(references), np.array(usual, dtype=np.float32)
     )
     ends = np.cumsum([-(-count // grain) for count in counts])[:-1]
-    return _LengthFit(shapes, np.split(unseen / len(channels), ends))
+    return LengthFit(shapes, np.split(unseen / len(channels), ends))
 
 
 def _joined(windows: Sequence[Windows]) -> Windows:
