@@ -59,24 +59,22 @@ class Followed(NamedTuple):
 Way = Callable[[Entity], Followed]
 
 
-def streamed(entity: Entity, detector: SubAdjacentDetector | None) -> Followed:
+def streamed(entity: Entity, detector: SubAdjacentDetector | None = None) -> Followed:
     """The first answer to each row."""
     scorer = StreamScorer(detector)
-    rows = np.concatenate([entity.train, entity.test])
+    # a model brings its training rows along; without one they are watched
+    before = entity.train if detector is None else entity.train[:0]
+    rows = np.concatenate([before, entity.test])
     severity, anomalous = np.full(len(rows), np.nan), np.zeros(len(rows), bool)
     for start in range(0, len(rows), TOGETHER):
         for answer in scorer.score_many(rows[start : start + TOGETHER]):
             if np.isnan(severity[answer.row]):
                 severity[answer.row], anomalous[answer.row] = answer.severity, answer.anomalous
-    judged = slice(len(entity.train), None)
+    judged = slice(len(before), None)
     return Followed(np.nan_to_num(severity[judged]), anomalous[judged])
 
 
-def learning_alone(entity: Entity) -> Followed:
-    return streamed(entity, None)
-
-
-def learning_with_a_model(entity: Entity) -> Followed:
+def with_a_model(entity: Entity) -> Followed:
     return streamed(entity, SubAdjacentDetector().fit(entity.train))
 
 
@@ -118,8 +116,8 @@ def flagged(severity: np.ndarray) -> Followed:
 
 
 WAYS: dict[str, Way] = {
-    "learning alone": learning_alone,
-    "learning, with a model": learning_with_a_model,
+    "learning alone": streamed,
+    "learning, with a model": with_a_model,
     "the default looking back, fixed": fixed,
     "running mean and deviation": running,
     "random numbers": random,

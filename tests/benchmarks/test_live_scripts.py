@@ -117,9 +117,9 @@ def test_rows_at_one_or_above_are_alarms_joined_over_ten_rows(load: Load) -> Non
 def test_the_first_answer_to_a_row_counts(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
     live = load("live")
     entity = load("live_data").of_stream(live_stream("cost of a click", 0))
-    said = live.streamed(entity, None)
+    said = live.streamed(entity)
     monkeypatch.setattr(live, "TOGETHER", 333)
-    again = live.streamed(entity, None)
+    again = live.streamed(entity)
     np.testing.assert_array_equal(said.severity, again.severity)
     np.testing.assert_array_equal(said.anomalous, again.anomalous)
     assert len(said.severity) == len(entity.test)
