@@ -219,7 +219,7 @@ def test_lookahead_has_a_line_for_each(run: Run, tmp_path: Path) -> None:
 def test_streaming_measures_one_row_many_rows_and_many_series(tmp_path: Path) -> None:
     report = tmp_path / "streaming.md"
     small = ["--rows", "20", "--entities", "3", "--entity-rows", "10", "--channels", "2"]
-    small += ["--warm-up", "10"]
+    small += ["--warm-up", "10", "--cpu"]
     # a process of its own: it starts others, which import it by its name
     said = subprocess.run(
         [sys.executable, FOLDER / "streaming.py", *small, "--write", report],
@@ -237,6 +237,7 @@ def test_streaming_measures_one_row_many_rows_and_many_series(tmp_path: Path) ->
         assert 0 < float(alone[1]) <= float(alone[2])
         assert re.search(rf"\| 2 channels, {model} \| [\d,]+ rows/s \| [\d,]+ rows/s \|", said)
     assert "| 3 series |" in said
+    assert "Times are those of the processor" in said
 
 
 @pytest.mark.parametrize(("script", "mark"), [("live", "live"), ("lookahead", "lookahead")])
