@@ -1,0 +1,145 @@
+"""One watched series: its rows go into a stream; what is shown of it is kept.
+
+Shapes: B rows that come together, C channels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.methods.method import State
+from subadjacent.service.watch.grid import MILLISECONDS
+from subadjacent.service.watch.grouping import describe
+from subadjacent.service.watch.prometheus_api import Labels
+from subadjacent.service.watch.settings import Query
+from subadjacent.streaming.answer import Answer
+from subadjacent.streaming.series import SeriesStream
+
+Array = NDArray[np.float64]
+
+SIDES = {"both": 0, "above_expected": 1, "below_expected": -1}
+"""Sign of a deviation that counts for each ``detection_direction``; 0 for either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What is shown of the latest row of a series. Lists have a number for each channel."""
+
+    score: float
+    alarm: bool
+    sure: float
+    value: tuple[float, ...]
+    channel_score: tuple[float, ...]
+    expected: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+class WatchedSeries:
+    """A stream and its latest answer, in the terms of a query.
+
+    Parameters
+    ----------
+    key
+        The labels that all its channels share, which tell it from others.
+    channels
+        The label set of each channel by the channel's name, in order.
+    """
+
+    def __init__(self, key: Labels, channels: Mapping[str, Labels], query: Query) -> None:
+        self.key = key
+        self.channels = dict(channels)
+        self.shown: Shown | None = None
+        self._side, self._least = SIDES[query.detection_direction], query.min_dev_from_expected
+        self._any_departure = not self._side and not self._least
+        # whether the alarm that is open now has had a row that counts
+        self._counted = False
+        self._stream = SeriesStream(tuple(self.channels), None, describe(key, query.name))
+
+    @property
+    def rows(self) -> int:
+        """Rows taken so far."""
+        return self._stream.rows
+
+    def push(self, rows: Array, times: Sequence[int]) -> list[str]:
+        """Take rows, (B, C), at times in milliseconds; sentences of alarms that begin to show."""
+        before = self._stream.rows
+        moments = [datetime.fromtimestamp(time / MILLISECONDS, tz=UTC) for time in times]
+        sentences = []
+        for answer in self._stream.push(rows, moments):
+            # what is said later of rows that had an answer is not the latest
+            if answer.row >= before:
+                sentences += self._see(rows[answer.row - before], answer)
+        return sentences
+
+    def _see(self, row: Array, answer: Answer) -> list[str]:
+        counts = self._counts(row, answer)
+        # a row that barely departs does not turn an alarm of the other direction into one of this
+        begins_here = counts and (answer.severity >= 1 or self._any_departure)
+        alarm = answer.anomalous and (self._counted or begins_here)
+        begins = alarm and not self._counted
+        self._counted = alarm
+        self.shown = Shown(
+            # in the other direction it is as good as expected
+            score=answer.severity if counts else 0.0,
+            alarm=alarm,
+            sure=answer.sure,
+            value=tuple(row.tolist()),
+            channel_score=tuple(answer.by_channel.tolist()),
+            expected=tuple(answer.expected.tolist()),
+            low=tuple(answer.low.tolist()),
+            high=tuple(answer.high.tolist()),
+        )
+        return [self._stream.alarms[-1].sentence] if begins else []
+
+    def _counts(self, row: Array, answer: Answer) -> bool:
+        """Whether a row departs as the query asks: the channel that adds most decides."""
+        if self._any_departure:
+            return True
+        apart = np.where(np.isfinite(answer.by_channel), answer.by_channel, -math.inf)
+        first = int(apart.argmax())
+        deviation = float(row[first] - answer.expected[first])
+        # a missing value has no direction; somebody asked for one
+        return deviation * self._side >= 0 and abs(deviation) >= self._least
+
+    def state(self) -> State:
+        """All that is needed to go on after a restart."""
+        stream = self._stream.state()
+        facts: dict[str, Any] = {
+            "stream": stream.facts,
+            "channels": [[name, [list(pair) for pair in labels]] for name, labels in self._pairs()],
+            "counted": self._counted,
+            "shown": None if self.shown is None else _listed(self.shown),
+        }
+        return State(stream.arrays, facts)
+
+    @classmethod
+    def restore(cls, key: Labels, state: State, query: Query) -> Self:
+        """The inverse of ``state``."""
+        facts = state.facts
+        channels = {name: tuple((k, v) for k, v in labels) for name, labels in facts["channels"]}
+        series = cls(key, channels, query)
+        series._stream = SeriesStream.restore(State(state.arrays, facts["stream"]), None)
+        series._counted = bool(facts["counted"])
+        if facts["shown"] is not None:
+            series.shown = _unlisted(facts["shown"])
+        return series
+
+    def _pairs(self) -> list[tuple[str, Labels]]:
+        return list(self.channels.items())
+
+
+def _listed(shown: Shown) -> list[Any]:
+    return [getattr(shown, name) for name in Shown.__slots__]
+
+
+def _unlisted(saved: list[Any]) -> Shown:
+    score, alarm, sure, *columns = saved
+    return Shown(score, alarm, sure, *(tuple(column) for column in columns))
