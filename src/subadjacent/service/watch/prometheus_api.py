@@ -16,6 +16,7 @@ import httpx2
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.cleaning import LARGEST
 from subadjacent.errors import InputError
 from subadjacent.service.watch.grid import MILLISECONDS, ticks
 from subadjacent.service.watch.settings import Settings
@@ -131,7 +132,7 @@ def check_secrets(settings: Settings) -> None:
 
 
 def parse_table(data: Any, first: int, last: int, step: int) -> Table:
-    """The values of an answer, on the grid; infinite ones are missing, as nothing is expected."""
+    """The values of an answer, on the grid; infinite ones are missing, as in files."""
     size = len(ticks(first, last, step))
     try:
         if data["resultType"] != "matrix":
@@ -146,7 +147,7 @@ def parse_table(data: Any, first: int, last: int, step: int) -> Table:
                 if off or not 0 <= tick < size:
                     raise ValueError(f"it has a value at {time}, which was not asked for")
                 value = float(text)
-                column[tick] = value if math.isfinite(value) else math.nan
+                column[tick] = value if abs(value) <= LARGEST else math.nan
             table[labels] = column
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         text = str(error) if type(error) is ValueError else f"it is malformed ({error!r})"

@@ -20,8 +20,8 @@ from pydantic import (
 
 from subadjacent.data.clock import duration
 from subadjacent.errors import DataNotFound, InputError
-from subadjacent.scoring.threshold import AlarmBudget, choose_threshold
 from subadjacent.service.watch.grid import MILLISECONDS
+from subadjacent.streaming.budget import Budget
 
 SHORTEST_STEP = 1 * MILLISECONDS
 """A server scrapes once a second at most; rows between scrapes would repeat each other."""
@@ -61,12 +61,7 @@ def _check_listen(text: str) -> str:
 
 
 def _check_budget(text: str) -> str:
-    try:
-        known = isinstance(choose_threshold(text, interval=1.0), AlarmBudget)
-    except InputError:
-        known = False
-    if not known:
-        raise ValueError("must be alarms per time, such as 1/week")
+    Budget(text)
     return text
 
 
@@ -179,6 +174,6 @@ def _first(error: ValidationError, queries: list[dict[str, Any]]) -> str:
         return f"{named} must be given" + (" (--prometheus URL)" if named == "prometheus" else "")
     if kind == "extra_forbidden":
         return f"{named} is no setting; docs/prometheus.md lists them"
-    message = message.removeprefix("duration ")
+    message = message.removeprefix("duration ").removeprefix("budget ")
     came = "" if "got " in message or not named else f"; got {found['input']!r}"
     return f"{named} {message[:1].lower()}{message[1:]}{came}".strip() if named else message

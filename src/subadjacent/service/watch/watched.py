@@ -19,6 +19,7 @@ from subadjacent.service.watch.grid import MILLISECONDS
 from subadjacent.service.watch.grouping import describe
 from subadjacent.service.watch.prometheus_api import Labels
 from subadjacent.service.watch.settings import Query
+from subadjacent.streaming.alarms import AlarmRules
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.series import SeriesStream
 
@@ -61,7 +62,10 @@ class WatchedSeries:
         self._any_departure = not self._side and not self._least
         # whether the alarm that is open now has had a row that counts
         self._counted = False
-        self._stream = SeriesStream(tuple(self.channels), None, describe(key, query.name))
+        self._rules = AlarmRules(budget=query.budget)
+        self._stream = SeriesStream(
+            tuple(self.channels), entity=describe(key, query.name), rules=self._rules
+        )
 
     @property
     def rows(self) -> int:
@@ -126,7 +130,8 @@ class WatchedSeries:
         facts = state.facts
         channels = {name: tuple((k, v) for k, v in labels) for name, labels in facts["channels"]}
         series = cls(key, channels, query)
-        series._stream = SeriesStream.restore(State(state.arrays, facts["stream"]), None)
+        saved = State(state.arrays, facts["stream"])
+        series._stream = SeriesStream.restore(saved, rules=series._rules)
         series._counted = bool(facts["counted"])
         if facts["shown"] is not None:
             series.shown = _unlisted(facts["shown"])

@@ -67,13 +67,18 @@ async def _watch_all(
             for query in settings.queries
         ]
         tasks = [asyncio.create_task(one.run()) for one in turns]
+        waiting = asyncio.create_task(ended.wait())
         try:
-            await ended.wait()
+            # no query ends by itself: one that does has met something that nobody foresaw
+            await asyncio.wait([*tasks, waiting], return_when=asyncio.FIRST_COMPLETED)
+            for task in tasks:
+                if task.done():
+                    task.result()
         finally:
             # a task stops where it waits: no series is left with half of a row
-            for task in tasks:
+            for task in (*tasks, waiting):
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.gather(*tasks, waiting, return_exceptions=True)
             for one in turns:
                 one.save()
     return got[0]
