@@ -104,9 +104,11 @@ def openmetrics(series: dict[str, Value], first: int, last: int) -> str:
     """Values of every second, as promtool reads them back into a server's store."""
     lines = ["# TYPE plant_load gauge"]
     for labels, at in series.items():
-        for second in range(first, last + 1):
-            if (value := at(second)) is not None:
-                lines.append(f"plant_load{{{labels}}} {value!r} {second}")
+        lines += [
+            f"plant_load{{{labels}}} {value!r} {second}"
+            for second in range(first, last + 1)
+            if (value := at(second)) is not None
+        ]
     return "\n".join([*lines, "# EOF", ""])
 
 
@@ -133,19 +135,22 @@ def prometheus(
         f"rule_files: ['{RULES}']\n" + ("scrape_configs:\n" + "\n".join(jobs) if jobs else "")
     )
     port = free_port()
-    with (folder / "log").open("w") as log, subprocess.Popen(
-        [
-            "prometheus",
-            "--config.file=prometheus.yml",
-            "--storage.tsdb.path=data",
-            f"--web.listen-address=127.0.0.1:{port}",
-            # what has no value for this long has none: the history has no marks of an end
-            "--query.lookback-delta=5s",
-        ],
-        cwd=folder,
-        stdout=log,
-        stderr=log,
-    ) as process:
+    with (
+        (folder / "log").open("w") as log,
+        subprocess.Popen(
+            [
+                "prometheus",
+                "--config.file=prometheus.yml",
+                "--storage.tsdb.path=data",
+                f"--web.listen-address=127.0.0.1:{port}",
+                # what has no value for this long has none: the history has no marks of an end
+                "--query.lookback-delta=5s",
+            ],
+            cwd=folder,
+            stdout=log,
+            stderr=log,
+        ) as process,
+    ):
         try:
             server = Prometheus(f"http://127.0.0.1:{port}", process)
             wait_for(lambda: "Ready" in fetch(f"{server.url}/-/ready"), process)
@@ -185,9 +190,12 @@ def exporter(series: dict[str, Value]) -> Iterator[int]:
 @contextmanager
 def watcher(folder: Path, *arguments: Any) -> Iterator[subprocess.Popen[str]]:
     """The command in a process of its own; what it says goes to ``folder/said``."""
-    with (folder / "said").open("a") as said, subprocess.Popen(
-        [COMMAND, "watch", *map(str, arguments)], cwd=folder, stderr=said, text=True
-    ) as process:
+    with (
+        (folder / "said").open("a") as said,
+        subprocess.Popen(
+            [COMMAND, "watch", *map(str, arguments)], cwd=folder, stderr=said, text=True
+        ) as process,
+    ):
         try:
             yield process
         finally:

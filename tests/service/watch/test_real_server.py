@@ -24,13 +24,18 @@ HISTORY = 600
 
 @needs_prometheus
 def test_an_anomaly_raises_an_alert_and_a_restart_goes_on(tmp_path: Path) -> None:
-    series = {'machine="1"': load(1), 'machine="2"': load(2)}
+    # with the labels that a scrape would add, so that it continues the history
+    one, two = (f'instance="plant",job="plant",machine="{number}"' for number in (1, 2))
+    series = {one: load(1), two: load(2)}
     now = int(time.time())
     history = openmetrics(series, now - HISTORY, now - 1)
     port = free_port()
-    with exporter(series) as exported, prometheus(
-        tmp_path / "server", history, {"plant": exported, "subadjacent": port}
-    ) as server:
+    with (
+        exporter(series) as exported,
+        prometheus(
+            tmp_path / "server", history, {"plant": exported, "subadjacent": port}
+        ) as server,
+    ):
         arguments = ("--prometheus", server.url, "--query", "plant_load", "--step", "1s")
         arguments += ("--history", f"{HISTORY}s", "--listen", f"127.0.0.1:{port}")
         arguments += ("--data", "data")
@@ -40,7 +45,7 @@ def test_an_anomaly_raises_an_alert_and_a_restart_goes_on(tmp_path: Path) -> Non
             assert set(scores) == {"1", "2"}
             # it has learned from the history, or else it would know nothing yet
             assert set(server.value("anomaly_sure == 1")) == {"1", "2"}
-            series['machine="1"'] = lambda second: load(1)(second) + 100
+            series[one] = lambda second: load(1)(second) + 100
             wait_for(lambda: "1" in server.firing("AnomalyAlarm"), *both)
             assert server.value("anomaly_alarm") == {"1": 1, "2": 0}
             assert server.value('anomaly_score{machine="1"} > on(machine) anomaly_threshold')
@@ -49,7 +54,7 @@ def test_an_anomaly_raises_an_alert_and_a_restart_goes_on(tmp_path: Path) -> Non
             assert process.wait(timeout=60) == 128 + signal.SIGTERM
         said = (tmp_path / "said").read_text()
         assert "plant_load: learned 2 series from history" in said
-        assert "alarm: plant_load {plant_load,job=plant,machine=1}: " in said
+        assert "alarm: plant_load {plant_load,instance=plant,job=plant,machine=1}: " in said
         with watcher(tmp_path, *arguments) as process:
             metrics = f"http://127.0.0.1:{port}/metrics"
             wait_for(lambda: "anomaly_alarm{" in fetch(metrics), process)
@@ -57,4 +62,4 @@ def test_an_anomaly_raises_an_alert_and_a_restart_goes_on(tmp_path: Path) -> Non
             assert "plant_load: goes on with 2 series from before" in later
             assert "learned" not in later
             assert "Traceback" not in later
-            assert server.value("anomaly_alarm")["1"] == 1
+            wait_for(lambda: server.value("anomaly_alarm") == {"1": 1, "2": 0}, process)

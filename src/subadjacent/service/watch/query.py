@@ -153,8 +153,9 @@ class QueryWatch:
         for part in chunks(len(times), max(1, VALUES_AT_ONCE // max(width, 1))):
             for series in self.series.values():
                 columns = [table.get(labels, missing)[part] for labels in series.channels.values()]
+                before = series.rows
                 self._tell(series, series.push(np.stack(columns, axis=1), times[part]))
-                self.rows += len(times[part])
+                self.rows += series.rows - before
             # all series have these rows now: here it may be interrupted
             self.clock = times[part][-1]
             await asyncio.sleep(0)

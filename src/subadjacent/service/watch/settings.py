@@ -174,6 +174,10 @@ def _first(error: ValidationError, queries: list[dict[str, Any]]) -> str:
         return f"{named} must be given" + (" (--prometheus URL)" if named == "prometheus" else "")
     if kind == "extra_forbidden":
         return f"{named} is no setting; docs/prometheus.md lists them"
+    if kind == "value_error" and isinstance(found["input"], dict):
+        # of several settings together: the sentence names them
+        return f"{named}.{message}".lstrip(".")
     message = message.removeprefix("duration ").removeprefix("budget ")
-    came = "" if "got " in message or not named else f"; got {found['input']!r}"
-    return f"{named} {message[:1].lower()}{message[1:]}{came}".strip() if named else message
+    shown = "got " not in message and "password" not in message
+    came = f"; got {found['input']!r}" if shown else ""
+    return f"{named} {message[:1].lower()}{message[1:]}{came}"

@@ -73,14 +73,21 @@ class WatchedSeries:
         return self._stream.rows
 
     def push(self, rows: Array, times: Sequence[int]) -> list[str]:
-        """Take rows, (B, C), at times in milliseconds; sentences of alarms that begin to show."""
+        """Take rows, (B, C), at times in milliseconds; sentences of alarms that begin to show.
+
+        A row without any value is none: machines are switched off every day, and the server has
+        alerts of its own for those that should not be. Nothing is shown of a series meanwhile.
+        """
+        places: list[int] = np.flatnonzero(np.isfinite(rows).any(axis=1)).tolist()
+        moments = [datetime.fromtimestamp(times[n] / MILLISECONDS, tz=UTC) for n in places]
         before = self._stream.rows
-        moments = [datetime.fromtimestamp(time / MILLISECONDS, tz=UTC) for time in times]
         sentences = []
-        for answer in self._stream.push(rows, moments):
+        for answer in self._stream.push(rows[places], moments) if places else ():
             # what is said later of rows that had an answer is not the latest
             if answer.row >= before:
-                sentences += self._see(rows[answer.row - before], answer)
+                sentences += self._see(rows[places[answer.row - before]], answer)
+        if places[-1:] != [len(rows) - 1]:
+            self.shown = None
         return sentences
 
     def _see(self, row: Array, answer: Answer) -> list[str]:

@@ -76,8 +76,9 @@ async def _watch_all(
                     task.result()
         finally:
             # a task stops where it waits: no series is left with half of a row
-            for task in (*tasks, waiting):
+            for task in tasks:
                 task.cancel()
+            waiting.cancel()
             await asyncio.gather(*tasks, waiting, return_exceptions=True)
             for one in turns:
                 one.save()
