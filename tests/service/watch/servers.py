@@ -14,9 +14,10 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -159,25 +160,40 @@ def prometheus(
             process.kill()
 
 
+class Question(NamedTuple):
+    """What somebody asked."""
+
+    path: str
+    headers: Message
+    body: str
+
+
+Reply = tuple[int, bytes]
+"""Status and body of an answer."""
+
+
 @contextmanager
-def exporter(series: dict[str, Value]) -> Iterator[int]:
-    """Serves the values of this second; what ``series`` holds may be changed meanwhile."""
+def answering(reply: Callable[[Question], Reply | None], port: int = 0) -> Iterator[int]:
+    """A server that says what ``reply`` gives; for None it drops the connection."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            now = int(time.time())
-            values = {labels: at(now) for labels, at in series.items()}
-            lines = [f"plant_load{{{labels}}} {value!r}" for labels, value in values.items()]
-            body = "\n".join([*lines, ""]).encode()
-            self.send_response(200)
+            length = int(self.headers.get("Content-Length", "0"))
+            question = Question(self.path, self.headers, self.rfile.read(length).decode())
+            if (found := reply(question)) is None:
+                return
+            status, body = found
+            self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
 
+        do_POST = do_GET  # noqa: N815 — the parent's name
+
         def log_message(self, *_: Any) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with ThreadingHTTPServer(("127.0.0.1", port), Handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
@@ -185,6 +201,19 @@ def exporter(series: dict[str, Value]) -> Iterator[int]:
         finally:
             server.shutdown()
             thread.join()
+
+
+@contextmanager
+def exporter(series: dict[str, Value]) -> Iterator[int]:
+    """Serves the values of this second; what ``series`` holds may be changed meanwhile."""
+
+    def values(_: Question) -> Reply:
+        now = int(time.time())
+        lines = [f"plant_load{{{labels}}} {at(now)!r}" for labels, at in series.items()]
+        return 200, "\n".join([*lines, ""]).encode()
+
+    with answering(values) as port:
+        yield port
 
 
 @contextmanager
