@@ -104,7 +104,8 @@ tests:
           - exp_labels: {{severity: warning, query: load}}
             exp_annotations:
               summary: subadjacent watch gets no answer to load
-              description: anomaly_watch_failures_total counts the reasons; the watcher's log says more.
+              description: >-
+                anomaly_watch_failures_total counts the reasons; the watcher's log says more.
       - {{alertname: AnomalyWatchBehind, eval_time: 10m}}
       - alertname: AnomalyWatchBehind
         eval_time: 11m

@@ -160,9 +160,11 @@ def test_an_answer_without_end_is_not_read_to_its_end(monkeypatch: pytest.Monkey
 
 
 def test_a_server_that_says_nothing_is_given_up() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        with pytest.raises(ReadFailure, match=r"no answer within 0\.05 s") as found:
-            read(of(silent.getsockname()[1], timeout="50ms"))
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        pytest.raises(ReadFailure, match=r"no answer within 0\.05 s") as found,
+    ):
+        read(of(silent.getsockname()[1], timeout="50ms"))
     assert found.value.kind == "timeout"
 
 

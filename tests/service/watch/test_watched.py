@@ -21,6 +21,7 @@ def watched(**settings: Any) -> WatchedSeries:
     series.push(calm, range(0, ROWS * 1_000, 1_000))
     assert series.shown is not None
     assert not series.shown.alarm
+    series.watch_from_here()
     return series
 
 

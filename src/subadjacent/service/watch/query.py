@@ -123,6 +123,7 @@ class QueryWatch:
             for part in chunks(len(times), max(1, VALUES_AT_ONCE // len(channels))):
                 series.push(rows[start:][part], times[part])
                 await asyncio.sleep(0)
+            series.watch_from_here()
             learned[key] = series
         counted = f"{len(learned):,} series" + (" more" if self.series else "")
         self._remark(f"{self.query.name}: learned {counted} from history")

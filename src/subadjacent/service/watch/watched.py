@@ -63,14 +63,16 @@ class WatchedSeries:
         # whether the alarm that is open now has had a row that counts
         self._counted = False
         self._rules = AlarmRules(budget=query.budget)
-        self._stream = SeriesStream(
-            tuple(self.channels), entity=describe(key, query.name), rules=self._rules
-        )
+        self._stream = SeriesStream(tuple(self.channels), entity=describe(key, query.name))
 
     @property
     def rows(self) -> int:
         """Rows taken so far."""
         return self._stream.rows
+
+    def watch_from_here(self) -> None:
+        """End of the history: alarms count from now on; nobody got those of the past."""
+        self._stream = SeriesStream.restore(self._stream.state(), rules=self._rules)
 
     def push(self, rows: Array, times: Sequence[int]) -> list[str]:
         """Take rows, (B, C), at times in milliseconds; sentences of alarms that begin to show.
