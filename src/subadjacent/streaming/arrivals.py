@@ -87,11 +87,6 @@ class Arrivals:
         """From row to row, where rows have dates."""
         return self._interval if self._unit == "seconds" else None
 
-    @property
-    def has_dates(self) -> bool | None:
-        """Whether rows have dates; None before the first one."""
-        return None if not self.counts.taken else self._unit == "seconds"
-
     def read(self, times: Sequence[Any] | NDArray[Any] | None, count: int) -> Times | None:
         """Times of rows that came, (count,), checked; nothing is taken yet."""
         if times is None:

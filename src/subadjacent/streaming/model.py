@@ -49,9 +49,9 @@ class FittedModel:
         model = detector.models_.of(entity)
         self.fill_limit = detector.fill_limit
         self.habits = detector.habits_.of(entity)
-        self.still = self.habits.each("still")
         self.typical = np.asarray(model.typical_values, dtype=np.float64)
         self.rules = rules_of(detector)
+        self.looks_ahead = model.reach.after != 0
         self._scores = ModelScores(model, None, self.fill_limit)
 
     def warm(self, learner: Learner) -> None:

@@ -8,9 +8,8 @@ Shapes: B rows that come together, C channels.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +18,14 @@ from subadjacent.data.cleaning import LARGEST
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import MOST_ROWS, InputError, require_whole
 from subadjacent.methods.method import State
-from subadjacent.scoring.decision import SILENT
-from subadjacent.streaming.alarms import AlarmKeeper, AlarmRules, Event, LiveAlarm, Walk
+from subadjacent.streaming.alarms import AlarmRules, LiveAlarm
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.arrivals import Arrivals, Counts
-from subadjacent.streaming.book import AlarmBook, closed
-from subadjacent.streaming.learner import Judged, Learner
 from subadjacent.streaming.model import FittedModel
 from subadjacent.streaming.pending import Pending
-from subadjacent.streaming.recent import Recent, RecentRows
-from subadjacent.streaming.silence import Filled, Filler, Silence, Silent, put_back, to_arrays
+from subadjacent.streaming.silence import Filler
+from subadjacent.streaming.times import Times
+from subadjacent.streaming.watcher import Span, Watcher, split_names
 
 Array = NDArray[np.float64]
 
@@ -37,29 +34,6 @@ TOGETHER = 256
 
 FILL_LIMIT = 10
 """Rows that may be missing without a word, where no detector says otherwise."""
-
-
-class _Span(NamedTuple):
-    """Rows that follow each other, and all that is known of them before they are judged."""
-
-    filled: Filled
-    starts: NDArray[np.bool_]
-    now: Array
-    times: list[Any] | None
-    scores: Array | None
-
-    def part(self, rows: slice) -> _Span:
-        """Some of the rows."""
-        return _Span(
-            self.filled.part(rows),
-            self.starts[rows],
-            self.now[rows],
-            None if self.times is None else self.times[rows],
-            None if self.scores is None else self.scores[rows],
-        )
-
-    def __len__(self) -> int:
-        return len(self.starts)
 
 
 class SeriesStream:
@@ -96,17 +70,15 @@ class SeriesStream:
         require_whole("fill_limit", fill_limit, least=0, most=MOST_ROWS)
         if rules is None:
             rules = AlarmRules() if self._model is None else self._model.rules
-        count, model = len(self.channels), self._model
+        model = self._model
         self._arrivals = Arrivals(fill_limit, "rows" if entity is None else repr(entity))
-        self._filler = Filler(np.zeros(count) if model is None else model.typical)
-        self._silence = Silence(count, fill_limit, None if model is None else model.still)
-        self._learner = Learner(count)
-        self._keeper = AlarmKeeper(rules)
-        self._recent = Recent(count)
-        self._book = AlarmBook(self.channels, entity, None if model is None else model.habits)
+        self._filler = Filler(np.zeros(len(self.channels)) if model is None else model.typical)
         self._pending = Pending()
+        self._watcher = Watcher(
+            self.channels, entity, rules, fill_limit, None if model is None else model.habits
+        )
         if model is not None:
-            model.warm(self._learner)
+            model.warm(self._watcher.learner)
 
     @property
     def rows(self) -> int:
@@ -121,14 +93,18 @@ class SeriesStream:
     @property
     def alarms(self) -> tuple[LiveAlarm, ...]:
         """Alarms so far, the latest last; the last hundred of them."""
-        return tuple(self._book.alarms)
+        return tuple(self._watcher.book.alarms)
+
+    @property
+    def opened(self) -> int:
+        """Alarms that were opened so far."""
+        return self._watcher.keeper.opened
 
     def push(self, rows: Any, times: Sequence[Any] | None = None) -> list[Answer]:
         """Take rows in order, (B, C), NaN for what is missing; what can be said now.
 
-        Answers come in the order of rows: final ones of rows that waited, then those of these
-        rows. A row whose look-ahead came with it has one answer only, the final one. Rows that
-        are not taken (``counts``) have none.
+        Each row has an answer at once and, where its score waits for later rows, a final one when
+        these have come. Rows that are not taken (``counts``) have none.
 
         Raises
         ------
@@ -137,25 +113,38 @@ class SeriesStream:
         """
         values = self._check(rows)
         read = self._arrivals.read(times, len(values))
-        if self._keeper.budget.by_time and len(values) and (read is None or read.unit == "own"):
-            raise InputError.of(
-                "budget",
-                "must be a number of rows where rows have no dates",
-                f"got {self._keeper.budget.wanted!r}",
-            )
+        self._check_budget(read, len(values))
         first = self.rows
         places, starts = self._arrivals.take(read, len(values))
         values = values[places]
         own = None if times is None else [times[place] for place in places]
         now = np.arange(first, first + len(values), dtype=np.float64)
-        if self._keeper.budget.by_time and read is not None:
+        if read is not None and self._watcher.keeper.budget.by_time:
             now = read.ticks[places]
         answers: list[Answer] = []
-        for begin in range(0, len(values), TOGETHER):
-            part = slice(begin, begin + TOGETHER)
+        for part in self._parts(values):
             some = None if own is None else own[part]
             answers += self._chunk(values[part], starts[part], now[part], some)
         return answers
+
+    def _parts(self, values: Array) -> Iterator[slice]:
+        """Rows that go through in one call."""
+        # which rows of a model that does not look ahead wait for the end of a gap, and which are
+        # final at once, is told row by row
+        waits = self._model is not None and not self._model.looks_ahead
+        size = 1 if waits and np.isnan(values).any() else TOGETHER
+        for begin in range(0, len(values), size):
+            yield slice(begin, begin + size)
+
+    def _check_budget(self, times: Times | None, count: int) -> None:
+        """Refuse alarms per time where nobody knows how much time passes."""
+        budget = self._watcher.keeper.budget
+        if budget.by_time and count and (times is None or times.unit == "own"):
+            raise InputError.of(
+                "budget",
+                "must be a number of rows where rows have no dates",
+                f"got {budget.wanted!r}",
+            )
 
     def _check(self, rows: Any) -> Array:
         """Rows as numbers; infinite ones are missing, as in a batch."""
@@ -188,146 +177,49 @@ class SeriesStream:
         scores = final = None
         if self._model is not None:
             scores, final = self._model.score(rows, filled, starts)
-        span = _Span(filled, starts, now, times, scores)
-        cuts = [place for place in first_values if place] + [len(rows)]
+        span = Span(filled, starts, now, times, scores)
         answers: list[Answer] = []
-        done = 0
-        for stop in cuts:
-            if done in first_values:
-                self._learn_anew(filled, done, first_values[done])
-            while done < stop:
-                found = list(self._judge(span.part(slice(done, stop))))
-                done += len(found)
-                answers += found
-        return answers if final is None else self._pending.give(answers, final)
-
-    def _learn_anew(self, filled: Filled, place: int, channels: list[int]) -> None:
-        """Begin to learn again with the rows that are kept, for channels that had no value yet.
-
-        In the rows before they are what they are now, as in a batch.
-        """
-        for channel in channels:
-            self._recent.put(channel, float(filled.values[place, channel]))
-        if self._recent.count:
-            rows = self._recent.until(self._recent.count - 1)
-            self._learner = Learner(len(self.channels))
-            self._learner.step(rows.values[~rows.anomalous])
-
-    def _judge(self, span: _Span) -> Iterator[Answer]:
-        """Answers of rows up to the first at which something begins or ends, at least one."""
-        row, calm = self._recent.count, self._keeper.calm
-        before = copy.deepcopy((self._learner, self._silence)) if len(span) > 1 else None
-        judged, silent, severity = self._look(span, calm)
-        walk = self._keeper.follow(row, severity, silent.since.max(axis=1), span.now)
-        if before is not None and walk.rows < len(span):
-            # what follows is learned from, or not, unlike what was before it
-            self._learner, self._silence = before
-            span = span.part(slice(0, walk.rows))
-            judged, silent, severity = self._look(span, calm)
-        self._keep(span, judged, silent, walk)
-        told = {notice.row: self._tell(notice) for notice in walk.notices}
-        if walk.ended is not None and walk.for_good:
-            self._accept_rows(walk.ended.first, self._recent.count - 1)
-        for place in range(len(span)):
-            yield Answer(
-                row + place,
-                None if span.times is None else span.times[place],
-                self.entity,
-                self._model is None,
-                None if span.scores is None else float(span.scores[place]),
-                float(severity[place]),
-                bool(walk.loud[place]),
-                float(judged.sure[place]),
-                judged.by_channel[place],
-                judged.expected[place],
-                judged.low[place],
-                judged.high[place],
-                told.get(row + place),
-            )
-
-    def _look(self, span: _Span, calm: bool) -> tuple[Judged, Silent, Array]:
-        """What the learner says of rows, which of their channels are silent, and how bad it is."""
-        silent = self._silence.step(span.filled, span.starts)
-        judged = self._learner.step(span.filled.values, span.scores, calm=calm)
-        # what stands in for a missing value says nothing
-        judged = judged._replace(by_channel=np.where(silent.missing, 0.0, judged.by_channel))
-        severity = np.where(
-            silent.silent.any(axis=1), np.maximum(judged.severity, SILENT), judged.severity
-        )
-        return judged, silent, severity
-
-    def _keep(self, span: _Span, judged: Judged, silent: Silent, walk: Walk) -> None:
-        row = self._recent.count
-        self._recent.add(
-            RecentRows(
-                span.filled.values,
-                judged.by_channel,
-                silent.missing,
-                silent.silent,
-                walk.loud,
-                span.starts,
-            ),
-            span.times,
-        )
-        for place, channel in np.argwhere(silent.since > 0).tolist():
-            since = int(silent.since[place, channel])
-            missing = bool(silent.missing[place, channel])
-            self._recent.mark(row + place, channel, since, missing=missing)
-
-    def _tell(self, notice: Any) -> LiveAlarm | None:
-        return self._book.tell(notice, self._recent, self._arrivals.seconds)
+        for stop in [*(place for place in first_values if place), len(rows)]:
+            if (done := len(answers)) in first_values:
+                channels = first_values[done]
+                values = {channel: float(filled.values[done, channel]) for channel in channels}
+                self._watcher.learn_anew(values)
+            while len(answers) < stop:
+                part = span.part(slice(len(answers), stop))
+                answers += self._watcher.judge(part, self._arrivals.seconds)
+        if self._model is None or final is None:
+            return answers
+        return self._pending.give(answers, final, twice=self._model.looks_ahead)
 
     def accept(self, number: int) -> LiveAlarm:
         """Take an alarm for normal: close it if it is open, and learn from its rows.
 
         Of an alarm that was closed, those of its rows are learned that are still kept.
         """
-        alarm, event = self._book.find(number), self._keeper.event
-        going_on: Event | None = None
-        if event is not None and event.number == number:
-            going_on = self._keeper.end()
-            self._accept_rows(alarm.first, self._recent.count - 1)
-        else:
-            self._accept_rows(alarm.first, alarm.last)
-        self._book.put(closed(alarm, going_on, self._recent))
-        return self._book.find(number)
-
-    def _accept_rows(self, first: int, last: int) -> None:
-        """Learn from rows of an alarm; what is missing or stuck by now is normal as well."""
-        rows = self._recent.until(self._recent.count - 1).values
-        oldest = self._recent.count - len(rows)
-        some = rows[max(first - oldest, 0) : max(last + 1 - oldest, 0)]
-        if len(some):
-            self._learner.accept(some)
-        if last == self._recent.count - 1:
-            self._silence.accept()
+        return self._watcher.accept(number)
 
     def finish(self) -> list[Answer]:
         """Final answers of the rows that still wait; a row after this begins a new stretch."""
-        return [] if self._model is None else self._pending.give([], self._model.finish())
+        return (
+            [] if self._model is None else self._pending.give([], self._model.finish(), twice=True)
+        )
 
     def state(self) -> State:
         """All that is needed to go on, of a size that does not grow."""
-        arrays = to_arrays(self._filler, self._silence)
-        recent, recent_facts = self._recent.state()
-        habits, alarms = self._book.state()
+        watcher, watcher_facts = self._watcher.state()
         waiting, waiting_facts = self._pending.state()
-        parts = {"recent": recent, "book": habits, "pending": waiting}
-        parts["learner"] = self._learner.state()
+        parts = {"filler": self._filler.state(), "watcher": watcher, "pending": waiting}
         facts: dict[str, Any] = {
             "channels": list(self.channels),
             "entity": self.entity,
             "arrivals": self._arrivals.state(),
-            "keeper": self._keeper.state(),
-            "recent": recent_facts,
-            "alarms": alarms,
+            "watcher": watcher_facts,
             "pending": waiting_facts,
         }
         if self._model is not None:
             state = self._model.state()
             parts["model"], facts["model"] = state.arrays, state.facts
-        for name, part in parts.items():
-            arrays |= {f"{name}.{key}": array for key, array in part.items()}
+        arrays = {f"{name}/{key}": one for name, part in parts.items() for key, one in part.items()}
         return State(arrays, facts)
 
     @classmethod
@@ -354,17 +246,10 @@ class SeriesStream:
         return stream
 
     def _go_on(self, state: State) -> None:
-        facts = state.facts
-        put_back(state.arrays, self._filler, self._silence)
-        parts: dict[str, dict[str, NDArray[Any]]] = {}
-        for key, array in state.arrays.items():
-            name, _, rest = key.partition(".")
-            parts.setdefault(name, {})[rest] = array
+        facts, parts = state.facts, split_names(state.arrays)
         self._arrivals.go_on(facts["arrivals"])
-        self._keeper.restore(facts["keeper"])
-        self._recent = Recent.restore(parts["recent"], facts["recent"])
-        self._book.restore(parts.get("book", {}), facts["alarms"])
+        self._filler.restore(parts["filler"])
+        self._watcher.restore(parts["watcher"], facts["watcher"])
         self._pending.restore(parts["pending"], facts["pending"])
-        self._learner = Learner.restore(parts["learner"])
         if self._model is not None:
             self._model.restore(State(parts["model"], facts["model"]))

@@ -22,6 +22,9 @@ KNOWN_AFTER = 100
 """Rows of a series without a model after which it is known which channels never stand still."""
 
 
+CARRIED = ("previous", "gap", "run", "still", "accepted")
+
+
 class Filled(NamedTuple):
     """Rows without NaN, and how many rows each value has been missing by its row, (B, C) each."""
 
@@ -58,6 +61,14 @@ class Filler:
         self.last, self.gap = values[-1].copy(), gaps[-1].copy()
         self.seen |= ~unknown.all(axis=0)
         return Filled(values, gaps)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that is carried from row to row."""
+        return {name: np.array(getattr(self, name)) for name in ("last", "seen", "gap")}
+
+    def restore(self, saved: dict[str, NDArray[Any]]) -> None:
+        """The inverse of ``state``."""
+        self.last, self.seen, self.gap = saved["last"], saved["seen"], saved["gap"]
 
     def first_values(self, rows: Array) -> dict[int, list[int]]:
         """Places of rows in which channels have their first value ever, with these channels."""
@@ -121,6 +132,17 @@ class Silence:
         self.accepted = self.accepted | (self.gap > self._fill_limit)
         self.still = np.maximum(self.still, np.where(self.run >= LEAST_STILL, self.run, 0))
 
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that is carried from row to row."""
+        carried = {name: np.array(getattr(self, name)) for name in CARRIED}
+        return carried | {"rows": np.array([self.rows])}
+
+    def restore(self, saved: dict[str, NDArray[Any]]) -> None:
+        """The inverse of ``state``."""
+        for name in CARRIED:
+            setattr(self, name, saved[name])
+        self.rows = int(saved["rows"][0])
+
     def _stuck(self, values: Array, starts: NDArray[np.bool_]) -> tuple[Counts, NDArray[np.bool_]]:
         """Rows that each value has been the same, and which are too many for the channel."""
         changed = values != np.vstack([self.previous, values[:-1]])
@@ -141,25 +163,3 @@ class Silence:
             self.still = still[-1]
         self.previous, self.run = values[-1], runs[-1]
         return runs, (runs >= LEAST_STILL) & (still <= NEVER_STILL)
-
-
-CARRIED = ("last", "seen", "gap")
-WATCHED = ("previous", "gap", "run", "still", "accepted")
-
-
-def to_arrays(filler: Filler, silence: Silence) -> dict[str, NDArray[Any]]:
-    """All that is carried from row to row."""
-    return {
-        **{f"filler.{name}": np.array(getattr(filler, name)) for name in CARRIED},
-        **{f"silence.{name}": np.array(getattr(silence, name)) for name in WATCHED},
-        "silence.rows": np.array([silence.rows]),
-    }
-
-
-def put_back(arrays: dict[str, NDArray[Any]], filler: Filler, silence: Silence) -> None:
-    """The inverse of ``to_arrays``."""
-    for name in CARRIED:
-        setattr(filler, name, arrays[f"filler.{name}"])
-    for name in WATCHED:
-        setattr(silence, name, arrays[f"silence.{name}"])
-    silence.rows = int(arrays["silence.rows"][0])

@@ -19,7 +19,8 @@ PATIENCE = 10
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    # connections that hang must not keep the process from ending
+    # many may come at once; those that hang must not keep the process from ending
+    request_queue_size = 100
     daemon_threads = True
 
 

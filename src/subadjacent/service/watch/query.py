@@ -25,7 +25,7 @@ from subadjacent.service.watch.settings import FEWEST_ROWS, Query
 from subadjacent.service.watch.watched import WatchedSeries
 
 VALUES_AT_ONCE = 5_000
-"""Values that are judged before others get their turn: some tens of milliseconds."""
+"""Values that are judged before others get their turn: a fraction of a second."""
 
 Remark = Callable[[str], None]
 
