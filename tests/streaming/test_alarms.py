@@ -21,6 +21,7 @@ from subadjacent.streaming.alarms import (
     AlarmRules,
     LiveAlarm,
     Notice,
+    Severities,
     alarm_from_json,
     alarm_to_json,
 )
@@ -38,17 +39,22 @@ class Followed:
         self.accepted: list[int] = []
 
     def push(self, severities: list[float], since: int = 0) -> Followed:
-        left = np.array(severities, dtype=float)
-        while len(left):
-            now = np.arange(self.row, self.row + len(left), dtype=float)
-            walk = self.keeper.follow(self.row, left, np.full(len(left), since), now)
-            self.notices += walk.notices
-            self.loud += walk.loud.tolist()
-            self.row += walk.rows
-            self.calm += [False] * (walk.rows - 1) + [self.keeper.calm]
-            if walk.ended is not None and walk.for_good:
-                self.accepted.append(walk.ended.first)
-            left = left[walk.rows :]
+        """Rows one by one: each may be the last of a block."""
+        for severity in severities:
+            self.block([severity], since)
+        return self
+
+    def block(self, severities: list[float], since: int = 0, **options: bool) -> Followed:
+        news = np.array(severities, dtype=float)
+        now = np.arange(self.row, self.row + len(news), dtype=float)
+        rows = Severities(news, news, np.full(len(news), since), now)
+        walk = self.keeper.follow(self.row, rows, **options)
+        self.notices += walk.notices
+        self.loud += walk.loud.tolist()
+        self.calm += walk.calm.tolist()
+        self.row += len(news)
+        if walk.accepted is not None:
+            self.accepted.append(walk.accepted.first)
         return self
 
     @property
@@ -80,6 +86,26 @@ def test_what_lasts_is_the_new_normal() -> None:
     assert found.accepted == [0]
 
 
+def test_what_lasts_is_accepted_at_the_end_of_a_block_only() -> None:
+    found = Followed(adapt_after=5).block([1.0] * 7, may_accept=False)
+    assert found.accepted == []
+    found.block([1.0] * 3)
+    assert (found.told[-1], found.accepted) == ((9, CLOSED), [0])
+    # of the row at which it is closed nothing else is told
+    rows = [row for row, _ in found.told]
+    assert rows == sorted(set(rows))
+
+
+def test_what_is_no_news_any_more_keeps_an_alarm_open() -> None:
+    keeper = AlarmKeeper(AlarmRules(quiet=2))
+    news, lasting = np.array([1.0, 0, 0, 0, 0, 0]), np.array([1.0, 0.5, 0, 0.5, 0.4, 0.4])
+    walk = keeper.follow(0, Severities(news, lasting, np.zeros(6, int), np.arange(6.0)))
+    assert [(one.row, one.what) for one in walk.notices][-1] == (5, CLOSED)
+    assert walk.notices[-1].event.last == 3
+    assert walk.notices[-1].event.severity == 1
+    assert walk.loud.tolist() == [True, True, False, True, False, False]
+
+
 def test_without_adapting_an_alarm_lasts_as_long_as_its_rows() -> None:
     assert CLOSED not in [what for _, what in Followed(adapt_after=None).push([1.0] * 5000).told]
 
@@ -93,7 +119,8 @@ def test_beyond_the_budget_an_event_is_no_alarm_and_nothing_is_learned_from_it()
     found = Followed(quiet=2, budget=20).push([1, 0, 0, 9, 0, 0])
     assert found.told == [(0, OPENED), (1, UPDATED), (2, CLOSED)]
     assert found.loud == [True, False, False, False, False, False]
-    assert found.calm == [False, False, True, False, False, True]
+    assert found.calm == [False] * 6
+    assert found.push([0]).calm[-1]
 
 
 def test_an_event_becomes_an_alarm_when_the_budget_allows_for_it() -> None:
@@ -109,7 +136,9 @@ def test_with_half_of_the_budget_left_twice_the_severity_opens_an_alarm() -> Non
     keeper = AlarmKeeper(AlarmRules(quiet=1, budget="2/100s"))
 
     def opens(row: int, severity: float) -> bool:
-        walk = keeper.follow(row, np.array([severity]), np.zeros(1, int), np.array([float(row)]))
+        news = np.array([severity])
+        rows = Severities(news, news, np.zeros(1, int), np.array([float(row)]))
+        walk = keeper.follow(row, rows)
         keeper.end()
         return bool(walk.notices)
 
@@ -146,16 +175,22 @@ def test_grouping_and_stopping_change_nothing_and_no_alarm_flaps(
     rows: list[float], quiet: int, adapt_after: int | None, budget: Any, sizes: list[int]
 ) -> None:
     rules = {"quiet": quiet, "adapt_after": adapt_after, "budget": budget}
-    whole, parts = Followed(**rules).push(rows), Followed(**rules)
+    whole, parts = Followed(**rules), Followed(**rules)
+    for begin in range(0, len(rows), 16):
+        whole.block(rows[begin : begin + 16], may_accept=begin + 16 <= len(rows))
     turn = 0
     while parts.row < len(rows):
-        parts.push(rows[parts.row : parts.row + sizes[turn % len(sizes)]])
+        room = 16 - parts.row % 16
+        size = min(sizes[turn % len(sizes)], room)
+        block = rows[parts.row : parts.row + size]
+        parts.block(block, may_accept=len(block) == room)
         saved = json.loads(json.dumps(parts.keeper.state()))
         parts.keeper = AlarmKeeper(AlarmRules(**rules))
         parts.keeper.restore(saved)
         turn += 1
     assert parts.notices == whole.notices
     assert parts.loud == whole.loud
+    assert parts.calm == whole.calm
     assert parts.accepted == whole.accepted
     numbers = [notice.event.number for notice in whole.notices if notice.what == OPENED]
     assert numbers == list(range(1, len(numbers) + 1))

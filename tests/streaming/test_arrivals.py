@@ -30,10 +30,10 @@ def test_late_rows_and_duplicates_are_not_taken_and_counted() -> None:
 
 def test_a_gap_of_up_to_the_limit_is_bridged_and_a_longer_one_begins_a_stretch() -> None:
     arrivals = Arrivals(fill_limit=2)
-    assert take(arrivals, [0, 1, 2, 5, 6, 10, 11]).starts.tolist() == [
-        *(False, False, False, False, False),  # from 2 to 5 two rows are missing
-        *(True, False),  # from 6 to 10 three are
-    ]
+    taken = take(arrivals, [0, 1, 2, 5, 6, 10, 11])
+    # from 2 to 5 two rows are missing, from 6 to 10 three are
+    assert taken.skipped.tolist() == [0, 0, 0, 0, 0, 3, 0]
+    assert taken.starts.tolist() == (taken.skipped > 0).tolist()
     assert arrivals.counts.gaps == 1
 
 
@@ -43,8 +43,9 @@ def test_without_an_interval_no_gap_is_told() -> None:
 
 def test_rows_without_times_are_all_taken_in_one_stretch() -> None:
     arrivals = Arrivals(0)
-    places, starts = arrivals.take(arrivals.read(None, 3), 3)
+    places, starts, skipped = arrivals.take(arrivals.read(None, 3), 3)
     assert (places.tolist(), starts.tolist()) == ([0, 1, 2], [False] * 3)
+    assert not skipped.any()
     assert arrivals.counts.taken == 3
     assert arrivals.seconds is None
 

@@ -64,7 +64,7 @@ def test_an_alarm_budget_means_the_same() -> None:
     "wanted", ["often", "1/fortnite", "0/day", "5000/day", 0, -3, True, 2.5, object(), "1/0s"]
 )
 def test_what_is_no_budget_is_refused(wanted: Any) -> None:
-    with pytest.raises(InputError, match="^budget must be alarms per time"):
+    with pytest.raises(InputError, match=r"^budget must be alarms per time"):
         Budget(wanted)
 
 

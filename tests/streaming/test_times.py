@@ -55,7 +55,7 @@ def test_no_times_are_no_times() -> None:
     "time", [None, "soon", True, float("nan"), pd.NaT, np.datetime64("NaT"), "inf"]
 )
 def test_a_time_that_is_none_is_refused_with_its_row(time: Any) -> None:
-    with pytest.raises(InputError, match="^times must be .*row 1 has"):
+    with pytest.raises(InputError, match=r"^times must be .*row 1 has"):
         read_times([0 if isinstance(time, float | str) else NOON, time])
 
 

@@ -1,7 +1,7 @@
 """The rows of one series, one after the other: judged, learned from, alarms kept.
 
-Rows that come together go through in one call wherever no alarm begins or ends among them. What
-is said of a row does not depend on how rows are grouped.
+Rows that come together go through in few calls. What is said of a row does not depend on how rows
+are grouped.
 
 Shapes: B rows that come together, C channels.
 """
@@ -9,6 +9,7 @@ Shapes: B rows that come together, C channels.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -30,7 +31,7 @@ from subadjacent.streaming.watcher import Span, Watcher, split_names
 Array = NDArray[np.float64]
 
 TOGETHER = 256
-"""Rows that are judged at a time: with more of them, more is judged twice where an alarm begins."""
+"""Rows that go through a model at a time: with more of them, a push of many takes more memory."""
 
 FILL_LIMIT = 10
 """Rows that may be missing without a word, where no detector says otherwise."""
@@ -78,7 +79,8 @@ class SeriesStream:
             self.channels, entity, rules, fill_limit, None if model is None else model.habits
         )
         if model is not None:
-            model.warm(self._watcher.learner)
+            for stretch, scores in model.training():
+                self._watcher.warm(stretch, scores)
 
     @property
     def rows(self) -> int:
@@ -115,7 +117,7 @@ class SeriesStream:
         read = self._arrivals.read(times, len(values))
         self._check_budget(read, len(values))
         first = self.rows
-        places, starts = self._arrivals.take(read, len(values))
+        places, starts, skipped = self._arrivals.take(read, len(values))
         values = values[places]
         own = None if times is None else [times[place] for place in places]
         now = np.arange(first, first + len(values), dtype=np.float64)
@@ -124,17 +126,19 @@ class SeriesStream:
         answers: list[Answer] = []
         for part in self._parts(values):
             some = None if own is None else own[part]
-            answers += self._chunk(values[part], starts[part], now[part], some)
+            answers += self._chunk(values[part], starts[part], skipped[part], now[part], some)
         return answers
 
     def _parts(self, values: Array) -> Iterator[slice]:
-        """Rows that go through in one call."""
-        # which rows of a model that does not look ahead wait for the end of a gap, and which are
-        # final at once, is told row by row
-        waits = self._model is not None and not self._model.looks_ahead
-        size = 1 if waits and np.isnan(values).any() else TOGETHER
-        for begin in range(0, len(values), size):
-            yield slice(begin, begin + size)
+        """Rows that go through a model in one call."""
+        edges = {0, len(values)}
+        if self._model is not None and not self._model.looks_ahead:
+            # which rows wait for the end of a gap, and which are final at once, is told one by one
+            gaps = np.flatnonzero(np.isnan(values).any(axis=1))
+            edges.update(gaps.tolist(), (gaps + 1).tolist())
+        for first, last in pairwise(sorted(edges)):
+            for begin in range(first, last, TOGETHER):
+                yield slice(begin, min(begin + TOGETHER, last))
 
     def _check_budget(self, times: Times | None, count: int) -> None:
         """Refuse alarms per time where nobody knows how much time passes."""
@@ -170,26 +174,32 @@ class SeriesStream:
         return values
 
     def _chunk(
-        self, rows: Array, starts: NDArray[np.bool_], now: Array, times: list[Any] | None
+        self,
+        rows: Array,
+        starts: NDArray[np.bool_],
+        skipped: NDArray[np.int64],
+        now: Array,
+        times: list[Any] | None,
     ) -> list[Answer]:
-        first_values = {} if self._model is not None else self._filler.first_values(rows)
+        model = self._model
+        first_values = {} if model is not None else self._filler.first_values(rows)
         filled = self._filler.step(rows)
-        scores = final = None
-        if self._model is not None:
-            scores, final = self._model.score(rows, filled, starts)
-        span = Span(filled, starts, now, times, scores)
+        scores, final = (None, None) if model is None else model.score(rows, filled, starts)
+        span = Span(filled, starts, skipped, now, times, scores)
         answers: list[Answer] = []
-        for stop in [*(place for place in first_values if place), len(rows)]:
-            if (done := len(answers)) in first_values:
+        while (done := len(answers)) < len(rows):
+            if done in first_values and self._watcher.recent.count:
                 channels = first_values[done]
                 values = {channel: float(filled.values[done, channel]) for channel in channels}
                 self._watcher.learn_anew(values)
-            while len(answers) < stop:
-                part = span.part(slice(len(answers), stop))
-                answers += self._watcher.judge(part, self._arrivals.seconds)
-        if self._model is None or final is None:
+            # up to where the learner learns, a channel speaks first, or a stretch begins
+            stops = [*first_values, *np.flatnonzero(starts).tolist(), len(rows)]
+            stop = min(done + self._watcher.learner.room, *(one for one in stops if one > done))
+            part = span.part(slice(done, stop))
+            answers += self._watcher.judge(part, self._arrivals.seconds)
+        if model is None or final is None:
             return answers
-        return self._pending.give(answers, final, twice=self._model.looks_ahead)
+        return self._pending.give(answers, final, twice=model.looks_ahead)
 
     def accept(self, number: int) -> LiveAlarm:
         """Take an alarm for normal: close it if it is open, and learn from its rows.
