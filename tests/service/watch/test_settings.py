@@ -71,6 +71,10 @@ def test_options_win_and_queries_of_both_are_watched(tmp_path: Path) -> None:
             {"history": "1y"},
             "queries.up.history must be 100 to 100,000 times step; it is 525,600 times",
         ),
+        (
+            {"history": "7d", "max_series": 5_000},
+            "queries.up.history must be at most 10,000 times step for max_series = 5000; it is 10",
+        ),
         ({"budget": "few"}, "queries.up.budget must be alarms per time such as '1/week'"),
         ({"listen": "9109"}, "listen must be HOST:PORT, such as 127.0.0.1:9109; got '9109'"),
         ({"listen": "a:99999"}, "listen must be HOST:PORT"),

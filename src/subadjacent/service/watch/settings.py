@@ -29,6 +29,9 @@ SHORTEST_STEP = 1 * MILLISECONDS
 FEWEST_ROWS, MOST_ROWS = 100, 100_000
 """Of history: fewer teach nothing; more take minutes a series, and the oldest count for little."""
 
+MOST_VALUES = 50_000_000
+"""Of the history of all series together, which is held in memory while it is learned: 400 MB."""
+
 INHERITED = ("step", "history", "offset", "forget_after", "budget", "max_series")
 """Settings that may be given once for all queries; a query's own wins."""
 
@@ -94,6 +97,11 @@ class Query(_Strict):
         if not FEWEST_ROWS <= rows <= MOST_ROWS:
             raise ValueError(
                 f"history must be {FEWEST_ROWS} to {MOST_ROWS:,} times step; it is {rows:,} times"
+            )
+        if rows * self.max_series > MOST_VALUES:
+            raise ValueError(
+                f"history must be at most {MOST_VALUES // self.max_series:,} times step for "
+                f"max_series = {self.max_series}; it is {rows:,} times"
             )
         if self.forget_after < self.step:
             raise ValueError("forget_after must be at least step")

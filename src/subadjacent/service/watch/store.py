@@ -101,7 +101,9 @@ class Store:
                 cursor.executemany("INSERT INTO series VALUES (?, ?, ?, ?)", rows)
                 cursor.execute("COMMIT")
             except BaseException:
-                cursor.execute("ROLLBACK")
+                # a full disk has ended it already
+                if self._database.in_transaction:
+                    cursor.execute("ROLLBACK")
                 raise
 
     def restore(self, watch: QueryWatch) -> bool:

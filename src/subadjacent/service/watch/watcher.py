@@ -63,7 +63,7 @@ async def _watch_all(
             loop.add_signal_handler(number, end, int(number))
     async with PrometheusAPI(settings) as api:
         turns = [
-            _Turns(QueryWatch(query, api, remark), store, board, health, remark)
+            Turns(QueryWatch(query, api, remark), store, board, health, remark)
             for query in settings.queries
         ]
         tasks = [asyncio.create_task(one.run()) for one in turns]
@@ -85,7 +85,7 @@ async def _watch_all(
     return got[0]
 
 
-class _Turns:
+class Turns:
     """One query, asked again and again."""
 
     def __init__(
@@ -111,10 +111,10 @@ class _Turns:
             name, series = self._watch.query.name, len(self._watch.series)
             self._remark(f"{name}: goes on with {series:,} series from before")
         while True:
-            await asyncio.sleep(await self._turn() / MILLISECONDS)
+            await asyncio.sleep(await self.turn() / MILLISECONDS)
 
-    async def _turn(self) -> int:
-        """One round; milliseconds until the next."""
+    async def turn(self) -> int:
+        """Take what is new; milliseconds until the next turn. Nothing that goes wrong ends it."""
         began, rows = time.monotonic(), self._watch.rows
         try:
             await self._watch.catch_up(_now())
