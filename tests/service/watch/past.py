@@ -7,11 +7,10 @@ Seconds are counted from the hour's begin. Machines 1 and 2 run all the time, ma
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from service.watch.servers import Prometheus, Value, load, openmetrics
-from subadjacent.service.watch.prometheus_api import Labels, PrometheusAPI, Table
+from subadjacent.service.watch.prometheus_api import PrometheusAPI, Table
 from subadjacent.service.watch.query import QueryWatch
 from subadjacent.service.watch.settings import Settings, read_settings
 
@@ -94,11 +93,3 @@ def look(settings: Settings) -> Looking:
 def machines(watch: QueryWatch) -> dict[str, Any]:
     """The watched series by machine."""
     return {dict(key)["machine"]: series for key, series in watch.series.items()}
-
-
-def labels(**pairs: str) -> Labels:
-    return tuple(sorted(pairs.items()))
-
-
-def saved(folder: Path) -> list[str]:
-    return sorted(file.name for file in folder.iterdir())

@@ -158,6 +158,47 @@ def test_a_watch_that_slept_longer_than_its_history_begins_anew(past: Past) -> N
     ]
 
 
+def test_the_first_series_to_appear_does_not_wait(past: Past) -> None:
+    looking = look(settings(past.server, 'plant_load{machine="3"}'))
+
+    async def follow() -> None:
+        async with looking.api:
+            await looking.watch.catch_up(past.at(690))
+            assert looking.watch.series == {}
+            await looking.watch.catch_up(past.at(702))
+            assert machines(looking.watch)["3"].rows == 3
+
+    asyncio.run(follow())
+
+
+def test_a_clock_that_was_put_right_does_not_end_the_watch(past: Past) -> None:
+    looking = look(settings(past.server, MACHINES))
+
+    async def follow() -> None:
+        async with looking.api:
+            await looking.watch.catch_up(past.at(1_000))
+            await looking.watch.catch_up(past.at(600))
+            # by as much as its history: it may be right by then
+            assert looking.watch.clock == past.at(1_000)
+            await looking.watch.catch_up(past.at(599))
+            assert looking.watch.clock == past.at(599)
+
+    asyncio.run(follow())
+
+
+def test_rows_are_asked_for_when_they_are_old_enough(past: Past) -> None:
+    given = settings(past.server, MACHINES)
+    query = given.queries[0].model_copy(update={"offset": 30_000})
+    looking = look(given.model_copy(update={"queries": (query,)}))
+
+    async def follow() -> None:
+        async with looking.api:
+            await looking.watch.catch_up(past.at(630) - 1)
+            assert looking.watch.clock == past.at(599)
+
+    asyncio.run(follow())
+
+
 @pytest.mark.parametrize("steps", [1, 3, 6, 10])
 def test_an_interruption_leaves_whole_rows(past: Past, steps: int) -> None:
     given = settings(past.server, MACHINES)

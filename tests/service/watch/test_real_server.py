@@ -57,7 +57,9 @@ def test_an_anomaly_raises_an_alert_and_a_restart_goes_on(tmp_path: Path) -> Non
         assert "plant_load: learned 2 series from history" in said
         assert "alarm: plant_load {plant_load,instance=plant,job=plant,machine=1}: " in said
         with watcher(tmp_path, *arguments) as process:
-            # rows since it last kept what it knew are asked for again, and raise the alarm again
+            # rows since it last kept what it knew are asked for again, and raise the alarm again;
+            # the server still has what the first one said, so the second is asked itself
+            wait_for(lambda: "anomaly_alarm{" in fetch(f"http://127.0.0.1:{port}/metrics"), process)
             wait_for(lambda: server.value("anomaly_alarm") == {"1": 1, "2": 0}, process)
             wait_for(lambda: server.firing("AnomalyAlarm") == {"1"}, process)
             process.send_signal(signal.SIGTERM)

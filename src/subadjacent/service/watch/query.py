@@ -57,7 +57,8 @@ class QueryWatch:
         """
         query = self.query
         end = last_tick(now, query.step, query.offset)
-        if self.clock is None or end - self.clock > query.history:
+        # ahead by far: somebody has put a clock right
+        if self.clock is None or abs(end - self.clock) > query.history:
             await self._begin(end)
         assert self.clock is not None
         while self.clock < end:
@@ -81,7 +82,8 @@ class QueryWatch:
         )
         self._notice(await self._api.read(query.expr, first, last, query.step), first, last)
         self.series = await self._learn(self._wanted(), end)
-        self.clock = self._learned_at = end
+        self.clock = end
+        self._learned_at = end if self.series else None
 
     async def _follow_changes(self) -> None:
         """Learn series whose label sets have changed; drop those that are gone.
@@ -111,17 +113,14 @@ class QueryWatch:
         """New series that have taken the history up to ``end``."""
         if not wanted:
             return {}
-        begin = end - self.query.history + self.query.step
-        history = await self._read_back({one for c in wanted.values() for one in c.values()}, end)
+        times = self._history(end)
+        history = await self._read_back({one for c in wanted.values() for one in c.values()}, times)
         learned = {}
         for key, channels in wanted.items():
             rows = np.stack([history[labels] for labels in channels.values()], axis=1)  # (T, C)
-            there = np.flatnonzero(np.isfinite(rows).any(axis=1))
-            start = int(there[0]) if len(there) else len(rows)
             series = WatchedSeries(key, channels, self.query)
-            times = ticks(begin, end, self.query.step)[start:]
             for part in chunks(len(times), max(1, VALUES_AT_ONCE // len(channels))):
-                series.push(rows[start:][part], times[part])
+                series.push(rows[part], times[part])
                 await asyncio.sleep(0)
             series.watch_from_here()
             learned[key] = series
@@ -129,17 +128,19 @@ class QueryWatch:
         self._remark(f"{self.query.name}: learned {counted} from history")
         return learned
 
-    async def _read_back(self, wanted: set[Labels], end: int) -> Table:
+    def _history(self, end: int) -> range:
+        """Times of the rows to learn from, up to ``end``."""
+        return ticks(end - self.query.history + self.query.step, end, self.query.step)
+
+    async def _read_back(self, wanted: set[Labels], times: range) -> Table:
         """History of label sets, newest part first: the server may not have it all."""
         query = self.query
-        begin = end - query.history + query.step
-        size = len(ticks(begin, end, query.step))
-        history = {labels: np.full(size, math.nan) for labels in wanted}
-        last = end
-        while last >= begin:
-            first, _ = last_part(begin, last, query.step, points_at_once(len(self.seen)))
+        history = {labels: np.full(len(times), math.nan) for labels in wanted}
+        last = times[-1]
+        while last >= times[0]:
+            first, _ = last_part(times[0], last, query.step, points_at_once(len(self.seen)))
             table = await self._api.read(query.expr, first, last, query.step)
-            place = slice((first - begin) // query.step, (last - begin) // query.step + 1)
+            place = slice(times.index(first), times.index(last) + 1)
             for labels in wanted & table.keys():
                 history[labels][place] = table[labels]
             last = first - query.step
