@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from subadjacent.cli import options as option
-from subadjacent.cli.output import STANDARD_OUTPUT, print_lines, tell
+from subadjacent.cli.output import STANDARD_OUTPUT, print_lines, tell, write_nowhere
 from subadjacent.cli.progress import say
 from subadjacent.cli.start import TERMINATED
 from subadjacent.errors import DataNotFound
@@ -95,6 +95,9 @@ def stream(
             if state is None:
                 # with a state, rows that wait are answered once it goes on
                 show(scorer.finish())
+        except BrokenPipeError:
+            write_nowhere()
+            return
         finally:
             if state is not None:
                 scorer.save(state)

@@ -16,7 +16,7 @@ from subadjacent.scoring.habits import Habits
 from subadjacent.streaming.alarms import AlarmKeeper, AlarmRules, LiveAlarm, Severities, Walk
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.book import AlarmBook, closed
-from subadjacent.streaming.learner import Judged, Learner
+from subadjacent.streaming.learning.learner import Judged, Learner
 from subadjacent.streaming.recent import Recent, RecentRows
 from subadjacent.streaming.silence import Filled, Silence, Silent
 
@@ -145,7 +145,8 @@ class Watcher:
             span.starts,
         )
         self.recent.add(rows, span.times)
-        for place, channel in np.argwhere(silent.since > 0).tolist():
+        # none in most rows
+        for place, channel in np.argwhere(silent.since > 0).tolist() if silent.silent.any() else ():
             since = int(silent.since[place, channel])
             missing = bool(silent.missing[place, channel])
             self.recent.mark(row + place, channel, since, missing=missing)

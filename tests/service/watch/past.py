@@ -2,7 +2,7 @@
 
 Seconds are counted from the hour's begin. Machines 1 and 2 run all the time, machine 3 from second
 700 on, machine 4 until second 650. A site has two sensors, and a third from second 800 on. Machine
-1 jumps at second 900, machine 2 falls.
+1 jumps at second 900, comes back at 950 and jumps again at 1100; machine 2 falls at second 900.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from subadjacent.service.watch.query import QueryWatch
 from subadjacent.service.watch.settings import Settings, read_settings
 
 LENGTH = 1_200
-CHANGE = 900
+CHANGE, BACK, AGAIN = 900, 950, 1_100
 MACHINES = 'plant_load{machine!=""}'
 SITE = 'plant_load{site!=""}'
+PAIR = 'plant_load{site!="",sensor!="c"}'
 
 
 class Past(NamedTuple):
@@ -36,7 +37,9 @@ def history(begin: int) -> str:
         def value(second: int) -> float | None:
             found = at(second)
             assert found is not None
-            found += moved if second - begin >= CHANGE else 0
+            now = second - begin
+            calm = now < CHANGE or (moved > 0 and BACK <= now < AGAIN)
+            found += 0 if calm else moved
             return found if first <= second - begin < stop else None
 
         return value

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from service.watch.past import CHANGE, MACHINES, SITE, Past, look, machines, settings
+from service.watch.past import AGAIN, CHANGE, MACHINES, PAIR, SITE, Past, look, machines, settings
 from service.watch.servers import needs_prometheus
 from subadjacent.service.watch.grid import MOST_POINTS
 from subadjacent.service.watch.prometheus_api import PrometheusAPI, ReadFailure
@@ -42,6 +42,8 @@ def test_every_row_is_taken_once_and_an_anomaly_is_told(past: Past) -> None:
             for second in (600, 600, 603, CHANGE - 1):
                 await looking.watch.catch_up(past.at(second))
             assert not any(one.shown.alarm for one in machines(looking.watch).values())
+            await looking.watch.catch_up(past.at(CHANGE))
+            assert machines(looking.watch)["1"].shown.score > 1
             await looking.watch.catch_up(past.at(CHANGE + 5))
 
     asyncio.run(follow())
@@ -51,7 +53,6 @@ def test_every_row_is_taken_once_and_an_anomaly_is_told(past: Past) -> None:
     ]
     found = machines(looking.watch)
     assert found["1"].shown.alarm
-    assert found["1"].shown.score > 1
     assert found["1"].shown.value[0] > found["1"].shown.high[0]
     assert found["2"].shown.value[0] < found["2"].shown.low[0]
     alarms = [one for one in looking.said if one.startswith("alarm: ")]
@@ -71,8 +72,10 @@ def test_series_come_and_go(past: Past) -> None:
             # the newcomer is learned from history at once: the last learning was 100 rows ago
             assert sorted(machines(looking.watch)) == ["1", "2", "3", "4"]
             assert machines(looking.watch)["3"].rows == 1
-            await looking.watch.catch_up(past.at(720))
-            # the last value of machine 4, of second 649, is used for five seconds
+            # the last value of machine 4, of second 649, is used until second 654
+            await looking.watch.catch_up(past.at(714))
+            assert sorted(machines(looking.watch)) == ["1", "2", "3", "4"]
+            await looking.watch.catch_up(past.at(715))
             assert sorted(machines(looking.watch)) == ["1", "2", "3"]
             await looking.watch.catch_up(past.at(730))
             assert machines(looking.watch)["3"].rows == 31
@@ -95,11 +98,23 @@ def test_label_sets_that_share_labels_are_channels_of_one_series(past: Past) -> 
             (series,) = looking.watch.series.values()
             assert [name[-1] for name in series.channels] == ["a", "b", "c"]
             assert series.rows == 400
-            await looking.watch.catch_up(past.at(CHANGE + 3))
-            assert series.shown.alarm
-            assert max(series.shown.channel_score) == series.shown.channel_score[0]
 
     asyncio.run(follow())
+
+
+def test_the_channel_that_departs_adds_most(past: Past) -> None:
+    looking = look(settings(past.server, PAIR, groupby=("site",)))
+
+    async def follow() -> None:
+        async with looking.api:
+            await looking.watch.catch_up(past.at(CHANGE - 1))
+            await looking.watch.catch_up(past.at(CHANGE))
+
+    asyncio.run(follow())
+    (series,) = looking.watch.series.values()
+    assert series.shown is not None
+    assert series.shown.alarm
+    assert max(series.shown.channel_score) == series.shown.channel_score[0]
 
 
 def test_no_more_label_sets_are_watched_than_asked_for(past: Past) -> None:
@@ -156,6 +171,57 @@ def test_a_watch_that_slept_longer_than_its_history_begins_anew(past: Past) -> N
     assert [text for text in looking.said if "learned" in text] == [
         f"{MACHINES}: learned {n} series from history" for n in (3, 3, 3)
     ]
+
+
+def test_newcomers_are_learned_at_most_once_in_a_hundred_rows(past: Past) -> None:
+    looking = look(settings(past.server, "plant_load"))
+
+    async def follow() -> list[int]:
+        watched = []
+        async with looking.api:
+            for second in (610, 709, 710, 809, 810):
+                await looking.watch.catch_up(past.at(second))
+                watched.append(len(looking.watch.series))
+        return watched
+
+    # machine 3 came at second 700, machine 4 is gone by 715, the third sensor came at 800
+    assert asyncio.run(follow()) == [5, 5, 6, 5, 6]
+
+
+def test_rows_that_were_missed_are_read_in_parts_that_the_server_allows(past: Past) -> None:
+    given = settings(past.server, MACHINES)
+    rows = MOST_POINTS + 1_000
+    query = given.queries[0].model_copy(update={"history": rows * 1_000})
+    looking = look(given.model_copy(update={"queries": (query,)}))
+
+    async def follow() -> None:
+        async with looking.api:
+            await looking.watch.catch_up(past.at(600 - rows))
+            looking.api.asked.clear()
+            await looking.watch.catch_up(past.at(600))
+
+    asyncio.run(follow())
+    asked = looking.api.asked[: rows // 1_000]
+    assert [first for first, _ in asked] == [
+        past.at(601 - rows + 1_000 * part) for part in range(rows // 1_000)
+    ]
+    assert asked[-1][1] == past.at(600)
+    assert sorted(machines(looking.watch)) == ["1", "2", "4"]
+
+
+def test_a_budget_holds_alarms_back(past: Past) -> None:
+    given = settings(past.server, 'plant_load{machine="1"}')
+    query = given.queries[0].model_copy(update={"budget": "1/day"})
+    looking = look(given.model_copy(update={"queries": (query,)}))
+
+    async def follow() -> None:
+        async with looking.api:
+            await looking.watch.catch_up(past.at(CHANGE - 1))
+            await looking.watch.catch_up(past.at(AGAIN + 5))
+
+    asyncio.run(follow())
+    # it jumps twice
+    assert sum(text.startswith("alarm: ") for text in looking.said) == 1
 
 
 def test_the_first_series_to_appear_does_not_wait(past: Past) -> None:

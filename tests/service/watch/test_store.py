@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from service.watch.past import CHANGE, MACHINES, SITE, Looking, Past, look, settings
+from service.watch.past import CHANGE, MACHINES, PAIR, Looking, Past, look, settings
 from service.watch.servers import needs_prometheus
 from subadjacent.errors import InputError
 from subadjacent.service.watch.settings import Settings
@@ -49,7 +49,7 @@ def kept(past: Past, tmp_path: Path) -> Settings:
 
 
 @needs_prometheus
-@pytest.mark.parametrize(("expr", "groupby"), [(MACHINES, None), (SITE, ("site",))])
+@pytest.mark.parametrize(("expr", "groupby"), [(MACHINES, None), (PAIR, ("site",))])
 def test_a_stop_in_the_middle_changes_no_answer(
     past: Past, tmp_path: Path, expr: str, groupby: tuple[str, ...] | None
 ) -> None:

@@ -64,7 +64,7 @@ def test_only_departures_that_are_asked_for_count(
 ) -> None:
     for value, counts in ((60.0, up), (-40.0, down)):
         series = watched(**settings)
-        assert bool(push(series, value, value)) == counts
+        assert bool(push(series, value)) == counts
         assert series.shown is not None
         assert series.shown.alarm == counts
         assert (series.shown.score >= 1) == counts

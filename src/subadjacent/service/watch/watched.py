@@ -19,7 +19,7 @@ from subadjacent.service.watch.grid import MILLISECONDS
 from subadjacent.service.watch.grouping import describe
 from subadjacent.service.watch.prometheus_api import Labels
 from subadjacent.service.watch.settings import Query
-from subadjacent.streaming.alarms import AlarmRules
+from subadjacent.streaming.alarms import CLOSED, AlarmRules
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.series import SeriesStream
 
@@ -60,8 +60,8 @@ class WatchedSeries:
         self.shown: Shown | None = None
         self._side, self._least = SIDES[query.detection_direction], query.min_dev_from_expected
         self._any_departure = not self._side and not self._least
-        # whether the alarm that is open now has had a row that counts
-        self._counted = False
+        # whether an alarm is open, and whether it has had a row that counts
+        self._open = self._counted = False
         self._rules = AlarmRules(budget=query.budget)
         self._stream = SeriesStream(tuple(self.channels), entity=describe(key, query.name))
 
@@ -96,7 +96,9 @@ class WatchedSeries:
         counts = self._counts(row, answer)
         # a row that barely departs does not turn an alarm of the other direction into one of this
         begins_here = counts and (answer.severity >= 1 or self._any_departure)
-        alarm = answer.anomalous and (self._counted or begins_here)
+        if answer.alarm is not None:
+            self._open = answer.alarm.state != CLOSED
+        alarm = self._open and (self._counted or begins_here)
         begins = alarm and not self._counted
         self._counted = alarm
         self.shown = Shown(
@@ -128,6 +130,7 @@ class WatchedSeries:
         facts: dict[str, Any] = {
             "stream": stream.facts,
             "channels": [[name, [list(pair) for pair in labels]] for name, labels in self._pairs()],
+            "open": self._open,
             "counted": self._counted,
             "shown": None if self.shown is None else _listed(self.shown),
         }
@@ -141,7 +144,7 @@ class WatchedSeries:
         series = cls(key, channels, query)
         saved = State(state.arrays, facts["stream"])
         series._stream = SeriesStream.restore(saved, rules=series._rules)
-        series._counted = bool(facts["counted"])
+        series._open, series._counted = bool(facts["open"]), bool(facts["counted"])
         if facts["shown"] is not None:
             series.shown = _unlisted(facts["shown"])
         return series
