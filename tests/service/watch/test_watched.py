@@ -110,7 +110,7 @@ def test_a_series_goes_on_from_its_state() -> None:
 def test_a_budget_holds_alarms_back() -> None:
     def alarms(**settings: Any) -> int:
         series = watched(**settings)
-        calm = np.random.default_rng(6).normal(10, 1, 60).tolist()
+        calm = np.random.default_rng(6).normal(10, 1, 400).tolist()
         return sum(len(push(series, *event)) for event in ([60.0, *calm], [61.0, *calm]))
 
     assert alarms() == 2

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
@@ -85,7 +86,7 @@ class Store:
             "seen": [[[list(pair) for pair in labels], at] for labels, at in watch.seen.items()],
         }
         rows = [
-            (watch.query.name, _written(key), json.dumps(state.facts), save(state.arrays))
+            (watch.query.name, _written(key), json.dumps(state.facts), _packed(state))
             for key, series in watch.series.items()
             for state in (series.state(),)
         ]
@@ -142,6 +143,11 @@ def fingerprint(query: Query) -> str:
     """Tells whether what was learned was learned from the same rows in the same way."""
     text = json.dumps({"version": VERSION} | query.model_dump(mode="json"), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _packed(state: State) -> bytes:
+    # arrays that lie in memory column by column would come back with their values in another order
+    return save({name: np.ascontiguousarray(array) for name, array in state.arrays.items()})
 
 
 def _written(key: Labels) -> str:
