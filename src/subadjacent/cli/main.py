@@ -29,6 +29,7 @@ from subadjacent.cli.reproduce import reproduce
 from subadjacent.cli.score import score
 from subadjacent.cli.start import INTERRUPTED
 from subadjacent.cli.stream import stream
+from subadjacent.cli.watch import watch
 from subadjacent.cli.wording import missing_package
 from subadjacent.errors import SubadjacentError
 from subadjacent.showing import visible
@@ -44,7 +45,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (
-    demo, detect, fit, score, stream, report, export, info, evaluate, generate, reproduce,
+    demo, detect, fit, score, stream, watch, report, export, info, evaluate, generate, reproduce,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)

@@ -19,6 +19,9 @@ EXTRAS = {
     "matplotlib": "plot",
     "onnx": "onnx",
     "onnxscript": "onnx",
+    "httpx2": "serve",
+    "prometheus_client": "serve",
+    "pydantic": "serve",
 }
 """Packages that some commands need, and the extra that installs each."""
 

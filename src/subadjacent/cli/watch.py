@@ -1,0 +1,69 @@
+"""`subadjacent watch`: alarms from the metrics of a Prometheus server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from subadjacent.cli import options as option
+from subadjacent.cli.progress import say
+
+SIGNALLED = 128
+"""An exit code above it says which signal ended a program, as shells have it."""
+
+
+def watch(
+    prometheus: Annotated[
+        str | None, typer.Option(help="Address of the server, such as http://127.0.0.1:9090.")
+    ] = None,
+    query: Annotated[
+        list[str] | None, typer.Option(help="What to watch, in PromQL. May be repeated.")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="TOML file of queries and settings. Options win.")
+    ] = None,
+    step: Annotated[
+        str | None, typer.Option(help="Time from one row to the next, such as 30s.")
+    ] = None,
+    history: Annotated[
+        str | None, typer.Option(help="How far back to learn from, such as 7d.")
+    ] = None,
+    groupby: Annotated[
+        list[str] | None,
+        typer.Option(help="Label; series that agree in it are watched as one. May be repeated."),
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="Most alarms of a series, such as 1/week.")
+    ] = None,
+    listen: Annotated[
+        str | None, typer.Option(help="Address for /metrics. 127.0.0.1:9109 if left out.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder to keep what was learned in between runs.")
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(help="File with the bearer token that the server asks for.")
+    ] = None,
+    quiet: option.Quiet = False,
+) -> None:
+    """Learn from the history of a Prometheus server, then score its metrics as they come."""
+    from subadjacent.service.watch.settings import read_settings
+    from subadjacent.service.watch.watcher import watch as run
+
+    settings = read_settings(
+        config,
+        {
+            "prometheus": prometheus,
+            "step": step,
+            "history": history,
+            "groupby": groupby,
+            "budget": budget,
+            "listen": listen,
+            "data": data,
+            "token_file": token_file,
+        },
+        tuple(query or ()),
+    )
+    raise typer.Exit(SIGNALLED + run(settings, lambda text: say(text, quiet=quiet)))

@@ -1,0 +1,1 @@
+"""Watch the metrics of a Prometheus server: learn from its history, score, expose alarms."""

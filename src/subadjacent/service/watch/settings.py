@@ -1,0 +1,191 @@
+"""What to watch, and how: from a TOML file, from the options of the command, or from both."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from subadjacent.data.clock import duration
+from subadjacent.errors import DataNotFound, InputError
+from subadjacent.service.watch.grid import MILLISECONDS
+from subadjacent.streaming.budget import Budget
+
+SHORTEST_STEP = 1 * MILLISECONDS
+"""A server scrapes once a second at most; rows between scrapes would repeat each other."""
+
+FEWEST_ROWS, MOST_ROWS = 100, 100_000
+"""Of history: fewer teach nothing; more take minutes a series, and the oldest count for little."""
+
+MOST_VALUES = 50_000_000
+"""Of the history of all series together, which is held in memory while it is learned: 400 MB."""
+
+INHERITED = ("step", "history", "offset", "forget_after", "budget", "max_series")
+"""Settings that may be given once for all queries; a query's own wins."""
+
+
+def _milliseconds(value: Any) -> int:
+    return round(duration(value) * MILLISECONDS)
+
+
+def _milliseconds_or_none(value: Any) -> int:
+    # "0s" is a wait that people write down; everywhere else a time must be longer than none
+    return 0 if value in (0, "0", "0s") else _milliseconds(value)
+
+
+def _check_url(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("must be the address of the server, such as http://127.0.0.1:9090")
+    if parts.username or parts.password:
+        raise ValueError(
+            "must not hold a password, which would be shown: use username and password_file"
+        )
+    return url.rstrip("/")
+
+
+def _check_listen(text: str) -> str:
+    host, colon, port = text.rpartition(":")
+    if not (host and colon and port.isascii() and port.isdigit() and int(port) < 2**16):
+        raise ValueError("must be HOST:PORT, such as 127.0.0.1:9109")
+    return text
+
+
+def _check_budget(text: str) -> str:
+    Budget(text)
+    return text
+
+
+Milliseconds = Annotated[int, BeforeValidator(_milliseconds)]
+Wait = Annotated[int, BeforeValidator(_milliseconds_or_none)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Query(_Strict):
+    """One query, and how the series that it gives are watched. Times are in milliseconds."""
+
+    name: str = Field(min_length=1)
+    expr: str = Field(min_length=1)
+    step: Milliseconds = Field(default=60 * MILLISECONDS, ge=SHORTEST_STEP)
+    history: Milliseconds = 7 * 24 * 3600 * MILLISECONDS
+    offset: Wait = 0
+    forget_after: Milliseconds = 3600 * MILLISECONDS
+    groupby: tuple[str, ...] | None = None
+    detection_direction: Literal["both", "above_expected", "below_expected"] = "both"
+    min_dev_from_expected: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    budget: Annotated[str, AfterValidator(_check_budget)] | None = None
+    max_series: int = Field(default=1_000, ge=1, le=100_000)
+
+    @model_validator(mode="after")
+    def _check_history(self) -> Self:
+        rows = self.history // self.step
+        if not FEWEST_ROWS <= rows <= MOST_ROWS:
+            raise ValueError(
+                f"history must be {FEWEST_ROWS} to {MOST_ROWS:,} times step; it is {rows:,} times"
+            )
+        if rows * self.max_series > MOST_VALUES:
+            raise ValueError(
+                f"history must be at most {MOST_VALUES // self.max_series:,} times step for "
+                f"max_series = {self.max_series}; it is {rows:,} times"
+            )
+        if self.forget_after < self.step:
+            raise ValueError("forget_after must be at least step")
+        return self
+
+
+class Settings(_Strict):
+    """All that `subadjacent watch` needs to know."""
+
+    prometheus: Annotated[str, AfterValidator(_check_url)]
+    queries: tuple[Query, ...] = Field(min_length=1, max_length=100)
+    listen: Annotated[str, AfterValidator(_check_listen)] = "127.0.0.1:9109"
+    data: Path | None = None
+    username: str | None = None
+    password_file: Path | None = None
+    token_file: Path | None = None
+    timeout: Milliseconds = 30 * MILLISECONDS
+
+    @model_validator(mode="after")
+    def _check_login(self) -> Self:
+        if (self.username is None) != (self.password_file is None):
+            raise ValueError("username and password_file must be given together")
+        if self.username is not None and self.token_file is not None:
+            raise ValueError("username and token_file must not be given together")
+        return self
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port to listen on."""
+        host, _, port = self.listen.rpartition(":")
+        return host.strip("[]"), int(port)
+
+
+def read_settings(path: Path | None, given: Mapping[str, Any], exprs: tuple[str, ...]) -> Settings:
+    """Settings of a TOML file, with what was ``given`` as options in place of what it says.
+
+    ``exprs`` are queries from the command line, each named by its own text. What a file says once
+    for all queries (``INHERITED``) holds for those that say nothing else.
+    """
+    found = {} if path is None else _read_toml(path)
+    where = "" if path is None else f"{path}: "
+    given = {name: value for name, value in given.items() if value is not None}
+    queries = found.pop("queries", {})
+    if not isinstance(queries, dict) or not all(isinstance(q, dict) for q in queries.values()):
+        raise InputError(f"{where}queries must be tables such as [queries.load]")
+    shared = {name: found.pop(name) for name in INHERITED if name in found}
+    asked = {name: given.pop(name) for name in (*INHERITED, "groupby") if name in given}
+    every = [{"name": name} | shared | query | asked for name, query in queries.items()]
+    every += [{"name": expr, "expr": expr} | shared | asked for expr in exprs]
+    if not every:
+        raise InputError(f"{where}queries must name at least one: add --query, or [queries.NAME]")
+    if len({query["name"] for query in every}) < len(every):
+        raise InputError(f"{where}queries must each be given once, under a name of their own")
+    try:
+        return Settings.model_validate(found | given | {"queries": every})
+    except ValidationError as error:
+        raise InputError(where + _first(error, every)) from error
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise DataNotFound(f"{path} is not a file: --config needs a TOML file")
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path} must be TOML ({error})") from error
+
+
+def _first(error: ValidationError, queries: list[dict[str, Any]]) -> str:
+    """The first thing that is wrong, in one sentence."""
+    found = error.errors()[0]
+    place = list(found["loc"])
+    if place[:1] == ["queries"] and len(place) > 1:
+        place[1] = queries[int(place[1])]["name"]
+    named = ".".join(str(part) for part in place if not str(part).startswith("function-"))
+    kind, message = found["type"], found["msg"].removeprefix("Value error, ")
+    if kind == "missing":
+        return f"{named} must be given" + (" (--prometheus URL)" if named == "prometheus" else "")
+    if kind == "extra_forbidden":
+        return f"{named} is no setting; docs/prometheus.md lists them"
+    if kind == "value_error" and isinstance(found["input"], dict):
+        # of several settings together: the sentence names them
+        return f"{named}.{message}".lstrip(".")
+    message = message.removeprefix("duration ").removeprefix("budget ")
+    shown = "got " not in message and "password" not in message
+    came = f"; got {found['input']!r}" if shown else ""
+    return f"{named} {message[:1].lower()}{message[1:]}{came}"

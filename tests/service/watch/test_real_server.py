@@ -1,0 +1,91 @@
+"""The watcher beside a real Prometheus server, both in processes of their own."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+from running import GENEROUS
+from service.watch.servers import (
+    answering,
+    exporter,
+    fetch,
+    free_port,
+    load,
+    needs_prometheus,
+    openmetrics,
+    prometheus,
+    wait_for,
+    watcher,
+)
+
+HISTORY = 600
+"""Seconds of history: ten times what goes round in it."""
+
+
+@needs_prometheus
+def test_an_anomaly_raises_an_alert_and_a_restart_goes_on(tmp_path: Path) -> None:
+    # with the labels that a scrape would add, so that it continues the history
+    one, two = (f'instance="plant",job="plant",machine="{number}"' for number in (1, 2))
+    series = {one: load(1), two: load(2)}
+    now = int(time.time())
+    history = openmetrics(series, now - HISTORY, now - 1)
+    port = free_port()
+    with (
+        exporter(series) as exported,
+        prometheus(
+            tmp_path / "server", history, {"plant": exported, "subadjacent": port}
+        ) as server,
+    ):
+        arguments = ("--prometheus", server.url, "--query", "plant_load", "--step", "1s")
+        arguments += ("--history", f"{HISTORY}s", "--listen", f"127.0.0.1:{port}")
+        arguments += ("--data", "data")
+        with watcher(tmp_path, *arguments) as process:
+            both = (server.process, process)
+            scores = wait_for(lambda: server.value("anomaly_score"), *both)
+            assert set(scores) == {"1", "2"}
+            # it has learned from the history, or else it would know nothing yet
+            assert set(server.value("anomaly_sure == 1")) == {"1", "2"}
+            series[one] = lambda second: load(1)(second) + 100
+            wait_for(lambda: "1" in server.firing("AnomalyAlarm"), *both)
+            assert server.value("anomaly_alarm") == {"1": 1, "2": 0}
+            assert server.value('anomaly_score{machine="1"} > on(machine) anomaly_threshold')
+            assert server.value("anomaly_value > anomaly_expected_high").keys() == {"1"}
+            process.kill()
+        said = (tmp_path / "said").read_text()
+        assert "plant_load: learned 2 series from history" in said
+        assert "alarm: plant_load {plant_load,instance=plant,job=plant,machine=1}: " in said
+        with watcher(tmp_path, *arguments) as process:
+            # rows since it last kept what it knew are asked for again, and raise the alarm again;
+            # the server still has what the first one said, so the second is asked itself
+            wait_for(lambda: "anomaly_alarm{" in fetch(f"http://127.0.0.1:{port}/metrics"), process)
+            wait_for(lambda: server.value("anomaly_alarm") == {"1": 1, "2": 0}, process)
+            wait_for(lambda: server.firing("AnomalyAlarm") == {"1"}, process)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=GENEROUS) == 128 + signal.SIGTERM
+        later = (tmp_path / "said").read_text().removeprefix(said)
+        assert "plant_load: goes on with 2 series from before" in later
+        assert "learned" not in later
+        assert "Traceback" not in later
+
+
+def test_a_server_that_is_down_is_said_once_and_asked_again(tmp_path: Path) -> None:
+    missing, port = free_port(), free_port()
+    arguments = ("--prometheus", f"http://127.0.0.1:{missing}", "--query", "up", "--query", "down")
+    metrics = f"http://127.0.0.1:{port}/metrics"
+    with watcher(tmp_path, *arguments, "--listen", f"127.0.0.1:{port}") as process:
+        failed = 'anomaly_watch_failures_total{query="up",reason="unreachable"} 2.0'
+        wait_for(lambda: failed in fetch(metrics), process)
+        assert 'anomaly_watch_up{query="up"} 0.0' in fetch(metrics)
+        nothing = b'{"status":"success","data":{"resultType":"matrix","result":[]}}'
+        with answering(lambda _: (200, nothing), missing):
+            wait_for(lambda: 'anomaly_watch_up{query="up"} 1.0' in fetch(metrics), process)
+            wait_for(lambda: 'anomaly_watch_up{query="down"} 1.0' in fetch(metrics), process)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=GENEROUS) == 128 + signal.SIGINT
+    said = (tmp_path / "said").read_text().splitlines()
+    assert sum("up: no rows (" in line for line in said) == 1
+    assert sum("up: answered again" in line for line in said) == 1
+    assert said[-1] == "interrupted; nothing was half-written"
+    assert not any("Traceback" in line for line in said)
