@@ -50,6 +50,9 @@ OFTEN, EVERY = 1_000, 4
 AVERAGED = 20
 """Rows that sub-adjacent residuals are averaged over."""
 
+SHARE, SCORE_SHARE = 0.5, 0.5
+"""What the surprise of a view counts for: views are not independent. And that of a model's score."""
+
 MOST = 40.0
 """Surprise of one view at most."""
 
@@ -154,10 +157,10 @@ class Learner:
         values = [np.abs(near), self._averaged(far), *self.familiar.distances(latest)]
         strayed = np.stack(values, axis=1) + self.levels.trifle
         surprise = np.minimum(self.tails.surprise(strayed), MOST)  # (B, V, C)
-        total = surprise.max(axis=2).sum(axis=1) / 2
+        total = SHARE * surprise.max(axis=2).sum(axis=1)
         found = {"seen": seen, "scaled": scaled, "near": near, "far": far, "strayed": strayed}
         if scores is not None:
-            total += np.minimum(self.score_tails.surprise(scores), MOST) / 2
+            total += SCORE_SHARE * np.minimum(self.score_tails.surprise(scores), MOST)
             found["scores"] = scores
         total *= sure
         total[: self._hushed] = 0

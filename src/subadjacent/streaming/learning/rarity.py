@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-STEP, BINS = 0.1, 400
+STEP, BINS = 0.1, 1_000
 """Width of a bin, and how many: what is beyond counts in the last."""
 
-HIGH = 0.01
-"""The share of rows that have much: the tail begins there, and falls exponentially."""
+HIGH, HIGHEST = 0.01, 0.001
+"""Shares of rows: those that have much, and those with which the tail begins. Between them it is
+counted how often so much came; the tail falls exponentially."""
 
 PRIOR_VALUES, PRIOR_EXCESS, LEAST_EXCESS = 5.0, 1.0, 0.3
 """Amounts in the tail taken as seen before any, their mean excess, and the least believed."""
@@ -42,9 +43,10 @@ class Rarity:
 
         Nothing has none; what is not high yet has its share of what is.
         """
-        beyond = self._at_high + np.maximum(amounts - self._high, 0) / self._excess
-        share = np.minimum(amounts / self._high, 1) if self._high else 1.0
-        severity: Array = beyond * share / math.log(self.period)
+        knots = [0.0, self._high, self._highest]
+        counted = np.interp(amounts, knots, [self._least, self._at_high, self._at_highest])
+        beyond = np.maximum(amounts - self._highest, 0) / self._excess
+        severity: Array = (counted + beyond) / math.log(self.period)
         return severity
 
     def learn(self, amounts: Array, keep: float) -> None:
@@ -56,14 +58,19 @@ class Rarity:
 
     def _measure(self) -> None:
         at_least = np.cumsum(self.counts[::-1])[::-1]
-        reached = (at_least >= HIGH * at_least[0]) & (at_least > 0)
+        self._high, self._at_high, _ = self._knot(at_least, HIGH)
+        self._highest, self._at_highest, self._excess = self._knot(at_least, HIGHEST)
+        self._least = 0.0 if self._high else self._at_high
+
+    def _knot(self, at_least: Array, share: float) -> tuple[float, float, float]:
+        """The amount that a share reaches, how rare it is, and the mean excess of what is more."""
+        reached = (at_least >= share * at_least[0]) & (at_least > 0)
         first = max(int(reached.sum()) - 1, 0)
         tail = float(at_least[first])
+        rare = -math.log((tail + 1) / (float(at_least[0]) + 2))
         excess = float(self.counts[first:] @ (np.arange(BINS - first) * STEP))
-        self._high = first * STEP
-        self._at_high = -math.log((tail + 1) / (float(at_least[0]) + 2))
         mean = (excess + PRIOR_VALUES * PRIOR_EXCESS) / (tail + PRIOR_VALUES)
-        self._excess = max(mean, LEAST_EXCESS)
+        return first * STEP, rare, max(mean, LEAST_EXCESS)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """What was counted; ``restore`` is the inverse."""

@@ -1,8 +1,9 @@
 """How rare a value is, told by the values before it.
 
 The values of each trace are counted in bins of equal width of their logarithm, and old counts
-fade. Beyond the highest twentieth, what is rarer than anything seen is told by the mean excess of
-the logarithms there (Hill's estimator): right for heavy tails, careful for light ones.
+fade. Beyond the highest five-hundredth, what is rarer than anything seen is told by the mean excess
+of the logarithms there (Hill's estimator): right for heavy tails, careful for light ones. What is
+high and comes now and then, as a pulse on a line that is flat, is told by how often it came.
 
 Shapes: B rows, any shape of traces, BINS bins.
 """
@@ -22,8 +23,8 @@ WIDTH = 0.125
 BINS = 449
 """From e^-28 to e^28 times the unit; what is beyond counts in the last bin."""
 
-HIGH = 0.05
-"""The share of values beyond which the tail begins."""
+HIGH, HIGHEST = 0.05, 0.002
+"""Shares of values: those beyond the first are counted, the second is where the tail begins."""
 
 PRIOR_VALUES, PRIOR_EXCESS = 5.0, 0.25
 """Values in the tail that are taken as seen before any, and the mean of their excess."""
@@ -47,8 +48,13 @@ class Tails:
     def surprise(self, values: Array) -> Array:
         """``-log`` of how often a value is exceeded, by what was counted; at least 0."""
         logs = np.log(values + NOTHING)
-        found: Array = np.maximum(self._at_high + (logs - self._high) / self._excess, 0)
-        return found
+        beyond = logs - self._highest
+        found = np.where(
+            beyond >= 0,
+            self._at_highest + beyond / self._excess,
+            self._at_high + (logs - self._high) * self._slope,
+        )
+        return np.maximum(found, 0)
 
     def learn(self, values: Array, weights: Array, keep: float) -> None:
         """Count values, (B, …), by the weights of their rows, (B,).
@@ -66,20 +72,25 @@ class Tails:
         self._measure()
 
     def _measure(self) -> None:
-        """Where the tail of each trace begins, and how heavy it is."""
+        """Where values are high, where the tail of each trace begins, and how heavy it is."""
         at_least = np.cumsum(self.counts[..., ::-1], axis=-1)[..., ::-1]
-        total = at_least[..., 0]
-        # the highest bin that the share reaches
-        first = np.maximum((at_least >= HIGH * total[..., None]).sum(axis=-1) - 1, 0)
-        here = first[..., None]
-        self._high: Array = _LOGS[first]
-        tail = np.take_along_axis(at_least, here, axis=-1)[..., 0]
-        beyond = np.arange(BINS) - here
+        total = at_least[..., :1]
+        self._high, self._at_high, mean = self._knot(at_least, total, HIGH)
+        self._highest, self._at_highest, self._excess = self._knot(at_least, total, HIGHEST)
+        rise = self._highest - self._high
+        between = (self._at_highest - self._at_high) / np.where(rise > 0, rise, 1)
+        self._slope = np.where(rise > 0, between, 1 / mean)
+
+    def _knot(self, at_least: Array, total: Array, share: float) -> tuple[Array, Array, Array]:
+        """The value that a share reaches, its surprise, and the mean excess of those beyond."""
+        first = np.maximum((at_least >= share * total).sum(axis=-1, keepdims=True) - 1, 0)
+        tail = np.take_along_axis(at_least, first, axis=-1)[..., 0]
+        beyond = np.arange(BINS) - first
         # a value is anywhere in its bin
         excess = (self.counts * np.maximum(beyond + 0.5, 0) * (beyond >= 0)).sum(axis=-1) * WIDTH
         mean = (excess + PRIOR_VALUES * PRIOR_EXCESS) / (tail + PRIOR_VALUES)
-        self._excess: Array = np.clip(mean, LEAST_EXCESS, MOST_EXCESS)
-        self._at_high: Array = -np.log((tail + 0.5) / (total + 1))
+        surprise = -np.log((tail + 0.5) / (total[..., 0] + 1))
+        return _LOGS[first[..., 0]], surprise, np.clip(mean, LEAST_EXCESS, MOST_EXCESS)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """What was counted; ``restore`` is the inverse."""
