@@ -43,6 +43,14 @@ def storage(error: sqlite3.Error) -> Refusal:
     return Refusal(503, f"the data folder cannot be used just now ({error}): send it again")
 
 
+def told_of(error: SubadjacentError, what: str) -> str:
+    """The sentence of an error, with ``what`` in place of the library's ``X``."""
+    if isinstance(error, InputError) and error.argument.partition("[")[0] in ("X", "times of X"):
+        argument = error.argument.replace("X", what, 1)
+        return str(error.rephrase(argument, error.remedy))
+    return str(error)
+
+
 def refusal_of(error: Exception) -> Refusal:
     """Any error as a refusal: the caller's mistakes by their kind, ours as 500."""
     match error:

@@ -7,10 +7,12 @@ from collections.abc import Callable
 
 import uvicorn
 
+from subadjacent.detectors.registry import load
 from subadjacent.durable import lock, opened
 from subadjacent.errors import InputError
 from subadjacent.service.app import build
 from subadjacent.service.connections import ImpatientProtocol
+from subadjacent.service.schema import connect
 from subadjacent.service.settings import Settings
 
 BACKLOG = 2_048
@@ -28,6 +30,10 @@ def serve(settings: Settings, *, listening: Callable[[str], None]) -> None:
                 f"got {settings.data}",
                 "end the other one, or name another folder with --data",
             )
+        # what is wrong with them is said before anything is served
+        connect(settings.data).close()
+        if settings.model is not None:
+            load(settings.model)
         bound = _bind(settings)
         host, port = bound.getsockname()[:2]
         config = uvicorn.Config(
