@@ -16,7 +16,7 @@ from subadjacent.scoring.habits import Habits
 from subadjacent.streaming.alarms import AlarmKeeper, AlarmRules, LiveAlarm, Severities, Walk
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.book import AlarmBook, closed
-from subadjacent.streaming.learner import Judged, Learner
+from subadjacent.streaming.learning.learner import Judged, Learner
 from subadjacent.streaming.recent import Recent, RecentRows
 from subadjacent.streaming.silence import Filled, Silence, Silent
 
