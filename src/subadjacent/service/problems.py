@@ -22,6 +22,9 @@ class Refusal(SubadjacentError):  # noqa: N818 — reads as a fact
         """What a client is told beside the sentence."""
         if self.status in (429, 503):
             return {"Retry-After": str(RETRY_AFTER)}
+        if self.status in (408, 413):
+            # the rest of the request is not waited for
+            return {"Connection": "close"}
         return {"WWW-Authenticate": "Bearer"} if self.status == 401 else {}
 
 

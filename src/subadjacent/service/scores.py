@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import polars as pl
-
 from subadjacent.data.files import TIME
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import InputError
@@ -17,6 +15,8 @@ from subadjacent.workflow.tables import JudgedScores, alarm_record, as_json
 
 def score_batch(detector: BaseDetector | None, batch: Batch) -> dict[str, Any]:
     """Scores and alarms of rows, as the command has them."""
+    import polars as pl
+
     assert detector is not None
     own = batch.of_channels(tuple(detector.channels_))
     frame = pl.DataFrame(own.values, schema=list(own.channels), orient="row")
