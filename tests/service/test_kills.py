@@ -5,6 +5,8 @@ What comes after is compared with a service that was never disturbed.
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from functools import partial
 from pathlib import Path
@@ -159,3 +161,21 @@ def test_two_services_do_not_share_a_folder(tmp_path: Path) -> None:
         done = runner(tmp_path)("serve", "--listen", "127.0.0.1:0", "--data", tmp_path, code=1)
         assert "must be a folder that no other service uses" in done.stderr
         assert service.get("/health")
+
+
+def test_when_the_process_that_scores_is_killed_answers_go_on_as_before(tmp_path: Path) -> None:
+    rows = with_a_jump(calm=150, jump=10, after=40)
+    found = []
+    for kill in (False, True):
+        with live(tmp_path / str(kill)) as service:
+            service.push("pump", rows[:155])
+            if kill:
+                children = Path(f"/proc/{service.process.pid}/task").glob("*/children")
+                (scores,) = [int(key) for file in children for key in file.read_text().split()]
+                os.kill(scores, signal.SIGKILL)
+                answer = service.ask("POST", "/api/series/pump/rows", {"rows": rows[155:]})
+                assert answer.status == 503
+                assert answer.headers["retry-after"] == "1"
+                assert "send this again" in answer.json["error"]
+            found.append(service.push("pump", rows[155:]))
+    assert found[0] == found[1]
