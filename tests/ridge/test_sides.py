@@ -109,6 +109,19 @@ def test_what_is_expected_and_what_is_left_make_the_row() -> None:
     np.testing.assert_allclose(plain.expected(rows, plain.residuals(rows)), expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("rows", [9, 40])
+def test_some_rows_are_as_among_all(rows: int) -> None:
+    ridge, values = stretch_ridge(2, 6, SIDES), noise(rows)
+    left = ridge.residuals(values)
+    expected = ridge.expected(values, left)
+    for first in range(rows):
+        for last in range(first, rows + 1, 5):
+            some = ridge.residuals(values, first, last)
+            np.testing.assert_allclose(some, left[first:last], rtol=1e-6, atol=1e-6)
+            found = ridge.expected(values, left[first:last], first)
+            np.testing.assert_array_equal(found, expected[first:last])
+
+
 def test_from_what_came_before_alone_no_row_changes_when_more_come() -> None:
     ridge, rows = stretch_ridge(2, 5, ("before",)), noise(60)
     whole = ridge.residuals(rows)

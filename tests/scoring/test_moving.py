@@ -139,7 +139,12 @@ def test_sums_and_means_are_the_definition(rows: int, length: int, lookahead: in
     np.testing.assert_allclose(moving_sum(values, length, lookahead), sums, atol=1e-12)
     np.testing.assert_allclose(moving_mean(values, length, lookahead), means, atol=1e-12)
     np.testing.assert_allclose(moving_mean(values[:, 0], length, lookahead), means[:, 0])
-    assert row_counts(rows, length, lookahead).tolist() == [len(window) for window in windows]
+    counts = [len(window) for window in windows]
+    assert row_counts(rows, length, lookahead).tolist() == counts
+    for first in range(0, rows, 3):
+        for last in range(first, rows + 1, 4):
+            some = row_counts(rows, length, lookahead, first, last)
+            assert some.tolist() == counts[first:last]
 
 
 @pytest.mark.parametrize("lookahead", [0, 1, 5, 30])

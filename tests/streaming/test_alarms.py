@@ -63,7 +63,7 @@ class Followed:
 
 
 def test_an_alarm_opens_goes_on_through_a_lull_and_closes_after_the_quiet_period() -> None:
-    found = Followed(quiet=3).push([0, 0.9, 1, 0.1, 0.1, 0.6, 0, 0, 0, 0, 0.9])
+    found = Followed(quiet=3).push([0, 0.9, 1, 0.1, 0.1, 0.7, 0, 0, 0, 0, 0.9])
     assert found.told == [(2, OPENED), (3, UPDATED), (5, UPDATED), (8, CLOSED)]
     closed = found.notices[-1].event
     assert (closed.first, closed.last, closed.severity, closed.number) == (2, 5, 1.0, 1)
@@ -98,7 +98,7 @@ def test_what_lasts_is_accepted_at_the_end_of_a_block_only() -> None:
 
 def test_what_is_no_news_any_more_keeps_an_alarm_open() -> None:
     keeper = AlarmKeeper(AlarmRules(quiet=2))
-    news, lasting = np.array([1.0, 0, 0, 0, 0, 0]), np.array([1.0, 0.5, 0, 0.5, 0.4, 0.4])
+    news, lasting = np.array([1.0, 0, 0, 0, 0, 0]), np.array([1.0, 0.7, 0, 0.7, 0.6, 0.6])
     walk = keeper.follow(0, Severities(news, lasting, np.zeros(6, int), np.arange(6.0)))
     assert [(one.row, one.what) for one in walk.notices][-1] == (5, CLOSED)
     assert walk.notices[-1].event.last == 3

@@ -131,7 +131,7 @@ def opened(answers: list[Answer]) -> list[Any]:
 
 
 def test_a_spike_is_an_alarm_that_opens_and_closes_with_a_sentence() -> None:
-    rows = plant(540)[500:]
+    rows = plant(620)[500:]
     rows[2, 2] += 60
     _, answers = calm_then(rows)
     (alarm,) = opened(answers)
@@ -224,13 +224,13 @@ def test_a_closed_alarm_that_is_accepted_is_no_alarm_again() -> None:
 
 
 def test_no_more_alarms_are_opened_than_the_budget_allows_for() -> None:
-    rows = plant(1500)[500:]
-    rows[::50, 2] += 60
+    rows = plant(4500)[500:]
+    rows[::250, 2] += 60
     unlimited = opened(calm_then(rows)[1])
-    few = opened(calm_then(rows, rules=AlarmRules(budget=400))[1])
-    assert len(unlimited) > 10
-    assert len(few) <= 3
-    assert np.diff([alarm.first for alarm in few]).min() >= 350
+    few = opened(calm_then(rows, rules=AlarmRules(budget=1200))[1])
+    assert len(unlimited) > 6
+    assert len(few) <= 4
+    assert np.diff([alarm.first for alarm in few]).min() >= 1000
 
 
 def test_a_budget_by_time_needs_dates() -> None:
@@ -295,7 +295,7 @@ def test_state_does_not_grow_with_rows(detectors: Detectors) -> None:
 
     for detector in (None, detectors["default"]):
         stream = SeriesStream(CHANNELS, detector)
-        stream.push(plant(3000))
+        stream.push(plant(5000))
         before = size(stream)
         stream.push(plant(3000, seed=5))
         assert size(stream) < 1.05 * before

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import logging
-import os
 import sys
 import traceback
 from typing import Annotated
@@ -24,7 +23,7 @@ from subadjacent.cli.export import export
 from subadjacent.cli.fit import fit
 from subadjacent.cli.generate import generate
 from subadjacent.cli.info import info
-from subadjacent.cli.output import print_text, tell
+from subadjacent.cli.output import print_text, tell, write_nowhere
 from subadjacent.cli.report import report
 from subadjacent.cli.reproduce import reproduce
 from subadjacent.cli.score import score
@@ -115,8 +114,7 @@ def run() -> None:
         tell("interrupted; nothing was half-written")
         code = INTERRUPTED
     except BrokenPipeError:
-        # whoever read our output has seen enough; keep Python from complaining about it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        write_nowhere()
         code = 0
     except Exception as error:
         tell(traceback.format_exc() if debug else _sentence(error))

@@ -6,6 +6,7 @@ Nothing else in this folder writes to a stream: here names that came from outsid
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -36,6 +37,11 @@ def print_json(document: Any) -> None:
     from subadjacent.workflow.tables import as_json
 
     typer.echo(in_json(json.dumps(as_json(document), ensure_ascii=False)))
+
+
+def write_nowhere() -> None:
+    """Whoever read our output has seen enough; keep Python from complaining about it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_lines(documents: Iterable[str]) -> None:

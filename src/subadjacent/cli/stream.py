@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from subadjacent.cli import options as option
-from subadjacent.cli.output import STANDARD_OUTPUT, print_lines, tell
+from subadjacent.cli.output import STANDARD_OUTPUT, print_lines, tell, write_nowhere
 from subadjacent.cli.progress import say
 from subadjacent.cli.start import TERMINATED
 from subadjacent.errors import DataNotFound
@@ -87,6 +87,9 @@ def stream(
     if learn == (model is not None):
         raise typer.BadParameter("give a model with -m, or --learn to learn from the rows")
     scorer = _scorer(model, device, budget, state)
+    if state is not None:
+        # what cannot be written is refused before any row is read
+        scorer.save(state)
     feed = Feed(scorer, LineReader(time, entity), tell)
     show = _Shown(alarms_only=alarms_only, provisional=provisional)
     with _opened(file) as source, _stopping() as reading:
@@ -95,6 +98,9 @@ def stream(
             if state is None:
                 # with a state, rows that wait are answered once it goes on
                 show(scorer.finish())
+        except BrokenPipeError:
+            write_nowhere()
+            return
         finally:
             if state is not None:
                 scorer.save(state)

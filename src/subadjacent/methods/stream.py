@@ -9,6 +9,7 @@ Shapes: B rows that come together, C channels.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,7 @@ class ReplayStream(ModelStream):
 
     def push(self, rows: NDArray[Any]) -> Evidence:
         """Take the next rows; evidence of those that are final now."""
+        check_rows(rows, self._kept.shape[1])
         self._kept = np.concatenate([self._kept, rows])
         self.taken += len(rows)
         final = self._final(self.taken)
@@ -123,10 +125,14 @@ class ReplayStream(ModelStream):
 
     def _assess(self, first: int, last: int) -> Evidence:
         """Of some of the rows that are kept."""
-        # nothing to be said is said by what a model makes of one typical row
-        rows = self._kept if first < last else self._model.typical_values[None]
-        first, last = (first, last) if first < last else (0, 0)
-        return part_of(self._model.assess(rows), first, last)
+        if first < last:
+            return part_of(self._model.assess(self._kept), first, last)
+        return self._nothing
+
+    @cached_property
+    def _nothing(self) -> Evidence:
+        """Of no rows: how evidence of this model looks, one typical row tells."""
+        return part_of(self._model.assess(self._model.typical_values[None]), 0, 0)
 
     def state(self) -> State:
         """The rows that are kept, and how many have come."""
@@ -137,6 +143,12 @@ class ReplayStream(ModelStream):
         self.given = self._final(self.taken)
         rows = self.taken - self._first(self.given)
         self._kept = check_table("kept", state.arrays["kept"], self._kept, rows)
+
+
+def check_rows(rows: NDArray[Any], channels: int) -> None:
+    """Refuse rows of another shape than a stretch has."""
+    if rows.ndim != 2 or rows.shape[1] != channels:
+        raise InputError(f"rows must have shape (rows, {channels}); got {rows.shape}")
 
 
 def check_table(name: str, table: NDArray[Any], like: NDArray[Any], rows: int) -> NDArray[Any]:

@@ -24,7 +24,7 @@ MOST, LEAST_VARIANCE = 12, 1e-6
 
 def cut(rows: NDArray[Any]) -> NDArray[Any]:
     """Standardised rows without values that are far out."""
-    return np.asarray(np.clip(rows, -CLIP, CLIP))
+    return np.asarray(rows.clip(-CLIP, CLIP))
 
 
 class RowSums(NamedTuple):

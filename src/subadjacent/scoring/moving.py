@@ -109,27 +109,23 @@ class WindowSums:
 
     def __init__(self, values: NDArray[np.float64], begin: int) -> None:
         self.begin = begin
-        # by how many rows are added up
+        # sums of so many rows from each row on: two to the power of the place
         self.doubled = [values]
 
     def over(self, first: int, last: int, length: int, ahead: int) -> NDArray[np.float64]:
         """Sums over ``length`` rows, ``ahead`` of them after it, of rows ``first`` to ``last``."""
         at = first + ahead + 1 - length - self.begin
+        for power in range(len(self.doubled), length.bit_length()):
+            half, rows = self.doubled[-1], 1 << power - 1
+            self.doubled.append(half[:-rows] + half[rows:])
         total: NDArray[np.float64] | None = None
         for power in range(length.bit_length()):
             if length >> power & 1:
-                part = self._doubled(power)[at : at + last - first]
+                part = self.doubled[power][at : at + last - first]
                 total = part if total is None else total + part
                 at += 1 << power
         assert total is not None
         return total
-
-    def _doubled(self, power: int) -> NDArray[np.float64]:
-        """Sums of so many rows from each row on: two to the power."""
-        while len(self.doubled) <= power:
-            half, rows = self.doubled[-1], 1 << len(self.doubled) - 1
-            self.doubled.append(half[:-rows] + half[rows:])
-        return self.doubled[power]
 
 
 def around(

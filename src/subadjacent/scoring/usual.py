@@ -185,21 +185,22 @@ class JointSquares:
         """Of the rows from ``first`` to ``last`` of a stretch."""
         n = len(residuals)
         values, begin = around(residuals, first, last, MARGIN)
-        np.clip(values, -JOINT_CLIP, JOINT_CLIP, out=values)
+        values.clip(-JOINT_CLIP, JOINT_CLIP, out=values)
         here = slice(first - begin, last - begin)
         squares = np.square(values)
-        means = squares.mean(axis=1)
-        columns = [means[here]]
+        means = squares.sum(axis=1) / values.shape[1]
         sums, of_squares = WindowSums(values, begin), WindowSums(means, begin)
-        averaged = [means[here]]
+        found = np.empty((last - first, 2 * len(SCALES)))
+        found[:, 0] = found[:, len(SCALES)] = means[here]
         counts = [row_counts(n, scale, lookahead, first, last) for scale in SCALES[1:]]
-        for scale, there in zip(SCALES[1:], counts, strict=True):
+        for number, (scale, there) in enumerate(zip(SCALES[1:], counts, strict=True), start=1):
             ahead = rows_ahead(scale, lookahead)
             sum_ = sums.over(first, last, scale, ahead)
-            columns.append(np.einsum("tc,tc->t", sum_, sum_) / (there * scale * values.shape[1]))
-            averaged.append(of_squares.over(first, last, scale, ahead) / there)
+            square = np.einsum("tc,tc->t", sum_, sum_)
+            found[:, number] = square / (there * scale * values.shape[1])
+            found[:, len(SCALES) + number] = of_squares.over(first, last, scale, ahead) / there
         shares = _shares(squares[here], means[here])
-        return cls(np.column_stack(columns + averaged), shares, counts)
+        return cls(found, shares, counts)
 
 
 def _hold_back(
@@ -215,7 +216,7 @@ def _hold_back(
     are logarithms; of noise that is what its law says. ``ratios`` are (rows, C), ``usual`` what is
     usual on every scale, (S, C).
     """
-    fewer = np.flatnonzero(there < SCALES[number])
+    (fewer,) = (there < SCALES[number]).nonzero()
     if not len(fewer):
         return
     counts, at = np.unique(there[fewer], return_inverse=True)

@@ -19,8 +19,9 @@ from subadjacent.streaming.budget import Budget, Wanted
 
 OPENED, UPDATED, CLOSED = STATES = ("opened", "updated", "closed")
 
-LOUD = 0.5
-"""Severity from which on a row of an event keeps it going: half of what begins one."""
+LOUD = 0.7
+"""What a row of an event needs to keep it going, where 1 begins one: about one normal row in 400
+has as much where one false alarm in 5,000 rows is accepted."""
 
 QUIET = 30
 """Rows without a loud one after which an event is over: as many as the rows beside an event that

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from subadjacent.errors import InputError
 from subadjacent.scoring.habits import Habits
+from subadjacent.scoring.kinds import UNUSUAL
 from subadjacent.streaming.alarms import (
     CLOSED,
     MORE,
@@ -77,6 +78,9 @@ class AlarmBook:
         before = self.alarms[-1]
         # as it was when it was opened: what is that far back may be forgotten by now
         alarm = replace(alarm, start=before.start)
+        if alarm.kind == UNUSUAL and before.kind != UNUSUAL:
+            # over more rows what happened may be less clear than it was
+            alarm = replace(alarm, kind=before.kind, sentence=before.sentence, causes=before.causes)
         self.alarms[-1] = alarm
         if notice.what == UPDATED and _same(before, alarm):
             # nothing to tell, and the severity to compare with stays

@@ -68,6 +68,13 @@ class RowReader:
 
     def _leave_out(self, row: Mapping[str, Any]) -> int:
         strangers = [str(name) for name in row if name not in self._known]
+        if len(strangers) == len(row):
+            # a row of something else, rather than one without any value
+            raise InputError.of(
+                "rows",
+                f"must have some of the channels {listed(list(self.channels))}",
+                f"got {listed(strangers)}",
+            )
         new = [name for name in strangers if name not in self._strangers]
         if new and len(self._strangers) < NAMED:
             self._strangers.update(new)

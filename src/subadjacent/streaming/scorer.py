@@ -57,8 +57,8 @@ class StreamScorer:
     >>> from subadjacent import StreamScorer
     >>> scorer = StreamScorer()
     >>> answers = scorer.score_one({"pressure": 1.0, "flow": 20.5}, time="2026-01-31T12:00")
-    >>> answers[0].final, answers[0].sure
-    (True, 0.0)
+    >>> answers[0].final, answers[0].anomalous
+    (True, False)
     """
 
     def __init__(
@@ -234,6 +234,9 @@ class StreamScorer:
         """
         state = load_state(Path(path))
         with reading(Path(path)):
+            saved, channels = state.facts["detector"], state.facts["channels"]
+        _check_detector(detector, saved, channels)
+        with reading(Path(path)):
             return cls._of_state(state, detector, options)
 
     @classmethod
@@ -241,17 +244,6 @@ class StreamScorer:
         cls, state: State, detector: BaseDetector | None, options: dict[str, Any]
     ) -> Self:
         facts = state.facts
-        kind = None if detector is None else type(detector).__name__
-        if kind != facts["detector"]:
-            raise InputError.of(
-                "detector", f"must be the {facts['detector']} that it was saved with", f"got {kind}"
-            )
-        if detector is not None and list(detector.channels_) != facts["channels"]:
-            raise InputError.of(
-                "detector",
-                f"must have the channels {listed(facts['channels'])}",
-                f"got {listed(list(detector.channels_))}",
-            )
         channels = facts["channels"] if detector is None else None
         scorer = cls(detector, channels=channels, **facts["settings"] | options)
         parts: list[dict[str, NDArray[Any]]] = [{} for _ in facts["series"]]
@@ -266,6 +258,21 @@ class StreamScorer:
             scorer._series[series.entity] = series
             scorer._readers[series.entity] = RowReader(series.channels)
         return scorer
+
+
+def _check_detector(detector: BaseDetector | None, saved: str | None, channels: Any) -> None:
+    """Refuse another detector than the one of a saved stream."""
+    kind = None if detector is None else type(detector).__name__
+    if kind != saved:
+        raise InputError.of(
+            "detector", f"must be the {saved} that the stream was saved with", f"got {kind}"
+        )
+    if detector is not None and list(detector.channels_) != channels:
+        raise InputError.of(
+            "detector",
+            f"must have the channels {listed(list(map(str, channels)))}",
+            f"got {listed(list(detector.channels_))}",
+        )
 
 
 def _settings(

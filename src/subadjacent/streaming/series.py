@@ -186,15 +186,16 @@ class SeriesStream:
         filled = self._filler.step(rows)
         scores, final = (None, None) if model is None else model.score(rows, filled, starts)
         span = Span(filled, starts, skipped, now, times, scores)
+        # a channel speaks first, or a stretch begins
+        stops = sorted({*first_values, *np.flatnonzero(starts).tolist(), len(rows)})
         answers: list[Answer] = []
         while (done := len(answers)) < len(rows):
             if done in first_values and self._watcher.recent.count:
                 channels = first_values[done]
                 values = {channel: float(filled.values[done, channel]) for channel in channels}
                 self._watcher.learn_anew(values)
-            # up to where the learner learns, a channel speaks first, or a stretch begins
-            stops = [*first_values, *np.flatnonzero(starts).tolist(), len(rows)]
-            stop = min(done + self._watcher.learner.room, *(one for one in stops if one > done))
+            nearest = next(stop for stop in stops if stop > done)
+            stop = min(done + self._watcher.learner.room, nearest)
             part = span.part(slice(done, stop))
             answers += self._watcher.judge(part, self._arrivals.seconds)
         if model is None or final is None:

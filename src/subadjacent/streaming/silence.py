@@ -53,6 +53,10 @@ class Filler:
     def step(self, rows: Array) -> Filled:
         """Take rows that follow those before, at least one; NaN for what is missing."""
         unknown = np.isnan(rows)
+        if not unknown.any():
+            self.last, self.gap = rows[-1].copy(), np.zeros_like(self.gap)
+            self.seen[:] = True
+            return Filled(rows, np.zeros(rows.shape, dtype=np.int64))
         places = np.arange(len(rows))[:, None]
         # the last row with a value; -1: one before these
         source = np.maximum.accumulate(np.where(unknown, -1, places), axis=0)
@@ -116,16 +120,33 @@ class Silence:
     def step(self, filled: Filled, starts: NDArray[np.bool_]) -> Silent:
         """Judge rows that follow those before, at least one."""
         values, gaps = filled
+        changed = values != np.vstack([self.previous, values[:-1]])
+        changed |= starts[:, None]
+        if changed.all() and not gaps.any():
+            return self._all_speak(values)
         missing = gaps > self._fill_limit
         # what was accepted is news again once the channel has spoken
         accepted = self.accepted & np.logical_and.accumulate(gaps > 0, axis=0)
-        runs, stuck = self._stuck(values, starts)
+        runs, stuck = self._stuck(values, changed)
         silent = (missing & ~accepted) | (stuck & ~missing)
         since = np.where(silent, np.where(missing, gaps, runs) - 1, 0)
         self.accepted = accepted[-1]
         self.gap = gaps[-1]
         self.rows += len(values)
         return Silent(missing, silent, since)
+
+    def _all_speak(self, values: Array) -> Silent:
+        """The same where all values are there and none is that of the row before: most rows."""
+        if self._learns:
+            # the run before them ends, and may have been an alarm
+            counts = (self.run < LEAST_STILL) | (self.rows < KNOWN_AFTER)
+            self.still = np.maximum(np.maximum(self.still, 1), np.where(counts, self.run, 0))
+        self.run, self.gap = np.ones_like(self.run), np.zeros_like(self.gap)
+        self.accepted = np.zeros_like(self.accepted)
+        self.previous = values[-1]
+        self.rows += len(values)
+        none = np.zeros(values.shape, dtype=bool)
+        return Silent(none, none, np.zeros(values.shape, dtype=np.int64))
 
     def accept(self) -> None:
         """Take what is missing or stuck now for normal."""
@@ -143,10 +164,8 @@ class Silence:
             setattr(self, name, saved[name])
         self.rows = int(saved["rows"][0])
 
-    def _stuck(self, values: Array, starts: NDArray[np.bool_]) -> tuple[Counts, NDArray[np.bool_]]:
+    def _stuck(self, values: Array, changed: NDArray[np.bool_]) -> tuple[Counts, NDArray[np.bool_]]:
         """Rows that each value has been the same, and which are too many for the channel."""
-        changed = values != np.vstack([self.previous, values[:-1]])
-        changed |= starts[:, None]
         places = np.arange(len(values))[:, None]
         since = np.maximum.accumulate(np.where(changed, places, -1), axis=0)
         runs = places - since + np.where(since < 0, self.run, 1)

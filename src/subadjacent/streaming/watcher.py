@@ -145,7 +145,8 @@ class Watcher:
             span.starts,
         )
         self.recent.add(rows, span.times)
-        for place, channel in np.argwhere(silent.since > 0).tolist():
+        # none in most rows
+        for place, channel in np.argwhere(silent.since > 0).tolist() if silent.silent.any() else ():
             since = int(silent.since[place, channel])
             missing = bool(silent.missing[place, channel])
             self.recent.mark(row + place, channel, since, missing=missing)

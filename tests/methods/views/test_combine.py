@@ -17,6 +17,7 @@ from subadjacent.methods.views.combine import (
     smoothed,
     smoothing_lengths,
     unusual,
+    unusual_rows,
 )
 from subadjacent.methods.views.novelty import Novelty
 from subadjacent.methods.views.view import PARTS
@@ -236,3 +237,24 @@ def test_explanations_are_averages_as_squares(
         for channel in range(2):
             mean = float(near[:, channel].astype(np.float64).mean())
             assert found[row, channel] == pytest.approx(100 * (math.exp(mean) - 1), rel=1e-5)
+
+
+@pytest.mark.parametrize("lookahead", [None, 0, 3])
+@pytest.mark.parametrize("smoothing", [1, 4, 30])
+@pytest.mark.parametrize("rows", [1, 10, 60])
+def test_some_rows_are_averaged_as_among_all(
+    rows: int, smoothing: int, lookahead: int | None
+) -> None:
+    drawn = np.random.default_rng(rows).uniform(size=(rows, 2))
+    scores = smoothed(drawn[:, 0], smoothing, lookahead)
+    values = unusual(drawn, smoothing, lookahead)
+    for first in range(0, rows, 3):
+        for last in (first, min(first + 1, rows), min(first + 8, rows)):
+            some = smoothed(drawn[:, 0], smoothing, lookahead, first, last)
+            np.testing.assert_array_equal(some, scores[first:last])
+            own = unusual_rows(drawn, smoothing, lookahead, first, last)
+            np.testing.assert_array_equal(own.astype(np.float32), values[first:last])
+
+
+def test_no_rows_have_no_scores() -> None:
+    assert smoothed(np.zeros(0), 20, None).tolist() == []

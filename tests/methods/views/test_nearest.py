@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from methods.views.looks import Floats
-from subadjacent.methods.views.nearest import nearest, spread_out
+from subadjacent.methods.views.nearest import References, nearest, spread_out
 
 # ---- the nearest reference
 
@@ -149,3 +149,49 @@ def test_a_cycle_of_any_length_is_met_at_every_phase(count: int, most: int) -> N
         shares = [phases.mean() for phases in np.array_split(of_phase, min(period, 10))]
         assert min(shares) > 0.5, period
         assert max(shares) < 1.7, period
+
+
+# ---- whatever else is asked about
+
+
+def test_between_two_that_are_nearly_as_near_the_nearer_is_found() -> None:
+    """In float32 the squares of both are the same."""
+    references = np.array([[1000.0, 1.0001], [1000.0, 1.0]], dtype=np.float32)
+    for count in (1, 2, 50):
+        squares, which = nearest(np.tile([1000.0, 0.0], (count, 1)), references)
+        assert which.tolist() == [1] * count
+        assert squares.tolist() == [1.0] * count
+
+
+@pytest.mark.parametrize("spread", [1e-7, 1e-3, 1.0])
+def test_a_point_has_the_same_nearest_alone_and_among_others(spread: float) -> None:
+    rng = np.random.default_rng(8)
+    # few different references, each there many times, or nearly
+    known = rng.normal(size=(40, 12))[rng.integers(0, 40, 900)]
+    known = (known + spread * rng.normal(size=known.shape)).astype(np.float32)
+    points = (known[:200] + 0.1 * rng.normal(size=(200, 12))).astype(np.float32)
+    prepared = References(known)
+    together = prepared.nearest(points)
+    for row in range(200):
+        alone = prepared.nearest(points[row : row + 1])
+        assert alone.which[0] == together.which[row]
+        assert alone.squares[0] == together.squares[row]
+    differences = points[:, None].astype(np.float64) - known
+    np.testing.assert_array_equal(together.which, np.square(differences).sum(axis=2).argmin(axis=1))
+
+
+def test_the_two_zeros_are_one_number() -> None:
+    references = np.array([[0.0, 1.0], [-0.0, 1.0]], dtype=np.float32)
+    assert nearest(np.array([[5.0, 1.0]]), references).which.tolist() == [0]
+
+
+@pytest.mark.parametrize("references", [1, 30])
+def test_groups_are_each_by_itself(references: int) -> None:
+    rng = np.random.default_rng(9)
+    known = rng.normal(size=(3, references, 4)).astype(np.float16)
+    # in one group all are the same, so that each point is close to several
+    known[1] = known[1, 0]
+    points = rng.normal(size=(3, 5, 4)).astype(np.float32)
+    found = References(known).nearest_in_groups(points)
+    wanted = [nearest(own, group).squares for own, group in zip(points, known, strict=True)]
+    np.testing.assert_array_equal(found, wanted)

@@ -171,6 +171,9 @@ def test_windows_of_rows_by_hand() -> None:
     assert of_length(2).windows_of(41, 3).tolist()[27:32] == [-1, 0, 0, 1, 1]
     assert of_length(2).windows_of(31, None).tolist() == [-1] * 31
     assert of_length(2).windows_of(32, None).tolist() == [0] * 32
+    # of some rows
+    assert of_length(2).windows_of(41, None, 20, 23).tolist() == windows[20:23]
+    assert of_length(2).windows_of(41, 0, 30, 34).tolist() == [-1, 0, 0, 1]
 
 
 @pytest.mark.parametrize("lookahead", LOOKAHEADS)

@@ -17,6 +17,7 @@ from subadjacent import InputError, SubAdjacentDetector, TrainSeries, multivaria
 from subadjacent.data.entities import PerEntity
 from subadjacent.methods.method import Fitted, State
 from subadjacent.methods.neural.transformers import SubAdjacentMethod
+from subadjacent.methods.stream import ReplayStream, joined
 from subadjacent.methods.views.combine import Combined
 from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.method import ViewsMethod
@@ -250,3 +251,15 @@ def test_without_a_network_it_is_the_plain_method(fitted: Fitted) -> None:
         without.assess(PLANT.test).score, own.assess(PLANT.test).score, rtol=1e-6
     )
     assert isinstance(plain.models, PerEntity)
+
+
+def test_a_model_with_a_network_replays_what_it_reaches_and_has_no_causal_twin(
+    fitted: Fitted,
+) -> None:
+    model = model_of(fitted)
+    stream = model.stream()
+    assert isinstance(stream, ReplayStream)
+    rows = PLANT.test[:120]
+    found = joined([stream.push(rows[:50]), stream.push(rows[50:]), stream.finish()])
+    np.testing.assert_allclose(found.score, model.assess(rows).score, rtol=1e-3, atol=2e-4)
+    assert METHOD.causal() is None

@@ -26,6 +26,8 @@ class GrowingWindows:
 
     def __init__(self, view: ShapeView) -> None:
         self.view = view
+        # channels up to the last that has shapes
+        self._width = 1 + max(int(length.channels.max()) for length in view.lengths)
         self._references = [References(length.references) for length in view.lengths]
 
     def empty(self) -> list[Tail]:
@@ -73,13 +75,12 @@ class GrowingWindows:
 
     def novelty(self, windows: list[Tail], rows: int, first: int, last: int) -> Novelty:
         """Of rows ``first`` to ``last`` of a stretch that has so many by now."""
-        channels = max(int(length.channels.max()) for length in self.view.lengths) + 1
-        values = np.zeros((last - first, channels), dtype=np.float32)
+        values = np.zeros((last - first, self._width), dtype=np.float32)
         total = np.zeros(last - first)
         for length, tail in zip(self.view.lengths, windows, strict=True):
             own = self._of_rows(length, tail, rows, first, last)
             values[:, length.channels] += own
-            total += own.mean(axis=1)
+            total += own.sum(axis=1) / len(length.channels)
         values /= len(windows)
         return Novelty(total / len(windows), values)
 
@@ -88,7 +89,10 @@ class GrowingWindows:
     ) -> NDArray[np.float64]:
         """What each row's window comes to, (B, P); 0 for rows that have none."""
         window = length.windows_of(rows, self.view.lookahead, first, last)
+        # the numbers of windows rise along the rows: if the first has one, all have
+        if window[0] >= 0:
+            return np.asarray(tail.rows[window - tail.begin])
         there = window >= 0
-        found = np.zeros((last - first, tail.rows.shape[1]))
+        found = np.zeros((last - first, len(length.channels)))
         found[there] = tail.rows[window[there] - tail.begin]
         return found

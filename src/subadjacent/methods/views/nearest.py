@@ -105,7 +105,7 @@ class References:
         size = np.square(points).sum(axis=1) + self._sizes[group * self._count + which]
         limit = least + ROUNDING * size
         brackets[rows, which] = np.inf
-        close = np.flatnonzero(brackets[rows, brackets.argmin(axis=1)] <= limit)
+        (close,) = (brackets[rows, brackets.argmin(axis=1)] <= limit).nonzero()
         if len(close):
             brackets[rows, which] = least
             which[close] = self._decided(

@@ -102,7 +102,7 @@ class ShapesOfLength:
         here = np.arange(start, rows if stop is None else stop)
         window = (here + self.ahead(lookahead) + 1 - self.rows) // self.grain
         first = -1 if lookahead is not None or last < 0 else 0
-        return np.clip(window, first, max(last, -1))
+        return np.asarray(window.clip(first, max(last, -1)))
 
     def add_to(self, values: NDArray[np.float32], rows: Rows, lookahead: int | None) -> Scores:
         """Add how surprising each value's window is to ``values``; return the rows' means."""

@@ -82,7 +82,9 @@ class StateView:
         apart = points.astype(np.float64) - self.references[which]
         departures = np.square(np.asarray(apart @ self.axes.T, dtype=np.float32))
         total = departures.sum(axis=1, keepdims=True)
-        shares = np.divide(departures, total, out=np.zeros_like(departures), where=total > 0)
+        # a row on its reference has no channel to blame
+        total[total == 0] = 1
+        shares = departures / total
         shared = own * min(rows.shape[1], MOST_SHARED)
         return Novelty(own, shared[:, None].astype(np.float32) * shares)
 

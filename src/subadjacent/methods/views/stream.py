@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.methods.method import State
-from subadjacent.methods.stream import ModelStream, check_table, check_taken, joined
+from subadjacent.methods.stream import ModelStream, check_rows, check_table, check_taken, joined
 from subadjacent.methods.views.combine import smoothed, smoothing_lengths, unusual_rows
 from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.growing import GrowingWindows
@@ -125,6 +125,7 @@ class ViewsStream(ModelStream):
 
     def push(self, rows: NDArray[Any]) -> Evidence:
         """Take the next rows; evidence of those that are final now."""
+        check_rows(rows, self._channels)
         scaled = self._model.scaler.apply(rows)
         if len(rows) <= self._step:
             return self._take(scaled)
@@ -185,7 +186,7 @@ class ViewsStream(ModelStream):
             last - left.begin,
             self._lookahead,
         )
-        rows, added = values.mean(axis=1), [by_part]
+        rows, added = values.sum(axis=1) / self._channels, [by_part]
         for name, weight in self._seeking.items():
             novelty = self._novelty(name, first, last)
             own = weight * novelty.rows

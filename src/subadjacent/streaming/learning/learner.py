@@ -22,7 +22,8 @@ from subadjacent.streaming.learning.expectation import REACH, Expectation, featu
 from subadjacent.streaming.learning.familiar import APART, LENGTHS, LONGEST, Familiar
 from subadjacent.streaming.learning.kept import KeptRows
 from subadjacent.streaming.learning.levels import TINY, Levels
-from subadjacent.streaming.learning.returns import Returns
+from subadjacent.streaming.learning.news import News
+from subadjacent.streaming.learning.rarity import Rarity
 from subadjacent.streaming.learning.seasons import Seasons
 from subadjacent.streaming.learning.tails import Tails
 
@@ -43,9 +44,6 @@ FIRST = 64
 SURE = 200
 """Rows after which it is sure of what it says; surprise grows in proportion until then."""
 
-COUNTED = 128
-"""Rows before how rare surprise is begins to be counted."""
-
 OFTEN, EVERY = 1_000, 4
 """Ridges are fitted anew after each block in so many first rows, then after so many blocks."""
 
@@ -55,8 +53,12 @@ AVERAGED = 20
 MOST = 40.0
 """Surprise of one view at most."""
 
+ALARMING = 0.1
+"""What a row of an alarm counts for in what is rare: what comes again and again is not, in the
+end, but an event does not become usual while it lasts."""
+
 CUT = 6.0
-"""Deviations by which a row that is learned from departs at most: a wild value teaches little."""
+"""Deviations by which a row that is learned from departs at most."""
 
 FARTHEST = 1e12
 """In units of a channel: values beyond are cut."""
@@ -67,7 +69,17 @@ HUSHED = 16
 RETURNS = 5_000
 """Rows in which one false alarm is accepted, where no budget was asked for."""
 
-_PARTS = ("kept", "seasons", "expectation", "levels", "tails", "score_tails", "returns")
+_PARTS = (
+    "kept",
+    "seasons",
+    "expectation",
+    "levels",
+    "tails",
+    "score_tails",
+    "news",
+    "rare_news",
+    "rare_surprise",
+)
 """What a learner is made of, each with a state of its own."""
 
 
@@ -109,7 +121,9 @@ class Learner:
         self.familiar = Familiar(channels)
         self.tails = Tails((VIEWS, channels))
         self.score_tails = Tails(())
-        self.returns = Returns(returns)
+        self.news = News()
+        self.rare_news = Rarity(returns)
+        self.rare_surprise = Rarity(returns)
         self._block = Block()
 
     @property
@@ -148,13 +162,13 @@ class Learner:
         total *= sure
         total[: self._hushed] = 0
         self._hushed = max(self._hushed - count, 0)
-        news = self.returns.news(total)
-        self._block.add(count, news=news, **found)
+        news = self.news.of(total)
+        self._block.add(count, news=news, surprise=total, **found)
         expected = (scaled - far) * self._unit + self._center
         band = self.levels.band * self._unit
         return Judged(
-            self.returns.severity(news),
-            self.returns.severity(total),
+            self.rare_news.severity(news),
+            self.rare_surprise.severity(total),
             surprise.sum(axis=1),
             expected,
             expected - band,
@@ -179,9 +193,12 @@ class Learner:
         self.kept.calm(len(calm))[:] = calm
         if self._block.count < BLOCK:
             return
+        if self.rows < FIRST:
+            self._block = Block()
+            return
         if self.rows == FIRST:
             self._begin()
-        elif self.rows > FIRST:
+        else:
             self._learn_block(self.kept.calm(BLOCK))
         self._block = Block()
         self._remember(BLOCK)
@@ -205,18 +222,19 @@ class Learner:
         keep = math.exp(-BLOCK / LONG_MEMORY)
         if calm.any():
             numbers = np.flatnonzero(calm) + self.rows - BLOCK
-            seen, scaled = block["seen"][calm], block["scaled"][calm]
-            near = self.levels.usual(block["near"][calm], 0, CUT)
-            far = self.levels.usual(block["far"][calm], 1, CUT)
-            targets = scaled - block["near"][calm] + near
-            self._follow(numbers, seen, targets, self.levels.around(scaled, CUT), near, far)
+            near, scaled = block["near"][calm], block["scaled"][calm]
+            # a single wild value teaches little
+            targets = scaled - near + self.levels.usual(near, 0, CUT)
+            self._follow(numbers, block["seen"][calm], targets, scaled, near, block["far"][calm])
             if self.rows <= OFTEN or (self.rows // BLOCK) % EVERY == 0:
                 self.expectation.solve()
-        self.tails.learn(block["strayed"], keep)
+        weights = np.where(calm, 1.0, ALARMING)
+        self.tails.learn(block["strayed"], weights, keep)
         if "scores" in block:
-            self.score_tails.learn(block["scores"], keep)
-        if self.rows > COUNTED:
-            self.returns.learn(block["news"], keep)
+            self.score_tails.learn(block["scores"], weights, keep)
+        self.rare_news.learn(block["news"], keep)
+        # an event is over when rows are as they were when all was calm
+        self.rare_surprise.learn(block["surprise"][calm], keep)
         if self.rows >= self.seasons.next_look:
             self._look_for_seasons()
 
@@ -229,11 +247,14 @@ class Learner:
         near: Array,
         far: Array,
     ) -> None:
-        """Let expectations, levels and seasons follow rows."""
+        """Let expectations and seasons follow the targets, and levels the rows they are of."""
         keep = math.exp(-BLOCK / MEMORY)
         self.expectation.learn(seen, targets, keep)
         self.seasons.learn(self._skipped + numbers, targets)
-        self.levels.follow(scaled, near, far, keep)
+        levels = self.levels
+        levels.follow(
+            levels.around(scaled, CUT), levels.usual(near, 0, CUT), levels.usual(far, 1, CUT), keep
+        )
 
     def _look_for_seasons(self) -> None:
         """Look for cycles; where one is found, what is expected has to know it."""
@@ -249,7 +270,7 @@ class Learner:
         """Remember the latest ``count`` windows that are far enough from the next row to judge."""
         # rows that are not learned from yet are as if they had not come
         apart = APART + self._block.count
-        count = min(count, self.rows - self._block.count - FIRST, len(self.kept) - apart - LONGEST)
+        count = min(count, len(self.kept) - apart - LONGEST)
         if count > 0:
             rows = self.kept.last(apart + count + LONGEST - 1)[:-apart]
             calm = self.kept.calm(apart + count)[:-apart]
@@ -284,6 +305,7 @@ class Learner:
         near, far = self.expectation.residuals(seen, scaled)
         self._follow(numbers, seen, scaled, scaled, near, far)
         self.expectation.solve()
+        self._late = np.zeros_like(self._late)
         self._remember(self.familiar.size)
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -311,7 +333,8 @@ class Learner:
         for name in _PARTS:
             getattr(learner, name).restore(_named(arrays, name))
         learner._block = Block.restore(_named(arrays, "block"))
-        learner._remember(learner.familiar.size)
+        if learner.rows >= FIRST:
+            learner._remember(learner.familiar.size)
         return learner
 
 

@@ -43,7 +43,8 @@ class Levels:
     @property
     def band(self) -> Array:
         """How far from what is expected a channel usually is, (C,)."""
-        return BAND * np.sqrt(self.residuals[1])
+        band: Array = BAND * np.sqrt(self.residuals[1])
+        return band
 
     def begin(self, rows: Array) -> None:
         """The first rows."""

@@ -50,16 +50,19 @@ class Tails:
         found: Array = np.maximum(self._at_high + (logs - self._high) / self._excess, 0)
         return found
 
-    def learn(self, values: Array, keep: float) -> None:
-        """Count values, (B, …), after older counts have faded to ``keep`` of what they were."""
+    def learn(self, values: Array, weights: Array, keep: float) -> None:
+        """Count values, (B, …), by the weights of their rows, (B,).
+
+        Older counts have faded to ``keep`` of what they were.
+        """
         logs = np.log(values + NOTHING)
         bins = np.clip(np.rint(logs / WIDTH).astype(np.intp) + BINS // 2, 0, BINS - 1)
         flat = np.arange(self.counts.size // BINS) * BINS
         places = bins.reshape(len(values), -1) + flat
+        each = np.repeat(weights, len(flat))
+        counted = np.bincount(places.ravel(), each, minlength=self.counts.size)
         self.counts *= keep
-        self.counts += np.bincount(places.ravel(), minlength=self.counts.size).reshape(
-            self.counts.shape
-        )
+        self.counts += counted.reshape(self.counts.shape)
         self._measure()
 
     def _measure(self) -> None:
@@ -84,5 +87,5 @@ class Tails:
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Go on from what was counted."""
-        self.counts = np.array(state["counts"], dtype=np.float64)
+        self.counts = state["counts"]
         self._measure()

@@ -1,0 +1,211 @@
+"""`subadjacent stream`: rows in as they come, answers out at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pytest
+
+from live_plant import CHANNELS, plant
+from running import COMMAND, GENEROUS, Run
+from subadjacent import StreamScorer, SubAdjacentDetector
+
+
+def rows_of(values: np.ndarray, first: int = 0) -> str:
+    """NDJSON with a row a minute."""
+    return "".join(
+        json.dumps({"time": 60 * number, **dict(zip(CHANNELS, row, strict=True))}) + "\n"
+        for number, row in enumerate(values.tolist(), first)
+    )
+
+
+def spiked(rows: int = 700) -> np.ndarray:
+    values = plant(rows)
+    values[500:503, 2] += 60
+    return values
+
+
+def parsed(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_rows_are_answered_one_by_one(command: Run) -> None:
+    done = command("stream", "--learn", input=rows_of(spiked()))
+    answers = parsed(done.stdout)
+    assert [one["row"] for one in answers] == list(range(700))
+    assert answers[3]["time"] == 180
+    assert answers[500]["anomalous"]
+    assert answers[500]["alarm"]["sentence"].startswith("speed jumped")
+    assert done.stderr == "700 rows, 1 alarms\n"
+
+
+def test_csv_in_a_file_and_alarms_alone(command: Run, tmp_path: Path) -> None:
+    table = "\n".join(
+        [
+            ",".join(["time", *CHANNELS]),
+            *(f"{n}," + ",".join(map(str, row)) for n, row in enumerate(spiked(1000).tolist())),
+        ]
+    )
+    (tmp_path / "rows.csv").write_text(table)
+    done = command("stream", "rows.csv", "--learn", "--alarms-only", "--quiet")
+    alarms = parsed(done.stdout)
+    assert {alarm["number"] for alarm in alarms} == {1}
+    assert (alarms[0]["state"], alarms[-1]["state"]) == ("opened", "closed")
+    assert done.stderr == ""
+
+
+def test_with_a_model_there_is_an_answer_at_once_and_a_final_one(
+    command: Run, tmp_path: Path
+) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame(plant(1000, seed=2), columns=list(CHANNELS))
+    SubAdjacentDetector(views=["level"]).fit(frame).save(tmp_path / "model")
+    rows = rows_of(spiked(600))
+    both = parsed(command("stream", "-m", "model", input=rows).stdout)
+    first = parsed(command("stream", "-m", "model", "--provisional", input=rows).stdout)
+    final = parsed(command("stream", "-m", "model", "--final", input=rows).stdout)
+    assert [one["row"] for one in first] == [one["row"] for one in final] == list(range(600))
+    assert not any(one["final"] for one in first)
+    assert all(one["final"] for one in final)
+    key = lambda one: (one["row"], one["final"])  # noqa: E731
+    assert sorted(both, key=key) == sorted(first + final, key=key)
+    scorer = SubAdjacentDetector.load(tmp_path / "model")
+    expected = scorer.decision_function(pd.DataFrame(spiked(600), columns=list(CHANNELS)))
+    np.testing.assert_allclose([one["score"] for one in final], expected, rtol=1e-5)
+
+
+def test_a_stop_with_a_state_is_no_stop(command: Run) -> None:
+    rows = rows_of(spiked()).splitlines(keepends=True)
+    whole = command("stream", "--learn", input="".join(rows)).stdout
+    options = ("stream", "--learn", "--state", "state", "--save-every", "100")
+    first = command(*options, input="".join(rows[:501])).stdout
+    # some rows come again: they were answered
+    second = command(*options, input="".join(rows[490:]))
+    assert first + second.stdout == whole
+    assert "10 late" in second.stderr
+    assert "1 duplicates" in second.stderr
+
+
+def test_bad_lines_are_named_and_left_out(command: Run) -> None:
+    done = command("stream", "--learn", input='{"a": 1}\n{"a": "x"}\nnonsense\n{"a": 2}\n')
+    assert len(parsed(done.stdout)) == 2
+    assert done.stderr.splitlines() == [
+        'line 3 is left out: must be a JSON object such as {"a": 1.0}',
+        "line 2 is left out: rows must hold numbers; 'a' is 'x' in row 0",
+        "2 rows, 2 lines left out",
+    ]
+
+
+def test_input_that_is_something_else_is_refused(command: Run) -> None:
+    done = command("stream", "--learn", input="{}x\n" * 200, code=1)
+    assert "error: input must hold rows as JSON objects or CSV" in done.stderr
+    assert command("stream", "missing.csv", "--learn", code=1).stderr.startswith("error: missing")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--learn", "-m", "model"),
+        ("--learn", "--budget", "often"),
+        ("--learn", "--save-every", 0),
+    ],
+)
+def test_bad_usage_is_refused(command: Run, options: tuple[Any, ...]) -> None:
+    command("stream", *options, code=2)
+
+
+def test_no_more_alarms_than_the_budget(command: Run) -> None:
+    rows = plant(3200)
+    rows[500::250, 2] += 60
+    every = parsed(command("stream", "--learn", "--alarms-only", input=rows_of(rows)).stdout)
+    few = parsed(
+        command(
+            "stream", "--learn", "--alarms-only", "--budget", "1200", input=rows_of(rows)
+        ).stdout
+    )
+    assert len({one["number"] for one in few}) <= 3 < len({one["number"] for one in every})
+    text = rows_of(rows).replace('"time": ', '"time": "2026-01-01", "other": ')
+    refused = command("stream", "--learn", "--budget", "1/week", input=text)
+    assert "3,199 duplicates" in refused.stderr
+
+
+def test_a_state_that_cannot_be_written_is_refused_before_any_row_is_read(
+    command: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "state").mkdir()
+    done = command("stream", "--learn", "--state", "state", input='{"a": 1}\n', code=1)
+    assert done.stdout == ""
+    (tmp_path / "text").write_text("x")
+    done = command("stream", "--learn", "--state", "text", input='{"a": 1}\n', code=1)
+    assert "text is damaged" in done.stderr
+    assert (tmp_path / "text").read_text() == "x"
+
+
+def test_labels_are_no_channels(command: Run, tmp_path: Path) -> None:
+    command("stream", "--learn", "--state", "s", input='{"a": 1, "is_anomaly": 1}\n')
+    assert StreamScorer.restore(tmp_path / "s").series[None].channels == ("a",)
+
+
+def pipe(stream: IO[str] | None) -> IO[str]:
+    assert stream is not None
+    return stream
+
+
+def read_lines(stream: IO[str], count: int) -> list[str]:
+    return [stream.readline() for _ in range(count)]
+
+
+def start(folder: Path, *options: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [COMMAND, "stream", "--learn", *options],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+    )
+
+
+def test_answers_come_while_the_input_pauses_and_a_signal_saves_the_state(tmp_path: Path) -> None:
+    rows = rows_of(spiked()).splitlines(keepends=True)
+    with start(tmp_path, "--state", "state") as process:
+        pipe(process.stdin).write("".join(rows[:300]))
+        pipe(process.stdin).flush()
+        # no more input comes, and all is answered
+        assert len(parsed("".join(read_lines(pipe(process.stdout), 300)))) == 300
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(GENEROUS) == 143
+        assert "Traceback" not in pipe(process.stderr).read()
+    scorer = StreamScorer.restore(tmp_path / "state")
+    assert scorer.counts[None].taken == 300
+
+
+def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
+    with start(tmp_path, "--state", "state") as process:
+        pipe(process.stdout).close()
+        pipe(process.stdin).write(rows_of(plant(300)))
+        pipe(process.stdin).close()
+        assert process.wait(GENEROUS) == 0
+        assert pipe(process.stderr).read() == ""
+    assert StreamScorer.restore(tmp_path / "state").counts[None].taken == 300
+
+
+def test_a_kill_leaves_the_last_state_whole(tmp_path: Path) -> None:
+    rows = rows_of(plant(600)).splitlines(keepends=True)
+    with start(tmp_path, "--state", "state", "--save-every", "50") as process:
+        for begin in range(0, 600, 100):
+            pipe(process.stdin).write("".join(rows[begin : begin + 100]))
+            pipe(process.stdin).flush()
+            read_lines(pipe(process.stdout), 100)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait(GENEROUS)
+    taken = StreamScorer.restore(tmp_path / "state").counts[None].taken
+    assert 400 <= taken <= 600

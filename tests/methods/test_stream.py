@@ -1,0 +1,177 @@
+"""A stream of any model gives each row the evidence that batch scoring gives it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from methods.streams import assert_same, in_parts
+from subadjacent import (
+    MagnitudeDetector,
+    RandomDetector,
+    SubAdjacentTransformerDetector,
+    SubPCADetector,
+)
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.errors import InputError
+from subadjacent.methods.method import Model, State
+from subadjacent.methods.stream import ReplayStream, joined
+from subadjacent.scoring.evidence import Array, Evidence, Reach
+
+Rows = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Around(Model):
+    """Scores a row by the sum of rows around it; windows begin at multiples of ``every``."""
+
+    before: int
+    after: int | None
+    every: int = 1
+    expects: bool = True
+
+    @property
+    def reach(self) -> Reach:
+        # the window that a row lies in may begin so much earlier
+        return Reach(self.before + self.every - 1, self.after, self.every)
+
+    @property
+    def typical_values(self) -> Array:
+        return np.zeros(2)
+
+    def assess(self, rows: Array) -> Evidence:
+        score = np.empty(len(rows))
+        for row in range(len(rows)):
+            first = max(row - self.before, 0) // self.every * self.every
+            score[row] = rows[first : row + (self.after or 0) + 1].sum()
+        return Evidence(score, rows + 1, -rows if self.expects else None, {"twice": 2 * score})
+
+    def state(self) -> State:
+        return State({}, {})
+
+
+ROWS = np.arange(46.0).reshape(23, 2) % 7
+
+
+def test_a_row_is_final_when_the_next_has_come_by_hand() -> None:
+    stream = Around(before=1, after=1).stream()
+    rows = np.array([[1.0, 0.0], [2.0, 0.0], [4.0, 0.0], [8.0, 0.0]])
+    assert stream.push(rows[:1]).score.tolist() == []
+    assert (stream.taken, stream.given) == (1, 0)
+    assert stream.push(rows[1:2]).score.tolist() == [3.0]
+    found = stream.push(rows[2:])
+    assert found.score.tolist() == [7.0, 14.0]
+    assert found.by_channel.tolist() == [[3.0, 1.0], [5.0, 1.0]]
+    assert found.traces["twice"].tolist() == [14.0, 28.0]
+    assert (stream.taken, stream.given) == (4, 3)
+    # as if the stretch ended here, twice: nothing has changed
+    assert stream.waiting().score.tolist() == [12.0]
+    assert stream.finish().score.tolist() == [12.0]
+    # a new stretch: nothing of the old one is in its first row
+    assert (stream.taken, stream.given) == (0, 0)
+    stream.push(rows[:1])
+    assert stream.finish().score.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 23])
+@pytest.mark.parametrize("length", [0, 1, 4, 23])
+@pytest.mark.parametrize("every", [1, 3])
+@pytest.mark.parametrize(("before", "after"), [(0, 0), (4, 0), (0, 3), (5, 2)])
+def test_in_parts_is_all_at_once(
+    before: int, after: int, every: int, length: int, size: int
+) -> None:
+    model = Around(before, after, every)
+    found = in_parts(model.stream(), ROWS[:length], size)
+    if length:
+        assert_same(found, model.assess(ROWS[:length]), rtol=0)
+    assert len(found.score) == length
+
+
+def test_a_model_that_expects_nothing_streams_as_well() -> None:
+    model = Around(2, 1, expects=False)
+    assert_same(in_parts(model.stream(), ROWS, 4), model.assess(ROWS), rtol=0)
+
+
+@pytest.mark.parametrize("stop", [0, 1, 3, 11, 23])
+def test_a_stream_goes_on_where_another_stood(stop: int) -> None:
+    model = Around(5, 2, every=3)
+    first = model.stream()
+    before = first.push(ROWS[:stop])
+    state = first.state()
+    other = model.stream(State({k: v.copy() for k, v in state.arrays.items()}, dict(state.facts)))
+    assert (other.taken, other.given) == (first.taken, first.given)
+    rest = in_parts(other, ROWS[stop:], 4)
+    assert_same(joined([before, rest]), model.assess(ROWS), rtol=0)
+
+
+def test_what_is_kept_does_not_grow() -> None:
+    stream, sizes = Around(4, 2, every=3).stream(), []
+    for _ in range(20):
+        stream.push(ROWS)
+        sizes.append(len(stream.state().arrays["kept"]))
+    assert max(sizes) <= 4 + 2 + 2 * 3
+
+
+@pytest.mark.parametrize(
+    ("arrays", "taken", "said"),
+    [
+        ({"kept": np.zeros((7, 3))}, 23, "kept must have shape"),
+        ({"kept": np.zeros((6, 2))}, 23, "kept must have shape"),
+        ({"kept": np.full((7, 2), np.nan)}, 23, "kept must be finite"),
+        ({"kept": np.zeros((7, 2))}, -1, "taken must be a whole number"),
+        ({"kept": np.zeros((7, 2))}, 2.5, "taken must be a whole number"),
+    ],
+)
+def test_a_state_that_does_not_fit_is_refused(
+    arrays: dict[str, Rows], taken: object, said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        Around(5, 2).stream(State(arrays, {"taken": taken}))
+
+
+@pytest.mark.parametrize("rows", [np.zeros(2), np.zeros((4, 1)), np.zeros((4, 3))])
+def test_rows_of_another_shape_are_refused(rows: Rows) -> None:
+    stream = Around(5, 2).stream()
+    with pytest.raises(InputError, match=r"rows must have shape \(rows, 2\)"):
+        stream.push(rows)
+    assert stream.taken == 0
+
+
+def test_a_model_that_needs_all_rows_is_refused() -> None:
+    with pytest.raises(InputError, match="must not need all rows of a stretch at once"):
+        ReplayStream(Around(0, None))
+    detector = RandomDetector().fit(np.random.default_rng(0).normal(size=(50, 2)))
+    with pytest.raises(InputError, match="must not need all rows"):
+        detector.models_.of(None).stream()
+
+
+@pytest.mark.parametrize("size", [1, 7, 300])
+@pytest.mark.parametrize("detector", [MagnitudeDetector(smoothing=5), SubPCADetector(window=12)])
+def test_controls_and_subspaces_stream_as_they_score(detector: BaseDetector, size: int) -> None:
+    rng = np.random.default_rng(3)
+    detector.fit(rng.normal(size=(200, 3)))
+    model, rows = detector.models_.of(None), rng.normal(size=(90, 3))
+    assert_same(in_parts(model.stream(), rows, size), model.assess(rows), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("dynamic", "stride"), [("none", 4), ("none", None), ("trailing", None), ("printed", 4)]
+)
+def test_networks_stream_as_they_score(dynamic: str, stride: int | None) -> None:
+    rng = np.random.default_rng(5)
+    detector = SubAdjacentTransformerDetector(
+        size="tiny",
+        window=12,
+        epochs=0,
+        dynamic=dynamic,
+        scoring_stride=stride,
+        smoothing=3,
+        device="cpu",
+    ).fit(rng.normal(size=(200, 2)))
+    model, rows = detector.models_.of(None), rng.normal(size=(150, 2))
+    found = in_parts(model.stream(), rows, 31)
+    # float32, and as many windows at a time as there are
+    assert_same(found, model.assess(rows), rtol=1e-3, atol=1e-4)

@@ -1,0 +1,258 @@
+"""Rows of many series, as people have them."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from live_plant import CHANNELS, broken, plant
+from subadjacent import (
+    AlarmBudget,
+    DataNotFound,
+    InputError,
+    ModelFileError,
+    PCADetector,
+    StreamScorer,
+)
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.streaming.answer import Answer
+
+Detectors = dict[str, BaseDetector]
+
+
+def dicts(rows: np.ndarray) -> list[dict[str, float]]:
+    return [dict(zip(CHANNELS, row, strict=True)) for row in rows.tolist()]
+
+
+def severities(answers: list[Answer]) -> list[float]:
+    return [answer.severity for answer in answers]
+
+
+def test_rows_of_all_kinds_say_the_same() -> None:
+    rows = plant(300)
+    rows[200, 2] += 50
+    expected = severities(StreamScorer(channels=CHANNELS).score_many(rows))
+    times = pd.date_range("2026-01-01", periods=300, freq="1min")
+    frame = pd.DataFrame(rows, columns=list(CHANNELS), index=times)
+    kinds: list[Any] = [
+        dicts(rows),
+        rows.tolist(),
+        frame,
+        pl.DataFrame(rows, schema=list(CHANNELS)),
+        frame.reset_index(names="timestamp"),
+    ]
+    for kind in kinds:
+        scorer = StreamScorer()
+        answers = scorer.score_many(kind)
+        assert severities(answers) == expected
+        assert scorer.series[None].channels in (CHANNELS, ("channel_0", "channel_1", "channel_2"))
+    assert answers[1].time == times[1]
+    scorer = StreamScorer()
+    assert [one.severity for row in dicts(rows) for one in scorer.score_one(row)] == expected
+
+
+def test_each_entity_is_a_series_of_its_own() -> None:
+    scorer = StreamScorer()
+    frame = pd.DataFrame(plant(4), columns=list(CHANNELS)).assign(item_id=["a", "b", "a", "b"])
+    answers = scorer.score_many(frame)
+    assert [(one.entity, one.row) for one in answers] == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
+    scorer.score_one([1.0, 2.0], entity="c")
+    assert scorer.series["c"].channels == ("channel_0", "channel_1")
+    assert {name: one.taken for name, one in scorer.counts.items()} == {"a": 2, "b": 2, "c": 1}
+
+
+def test_a_channel_that_a_dict_does_not_have_is_missing() -> None:
+    rows = dicts(plant(3))
+    expected = plant(3)
+    expected[1, 1] = np.nan
+    del rows[1]["flow"]
+    rows[1] = dict(reversed(rows[1].items()))
+    scorer, other = StreamScorer(), StreamScorer()
+    scorer.score_many(rows)
+    other.score_many(expected)
+    state, same = scorer.state().arrays, other.state().arrays
+    for name in state:
+        np.testing.assert_array_equal(state[name], same[name])
+
+
+def test_unknown_channels_are_left_out_counted_and_named_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    scorer = StreamScorer(channels=["a"])
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            assert len(scorer.score_one({"a": 1.0, "b": 2.0})) == 1
+    assert scorer.counts[None].unknown == 3
+    assert len(caplog.records) == 1
+    assert "left out: b" in caplog.text
+
+
+def test_a_row_of_unknown_channels_alone_is_refused() -> None:
+    scorer = StreamScorer(channels=["a"])
+    with pytest.raises(InputError, match="must have some of the channels a; got b, c"):
+        scorer.score_one({"b": 1.0, "c": 2.0})
+    # one without any value is a row all the same
+    assert len(scorer.score_one({})) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([{"a": 1.0}, {"a": "high"}], "must hold numbers; 'a' is 'high' in row 1"),
+        ([{"a": 1.0}, [1.0]], "all dicts or all sequences; row 1"),
+        ([[1.0], [1.0, 2.0]], "must have 1 values each, one a channel; row 1 has 2"),
+        ({"a": 1.0}, "must be several rows; got a dict"),
+        (np.zeros((2, 2, 2)), "must have 4 values each"),
+        ([{}], "channels must be at least one"),
+        ([{"a": 1e101}], "must not exceed"),
+    ],
+)
+def test_bad_rows_are_refused_and_leave_nothing_behind(rows: Any, said: str) -> None:
+    scorer = StreamScorer()
+    with pytest.raises(InputError, match=said):
+        scorer.score_many(rows)
+    assert not scorer.series
+
+
+def test_labels_never_reach_a_stream(caplog: pytest.LogCaptureFixture) -> None:
+    scorer = StreamScorer()
+    scorer.score_many(pd.DataFrame({"a": [1.0, 2.0], "is_anomaly": [0, 1]}))
+    assert scorer.series[None].channels == ("a",)
+    assert "labels never reach" in caplog.text
+
+
+def test_no_rows_are_no_series() -> None:
+    scorer = StreamScorer()
+    assert scorer.score_many([]) == []
+    assert scorer.finish() == []
+    assert not scorer.series
+
+
+def test_text_in_a_frame_is_refused() -> None:
+    with pytest.raises(InputError, match="column 'b' does not: leave it out"):
+        StreamScorer().score_many(pl.DataFrame({"a": [1.0], "b": ["x"]}))
+
+
+def test_a_frame_of_several_entities_says_whose_its_rows_are() -> None:
+    frame = pd.DataFrame({"a": [1.0, 2.0], "item_id": ["x", "y"]})
+    with pytest.raises(InputError, match="must be of one entity"):
+        StreamScorer().score_many(frame, entity="z")
+    assert StreamScorer().score_many(frame[:1], entity="z")[0].entity == "z"
+
+
+def test_an_unfitted_detector_is_refused() -> None:
+    with pytest.raises(NotFittedError):
+        StreamScorer(PCADetector())
+
+
+def test_a_stranger_is_judged_by_what_entities_share_and_needs_a_name(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    detector = PCADetector().fit({"a": plant(300), "b": plant(300, seed=1)})
+    scorer = detector.stream()
+    assert len(scorer.score_many(plant(5), entity="a")) > 0
+    assert "not seen" not in caplog.text
+    scorer.score_many(plant(5), entity="new")
+    assert "not seen in fitting, so judged by what all entities share: new" in caplog.text
+    with pytest.raises(InputError, match="entity must be named, for the detector was fitted on 2"):
+        scorer.score_many(plant(5))
+
+
+def test_settings_are_the_detectors_unless_they_are_given(detectors: Detectors) -> None:
+    detector = PCADetector(contamination=AlarmBudget(2, "1day", "60s"), adapt_after=77).fit(
+        plant(400)
+    )
+    scorer = StreamScorer(detector)
+    assert scorer._settings == {
+        "quiet": 30,
+        "adapt_after": 77,
+        "budget": "2/86400s",
+        "fill_limit": 10,
+    }
+    other = StreamScorer(detector, quiet=5, adapt_after=None, budget=None, fill_limit=3)
+    assert other._settings == {"quiet": 5, "adapt_after": None, "budget": None, "fill_limit": 3}
+    assert StreamScorer(detectors["pca"])._settings["budget"] is None
+
+
+@pytest.mark.parametrize(
+    "options", [{"quiet": 0}, {"adapt_after": -1}, {"budget": "x"}, {"fill_limit": -1}]
+)
+def test_bad_settings_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=f"^{next(iter(options))} must be"):
+        StreamScorer(**options)
+
+
+@pytest.mark.parametrize("kind", [None, "default"])
+def test_a_stop_in_the_middle_is_no_stop(
+    kind: str | None, detectors: Detectors, tmp_path: Path
+) -> None:
+    detector = None if kind is None else detectors[kind]
+    whole = StreamScorer(detector, quiet=7)
+    expected = whole.score_many(broken()) + whole.finish()
+    first = StreamScorer(detector, quiet=7)
+    answers = first.score_many(broken()[:455])
+    first.save(tmp_path / "state")
+    second = StreamScorer.restore(tmp_path / "state", detector)
+    answers += second.score_many(broken()[455:]) + second.finish()
+
+    def told(many: list[Answer]) -> list[Any]:
+        some = sorted(many, key=lambda one: (one.row, one.final))
+        return [(one.row, one.final, one.anomalous) for one in some]
+
+    assert told(answers) == told(expected)
+    assert second._settings == whole._settings
+    assert [a.sentence for a in second.alarms] == [a.sentence for a in whole.alarms]
+    assert second.opened == whole.opened == len(whole.alarms)
+
+
+def test_a_saved_stream_is_restored_with_its_detector_or_refused(
+    detectors: Detectors, tmp_path: Path
+) -> None:
+    scorer = StreamScorer(detectors["pca"])
+    scorer.score_many(plant(20))
+    scorer.save(tmp_path / "state")
+    with pytest.raises(InputError, match="detector must be the PCADetector that"):
+        StreamScorer.restore(tmp_path / "state")
+    other = PCADetector().fit(plant(300)[:, :2])
+    with pytest.raises(InputError, match="detector must have the channels pressure, flow, speed"):
+        StreamScorer.restore(tmp_path / "state", other)
+    again = StreamScorer.restore(tmp_path / "state", detectors["pca"], budget=50)
+    assert again._settings["budget"] == 50
+    assert again.counts == scorer.counts
+
+
+def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataNotFound, match="nothing is not there"):
+        StreamScorer.restore(tmp_path / "nothing")
+    (tmp_path / "text").write_text("not a state")
+    with pytest.raises(ModelFileError, match="text is damaged"):
+        StreamScorer.restore(tmp_path / "text")
+    StreamScorer().save(tmp_path / "state")
+    whole = (tmp_path / "state").read_bytes()
+    (tmp_path / "cut").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ModelFileError, match="cut is damaged"):
+        StreamScorer.restore(tmp_path / "cut")
+    from safetensors.numpy import save_file
+
+    save_file({"a": np.zeros(1)}, tmp_path / "other")
+    with pytest.raises(ModelFileError, match="does not hold the state of a stream"):
+        StreamScorer.restore(tmp_path / "other")
+
+
+def test_alarms_of_all_series_are_read_and_accepted() -> None:
+    scorer = StreamScorer()
+    rows = plant(800)
+    rows[600:, 2] += 60
+    scorer.score_many(rows, entity="pump")
+    (alarm,) = scorer.alarms
+    assert alarm.entity == "pump"
+    assert scorer.accept(alarm.number, "pump").for_good
+    with pytest.raises(InputError, match="entity must be one with rows; got 'mill' of pump"):
+        scorer.accept(1, "mill")
