@@ -48,6 +48,7 @@ class Service:
         self.start()
 
     def start(self) -> None:
+        """Start it, and wait until it listens."""
         words = ("serve", "--data", str(self.folder), "--listen", self.address)
         command = [sys.executable, "-m", "subadjacent.cli.start", *words]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -58,19 +59,23 @@ class Service:
         self.address, self.port = match[1], int(match[2])
 
     def kill(self) -> None:
+        """End it by SIGKILL."""
         self.process.kill()
         self.process.wait()
 
     def cpu_seconds(self) -> float:
+        """Of the process that answers and writes; not of the one that scores."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def megabytes(self) -> float:
+        """The most memory that it had."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         match = re.search(r"VmHWM:\s+(\d+) kB", status)
         return int(match[1]) / 1024 if match else 0.0
 
     def end(self) -> None:
+        """End it as an operator does."""
         self.process.send_signal(signal.SIGTERM)
         self.process.wait()
 
@@ -84,8 +89,8 @@ class Client:
         self.values = np.random.default_rng(number)
         self.streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
-    async def push(self, moment: int) -> int:
-        """Push a row; the status of the answer."""
+    async def push(self) -> int:
+        """Push the row; the status of the answer."""
         if self.streams is None:
             self.streams = await asyncio.open_connection("127.0.0.1", self.service.port)
         reader, writer = self.streams
@@ -97,6 +102,7 @@ class Client:
         return int(head[9:12])
 
     def prepare(self, moment: int) -> None:
+        """Write the request of a row."""
         wave = np.sin(moment / np.arange(3, 3 + len(self.names)))
         values = (wave + 0.1 * self.values.standard_normal(len(self.names))).round(4).tolist()
         row = {"time": moment, **dict(zip(self.names, values, strict=True))}
@@ -108,19 +114,20 @@ class Client:
         self.request = head.encode() + body
 
     async def run(self, found: Found, begin: float, phase: float, rows: int) -> None:
+        """Push a row a second."""
         for moment in range(rows):
             due = begin + phase + moment
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
             self.prepare(moment)
-            await self._until_taken(found, moment)
+            await self._until_taken(found)
             found.seconds.append(time.perf_counter() - due)
         if self.streams is not None:
             self.streams[1].close()
 
-    async def _until_taken(self, found: Found, moment: int) -> None:
+    async def _until_taken(self, found: Found) -> None:
         for _ in range(TRIES):
             try:
-                status = await self.push(moment)
+                status = await self.push()
             except (OSError, asyncio.IncompleteReadError):
                 self.streams = None
                 found.again += 1

@@ -58,6 +58,7 @@ class Hub:
 
     def start(self) -> None:
         """Begin to take work."""
+        self._host.start()
         self.writer.start()
 
     async def stop(self) -> None:

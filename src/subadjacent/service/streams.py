@@ -55,7 +55,7 @@ class StreamHost:
     def ask(self, *question: Any) -> Any:
         """The answer to a question; a 503 where the process has ended."""
         if self._process is None:
-            self._start()
+            self.start()
         process = self._process
         assert process is not None
         assert process.stdin is not None
@@ -73,7 +73,8 @@ class StreamHost:
             raise answer
         return answer
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Start the process; it is asked once it has imported what it needs."""
         self.generation += 1
         self._process = subprocess.Popen(
             [sys.executable, "-m", "subadjacent.service.streams"],
