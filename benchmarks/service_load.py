@@ -61,7 +61,7 @@ class Service:
     def kill(self) -> None:
         """End it by SIGKILL."""
         self.process.kill()
-        self.process.wait()
+        self.process.communicate()
 
     def cpu_seconds(self) -> float:
         """Of the process that answers and writes; not of the one that scores."""
@@ -77,7 +77,7 @@ class Service:
     def end(self) -> None:
         """End it as an operator does."""
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait()
+        self.process.communicate()
 
 
 class Client:
@@ -121,15 +121,20 @@ class Client:
             self.prepare(moment)
             await self._until_taken(found)
             found.seconds.append(time.perf_counter() - due)
+        self.close()
+
+    def close(self) -> None:
+        """End the connection, if there is one."""
         if self.streams is not None:
             self.streams[1].close()
+        self.streams = None
 
     async def _until_taken(self, found: Found) -> None:
         for _ in range(TRIES):
             try:
                 status = await self.push()
             except (OSError, asyncio.IncompleteReadError):
-                self.streams = None
+                self.close()
                 found.again += 1
                 await asyncio.sleep(0.1)
                 continue

@@ -144,3 +144,9 @@ def test_what_would_be_unsafe_or_cannot_work_is_refused_at_the_start(
 ) -> None:
     done = runner(tmp_path)("serve", "--data", "d", *options, code=1)
     assert sentence in done.stderr
+
+
+def test_an_address_that_is_taken_is_refused(guarded: LiveService, tmp_path: Path) -> None:
+    taken = f"127.0.0.1:{guarded.port}"
+    done = runner(tmp_path)("serve", "--data", "d", "--listen", taken, code=1)
+    assert f"listen must be an address that is free; {taken}" in done.stderr

@@ -44,9 +44,9 @@ def serve(settings: Settings, *, listening: Callable[[str], None]) -> None:
         connect(settings.data).close()
         if settings.model is not None:
             load(settings.model)
+        app = build(settings)
         bound = _bind(settings)
         host, port = bound.getsockname()[:2]
-        app = build(settings)
         _allow_files(settings.limits.connections)
         # the thread that scores must not wait long for the one that answers, nor that for it
         sys.setswitchinterval(SWITCH_EVERY)
@@ -103,6 +103,9 @@ def _bind(settings: Settings) -> socket.socket:
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         bound = socket.socket(family, kind)
+    except OSError as error:
+        raise _not_free(settings, error) from error
+    try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if hasattr(socket, "TCP_USER_TIMEOUT"):
             # a client that takes nothing any more is let go by the system after a minute
@@ -110,7 +113,12 @@ def _bind(settings: Settings) -> socket.socket:
         bound.bind(address)
         bound.listen(BACKLOG)
     except OSError as error:
-        raise InputError.of(
-            "listen", "must be an address that is free", f"{settings.listen}: {error.strerror}"
-        ) from error
+        bound.close()
+        raise _not_free(settings, error) from error
     return bound
+
+
+def _not_free(settings: Settings, error: OSError) -> InputError:
+    return InputError.of(
+        "listen", "must be an address that is free", f"{settings.listen}: {error.strerror}"
+    )
