@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,6 +58,8 @@ class Service:
         match = re.search(r"http://(127\.0\.0\.1:(\d+))", line)
         assert match, line
         self.address, self.port = match[1], int(match[2])
+        # it is answered once the service works
+        urllib.request.urlopen(f"http://{self.address}/ready").close()
 
     def kill(self) -> None:
         """End it by SIGKILL."""

@@ -41,6 +41,7 @@ def build(settings: Settings) -> Guard:
         played: asyncio.Task[None] | None = None
         try:
             await jobs.start()
+            await hub.warm()
             webhooks.start()
             if settings.model is not None:
                 await hub.enter_folder(settings.model)

@@ -61,6 +61,10 @@ class Hub:
         self._host.start()
         self.writer.start()
 
+    async def warm(self) -> None:
+        """Wait until the process that scores answers: the first rows would wait for it."""
+        await self.writer.do(lambda _: self._host.ask("drop", 0))
+
     async def stop(self) -> None:
         """Keep the state of every stream, so that the next start has nothing to score again."""
         self.listeners.close()
