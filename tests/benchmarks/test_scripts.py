@@ -396,6 +396,16 @@ def test_memory_and_fit_time_run(run: Run) -> None:
     assert "of training" in run("fit_time", "--rows", 200, "--channels", 2, "--size", "tiny")
 
 
+def test_the_service_loses_nothing_under_load(run: Run, tmp_path: Path) -> None:
+    report = tmp_path / "load.md"
+    small = ("--series", 5, "--channels", 2, "--seconds", 4)
+    text = run("service_load", *small, "--kill", "--output", report)
+    assert report.read_text() in text
+    assert "| rows sent | 20 |" in text
+    assert "| errors | 0 |" in text
+    assert "| lost | 0 |" in text
+
+
 def test_the_page_names_every_script() -> None:
     page = (FOLDER.parent / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     assert [name for name in SCRIPTS if f"`{name}.py`" not in page] == []

@@ -27,6 +27,7 @@ from subadjacent.cli.output import print_text, tell, write_nowhere
 from subadjacent.cli.report import report
 from subadjacent.cli.reproduce import reproduce
 from subadjacent.cli.score import score
+from subadjacent.cli.serve import serve
 from subadjacent.cli.start import INTERRUPTED
 from subadjacent.cli.stream import stream
 from subadjacent.cli.watch import watch
@@ -45,7 +46,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (
-    demo, detect, fit, score, stream, watch, report, export, info, evaluate, generate, reproduce,
+    demo, detect, fit, score, stream, serve, watch, report, export, info, evaluate, generate,
+    reproduce,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)

@@ -1,0 +1,72 @@
+"""The application: routes, guard and hub put together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+import subadjacent
+from subadjacent.service.answers import add_problems
+from subadjacent.service.demo import play
+from subadjacent.service.guard import Guard
+from subadjacent.service.hub import Hub
+from subadjacent.service.jobs import Jobs
+from subadjacent.service.metrics import Measures
+from subadjacent.service.pagefiles import add_page
+from subadjacent.service.retention import Sweeper
+from subadjacent.service.routes import alarms, events, health, models, series
+from subadjacent.service.settings import Settings
+from subadjacent.service.shortcut import Shortcut
+from subadjacent.service.tokens import read_tokens
+from subadjacent.service.webhooks import Webhooks
+
+
+def build(settings: Settings) -> Guard:
+    """The service as an ASGI application; it begins to work when a server starts it."""
+    tokens, measures = read_tokens(settings.token_file), Measures()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        hub = Hub(settings, settings.data)
+        hub.chores.append(Sweeper(hub))
+        jobs, webhooks = Jobs(hub, settings.limits.jobs), Webhooks(hub, settings.webhooks)
+        app.state.hub, app.state.jobs, app.state.measures = hub, jobs, measures
+        measures.watch(hub)
+        # those who listen would never end by themselves
+        guard.ending.append(hub.listeners.close)
+        hub.start()
+        played: asyncio.Task[None] | None = None
+        try:
+            await jobs.start()
+            await hub.warm()
+            webhooks.start()
+            if settings.model is not None:
+                await hub.enter_folder(settings.model)
+            if settings.demo:
+                played = asyncio.create_task(play(hub))
+            yield
+        finally:
+            if played is not None:
+                played.cancel()
+            await webhooks.stop()
+            await jobs.stop()
+            await hub.stop()
+
+    app = FastAPI(
+        title="subadjacent",
+        version=subadjacent.__version__,
+        summary="Rows in, alarms out: anomalies in multivariate time series, while they happen.",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+    )
+    for part in (series, alarms, models, events, health):
+        app.include_router(part.router)
+    add_problems(app)
+    add_page(app)
+    guard = Guard(Shortcut(app), settings, tokens, measures.request)
+    return guard

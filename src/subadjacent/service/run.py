@@ -1,0 +1,124 @@
+"""Listen, and serve until told to end."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from collections.abc import Callable
+
+import uvicorn
+
+from subadjacent.detectors.registry import load
+from subadjacent.durable import lock, opened
+from subadjacent.errors import InputError
+from subadjacent.service.app import build
+from subadjacent.service.connections import impatient
+from subadjacent.service.guard import Guard
+from subadjacent.service.schema import connect
+from subadjacent.service.settings import Settings
+
+BACKLOG = 2_048
+"""Connections that wait to be taken."""
+
+OTHER_FILES = 200
+"""Open files beside connections: tables, models, uploads."""
+
+SWITCH_EVERY = 0.001
+"""Seconds that one thread may keep the interpreter while another wants it; Python's own are five
+times as many."""
+
+
+def serve(settings: Settings, *, listening: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM; ``listening`` is told the address once there is one."""
+    settings.check()
+    settings.data.mkdir(parents=True, exist_ok=True)
+    with opened(settings.data) as handle:
+        if handle is None or not lock(handle, wait=False):
+            raise InputError.of(
+                "data",
+                "must be a folder that no other service uses",
+                f"got {settings.data}",
+                "end the other one, or name another folder with --data",
+            )
+        # what is wrong with them is said before anything is served
+        connect(settings.data).close()
+        if settings.model is not None:
+            load(settings.model)
+        app = build(settings)
+        bound = _bind(settings)
+        host, port = bound.getsockname()[:2]
+        _allow_files(settings.limits.connections)
+        # the thread that scores must not wait long for the one that answers, nor that for it
+        sys.setswitchinterval(SWITCH_EVERY)
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            http=impatient(settings.limits.seconds),
+            ws="none",
+            lifespan="on",
+            limit_concurrency=settings.limits.connections,
+            timeout_keep_alive=75,
+            timeout_graceful_shutdown=5,
+            server_header=False,
+            date_header=False,
+        )
+        shown = f"[{host}]" if ":" in host else host
+        listening(f"http://{shown}:{port}")
+        with bound:
+            _Server(config, app).run(sockets=[bound])
+
+
+class _Server(uvicorn.Server):
+    """A server that lets listeners go before it waits for requests to end."""
+
+    def __init__(self, config: uvicorn.Config, app: Guard) -> None:
+        super().__init__(config)
+        self._guard = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End."""
+        for end in self._guard.ending:
+            end()
+        await super().shutdown(sockets)
+
+
+def _allow_files(connections: int) -> None:
+    """Open as many files at a time as connections may need, where the system allows it."""
+    try:
+        import resource
+    except ImportError:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections + OTHER_FILES
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+def _bind(settings: Settings) -> socket.socket:
+    host, port = settings.address
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        bound = socket.socket(family, kind)
+    except OSError as error:
+        raise _not_free(settings, error) from error
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            # a client that takes nothing any more is let go by the system after a minute
+            bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 60_000)
+        bound.bind(address)
+        bound.listen(BACKLOG)
+    except OSError as error:
+        bound.close()
+        raise _not_free(settings, error) from error
+    return bound
+
+
+def _not_free(settings: Settings, error: OSError) -> InputError:
+    return InputError.of(
+        "listen", "must be an address that is free", f"{settings.listen}: {error.strerror}"
+    )
