@@ -1,0 +1,188 @@
+// The charts of a series below each other, on one axis of time: severity, then the channels.
+
+import {roundLimits} from "./axis.js";
+import {Chart} from "./chart.js";
+import {byId, make, oncePerFrame, say, settled} from "./dom.js";
+import {count, number, place, power, severity} from "./format.js";
+import {listen} from "./gestures.js";
+import {spansOf} from "./spans.js";
+import {extremes, inView} from "./thinning.js";
+
+const AT_FIRST = 5;   // channels that are drawn before the reader asks for all
+const BESIDE = 0.5;   // of what the values span that a band may go beyond them before it is cut off
+const RIGHT = 10;   // pixels right of a chart
+const SETTLES = 400;   // milliseconds after which a view is put into words
+
+export class Charts {
+  // onAlarm(id) is told which alarm was tapped on
+  constructor(view, onAlarm) {
+    this.view = view;
+    this.onAlarm = onAlarm;
+    this.columns = null;
+    this.alarms = [];
+    this.chosen = null;
+    this.pointer = -1;
+    this.all = false;
+    this.left = 0;
+    this.panels = [];
+    this.plan = oncePerFrame(() => this.draw());
+    this.describe = settled(() => this.tell(), SETTLES);
+    this.stack = byId("charts");
+    listen(this.stack, view, {
+      at: event => this.placeOf(event),
+      width: () => this.stack.clientWidth - this.left - RIGHT,
+      point: at => this.point(at),
+      tap: at => this.tap(at),
+    });
+    new ResizeObserver(this.plan).observe(this.stack);
+    byId("more-channels").addEventListener("click", () => { this.all = !this.all; this.arrange(); });
+  }
+
+  show(columns) {
+    this.columns = columns;
+    this.pointer = -1;
+    this.all = false;
+    this.left = 0;
+    this.arrange();
+  }
+
+  mark(alarms, chosen) {
+    this.alarms = alarms;
+    const again = chosen?.id !== this.chosen?.id;
+    this.chosen = chosen;
+    if (again && this.columns) this.arrange();
+    this.plan();
+  }
+
+  // those of the chosen alarm first
+  channels() {
+    const {channels} = this.columns;
+    const told = (this.chosen?.causes ?? []).map(cause => cause.channel).filter(name => channels.includes(name));
+    const ordered = [...new Set([...told, ...channels])];
+    return this.all ? ordered : ordered.slice(0, Math.max(AT_FIRST, Math.min(told.length, 2 * AT_FIRST)));
+  }
+
+  arrange() {
+    const shown = this.channels(), many = this.columns.channels.length;
+    this.panels = [null, ...shown].map((channel, i) => panel(channel, i, i === 0 || i === shown.length));
+    this.stack.replaceChildren(...this.panels.map(one => one.figure));
+    const more = byId("more-channels");
+    more.hidden = many <= AT_FIRST;
+    more.textContent = this.all ? "Show fewer channels" : `Show all ${count(many, "channel")}`;
+    this.plan();
+  }
+
+  // what a chart draws: limits of its values, lines and band
+  content({channel}, range) {
+    const {columns} = this;
+    if (channel === null) {
+      const [low, high] = extremes(columns.severity, range);
+      return {limits: roundLimits(Math.min(0, low), Math.max(1.2, high)), threshold: 1, lines: [{values: columns.severity, role: "severity"}]};
+    }
+    const values = columns.values[channel], expected = columns.expected[channel];
+    const band = {low: columns.low[channel], high: columns.high[channel]};
+    let [low, high] = extremes(values, range);
+    const beside = BESIDE * (high - low || Math.abs(high) * 0.1 || 1);
+    const [least] = extremes(band.low, range), [, most] = extremes(band.high, range);
+    [low, high] = [Math.min(low, Math.max(least, low - beside)), Math.max(high, Math.min(most, high + beside))];
+    return {limits: roundLimits(low, high), band, lines: [{values: expected, role: "expected", dashed: true}, {values, role: "seen"}]};
+  }
+
+  draw() {
+    const {columns, view} = this;
+    if (!columns?.length) return;
+    const range = inView(columns.at, view.from, view.to), spans = spansOf(this.alarms, columns, this.chosen);
+    const contents = this.panels.map(one => this.content(one, range));
+    // the same room for all of them, which only grows: rows stand exactly below each other
+    for (const [i, {chart}] of this.panels.entries()) {
+      this.left = Math.max(this.left, Chart.room(contents[i].limits, chart.canvas.clientHeight, chart.paper));
+    }
+    for (const [i, {chart, axis}] of this.panels.entries()) {
+      chart.draw({columns, view, range, spans, axis, left: this.left, pointer: this.pointer, ...contents[i]});
+    }
+    this.read(range);
+    this.describe();
+  }
+
+  // the row pointed at, else the last one in view, in numbers beside every name
+  read([first, last]) {
+    const {columns} = this;
+    let row = this.pointer;
+    if (row < 0) for (row = last - 1; row > first && columns.at[row] > this.view.to; row--);
+    for (const {channel, read} of this.panels) {
+      if (channel === null) { say(read, severity(columns.severity[row])); continue; }
+      const [low, high] = [columns.low[channel][row], columns.high[channel][row]];
+      const step = Math.min(1, power(Math.max(Math.abs(low), Math.abs(high)) || columns.values[channel][row], 4));
+      const told = [`${number(columns.values[channel][row], step)}`];
+      if (Number.isFinite(low)) told.push(`usually ${number(low, step)} to ${number(high, step)}`);
+      say(read, told.join(" · "));
+    }
+    const kind = columns.kind;
+    say(byId("pointed"), this.pointer < 0 ? "" : place(columns.at[row], kind));
+    say(byId("stretch"), `${place(Math.max(this.view.from, columns.first), kind)} to ${place(Math.min(this.view.to, columns.last), kind)}`);
+  }
+
+  // every chart in a sentence, for those who do not see it
+  tell() {
+    const {columns, view} = this;
+    if (!columns?.length) return;
+    const range = inView(columns.at, view.from, view.to);
+    const stretch = byId("stretch").textContent;
+    const alarms = spansOf(this.alarms, columns, null).filter(one => one.to >= view.from && one.from <= view.to);
+    for (const {channel, chart, summary} of this.panels) {
+      const values = channel === null ? columns.severity : columns.values[channel];
+      const [low, high] = extremes(values, range), written = channel === null ? severity : number;
+      const text = low > high ? "no values" : `lowest ${written(low)}, highest ${written(high)}, last ${written(values[range[1] - 1])}`;
+      say(summary, `${channel ?? "Severity"}, ${stretch}: ${text}; ${count(alarms.length, "alarm")} in view.`);
+      chart.canvas.dataset.points = chart.drawn;
+    }
+  }
+
+  // where along the axis something happened
+  placeOf(event) {
+    const box = this.stack.getBoundingClientRect(), {from, to} = this.view;
+    const share = (event.clientX - box.left - this.left) / (box.width - this.left - RIGHT);
+    return from + Math.min(1, Math.max(0, share)) * (to - from);
+  }
+
+  point(at) {
+    this.pointer = at === null || !this.columns?.length ? -1 : this.columns.nearest(at);
+    this.plan();
+  }
+
+  // to the row before or after the one that is read
+  step(by) {
+    const {columns, view} = this;
+    if (!columns?.length) return;
+    const from = this.pointer < 0 ? columns.nearest(view.to) : this.pointer + by;
+    this.pointer = Math.min(columns.length - 1, Math.max(0, from));
+    const at = columns.at[this.pointer];
+    if (at < view.from || at > view.to) view.show(at - view.span / 2, at + view.span / 2);
+    this.plan();
+  }
+
+  // leads to the chart of a channel
+  reveal(channel) {
+    if (!this.panels.some(one => one.channel === channel)) {
+      this.all = true;
+      this.arrange();
+    }
+    this.panels.find(one => one.channel === channel)?.figure.scrollIntoView({block: "nearest"});
+  }
+
+  tap(at) {
+    const near = 4 * this.view.span / this.stack.clientWidth;
+    const hit = spansOf(this.alarms, this.columns, null).find(one => at >= one.from - near && at <= one.to + near);
+    if (hit) this.onAlarm(hit.id);
+  }
+}
+
+function panel(channel, i, axis) {
+  const canvas = make("canvas", {role: "img", "aria-label": channel === null ? "Chart of the severity" : `Chart of ${channel}`, "aria-describedby": `summary-${i}`});
+  const read = make("span", {class: "read number"}), summary = make("span", {class: "hidden", id: `summary-${i}`});
+  const name = make("b", {class: "name"}, channel ?? "Severity");
+  const about = channel === null ? make("span", {class: "quiet about-severity"}, "1 opens an alarm") : null;
+  const figure = make("figure", {class: `panel${channel === null ? " severity" : ""}${axis ? " timed" : ""}`},
+    make("figcaption", {}, name, about, read), canvas, summary);
+  return {channel, axis, figure, read, summary, chart: new Chart(canvas)};
+}
