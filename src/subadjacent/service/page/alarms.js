@@ -2,7 +2,7 @@
 
 import {alarmPath, send} from "./api.js";
 import {byId, make, oncePerFrame, say} from "./dom.js";
-import {count, lasting, number, severity, timeOf, when} from "./format.js";
+import {count, lasting, severity, timeOf, when} from "./format.js";
 
 const FULL = 6;   // severity at which the meter is full
 const MOST = 200;   // alarms in the list
@@ -39,11 +39,6 @@ export class AlarmList {
 
   add(alarms) {
     for (const alarm of alarms) this.all.set(alarm.id, {...this.all.get(alarm.id), ...alarm});
-    this.plan();
-  }
-
-  forget(series) {
-    for (const alarm of this.of(series)) this.all.delete(alarm.id);
     this.plan();
   }
 
@@ -106,7 +101,7 @@ export class AlarmList {
       this.everywhere ? make("span", {class: "entity"}, alarm.series) : null,
       make("b", {}, when(alarm.start, alarm.first)),
       make("span", {class: "quiet lasted"}, alarm.state === "open" ? `open, ${lasted(alarm)}` : lasted(alarm)));
-    return make("li", {class: "alarm", "data-id": alarm.id, "data-state": alarm.state, "aria-current": chosen && "true"},
+    return make("li", {class: "alarm-card", "data-id": alarm.id, "data-state": alarm.state, "aria-current": chosen && "true"},
       make("div", {class: "alarm-top"}, go, make("span", {class: "number"}, meter, make("span", {class: "hidden"}, "severity "), severity(alarm.severity))),
       make("p", {class: "sentence"}, alarm.sentence),
       this.causes(alarm),
@@ -119,8 +114,7 @@ export class AlarmList {
     if (!alarm.causes?.length) return null;
     return make("div", {class: "causes"}, ...alarm.causes.map((cause, i) => make("button",
       {class: "cause", type: "button", title: cause.sentence, "data-action": `cause-${i}`, onclick: () => this.onChoose(alarm, cause.channel)},
-      make("b", {}, cause.channel), ` ${cause.kind}`,
-      Number.isFinite(cause.seen) && Number.isFinite(cause.expected) ? make("span", {class: "seen"}, ` ${number(cause.seen)}, expected ${number(cause.expected)}`) : null)));
+      make("b", {}, cause.channel), ` ${cause.kind}`)));
   }
 
   actions(alarm, noting) {

@@ -14,7 +14,7 @@ let askForToken = async () => null;
 // ask(sentence) gives a token, or null where the reader gives none
 export function onTokenWanted(ask) { askForToken = ask; }
 
-export function headers(others = {}) {
+function headers(others = {}) {
   const token = sessionStorage.getItem(KEPT);
   return token ? {...others, Authorization: `Bearer ${token}`} : others;
 }
@@ -24,11 +24,13 @@ async function sentence(response) {
   return typeof found?.error === "string" ? found.error : `the service answered ${response.status}`;
 }
 
-// one question for a token at a time, however many requests were refused
-let asking = null;
-export function wantToken(why) {
+// one question for a token at a time, however many requests were refused; who gives none keeps the
+// last one that was of use
+let asking = null, useful = null;
+function wantToken(why) {
   asking ??= askForToken(why).then(token => {
-    if (token) sessionStorage.setItem(KEPT, token);
+    const kept = token ?? useful;
+    if (kept) sessionStorage.setItem(KEPT, kept); else sessionStorage.removeItem(KEPT);
     return token;
   }).finally(() => { asking = null; });
   return asking;
@@ -47,7 +49,10 @@ export async function fetchFrom(path, options = {}) {
       if (error.name === "AbortError") throw error;
       throw new ServiceError(0, "the service cannot be reached");
     }
-    if (response.ok) return response;
+    if (response.ok) {
+      useful = sent;
+      return response;
+    }
     const why = await sentence(response);
     if (!REFUSED.includes(response.status)) throw new ServiceError(response.status, why);
     // another request may have been given a better one meanwhile

@@ -119,7 +119,7 @@ export class Charts {
     }
     const kind = columns.kind;
     say(byId("pointed"), this.pointer < 0 ? "" : place(columns.at[row], kind));
-    say(byId("stretch"), `${place(Math.max(this.view.from, columns.first), kind)} to ${place(Math.min(this.view.to, columns.last), kind)}`);
+    say(byId("stretch"), [this.view.from, this.view.to].map(at => place(columns.at[columns.nearest(at)], kind)).join(" to "));
   }
 
   // every chart in a sentence, for those who do not see it

@@ -30,6 +30,17 @@ export function oncePerFrame(act) {
   };
 }
 
+// acts at once, and then no more often than that; the last time it was asked is not lost
+export function notOften(act, wait) {
+  let timer = null, again = false;
+  const go = () => {
+    act();
+    again = false;
+    timer = setTimeout(() => { timer = null; if (again) go(); }, wait);
+  };
+  return () => { if (timer === null) go(); else again = true; };
+}
+
 // acts once nothing more has been asked for a while
 export function settled(act, wait) {
   let timer;

@@ -14,7 +14,9 @@ export function power(value, digits) {
 const formats = Array.from({length: 8}, (_, digits) =>
   new Intl.NumberFormat("en", {minimumFractionDigits: digits, maximumFractionDigits: digits}));
 
-export function number(value, step = Math.min(1, power(value, DIGITS))) {
+// to a step where one is given, else to four digits and no zeros after them
+export function number(value, step) {
+  if (step === undefined) return trimmed(number(value, Math.min(1, power(value, DIGITS))));
   if (!Number.isFinite(value)) return "–";
   if (Math.abs(value) >= LARGEST || step < SMALLEST_STEP) {
     return value === 0 ? "0" : value.toExponential(DIGITS - 1).replace(/\.?0*e/, "e");
@@ -23,6 +25,8 @@ export function number(value, step = Math.min(1, power(value, DIGITS))) {
   // what is rounded to nothing has no sign
   return /[1-9]/.test(text) ? text : text.replace("-", "");
 }
+
+const trimmed = text => /\.\d*$/.test(text) ? text.replace(/\.?0+$/, "") : text;
 
 // a severity: one digit after the point is enough to compare it with the threshold at 1
 export const severity = value => number(value, Math.abs(value) < 100 ? 0.1 : 1);

@@ -44,6 +44,7 @@ function redraw() {
 function mark() {
   charts.mark(watched.name ? alarms.of(watched.name) : [], alarms.all.get(alarms.chosen) ?? null);
   overview.plan();
+  tell();
 }
 
 // about the chosen series, beside its name
@@ -60,6 +61,9 @@ function tell() {
     count(series.rows ?? 0, "row"), last === null ? "" : `last ${moment(last)}`,
     series.model ? `model ${series.model}` : "learns from its own rows",
   ].filter(Boolean).join(" · "));
+  // of the alarm that was chosen, else of the one that is open
+  const alarm = alarms.all.get(alarms.chosen) ?? alarms.all.get(series.open_alarm);
+  say(byId("why"), alarm?.sentence ?? "");
   byId("unmute").hidden = series.state !== "muted";
   byId("mute").hidden = series.state === "muted";
 }
@@ -105,7 +109,6 @@ async function refresh() {
   const wanted = watched.name ?? decodeURIComponent(location.hash.slice(1));
   if (!watched.columns || !list.all.has(wanted)) await choose(list.all.has(wanted) ? wanted : list.sorted[0]?.name);
   else await watched.catchUp();
-  tell();
   mark();
 }
 
@@ -120,9 +123,9 @@ const events = {
     say(byId("announce"), `New alarm in ${alarm.series}: ${alarm.sentence}`);
   },
   series(series) {
-    if (series.deleted) { list.remove(series.name); alarms.forget(series.name); } else list.update(series);
+    list.update(series);
     if (!watched.name) choose(series.name);
-    tell();
+    else if (series.name === watched.name) tell();
   },
 };
 

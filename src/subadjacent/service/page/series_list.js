@@ -1,17 +1,19 @@
 // The series and how each of them is, the worst first; a filter; arrow keys.
 
-import {byId, make, oncePerFrame, say} from "./dom.js";
+import {byId, make, notOften, say} from "./dom.js";
 import {count, severity, timeOf, moment} from "./format.js";
 
 const ORDER = ["alarm", "learning", "calm", "muted"];   // the worst first
 const MOST = 300;   // rows of the list: beyond, the filter finds them
+const RENDER_EVERY = 200;   // milliseconds: a thousand series may each have a row a second
+const byName = new Intl.Collator("en", {numeric: true}).compare;
 
 // among alarms the worst first; the others by name, so that a calm list stands still
 export function worstFirst(one, other) {
   const apart = ORDER.indexOf(one.state) - ORDER.indexOf(other.state);
   if (apart) return apart;
   const worse = one.state === "alarm" ? (other.severity ?? 0) - (one.severity ?? 0) : 0;
-  return worse || one.name.localeCompare(other.name, "en", {numeric: true});
+  return worse || byName(one.name, other.name);
 }
 
 export function inWords(series) {
@@ -25,10 +27,11 @@ export function inWords(series) {
 export function headline(all) {
   const alarms = all.filter(one => one.state === "alarm"), learning = all.filter(one => one.state === "learning");
   if (!all.length) return "Nothing to watch yet";
-  const of = `${alarms.length} of ${count(all.length, "series", "series")}`;
-  if (alarms.length) return `${of} ${alarms.length === 1 ? "has" : "have"} an open alarm`;
-  if (learning.length) return `No open alarm; ${learning.length} of ${count(all.length, "series", "series")} still ${learning.length === 1 ? "learns" : "learn"}`;
-  return all.length === 1 ? "The series is calm" : `All ${count(all.length, "series", "series")} are calm`;
+  const series = count(all.length, "series", "series"), [worst] = alarms.sort(worstFirst);
+  if (alarms.length === 1) return `1 of ${series} has an open alarm: ${worst.name}`;
+  if (alarms.length) return `${alarms.length} of ${series} have open alarms, the worst ${worst.name}`;
+  if (learning.length) return `No open alarm; ${learning.length} of ${series} still ${learning.length === 1 ? "learns" : "learn"}`;
+  return all.length === 1 ? "The series is calm" : `All ${series} are calm`;
 }
 
 export class SeriesList {
@@ -39,8 +42,8 @@ export class SeriesList {
     this.list = byId("series-list");
     this.filter = byId("filter");
     this.items = new Map();
-    this.plan = oncePerFrame(() => this.render());
-    this.filter.addEventListener("input", this.plan);
+    this.plan = notOften(() => this.render(), RENDER_EVERY);
+    this.filter.addEventListener("input", () => this.render());
     this.filter.addEventListener("keydown", event => this.filterKeys(event));
     this.list.addEventListener("click", event => {
       const item = event.target.closest("[data-name]");
@@ -59,11 +62,6 @@ export class SeriesList {
     this.plan();
   }
 
-  remove(name) {
-    this.all.delete(name);
-    this.plan();
-  }
-
   get sorted() { return [...this.all.values()].sort(worstFirst); }
 
   shown() {
@@ -74,7 +72,7 @@ export class SeriesList {
 
   choose(name) {
     this.chosen = name;
-    this.plan();
+    this.render();
   }
 
   render() {
@@ -112,7 +110,7 @@ export class SeriesList {
   filterKeys(event) {
     if (event.key === "Escape") {
       this.filter.value = "";
-      this.plan();
+      this.render();
     } else if (event.key === "ArrowDown" || event.key === "Enter") {
       const [first] = this.list.children;
       first?.focus();

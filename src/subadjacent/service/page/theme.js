@@ -2,7 +2,7 @@
 
 import {byId} from "./dom.js";
 
-const KEPT = "subadjacent-theme";
+const KEPT = "subadjacent-theme";   // read by early.js, too
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const painters = [];
 const colors = new Map();
@@ -33,7 +33,7 @@ export function turn() {
 }
 
 export function startTheme() {
-  set(localStorage.getItem(KEPT) ?? system());
+  set(document.documentElement.dataset.theme);
   dark.addEventListener("change", () => set(localStorage.getItem(KEPT) ?? system()));
   byId("theme").addEventListener("click", turn);
 }

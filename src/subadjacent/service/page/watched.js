@@ -7,6 +7,7 @@ import {inView} from "./thinning.js";
 
 const OF_ALL = 4_000;   // points that stand for the whole history
 const OF_VIEW = 4_000;   // points of what is in view: more than a screen has columns
+const CLOSE = 0.1;   // of a stretch by which another one may differ and still be the same
 const SETTLES = 200;   // milliseconds for which a view stands still before more of it is fetched
 
 export class Watched {
@@ -16,13 +17,14 @@ export class Watched {
     this.failed = failed;
     this.name = null;
     this.columns = null;
+    this.asked = null;   // first and last row of the last closer look
     this.waiting = [];   // rows that came while the history was on its way
     this.refine = settled(() => this.detail(), SETTLES);
   }
 
   async open(series) {
     this.name = series.name;
-    this.columns = null;
+    this.columns = this.asked = null;
     this.waiting = [];
     const history = await this.history({points: OF_ALL});
     if (!history) return false;
@@ -50,9 +52,12 @@ export class Watched {
     if (answer.series !== this.name) return;
     if (!this.columns) this.waiting.push(answer);
     else {
+      // of many rows that come together only the newest are told: the others are asked for
+      if (answer.row > this.columns.rows.at(-1) + 1) this.asked = null;
       this.columns.take(answer);
       this.view.grown();
       this.changed();
+      this.refine();
     }
   }
 
@@ -67,13 +72,22 @@ export class Watched {
     this.changed();
   }
 
+  // whether the last answer was about as close a look at these rows: of channels that stand still
+  // few points are left, and asking again with every row that comes would give no more
+  knows(from, to) {
+    if (!this.asked) return false;
+    const [first, last] = this.asked, span = last - first;
+    return from >= first && to <= last + CLOSE * span && to - from >= (1 - CLOSE) * span;
+  }
+
   // rows of what is in view that were left out of the whole
   async detail() {
     const {columns, view} = this;
     if (!columns?.length) return;
     const [first, last] = inView(columns.at, view.from, view.to);
     const from = columns.rows[first], to = columns.rows[last - 1], held = last - first;
-    if (to - from + 1 <= held || held >= OF_VIEW / 2) return;
+    if (to - from + 1 <= held || held >= OF_VIEW / 2 || this.knows(from, to)) return;
+    this.asked = [from, to];
     const history = await this.history({before: to + 1, limit: to - from + 1, points: OF_VIEW});
     if (!history?.rows?.length || columns !== this.columns) return;
     columns.merge(history);

@@ -1,0 +1,92 @@
+"""Thinning, in the browser that runs it: what is drawn looks the same, and is bounded."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from service.page.browsing import CHROMIUM, Module
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine's path")
+
+THIN = """(m, at, values, range, scale) =>
+  m.thin(at, values.map(one => one ?? NaN), range, x => x * scale)
+   .map(one => one === one ? one : null)"""
+BAND = """(m, at, low, high, range, scale) =>
+  m.thinBand(at, low.map(one => one ?? NaN), high.map(one => one ?? NaN), range, x => x * scale)
+   .map(one => one === one ? one : null)"""
+
+
+@pytest.fixture(scope="module")
+def thinning(module: Any) -> Module:
+    found: Module = module("thinning.js")
+    return found
+
+
+def test_of_every_column_the_lowest_and_the_highest_stay_in_their_order(thinning: Module) -> None:
+    values = [1, 5, 2, 4, 0, 3, 7]
+    # three rows a column of pixels
+    found = thinning(THIN, list(range(7)), values, [0, 7], 1 / 3)
+    assert found[1::2] == [1, 5, 4, 0, 7]
+    assert found[0::2] == pytest.approx([0, 1 / 3, 1, 4 / 3, 2])
+
+
+def test_where_rows_are_further_apart_than_pixels_all_of_them_stay(thinning: Module) -> None:
+    assert thinning(THIN, [0, 1, 2], [3, 1, 2], [0, 3], 10) == [0, 3, 10, 1, 20, 2]
+    assert thinning(THIN, [0, 1, 2], [3, 1, 2], [1, 2], 10) == [10, 1]
+
+
+def test_a_missing_value_breaks_the_line(thinning: Module) -> None:
+    assert thinning(THIN, [0, 1, 2], [3, None, 2], [0, 3], 10) == [0, 3, 10, None, 20, 2]
+    # within one column as well, after what is there
+    assert thinning(THIN, [0, 1, 2], [3, None, 2], [0, 3], 0.1)[1::2] == [3, 2, None]
+
+
+def test_a_band_is_as_wide_as_the_widest_of_its_column(thinning: Module) -> None:
+    low, high = [1, 0, 2, 3, None], [5, 4, 9, 8, 7]
+    found = thinning(BAND, [0, 1, 2, 3, 4], low, high, [0, 5], 0.5)
+    assert found == [0, 0, 5, 1, 2, 9, 2, None, None]
+    assert thinning(BAND, [], [], [], [0, 0], 1) == []
+
+
+@pytest.mark.parametrize(
+    ("sought", "place"), [(-1, 0), (0, 0), (1, 1), (2, 1), (2.5, 2), (9, 4), (10, 4)]
+)
+def test_search_finds_the_first_that_is_not_below(
+    thinning: Module, sought: float, place: int
+) -> None:
+    values = [0, 2, 4, 8]
+    assert thinning("(m, values, sought) => m.search(values, sought)", values, sought) == place
+
+
+def test_what_is_in_view_has_one_more_to_either_side(thinning: Module) -> None:
+    code = "(m, from, to) => m.inView([0, 1, 2, 2, 3, 4, 5], from, to)"
+    assert thinning(code, 1.5, 2) == [1, 5]
+    assert thinning(code, -5, 50) == [0, 7]
+    assert thinning(code, 2.1, 2.2) == [3, 5]
+
+
+def test_extremes_leave_out_what_is_missing(thinning: Module) -> None:
+    code = "(m, range) => m.extremes([9, 3, NaN, 5, -1], range)"
+    assert thinning(code, [1, 4]) == [3, 5]
+    assert thinning("m => m.extremes([NaN], [0, 1]).map(String)") == ["Infinity", "-Infinity"]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 999, 100_000])
+def test_no_peak_is_lost_and_the_points_are_bounded(thinning: Module, rows: int) -> None:
+    values = np.random.default_rng(rows).normal(size=rows).round(3)
+    values[rows // 3 : rows // 2] = math.nan
+    given = [None if math.isnan(one) else one for one in values.tolist()]
+    width = 400
+    found = thinning(THIN, list(range(rows)), given, [0, rows], width / max(rows, 1))
+    places = [at for at, value in zip(found[0::2], found[1::2], strict=True) if value is not None]
+    drawn = [value for value in found[1::2] if value is not None]
+    most = thinning("m => m.POINTS_PER_COLUMN")
+    assert len(found) / 2 <= min(2 * rows, most * width)
+    seen = values[~np.isnan(values)]
+    if len(seen):
+        assert (min(drawn), max(drawn)) == (seen.min(), seen.max())
+    assert places == sorted(places)
