@@ -28,6 +28,7 @@ from subadjacent.cli.output import print_text, tell
 from subadjacent.cli.report import report
 from subadjacent.cli.reproduce import reproduce
 from subadjacent.cli.score import score
+from subadjacent.cli.serve import serve
 from subadjacent.cli.start import INTERRUPTED
 from subadjacent.cli.wording import missing_package
 from subadjacent.errors import SubadjacentError
@@ -43,7 +44,19 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, detect, fit, score, report, export, info, evaluate, generate, reproduce):
+for command in (
+    demo,
+    detect,
+    fit,
+    score,
+    report,
+    export,
+    info,
+    evaluate,
+    generate,
+    reproduce,
+    serve,
+):
     app.command()(command)
 app.add_typer(data)
 

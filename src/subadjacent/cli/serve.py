@@ -1,0 +1,38 @@
+"""`subadjacent serve`: rows in over HTTP, alarms out, and a page that shows them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from subadjacent.cli import options as option
+from subadjacent.cli.progress import say
+
+
+def serve(
+    model: Annotated[
+        Path | None,
+        typer.Option("-m", "--model", help="Model folder for series that have its channels."),
+    ] = None,
+    listen: Annotated[
+        str | None, typer.Option(help="Address, 127.0.0.1:8080 if left out; port 0 takes any.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder for all that is kept; subadjacent-data if left out.")
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(help="File with lines 'read TOKEN' and 'write TOKEN'.")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="TOML file: limits, retention, webhooks. Options win.")
+    ] = None,
+    quiet: option.Quiet = False,
+) -> None:
+    """Serve live scores, alarms and a page over HTTP."""
+    from subadjacent.service.run import serve as run
+    from subadjacent.service.settings import read_settings
+
+    settings = read_settings(config, model=model, listen=listen, data=data, token_file=token_file)
+    run(settings, listening=lambda address: say(f"listening on {address}", quiet=quiet))

@@ -1,0 +1,70 @@
+"""Answers that go out: JSON, and errors as one sentence, mapped in one place."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from subadjacent.errors import SubadjacentError
+from subadjacent.service.problems import refusal_of
+from subadjacent.service.schemas import Problem
+
+log = logging.getLogger(__name__)
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": meaning}
+    for status, meaning in (
+        (400, "The request cannot be understood."),
+        (401, "A token is needed."),
+        (403, "The token does not allow it."),
+        (404, "It is not there."),
+        (408, "The request took too long to come."),
+        (413, "It is too large."),
+        (415, "It is of a type that cannot be read."),
+        (422, "It breaks a rule."),
+        (429, "Too much at once: try again later."),
+        (503, "Not just now: try again later."),
+        (507, "The disk is full."),
+    )
+}
+
+
+class Json(Response):
+    """A document as JSON; numbers in it are finite."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """Encode it."""
+        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def add_problems(app: FastAPI) -> None:
+    """Turn every error into ``{"error": sentence}``."""
+
+    async def ours(_request: Request, error: Exception) -> Response:
+        refusal = refusal_of(error)
+        if refusal.status == 500:
+            log.error("a request failed", exc_info=error)
+        return Json({"error": str(refusal)}, refusal.status, refusal.headers)
+
+    async def invalid(_request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        return Json({"error": f"{place}: {first['msg']}"[:500]}, 422)
+
+    async def of_http(_request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return Json({"error": str(error.detail)}, error.status_code, error.headers)
+
+    app.add_exception_handler(SubadjacentError, ours)
+    app.add_exception_handler(Exception, ours)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, of_http)

@@ -1,0 +1,231 @@
+"""Bodies of requests → rows of numbers: JSON, a JSON object a line, CSV, Parquet.
+
+Shapes: B rows, C channels.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic_core import from_json
+
+from subadjacent.data.cleaning import LARGEST
+from subadjacent.data.files import ENTITY, TIME, Columns, open_files
+from subadjacent.data.names import LABEL_NAMES, TIME_NAMES
+from subadjacent.errors import InputError
+from subadjacent.service.moments import TimeKind, read_times
+from subadjacent.service.problems import Refusal
+
+JSON, LINES, CSV, PARQUET = (
+    "application/json",
+    "application/x-ndjson",
+    "text/csv",
+    "application/vnd.apache.parquet",
+)
+TABLES = (CSV, PARQUET)
+LONGEST_NAME = 200
+"""Characters of the name of a channel, a series or a model."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Rows that came together, in the order of their times.
+
+    ``left_out`` names columns that are no channels of the series, such as labels.
+    """
+
+    channels: tuple[str, ...]
+    values: NDArray[np.float64]  # (B, C), NaN where a value is missing
+    times: list[float] | None
+    kind: TimeKind
+    left_out: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def of_channels(self, channels: tuple[str, ...]) -> Batch:
+        """The same rows with just these channels, in their order."""
+        if channels == self.channels:
+            return self
+        values = np.full((len(self), len(channels)), np.nan)
+        for place, channel in enumerate(channels):
+            if channel in self.channels:
+                values[:, place] = self.values[:, self.channels.index(channel)]
+        strange = tuple(name for name in self.channels if name not in channels)
+        if len(strange) == len(self.channels):
+            raise InputError.of(
+                "rows",
+                f"must have channels of the series ({', '.join(channels[:5])})",
+                f"got {', '.join(strange[:5])}",
+            )
+        return replace(self, channels=channels, values=values, left_out=self.left_out + strange)
+
+
+def read_rows(body: bytes, media_type: str, *, most_rows: int, folder: Path) -> Batch:
+    """The rows of a body; ``folder`` takes a table while it is read."""
+    kind = media_type.partition(";")[0].strip().lower()
+    if kind in (JSON, ""):
+        return _in_order(_from_records(_records(_json(body, "the body")), most_rows))
+    if kind == LINES:
+        lines = [line for line in body.splitlines() if line.strip()]
+        _check_count(len(lines), most_rows)
+        found = [_json(line, f"line {n}") for n, line in enumerate(lines, 1)]
+        return _in_order(_from_records(found, most_rows))
+    if kind in TABLES:
+        # the readers of the command take files; this one has a name of ours, and goes at once
+        with tempfile.NamedTemporaryFile(dir=folder, prefix="body-") as file:
+            file.write(body)
+            file.flush()
+            return read_table(Path(file.name), most_rows=most_rows)
+    raise unknown_type(kind)
+
+
+def unknown_type(kind: str) -> Refusal:
+    """None of the types that can be read."""
+    return Refusal(
+        415, f"Content-Type must be one of {', '.join((JSON, LINES, *TABLES))}; got {kind[:100]!r}"
+    )
+
+
+def read_table(path: Path, *, most_rows: int) -> Batch:
+    """The rows of a CSV or Parquet file of one series; messages call it "the body"."""
+    import polars as pl
+
+    try:
+        rows = open_files([str(path)], Columns())
+        # labels are not even read
+        frame = rows.whole(labels="skip").frame
+    except InputError as error:
+        raise InputError(str(error).replace(str(path), "the body")) from error
+    _check_count(len(frame), most_rows)
+    if ENTITY in frame.columns:
+        if frame[ENTITY].n_unique() > 1:
+            raise InputError.of(
+                "the body", "must hold one series", f"column {rows.entity!r} names several"
+            )
+        frame = frame.drop(ENTITY)
+    times, kind = None, TimeKind.none
+    if TIME in frame.columns:
+        column = frame[TIME]
+        if column.dtype.is_numeric():
+            times, kind = column.cast(pl.Float64).to_list(), TimeKind.number
+        elif isinstance(column.dtype, pl.Duration):
+            times = (column.dt.total_microseconds() / 1e6).to_list()
+            kind = TimeKind.number
+        else:
+            zone = getattr(column.dtype, "time_zone", None)
+            times = (column.cast(pl.Datetime("us", zone)).dt.epoch("us") / 1e6).to_list()
+            kind = TimeKind.local if zone is None else TimeKind.utc
+        frame = frame.drop(TIME)
+    values = frame.to_numpy().astype(np.float64)
+    left_out = () if rows.label is None else (rows.label,)
+    return _in_order(_checked(Batch(tuple(frame.columns), values, times, kind, left_out)))
+
+
+def _json(text: bytes, where: str) -> Any:
+    try:
+        return from_json(text)
+    except ValueError as error:
+        raise InputError.of(where, "must be JSON", str(error)[:200]) from error
+
+
+def _records(document: Any) -> Any:
+    return document.get("rows") if isinstance(document, dict) else document
+
+
+def _from_records(records: Any, most_rows: int) -> Batch:
+    """Rows of JSON objects: one key is the time, all others are channels."""
+    if not isinstance(records, list) or not all(isinstance(row, dict) for row in records):
+        raise InputError.of(
+            "the body",
+            'must be a list of rows, or an object with one: {"rows": [{"time": 1, "a": 2.5}]}',
+        )
+    _check_count(len(records), most_rows)
+    names: dict[str, None] = {}
+    for row in records:
+        names |= dict.fromkeys(row)
+    time = _time_name(names)
+    left_out = tuple(name for name in names if name.strip().lower() in LABEL_NAMES)
+    channels = tuple(name for name in names if name != time and name not in left_out)
+    for name in channels:
+        check_name("a channel's name", name)
+    times, kind = None, TimeKind.none
+    if time is not None:
+        if any(time not in row for row in records):
+            raise InputError.of("rows", "must have a time each, or none", "some have none")
+        times, kind = read_times([row[time] for row in records])
+    values = np.array([[_number(row, name) for name in channels] for row in records])
+    return _checked(Batch(channels, values.reshape(len(records), -1), times, kind, left_out))
+
+
+def _time_name(names: Mapping[str, None]) -> str | None:
+    found = [name for name in names if name.strip().lower() in TIME_NAMES]
+    if len(found) > 1:
+        rule = "must have one time"
+        raise InputError.of("rows", rule, f"got {', '.join(found)}", "rename the others")
+    return found[0] if found else None
+
+
+def _number(row: Mapping[str, Any], name: str) -> float:
+    value = row.get(name)
+    if value is None:
+        return np.nan
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise InputError.of(
+            f"channel {name!r}", "must hold numbers, or null", f"got {str(value)[:50]!r}"
+        )
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf
+
+
+def _checked(batch: Batch) -> Batch:
+    """Refuse rows that say nothing and values beyond all measure; infinite ones are missing."""
+    if not batch.channels:
+        raise InputError.of("rows", "must have a channel beside the time", "got none")
+    values = batch.values
+    values[~np.isfinite(values)] = np.nan
+    large = np.abs(values) > LARGEST
+    if large.any():
+        row, column = (int(place) for place in np.argwhere(large)[0])
+        raise InputError.of(
+            f"channel {batch.channels[column]!r}",
+            f"must not exceed {LARGEST:g} in magnitude",
+            f"got {values[row, column]:g} in row {row}",
+        )
+    return batch
+
+
+def _in_order(batch: Batch) -> Batch:
+    if batch.times is None or all(
+        a <= b for a, b in zip(batch.times, batch.times[1:], strict=False)
+    ):
+        return batch
+    order = np.argsort(batch.times, kind="stable")
+    return replace(batch, values=batch.values[order], times=[batch.times[place] for place in order])
+
+
+def _check_count(count: int, most: int) -> None:
+    if count > most:
+        raise Refusal(
+            413, f"a request may hold {most:,} rows; this one has {count:,}: send it in parts"
+        )
+    if not count:
+        raise InputError.of("rows", "must be at least one", "got none")
+
+
+def check_name(what: str, name: str) -> None:
+    """Refuse names that cannot be shown, or stand in an address."""
+    if not 0 < len(name) <= LONGEST_NAME or not name.isprintable() or "/" in name:
+        raise InputError.of(
+            what,
+            f"must be 1 to {LONGEST_NAME} visible characters without '/'",
+            f"got {name[:50]!r}",
+        )

@@ -1,0 +1,147 @@
+"""Server-sent events: what happens, told to whoever listens.
+
+A listener has a queue of its own. One that does not read fast enough is let go when its queue is
+full: it never holds anybody up, and can read the history when it comes back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from starlette.types import Receive, Scope, Send
+
+from subadjacent.service.problems import Refusal
+from subadjacent.workflow.tables import as_json
+
+QUEUE = 2_000
+"""Events that wait for one listener: two seconds of a thousand rows each."""
+
+ALIVE_EVERY = 15.0
+"""Seconds of silence after which a remark is sent, so that proxies keep the connection."""
+
+
+class Event(NamedTuple):
+    """Something that happened; ``make`` gives its data, and is called only if anybody listens."""
+
+    kind: str
+    series: str | None
+    make: Callable[[], dict[str, Any]]
+
+
+class _Listener:
+    def __init__(self, series: str | None) -> None:
+        self.series = series
+        self.queue: asyncio.Queue[bytes] = asyncio.Queue(QUEUE)
+        self.task: asyncio.Task[Any] | None = asyncio.current_task()
+
+    def put(self, text: bytes) -> bool:
+        """Whether there was room."""
+        try:
+            self.queue.put_nowait(text)
+        except asyncio.QueueFull:
+            return False
+        return True
+
+
+class Listeners:
+    """All who listen; used in the event loop only."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._listeners: set[_Listener] = set()
+        self.dropped = 0
+
+    def __len__(self) -> int:
+        return len(self._listeners)
+
+    def publish(self, events: Sequence[Event]) -> None:
+        """Tell all who want to know."""
+        if not self._listeners:
+            return
+        for event in events:
+            text = None
+            for listener in tuple(self._listeners):
+                if listener.series is not None and listener.series != event.series:
+                    continue
+                if text is None:
+                    data = json.dumps(as_json(event.make()), ensure_ascii=False)
+                    text = f"event: {event.kind}\ndata: {data}\n\n".encode()
+                if not listener.put(text):
+                    self._drop(listener)
+
+    def _drop(self, listener: _Listener) -> None:
+        self._listeners.discard(listener)
+        self.dropped += 1
+        if listener.task is not None:
+            listener.task.cancel()
+
+    def close(self) -> None:
+        """Let all go: the service ends."""
+        for listener in tuple(self._listeners):
+            self._listeners.discard(listener)
+            if listener.task is not None:
+                listener.task.cancel()
+
+    def check_room(self) -> None:
+        """Refuse one more where there are too many."""
+        if len(self._listeners) >= self._most:
+            raise Refusal(429, f"{self._most} clients listen already: try again in a moment")
+
+    async def listen(self, series: str | None, send: Send, receive: Receive) -> None:
+        """Send events until the client goes, falls behind, or the service ends."""
+        listener = _Listener(series)
+        self._listeners.add(listener)
+        gone = asyncio.ensure_future(_until_gone(receive, listener.task))
+        with suppress(asyncio.CancelledError):
+            try:
+                await _send(send, b": listening\n\n")
+                while True:
+                    await _send(send, await _next(listener.queue))
+            finally:
+                self._listeners.discard(listener)
+                gone.cancel()
+
+
+class EventStream:
+    """The response: it ends when its listener is let go."""
+
+    def __init__(self, listeners: Listeners, series: str | None) -> None:
+        self._listeners, self._series = listeners, series
+
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as ASGI has it."""
+        headers = [
+            (b"content-type", b"text/event-stream; charset=utf-8"),
+            (b"cache-control", b"no-store"),
+            (b"x-accel-buffering", b"no"),
+        ]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await self._listeners.listen(self._series, send, receive)
+
+
+async def _next(queue: asyncio.Queue[bytes]) -> bytes:
+    """What waits, together; a remark if nothing comes for long."""
+    try:
+        async with asyncio.timeout(ALIVE_EVERY):
+            parts = [await queue.get()]
+    except TimeoutError:
+        return b": still here\n\n"
+    while not queue.empty():
+        parts.append(queue.get_nowait())
+    return b"".join(parts)
+
+
+async def _send(send: Send, text: bytes) -> None:
+    await send({"type": "http.response.body", "body": text, "more_body": True})
+
+
+async def _until_gone(receive: Receive, task: asyncio.Task[Any] | None) -> None:
+    """Wait for the client to go, then wake whoever sends to it."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    if task is not None:
+        task.cancel()

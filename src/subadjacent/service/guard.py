@@ -1,0 +1,131 @@
+"""What every request passes first: who asks, from where, how much."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time as clock
+from collections.abc import Callable
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from subadjacent.service.problems import Refusal
+from subadjacent.service.settings import Settings
+from subadjacent.service.tokens import Tokens
+
+PUBLIC = ("/", "/health", "/ready", "/openapi.json")
+"""What needs no token: it says nothing of the data."""
+PAGE = "/page/"
+
+UPLOADS = ("/api/models", "/api/score")
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; font-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+HEADERS = [
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+]
+"""Of every answer."""
+
+Measure = Callable[[str, str, int, float], None]
+"""Called with method, route, status and seconds of every request."""
+
+
+class Guard:
+    """Refuses what must not reach the routes."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, tokens: Tokens, measure: Measure) -> None:
+        self._app, self._settings, self._tokens, self._measure = app, settings, tokens, measure
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as ASGI has it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = clock.perf_counter()
+        status = 500
+
+        async def guarded_send(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), *HEADERS]
+            await send(message)
+
+        try:
+            headers = dict(scope["headers"])
+            self._check(scope, headers)
+            await self._app(scope, self._limited(scope, headers, receive), guarded_send)
+        except Refusal as refusal:
+            await answer(refusal, guarded_send)
+        finally:
+            route = getattr(scope.get("route"), "path", "other")
+            self._measure(scope["method"], route, status, clock.perf_counter() - started)
+
+    def _check(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
+        host = headers.get(b"host", b"").decode("latin-1")
+        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+        if self._settings.is_loopback and name.lower() not in LOCAL_NAMES:
+            # a page on the web may give its own name our address
+            raise Refusal(421, f"Host must be one of {', '.join(LOCAL_NAMES)}; got {host[:100]!r}")
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        if origin and origin.partition("://")[2].lower() != host.lower():
+            raise Refusal(403, "requests of pages from elsewhere are not answered")
+        path = scope["path"]
+        if path not in PUBLIC and not path.startswith(PAGE):
+            writes = scope["method"] not in SAFE_METHODS
+            self._tokens.check(headers.get(b"authorization"), writes=writes)
+
+    def _limited(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> Receive:
+        """The body, up to what may come and as long as it may take."""
+        limits = self._settings.limits
+        most = limits.upload_bytes if scope["path"] in UPLOADS else limits.body_bytes
+        told = headers.get(b"content-length", b"0")
+        if told.isdigit() and int(told) > most:
+            raise _too_large(most)
+        deadline = asyncio.get_running_loop().time() + limits.seconds
+        size, complete = 0, False
+
+        async def limited() -> Message:
+            nonlocal size, complete
+            if complete:
+                return await receive()
+            try:
+                async with asyncio.timeout_at(deadline):
+                    message = await receive()
+            except TimeoutError as error:
+                raise Refusal(
+                    408, f"a request must come within {limits.seconds:g} seconds; this one did not"
+                ) from error
+            size += len(message.get("body", b""))
+            complete = not message.get("more_body", False)
+            if size > most:
+                raise _too_large(most)
+            return message
+
+        return limited
+
+
+def _too_large(most: int) -> Refusal:
+    return Refusal(413, f"a body may have {most:,} bytes here; this one has more: send it in parts")
+
+
+async def answer(refusal: Refusal, send: Send) -> None:
+    """A refusal, as it goes out where no route has begun."""
+    body = json.dumps({"error": str(refusal)}).encode()
+    headers: list[Any] = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        *((name.lower().encode(), value.encode()) for name, value in refusal.headers.items()),
+    ]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

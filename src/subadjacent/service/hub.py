@@ -1,0 +1,311 @@
+"""All series, and what can be asked of them. Everything that changes goes through the writer."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time as clock
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from queue import LifoQueue
+from typing import Any
+
+from subadjacent.errors import InputError
+from subadjacent.service import records
+from subadjacent.service.bodies import Batch, check_name
+from subadjacent.service.events import Event, Listeners
+from subadjacent.service.models import Models
+from subadjacent.service.moments import TimeKind
+from subadjacent.service.problems import Refusal, not_found
+from subadjacent.service.schema import connect, connect_reader
+from subadjacent.service.settings import Settings
+from subadjacent.service.taking import AlarmChange, Taken, keep_alarm, take
+from subadjacent.service.watched import COLUMNS, WatchedSeries
+from subadjacent.service.writer import Changes, Writer
+
+READERS = 4
+"""Connections that read: more would wait for the two cores, not for the disk."""
+
+
+class Hub:
+    """What the service knows.
+
+    Series live in memory, as the tables have them; only the writer's thread changes them.
+    """
+
+    def __init__(self, settings: Settings, folder: Path) -> None:
+        self.settings, self.folder = settings, folder
+        self._tables = connect(folder)
+        self._readers: LifoQueue[sqlite3.Connection] = LifoQueue()
+        for _ in range(READERS):
+            self._readers.put(connect_reader(folder))
+        self.models = Models(self._tables, folder / "models")
+        self.listeners = Listeners(settings.limits.listeners)
+        self.series: dict[str, WatchedSeries] = {}
+        self._by_key: dict[int, WatchedSeries] = {}
+        for columns in self._tables.execute(f"select {COLUMNS} from series"):
+            self._remember(WatchedSeries(columns))
+        self.on_alarm: list[Callable[[Changes, WatchedSeries, dict[str, Any], str], None]] = []
+        self.chores: list[Callable[[Changes], bool]] = []
+        self.writer = Writer(self._tables, self, most_rows=settings.limits.queue)
+
+    def start(self) -> None:
+        """Begin to take work."""
+        self.writer.start()
+
+    async def stop(self) -> None:
+        """Keep the state of every stream, so that the next start has nothing to score again."""
+        self.listeners.close()
+        await self.writer.stop(self._keep_all)
+        while not self._readers.empty():
+            self._readers.get().close()
+        self._tables.close()
+
+    @contextmanager
+    def reader(self) -> Iterator[sqlite3.Connection]:
+        """A connection that reads, for the time being."""
+        connection = self._readers.get()
+        try:
+            yield connection
+        finally:
+            self._readers.put(connection)
+
+    # what the writer asks for
+
+    def undo(self, touched: set[int], tables: sqlite3.Connection) -> None:
+        """Read anew what the tables say of these series."""
+        for key in touched:
+            columns = tables.execute(
+                f"select {COLUMNS} from series where id = ?", (key,)
+            ).fetchone()
+            known = self._by_key.get(key)
+            if columns is None:
+                if known is not None:
+                    self._forget(known)
+            elif known is None:
+                self._remember(WatchedSeries(columns))
+            else:
+                known.read(columns)
+
+    def publish(self, events: list[Event]) -> None:
+        """Tell listeners."""
+        self.listeners.publish(events)
+
+    def idle(self, changes: Changes) -> bool:
+        """Do the first chore that has something to do."""
+        return any(chore(changes) for chore in self.chores)
+
+    # what clients ask for
+
+    def find(self, name: str) -> WatchedSeries:
+        """A series that is there."""
+        if (series := self.series.get(name)) is None:
+            raise not_found("series", name)
+        return series
+
+    def record(self, series: WatchedSeries) -> dict[str, Any]:
+        """A series as clients read it."""
+        return series.record(self.models.name_of(series.model))
+
+    def all_series(self) -> list[dict[str, Any]]:
+        """Every series, the worst first: open alarms, then by severity; muted ones last."""
+        found = [self.record(series) for series in tuple(self.series.values())]
+        rank = {"alarm": 0, "calm": 1, "learning": 1, "muted": 2}
+        return sorted(found, key=lambda one: (rank[one["state"]], -one["severity"], one["name"]))
+
+    async def push(self, name: str, batch: Batch, *, patient: bool = False) -> Taken:
+        """Take rows of a series; a new name is a new series."""
+        found: Taken = await self.writer.do(
+            partial(self._push, name, batch), rows=len(batch), patient=patient
+        )
+        return found
+
+    async def acknowledge(self, key: int, note: str) -> dict[str, Any]:
+        """Somebody has seen the alarm."""
+
+        def work(changes: Changes) -> dict[str, Any]:
+            self._alarm(changes, key)
+            changes.tables.execute(
+                "update alarms set acknowledged = 1, note = ? where id = ?", (note, key)
+            )
+            return self._tell_alarm(changes, key)
+
+        found: dict[str, Any] = await self.writer.do(work)
+        return found
+
+    async def mark_normal(self, key: int) -> dict[str, Any]:
+        """The alarm was none: the series learns from its rows, and it is acknowledged."""
+
+        def work(changes: Changes) -> dict[str, Any]:
+            alarm = self._alarm(changes, key)
+            series = self.series[alarm["series"]]
+            changes.touched.add(series.id)
+            stream = self._wake(changes, series)
+            number = alarm["number"] - series.first_number
+            # alarms of a model that was replaced since are history
+            if number > 0 and hasattr(stream, "accept"):
+                stream.accept(number)
+                for one in stream.alarms:
+                    if one.number == number:
+                        keep_alarm(changes.tables, series, one)
+                series.write(changes.tables)
+                series.keep(changes.tables)
+            changes.tables.execute(
+                "update alarms set acknowledged = 1, normal = 1 where id = ?", (key,)
+            )
+            self._tell_series(changes, series)
+            return self._tell_alarm(changes, key)
+
+        found: dict[str, Any] = await self.writer.do(work)
+        return found
+
+    async def mute(self, name: str, seconds: float | None) -> dict[str, Any]:
+        """Do not tell of alarms of a series for a while; None ends that."""
+
+        def work(changes: Changes) -> dict[str, Any]:
+            series = self.find(name)
+            changes.touched.add(series.id)
+            series.muted_until = None if seconds is None else clock.time() + seconds
+            series.write(changes.tables)
+            return self._tell_series(changes, series)
+
+        found: dict[str, Any] = await self.writer.do(work)
+        return found
+
+    async def switch(self, name: str, model: str | None) -> dict[str, Any]:
+        """Have a series judged by another model, or by what it learns alone."""
+
+        def work(changes: Changes) -> dict[str, Any]:
+            series = self.find(name)
+            changes.touched.add(series.id)
+            self._switch(changes, series, model)
+            return self._tell_series(changes, series)
+
+        found: dict[str, Any] = await self.writer.do(work)
+        return found
+
+    async def delete(self, name: str) -> None:
+        """Forget a series: its rows, alarms and state."""
+
+        def work(changes: Changes) -> None:
+            series = self.find(name)
+            changes.touched.add(series.id)
+            for table in ("rows", "alarms", "snapshots"):
+                changes.tables.execute(f"delete from {table} where series = ?", (series.id,))
+            changes.tables.execute("delete from series where id = ?", (series.id,))
+            self._forget(series)
+
+        await self.writer.do(work)
+
+    # in the writer's thread
+
+    def _push(self, name: str, batch: Batch, changes: Changes) -> Taken:
+        series = self.series.get(name)
+        if series is None:
+            series = self._create(changes, name, batch)
+        elif batch.kind != series.time_kind:
+            raise InputError.of(
+                "times of rows",
+                f"must be of one kind in a series ({_in_words(series.time_kind)} here)",
+                f"got {_in_words(batch.kind)}",
+            )
+        stream = self._wake(changes, series)
+        taken = take(changes, series, stream, batch.of_channels(series.channels))
+        for changed in taken.changed:
+            self._tell_change(changes, series, changed)
+        if taken.taken:
+            self._tell_series(changes, series)
+        return taken
+
+    def _create(self, changes: Changes, name: str, batch: Batch) -> WatchedSeries:
+        limits = self.settings.limits
+        check_name("the name of a series", name)
+        if len(self.series) >= limits.series:
+            raise Refusal(
+                429, f"there are {limits.series:,} series already: delete one, or raise the limit"
+            )
+        if len(batch.channels) > limits.channels:
+            raise Refusal(
+                413,
+                f"a series may have {limits.channels:,} channels; this one has "
+                f"{len(batch.channels):,}",
+            )
+        model = self.models.fitting(batch.channels)
+        channels = batch.channels if model is None else model.channels
+        (key,) = changes.tables.execute(
+            "insert into series (name, channels, time_kind, model) values (?, ?, ?, ?) "
+            "returning id",
+            (name, json.dumps(channels), batch.kind, None if model is None else model.key),
+        ).fetchone()
+        columns = changes.tables.execute(
+            f"select {COLUMNS} from series where id = ?", (key,)
+        ).fetchone()
+        changes.touched.add(key)
+        return self._remember(WatchedSeries(columns))
+
+    def _wake(self, changes: Changes, series: WatchedSeries) -> Any:
+        if series.stream is not None:
+            return series.stream
+        return series.wake(changes.tables, self.models.detector(series.model))
+
+    def _switch(self, changes: Changes, series: WatchedSeries, name: str | None) -> None:
+        model = None if name is None else self.models.find(name)
+        if model is not None and set(model.channels) != set(series.channels):
+            raise InputError.of(
+                "model",
+                "must have the channels of the series",
+                f"{name!r} has {', '.join(model.channels[:5])}",
+            )
+        if series.open_alarm is not None:
+            changes.tables.execute(
+                "update alarms set state = 'closed' where id = ?", (series.open_alarm,)
+            )
+            self._tell_alarm(changes, series.open_alarm)
+            series.open_alarm = None
+        key = None if model is None else model.key
+        series.switch(changes.tables, key, self.models.detector(key))
+        series.write(changes.tables)
+
+    def _alarm(self, changes: Changes, key: int) -> dict[str, Any]:
+        if (found := records.alarm_by_key(changes.tables, key)) is None:
+            raise not_found("alarm", key)
+        return found
+
+    def _tell_change(self, changes: Changes, series: WatchedSeries, changed: AlarmChange) -> None:
+        alarm = self._tell_alarm(changes, changed.key)
+        for follow in self.on_alarm:
+            follow(changes, series, alarm, changed.change)
+
+    def _tell_alarm(self, changes: Changes, key: int) -> dict[str, Any]:
+        alarm = self._alarm(changes, key)
+        changes.events.append(Event("alarm", alarm["series"], lambda: alarm))
+        return alarm
+
+    def _tell_series(self, changes: Changes, series: WatchedSeries) -> dict[str, Any]:
+        record = self.record(series)
+        changes.events.append(Event("series", series.name, lambda: record))
+        return record
+
+    def _keep_all(self, changes: Changes) -> None:
+        for series in self.series.values():
+            if series.rows > series.snapshot_row:
+                series.keep(changes.tables)
+
+    def _remember(self, series: WatchedSeries) -> WatchedSeries:
+        self.series[series.name] = self._by_key[series.id] = series
+        return series
+
+    def _forget(self, series: WatchedSeries) -> None:
+        self.series.pop(series.name, None)
+        self._by_key.pop(series.id, None)
+
+
+def _in_words(kind: TimeKind) -> str:
+    return {
+        TimeKind.none: "no times",
+        TimeKind.number: "numbers",
+        TimeKind.utc: "times with a zone",
+        TimeKind.local: "times without a zone",
+    }[kind]

@@ -1,0 +1,114 @@
+"""Fitted detectors that judge series. Folders have numbers; names are keys of a table."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import time as clock
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.registry import load
+from subadjacent.service.moments import TimeKind, show_time
+from subadjacent.service.problems import not_found
+
+
+@dataclass(frozen=True, slots=True)
+class KnownModel:
+    """A model, as the table has it."""
+
+    key: int
+    name: str
+    kind: str
+    channels: tuple[str, ...]
+    rows: int | None
+    fitted_at: float
+
+    def record(self) -> dict[str, Any]:
+        """As clients read it."""
+        return {
+            "name": self.name,
+            "detector": self.kind,
+            "channels": list(self.channels),
+            "fitted_at": show_time(self.fitted_at, TimeKind.utc),
+            "rows": self.rows,
+        }
+
+
+class Models:
+    """All models. Detectors are loaded when they are needed, and kept."""
+
+    def __init__(self, tables: sqlite3.Connection, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(exist_ok=True)
+        self._models: dict[int, KnownModel] = {}
+        self._detectors: dict[int, BaseDetector] = {}
+        for row in tables.execute(
+            "select id, name, detector, channels, rows, fitted_at from models order by id"
+        ):
+            key, name, kind, channels, rows, at = row
+            known = KnownModel(key, name, kind, tuple(json.loads(channels)), rows, at)
+            self._models[key] = known
+        for place in folder.iterdir():
+            # of a fit that was killed before it was entered
+            if not place.name.isdigit() or int(place.name) not in self._models:
+                shutil.rmtree(place, ignore_errors=True)
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+    def records(self) -> list[dict[str, Any]]:
+        """All, by name."""
+        return [one.record() for one in sorted(self._models.values(), key=lambda one: one.name)]
+
+    def find(self, name: str) -> KnownModel:
+        """The model of a name."""
+        for one in tuple(self._models.values()):
+            if one.name == name:
+                return one
+        raise not_found("model", name)
+
+    def name_of(self, key: int | None) -> str | None:
+        """The name of a series' model."""
+        return None if key is None or key not in self._models else self._models[key].name
+
+    def fitting(self, channels: Sequence[str]) -> KnownModel | None:
+        """The newest model for these channels, in whatever order."""
+        wanted = set(channels)
+        fits = [one for one in self._models.values() if set(one.channels) == wanted]
+        return max(fits, key=lambda one: one.key, default=None)
+
+    def detector(self, key: int | None) -> BaseDetector | None:
+        """The detector of a model; None for what learns from its rows alone."""
+        if key is None:
+            return None
+        if key not in self._detectors:
+            self._detectors[key] = load(self.folder / str(key))
+        return self._detectors[key]
+
+    def enter(
+        self, tables: sqlite3.Connection, name: str, folder: Path, rows: int | None
+    ) -> KnownModel:
+        """Take a model folder into our own, and enter it under a name, in place of an older one.
+
+        Series of the older one must be switched by the caller before its folder goes.
+        """
+        detector = load(folder)
+        kind, channels = type(detector).__name__, tuple(detector.channels_)
+        now = clock.time()
+        tables.execute("update models set name = name || ' ' || id where name = ?", (name,))
+        (key,) = tables.execute(
+            "insert into models (name, detector, channels, rows, fitted_at) "
+            "values (?, ?, ?, ?, ?) returning id",
+            (name, kind, json.dumps(channels), rows, now),
+        ).fetchone()
+        place = self.folder / str(key)
+        shutil.rmtree(place, ignore_errors=True)
+        detector.save(place)
+        model = KnownModel(key, name, kind, channels, rows, now)
+        self._models[key], self._detectors[key] = model, detector
+        return model

@@ -1,0 +1,63 @@
+"""Times of rows: seconds since 1970 or plain numbers inside, as they came outside."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from subadjacent.errors import InputError
+
+
+class TimeKind(StrEnum):
+    """How a series writes its times; one kind a series."""
+
+    none = "none"  # no times: rows are counted
+    number = "number"  # plain numbers
+    utc = "utc"  # ISO 8601 with a time zone, told in UTC
+    local = "local"  # ISO 8601 without one
+
+
+def read_time(value: Any) -> tuple[float, TimeKind]:
+    """A time as it came in JSON, as a number and the kind that it is of."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if math.isfinite(number):
+            return number, TimeKind.number
+    elif isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value)
+            if moment.tzinfo is None:
+                return moment.replace(tzinfo=UTC).timestamp(), TimeKind.local
+            return moment.timestamp(), TimeKind.utc
+        except (ValueError, OverflowError):
+            pass
+    rule = "must be a finite number or an ISO 8601 text such as 2026-01-31T12:00:00Z"
+    raise InputError.of("time", rule, f"got {str(value)[:50]!r}")
+
+
+def read_times(values: Sequence[Any]) -> tuple[list[float], TimeKind]:
+    """Times of rows that came together: all of one kind."""
+    times, kind = [], None
+    for value in values:
+        time, own = read_time(value)
+        if kind is not None and own != kind:
+            raise InputError.of("times", "must be of one kind in all rows", f"got {kind} and {own}")
+        kind = own
+        times.append(time)
+    return times, kind or TimeKind.none
+
+
+def show_time(time: float | None, kind: TimeKind) -> float | str | None:
+    """A time as clients read it."""
+    if time is None or kind is TimeKind.number or kind is TimeKind.none:
+        return time
+    moment = datetime.fromtimestamp(time, UTC)
+    if kind is TimeKind.local:
+        return moment.replace(tzinfo=None).isoformat()
+    return moment.isoformat().replace("+00:00", "Z")

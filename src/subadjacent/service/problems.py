@@ -1,0 +1,57 @@
+"""What the service refuses, and with which status: one class, one table, one place."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from subadjacent.errors import DataNotFound, InputError, ModelFileError, SubadjacentError
+
+RETRY_AFTER = 1
+"""Seconds after which a client that came too early may come again: a queue empties in less."""
+
+
+class Refusal(SubadjacentError):  # noqa: N818 — reads as a fact
+    """A request that cannot be met; ``status`` is HTTP's number for why."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What a client is told beside the sentence."""
+        if self.status in (429, 503):
+            return {"Retry-After": str(RETRY_AFTER)}
+        return {"WWW-Authenticate": "Bearer"} if self.status == 401 else {}
+
+
+def not_found(what: str, name: object) -> Refusal:
+    """There is no such series, alarm, model or job."""
+    return Refusal(404, f"there is no {what} {name!r}")
+
+
+def storage(error: sqlite3.Error) -> Refusal:
+    """What a failed transaction means to whoever asked for it: nothing of it was kept."""
+    code = getattr(error, "sqlite_errorcode", None)
+    full = code == sqlite3.SQLITE_FULL or (code or 0) & 0xFF == sqlite3.SQLITE_IOERR
+    if full:
+        return Refusal(
+            507,
+            f"the disk of the data folder cannot be written ({error}); nothing of this request "
+            f"was kept: make room, then send it again",
+        )
+    return Refusal(503, f"the data folder cannot be used just now ({error}): send it again")
+
+
+def refusal_of(error: Exception) -> Refusal:
+    """Any error as a refusal: the caller's mistakes by their kind, ours as 500."""
+    match error:
+        case Refusal():
+            return error
+        case DataNotFound():
+            return Refusal(404, str(error))
+        case InputError() | ModelFileError():
+            return Refusal(422, str(error))
+        case sqlite3.Error():
+            return storage(error)
+    return Refusal(500, f"the service made a mistake ({type(error).__name__}); its log says where")

@@ -1,0 +1,64 @@
+"""Alarms: list, acknowledge, mark as normal."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from subadjacent.service import records
+from subadjacent.service.answers import PROBLEMS, Json
+from subadjacent.service.hub import Hub
+from subadjacent.service.problems import not_found
+from subadjacent.service.schemas import Acknowledge, AlarmList, AlarmRecord, Key
+
+router = APIRouter(prefix="/api/alarms", tags=["alarms"], responses=PROBLEMS)
+
+
+@router.get("", response_model=AlarmList)
+async def list_alarms(
+    request: Request,
+    series: Annotated[str | None, Query(max_length=200)] = None,
+    state: Literal["open", "closed", "all"] = "all",
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+    before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
+) -> Response:
+    """The newest alarms first; ``before`` an alarm's id, to page on."""
+    hub: Hub = request.app.state.hub
+    key = None if series is None else hub.find(series).id
+
+    def read() -> list[dict[str, Any]]:
+        with hub.reader() as tables:
+            return records.alarms(tables, series=key, state=state, limit=limit, before=before)
+
+    return Json({"alarms": await run_in_threadpool(read)})
+
+
+@router.get("/{key}", response_model=AlarmRecord)
+async def get_alarm(request: Request, key: Key) -> Response:
+    """One alarm, and why."""
+    hub: Hub = request.app.state.hub
+
+    def read() -> dict[str, Any] | None:
+        with hub.reader() as tables:
+            return records.alarm_by_key(tables, key)
+
+    if (found := await run_in_threadpool(read)) is None:
+        raise not_found("alarm", key)
+    return Json(found)
+
+
+@router.post("/{key}/acknowledge", response_model=AlarmRecord)
+async def acknowledge(request: Request, key: Key, wanted: Acknowledge | None = None) -> Response:
+    """Say that somebody has seen it."""
+    hub: Hub = request.app.state.hub
+    return Json(await hub.acknowledge(key, "" if wanted is None else wanted.note))
+
+
+@router.post("/{key}/normal", response_model=AlarmRecord)
+async def mark_normal(request: Request, key: Key) -> Response:
+    """Say that it was none; the series learns from it."""
+    hub: Hub = request.app.state.hub
+    return Json(await hub.mark_normal(key))

@@ -1,0 +1,32 @@
+"""Events while they happen."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from subadjacent.service.answers import PROBLEMS
+from subadjacent.service.events import EventStream
+from subadjacent.service.hub import Hub
+
+router = APIRouter(tags=["events"], responses=PROBLEMS)
+
+STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Server-sent events `answer`, `alarm`, `series` and `job`, until the "
+        "client goes; one that does not keep up is let go.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+
+
+@router.get("/api/events", response_class=Response, responses=STREAM)
+async def events(
+    request: Request, series: Annotated[str | None, Query(max_length=200)] = None
+) -> Any:
+    """Listen to all series, or to one."""
+    hub: Hub = request.app.state.hub
+    hub.listeners.check_room()
+    return EventStream(hub.listeners, series)

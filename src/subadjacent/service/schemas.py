@@ -1,0 +1,192 @@
+"""What requests and answers look like, for the OpenAPI document and for checking what comes in."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Time = str | float | int | None
+Key = Annotated[int, Field(ge=1, le=2**63 - 1)]
+SeriesState = Literal["learning", "calm", "alarm", "muted"]
+AlarmState = Literal["open", "closed"]
+
+
+class Problem(BaseModel):
+    """Why a request was not met, in one sentence."""
+
+    error: str = Field(examples=["there is no series 'pump'"])
+
+
+class SeriesRecord(BaseModel):
+    """A series and how it is."""
+
+    name: str = Field(examples=["pump"])
+    channels: list[str] = Field(examples=[["pressure", "flow"]])
+    rows: int = Field(description="Rows taken so far; the next one has this number.")
+    state: SeriesState
+    severity: float = Field(description="Of the newest row; 1.0 opens an alarm.")
+    sure: float = Field(description="0 to 1: how much of what it needs to be sure it has seen.")
+    model: str | None = Field(description="The model that judges it; null: it learns by itself.")
+    last_time: Time
+    open_alarm: int | None
+    muted_until: str | None
+
+
+class SeriesList(BaseModel):
+    """All series, the worst first."""
+
+    series: list[SeriesRecord]
+
+
+class RowAnswer(BaseModel):
+    """What is known of one row."""
+
+    row: int
+    time: Time
+    final: bool = Field(description="Whether nothing that comes later changes the score.")
+    score: float | None = Field(description="In the model's own unit; null without a model.")
+    severity: float
+    anomalous: bool = Field(description="Whether the row belongs to an alarm.")
+    sure: float
+    alarm: int | None = Field(description="An alarm that was opened, changed or closed here.")
+
+
+class TakenRecord(BaseModel):
+    """What came of the rows of a request."""
+
+    taken: int
+    late: int = Field(description="Rows before the newest one, which are not taken.")
+    duplicates: int = Field(description="Rows at the time of one that was taken before.")
+    left_out: list[str] = Field(description="Columns that are no channels of the series.")
+    answers: list[RowAnswer]
+
+
+class CauseRecord(BaseModel):
+    """A channel's part in an alarm."""
+
+    model_config = ConfigDict(extra="allow")
+
+    channel: str
+    kind: str
+    sentence: str
+    seen: float | None
+    expected: float | None
+    low: float | None
+    high: float | None
+
+
+class AlarmRecord(BaseModel):
+    """An alarm: opened once, updated, closed."""
+
+    id: int
+    series: str
+    number: int = Field(description="Counts the alarms of its series from 1.")
+    state: AlarmState
+    start: Time
+    end: Time
+    first: int
+    last: int
+    severity: float
+    kind: str
+    sentence: str
+    causes: list[CauseRecord]
+    for_good: bool = Field(description="Closed because the series did not come back.")
+    normal: bool = Field(description="Marked as normal by somebody.")
+    acknowledged: bool
+    note: str
+
+
+class AlarmList(BaseModel):
+    """Alarms, the newest first."""
+
+    alarms: list[AlarmRecord]
+
+
+class HistoryRecord(BaseModel):
+    """Rows in columns; a missing number is null."""
+
+    rows: list[int]
+    times: list[Time]
+    values: dict[str, list[float | None]]
+    expected: dict[str, list[float | None]]
+    low: dict[str, list[float | None]]
+    high: dict[str, list[float | None]]
+    severity: list[float]
+    anomalous: list[bool]
+    final: list[bool]
+
+
+class Mute(BaseModel):
+    """How long nobody wants to hear of a series."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    length: str | float | None = Field(
+        alias="for",
+        description="Such as '1h' or '30min', or seconds; null ends it.",
+        examples=["1h"],
+    )
+
+
+class Acknowledge(BaseModel):
+    """A remark for those who come later."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    note: str = Field("", max_length=2_000, examples=["valve replaced"])
+
+
+class Switch(BaseModel):
+    """The model to judge a series by."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    model: str | None = Field(description="Null: it learns from its rows alone.")
+
+
+class ModelRecord(BaseModel):
+    """A fitted detector."""
+
+    name: str
+    detector: str
+    channels: list[str]
+    fitted_at: str
+    rows: int | None = Field(description="Rows that it was fitted on, if that is known.")
+
+
+class JobRecord(BaseModel):
+    """A fit in the background."""
+
+    id: int
+    name: str
+    state: Literal["running", "done", "failed"]
+    step: str
+    done: int
+    total: int
+    error: str | None
+    model: str | None = Field(description="The model that came of it.")
+
+
+class ModelList(BaseModel):
+    """All models, and the latest fits."""
+
+    models: list[ModelRecord]
+    jobs: list[JobRecord]
+
+
+class JobStarted(BaseModel):
+    """A fit was begun."""
+
+    job: int
+
+
+class Health(BaseModel):
+    """The service is there."""
+
+    status: Literal["ok"]
+
+
+ROWS_EXAMPLE: dict[str, Any] = {
+    "rows": [{"time": "2026-01-31T12:00:00Z", "pressure": 2.1, "flow": 13.0}]
+}

@@ -1,0 +1,133 @@
+"""What the service is told: options, and a TOML file for the rest. Unknown names are refused."""
+
+from __future__ import annotations
+
+import tomllib
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError
+
+from subadjacent.errors import DataNotFound, InputError
+
+MIB = 1 << 20
+
+Count = Annotated[int, Field(ge=1)]
+
+
+class Section(BaseModel):
+    """A part of the settings; it never changes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Limits(Section):
+    """What one client, or all of them, may ask for; past a limit the answer is 413 or 429."""
+
+    body_bytes: Count = 16 * MIB
+    """Of a request with rows."""
+    upload_bytes: Count = 256 * MIB
+    """Of a file to fit a model on, or to score."""
+    rows: Count = 5_000
+    """In one request; they are scored in one go, and others wait meanwhile."""
+    channels: Count = 500
+    """Of one series."""
+    series: Count = 5_000
+    """In all; each holds about a tenth of a megabyte."""
+    models: Count = 100
+    """In all; each is a folder."""
+    queue: Count = 20_000
+    """Rows that wait to be scored; two cores score that many in some seconds."""
+    listeners: Count = 100
+    """Clients that listen to events."""
+    jobs: Count = 4
+    """Fits that wait or run; one runs at a time."""
+    connections: Count = 5_000
+    """Open ones; those beyond are answered with 503."""
+    seconds: Annotated[float, Field(gt=0)] = 30.0
+    """That a client may take to send a request."""
+
+
+class Retention(Section):
+    """How long history is kept: the newest ``rows`` of a series, none older than ``days``."""
+
+    rows: Annotated[int, Field(ge=100)] | None = 100_000
+    days: Annotated[float, Field(gt=0)] | None = None
+
+
+class Webhook(Section):
+    """An address that alarms are posted to when they open and close."""
+
+    url: HttpUrl
+    token: str | None = None
+    """Sent as ``Authorization: Bearer``."""
+    severity: float = 1.0
+    """The least severity of an alarm that is sent."""
+
+
+class Settings(Section):
+    """Everything."""
+
+    listen: str = "127.0.0.1:8080"
+    data: Path = Path("subadjacent-data")
+    model: Path | None = None
+    token_file: Path | None = None
+    limits: Limits = Limits()
+    retention: Retention = Retention()
+    webhooks: tuple[Webhook, ...] = ()
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port to listen on."""
+        host, _, port = self.listen.rpartition(":")
+        if not host or not port.isdigit() or int(port) > 65535:
+            raise InputError.of(
+                "listen", "must be HOST:PORT such as 127.0.0.1:8080", f"got {self.listen!r}"
+            )
+        return host.strip("[]"), int(port)
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only programs of this machine can reach it."""
+        host = self.address[0]
+        if host == "localhost":
+            return True
+        try:
+            return ip_address(host).is_loopback
+        except ValueError:
+            return False
+
+    def check(self) -> None:
+        """Refuse to be reached by others without a token."""
+        if not self.is_loopback and self.token_file is None:
+            raise InputError.of(
+                "listen",
+                "must be an address of this machine such as 127.0.0.1 where there are no tokens",
+                f"got {self.listen!r}",
+                "name a file of tokens with --token-file",
+            )
+
+
+def read_settings(path: Path | None, **options: object) -> Settings:
+    """Settings of a TOML file; options that are not None win."""
+    found: dict[str, object] = {}
+    if path is not None:
+        if not path.is_file():
+            raise DataNotFound(f"{path} is not a file: --config needs a TOML file")
+        try:
+            found = tomllib.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise InputError(f"{path} must be TOML ({error})") from error
+    found |= {name: value for name, value in options.items() if value is not None}
+    try:
+        settings = Settings.model_validate(found)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "the file"
+        raise InputError(
+            f"{path or 'options'}: {place} is not as it must be; {first['msg']}, "
+            f"got {first['input']!r}"
+        ) from error
+    settings.check()
+    return settings

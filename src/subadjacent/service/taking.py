@@ -1,0 +1,253 @@
+"""Rows of one series are taken: told from late and duplicate ones, scored, and kept.
+
+Shapes: B rows, C channels.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+import time as clock
+from dataclasses import asdict, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.service.bodies import Batch
+from subadjacent.service.events import Event
+from subadjacent.service.moments import TimeKind, show_time
+from subadjacent.service.watched import WatchedSeries
+from subadjacent.service.writer import Changes
+from subadjacent.streaming.alarms import CLOSED, LiveAlarm
+from subadjacent.streaming.answer import Answer
+from subadjacent.streaming.series import SeriesStream
+from subadjacent.workflow.tables import as_json
+
+MOST_TOLD = 100
+"""Rows of one request that listeners are told of: of more, they are told to read the history."""
+
+CLOSED_STATE, OPEN_STATE = "closed", "open"
+
+
+class AlarmChange(NamedTuple):
+    """An alarm that was opened, updated or closed, by its key in the table."""
+
+    key: int
+    change: str
+
+
+class Taken(NamedTuple):
+    """What came of rows that were sent."""
+
+    taken: int
+    late: int
+    duplicates: int
+    answers: list[dict[str, Any]]
+    left_out: tuple[str, ...]
+    changed: list[AlarmChange]
+
+
+def take(changes: Changes, series: WatchedSeries, stream: SeriesStream, batch: Batch) -> Taken:
+    """Score the rows of a batch that are new, and put all that is known of them into tables."""
+    changes.touched.add(series.id)
+    fresh, late, duplicates = new_rows(changes.tables, series, batch)
+    if not len(fresh):
+        return Taken(0, late, duplicates, [], batch.left_out, [])
+    begin = series.rows
+    answers = stream.push(fresh.values, fresh.times)
+    _keep_rows(changes.tables, series, fresh, answers)
+    series.rows += len(fresh)
+    series.last_time = fresh.times[-1] if fresh.times else None
+    series.latest = max(answers, key=lambda answer: answer.row)
+    series.severity, series.sure = series.latest.severity, series.latest.sure
+    alarms = {
+        answer.alarm.number: keep_alarm(changes.tables, series, answer.alarm)
+        for answer in answers
+        if answer.alarm is not None
+    }
+    series.write(changes.tables)
+    series.keep_when_due(changes.tables)
+    told = [
+        _answer(series, answer, alarms[answer.alarm.number] if answer.alarm else None)
+        for answer in answers
+    ]
+    changes.events += _row_events(series, fresh, answers, begin)
+    changed = [
+        AlarmChange(alarms[answer.alarm.number], answer.alarm.state)
+        for answer in answers
+        if answer.alarm is not None
+    ]
+    return Taken(len(fresh), late, duplicates, told, batch.left_out, changed)
+
+
+def new_rows(
+    tables: sqlite3.Connection, series: WatchedSeries, batch: Batch
+) -> tuple[Batch, int, int]:
+    """Rows later than all before them; how many others are late, and how many came before.
+
+    A row at the time of a row that was taken is a duplicate, whatever its values: what was said
+    of a row is not taken back.
+    """
+    if batch.times is None:
+        return batch, 0, 0
+    keep, late, duplicates = [], 0, 0
+    last = series.last_time
+    for place, time in enumerate(batch.times):
+        if last is None or time > last:
+            keep.append(place)
+            last = time
+        elif time == last or _is_taken(tables, series, time):
+            duplicates += 1
+        else:
+            late += 1
+    if len(keep) == len(batch):
+        return batch, 0, 0
+    times = [batch.times[place] for place in keep]
+    return replace(batch, values=batch.values[keep], times=times), late, duplicates
+
+
+def _is_taken(tables: sqlite3.Connection, series: WatchedSeries, time: float) -> bool:
+    """Whether a row has this time; rows are in the order of their times, so that halving does."""
+    low, high = series.oldest(tables), series.rows
+    while low < high:
+        middle = (low + high) // 2
+        found = tables.execute(
+            "select time from rows where series = ? and row = ?", (series.id, middle)
+        ).fetchone()
+        if found[0] == time:
+            return True
+        low, high = (middle + 1, high) if found[0] < time else (low, middle)
+    return False
+
+
+def _keep_rows(
+    tables: sqlite3.Connection, series: WatchedSeries, fresh: Batch, answers: list[Answer]
+) -> None:
+    said = {answer.row + series.first_row: answer for answer in answers}
+    now = clock.time()
+    values = np.ascontiguousarray(fresh.values)
+    added = [
+        (
+            series.id,
+            row,
+            now,
+            fresh.times[place] if fresh.times else None,
+            values[place].tobytes(),
+            *_said(said.pop(row)),
+        )
+        for place, row in enumerate(range(series.rows, series.rows + len(fresh)))
+    ]
+    tables.executemany(
+        "insert into rows (series, row, taken, time, vals, bands, score, severity, sure, "
+        "anomalous, final) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        added,
+    )
+    if said:
+        # rows that waited for those after them
+        tables.executemany(
+            "update rows set bands = ?, score = ?, severity = ?, sure = ?, anomalous = ?, "
+            "final = ? where series = ? and row = ?",
+            [(*_said(answer), series.id, row) for row, answer in said.items()],
+        )
+
+
+def _said(answer: Answer) -> tuple[Any, ...]:
+    bands = np.concatenate([answer.expected, answer.low, answer.high])
+    return (
+        bands.tobytes(),
+        answer.score,
+        answer.severity,
+        answer.sure,
+        int(answer.anomalous),
+        int(answer.final),
+    )
+
+
+def keep_alarm(tables: sqlite3.Connection, series: WatchedSeries, alarm: LiveAlarm) -> int:
+    """Put an alarm that was opened, changed or closed into the table; its key there."""
+    state = CLOSED_STATE if alarm.state == CLOSED else OPEN_STATE
+    timed = series.time_kind is not TimeKind.none
+    (key,) = tables.execute(
+        "insert into alarms (series, number, state, start, end, first, last, severity, kind, "
+        "sentence, causes, for_good, opened_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "on conflict (series, number) do update set state = excluded.state, end = excluded.end, "
+        "last = excluded.last, severity = excluded.severity, kind = excluded.kind, "
+        "sentence = excluded.sentence, causes = excluded.causes, for_good = excluded.for_good "
+        "returning id",
+        (
+            series.id,
+            alarm.number + series.first_number,
+            state,
+            alarm.start if timed else None,
+            alarm.end if timed else None,
+            alarm.first + series.first_row,
+            alarm.last + series.first_row,
+            alarm.severity,
+            alarm.kind,
+            alarm.sentence,
+            json.dumps([_cause(series, asdict(cause)) for cause in alarm.causes]),
+            int(alarm.for_good),
+            clock.time(),
+        ),
+    ).fetchone()
+    series.open_alarm = None if state == CLOSED_STATE else key
+    return int(key)
+
+
+def _cause(series: WatchedSeries, cause: dict[str, Any]) -> dict[str, Any]:
+    at = cause["at"]
+    cause["at"] = show_time(at, series.time_kind) if isinstance(at, float) else at
+    found: dict[str, Any] = as_json(cause)
+    return found
+
+
+def _answer(series: WatchedSeries, answer: Answer, alarm: int | None) -> dict[str, Any]:
+    return {
+        "row": answer.row + series.first_row,
+        "time": show_time(answer.time, series.time_kind),
+        "final": answer.final,
+        "score": answer.score,
+        "severity": answer.severity,
+        "anomalous": answer.anomalous,
+        "sure": answer.sure,
+        "alarm": alarm,
+    }
+
+
+def _row_events(
+    series: WatchedSeries, fresh: Batch, answers: list[Answer], begin: int
+) -> list[Event]:
+    """What listeners are told of the newest rows."""
+    said = {answer.row + series.first_row: answer for answer in answers}
+    first = max(0, len(fresh) - MOST_TOLD)
+    return [
+        Event(
+            "answer",
+            series.name,
+            partial(_row_event, series, begin + place, fresh.values[place], said[begin + place]),
+        )
+        for place in range(first, len(fresh))
+    ]
+
+
+def _row_event(
+    series: WatchedSeries, row: int, values: NDArray[np.float64], answer: Answer
+) -> dict[str, Any]:
+    def by_channel(numbers: NDArray[np.float64]) -> dict[str, float | None]:
+        found = zip(series.channels, numbers.tolist(), strict=True)
+        return {channel: number if math.isfinite(number) else None for channel, number in found}
+
+    return {
+        "series": series.name,
+        "row": row,
+        "time": show_time(answer.time, series.time_kind),
+        "values": by_channel(values),
+        "expected": by_channel(answer.expected),
+        "low": by_channel(answer.low),
+        "high": by_channel(answer.high),
+        "severity": answer.severity,
+        "anomalous": answer.anomalous,
+    }

@@ -1,0 +1,66 @@
+"""Who may read and who may write: a file of tokens, compared in constant time."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass
+from pathlib import Path
+
+from subadjacent.errors import DataNotFound, InputError
+from subadjacent.service.problems import Refusal
+
+READ, WRITE = RIGHTS = ("read", "write")
+SHORTEST = 16
+"""Characters of a token: fewer could be guessed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Tokens for reading, and tokens for writing, which may read too; none: all is allowed."""
+
+    read: tuple[bytes, ...] = ()
+    write: tuple[bytes, ...] = ()
+
+    @property
+    def are_asked_for(self) -> bool:
+        """Whether a request needs one."""
+        return bool(self.read or self.write)
+
+    def check(self, header: bytes | None, *, writes: bool) -> None:
+        """Refuse a request whose ``Authorization`` does not allow it."""
+        if not self.are_asked_for:
+            return
+        kind, _, token = (header or b"").strip().partition(b" ")
+        if kind.lower() != b"bearer" or not token:
+            raise Refusal(401, "a token is needed: send it as 'Authorization: Bearer TOKEN'")
+        given = token.strip()
+        # every token is compared, whichever fits: time tells nothing
+        may_write = sum(hmac.compare_digest(given, known) for known in self.write)
+        may_read = sum(hmac.compare_digest(given, known) for known in self.read)
+        if not may_write and not may_read:
+            raise Refusal(401, "the token is not known: ask whoever runs the service for one")
+        if writes and not may_write:
+            raise Refusal(403, "the token is for reading; this request needs one for writing")
+
+
+def read_tokens(path: Path | None) -> Tokens:
+    """Tokens of a file with lines ``read TOKEN`` and ``write TOKEN``; # begins a remark."""
+    if path is None:
+        return Tokens()
+    if not path.is_file():
+        raise DataNotFound(f"{path} is not there; --token-file needs a file of tokens")
+    found: dict[str, list[bytes]] = {right: [] for right in RIGHTS}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        # what stands there may be a secret: it is not repeated
+        if len(words) != 2 or words[0] not in RIGHTS or len(words[1]) < SHORTEST:
+            raise InputError(
+                f"{path}, line {number} must be 'read TOKEN' or 'write TOKEN' with a token of at "
+                f"least {SHORTEST} characters; it is something else"
+            )
+        found[words[0]].append(words[1].encode())
+    if not any(found.values()):
+        raise InputError(f"{path} must hold a token; it holds none: add a line 'write TOKEN'")
+    return Tokens(tuple(found[READ]), tuple(found[WRITE]))

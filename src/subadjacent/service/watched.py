@@ -1,0 +1,182 @@
+"""One series that is watched: what is known of it now, and its stream.
+
+The tables are the truth. The stream is made when it is needed: from the last snapshot of its
+state, and the rows that came after it. Scoring is deterministic, so that a stream that was made
+anew goes on exactly as the one that was lost.
+
+Shapes: B rows, C channels.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time as clock
+from typing import Any
+
+import numpy as np
+
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.service.moments import TimeKind, show_time
+from subadjacent.streaming.answer import Answer
+from subadjacent.streaming.series import SeriesStream
+
+SNAPSHOT_EVERY = 250
+"""Rows from one snapshot to the next: at most so many are scored again after a kill, per series."""
+
+REPLAYED_AT_ONCE = 1_000
+
+COLUMNS = (
+    "id, name, channels, time_kind, model, first_row, first_number, rows, last_time, "
+    "severity, sure, open_alarm, muted_until"
+)
+
+
+class WatchedSeries:
+    """What is known of one series; ``stream`` is None until it is needed."""
+
+    def __init__(self, columns: tuple[Any, ...]) -> None:
+        self.stream: SeriesStream | None = None
+        self.latest: Answer | None = None
+        self.read(columns)
+
+    def read(self, columns: tuple[Any, ...]) -> None:
+        """Take over what the tables say; the stream goes, for it may know more than they do."""
+        (
+            self.id, self.name, channels, kind, self.model, self.first_row, self.first_number,
+            self.rows, self.last_time, self.severity, self.sure,
+            self.open_alarm, self.muted_until,
+        ) = columns  # fmt: skip
+        self.channels = tuple(json.loads(channels))
+        self.time_kind = TimeKind(kind)
+        self.stream = None
+        self.snapshot_row = self.rows
+
+    def write(self, tables: sqlite3.Connection) -> None:
+        """Put what changes with rows and requests into the tables."""
+        tables.execute(
+            "update series set model = ?, first_row = ?, first_number = ?, rows = ?, "
+            "last_time = ?, severity = ?, sure = ?, open_alarm = ?, muted_until = ? where id = ?",
+            (
+                self.model, self.first_row, self.first_number, self.rows,
+                self.last_time, self.severity, self.sure, self.open_alarm, self.muted_until,
+                self.id,
+            ),
+        )  # fmt: skip
+
+    @property
+    def is_muted(self) -> bool:
+        """Whether nobody wants to hear of its alarms now."""
+        return self.muted_until is not None and self.muted_until > clock.time()
+
+    @property
+    def state(self) -> str:
+        """One word for how it is."""
+        if self.is_muted:
+            return "muted"
+        if self.open_alarm is not None:
+            return "alarm"
+        return "learning" if self.sure < 1 else "calm"
+
+    def record(self, model: str | None) -> dict[str, Any]:
+        """As clients read it."""
+        return {
+            "name": self.name,
+            "channels": list(self.channels),
+            "rows": self.rows,
+            "state": self.state,
+            "severity": self.severity,
+            "sure": self.sure,
+            "model": model,
+            "last_time": show_time(self.last_time, self.time_kind),
+            "open_alarm": self.open_alarm,
+            "muted_until": show_time(self.muted_until, TimeKind.utc) if self.is_muted else None,
+        }
+
+    def wake(self, tables: sqlite3.Connection, detector: BaseDetector | None) -> SeriesStream:
+        """Its stream, as it was after its last row."""
+        if self.stream is None:
+            self.stream = self._made_anew(tables, detector)
+        return self.stream
+
+    def _made_anew(self, tables: sqlite3.Connection, detector: BaseDetector | None) -> SeriesStream:
+        found = tables.execute(
+            "select row, facts, arrays from snapshots where series = ?", (self.id,)
+        ).fetchone()
+        if found is None:
+            stream = SeriesStream(self.channels, detector, self.name)
+            self.snapshot_row = self.first_row
+        else:
+            stream = restored(found[1], found[2], detector)
+            self.snapshot_row = found[0]
+        self._replay(tables, stream, self.snapshot_row)
+        return stream
+
+    def _replay(self, tables: sqlite3.Connection, stream: SeriesStream, first: int) -> None:
+        while True:
+            found = tables.execute(
+                "select time, vals from rows where series = ? and row >= ? order by row limit ?",
+                (self.id, first, REPLAYED_AT_ONCE),
+            ).fetchall()
+            if not found:
+                return
+            values = np.frombuffer(b"".join(row[1] for row in found))
+            times = None if self.time_kind is TimeKind.none else [row[0] for row in found]
+            answers = stream.push(values.reshape(len(found), -1), times)
+            self.latest = answers[-1]
+            first += len(found)
+
+    def switch(
+        self, tables: sqlite3.Connection, model: int | None, detector: BaseDetector | None
+    ) -> None:
+        """Begin a stream with another model, or none, that knows the latest rows."""
+        first = max(self.rows - REPLAYED_AT_ONCE, self.oldest(tables))
+        stream = SeriesStream(self.channels, detector, self.name)
+        self._replay(tables, stream, first)
+        self.stream, self.model = stream, model
+        (self.first_number,) = tables.execute(
+            "select coalesce(max(number), 0) from alarms where series = ?", (self.id,)
+        ).fetchone()
+        self.first_row = first
+        tables.execute("delete from snapshots where series = ?", (self.id,))
+        self.keep(tables)
+
+    def oldest(self, tables: sqlite3.Connection) -> int:
+        """Its first row that is still kept."""
+        (row,) = tables.execute("select min(row) from rows where series = ?", (self.id,)).fetchone()
+        return self.rows if row is None else int(row)
+
+    def keep_when_due(self, tables: sqlite3.Connection) -> None:
+        """Take a snapshot every so many rows; not all series at the same time."""
+        now = (self.rows + self.id) // SNAPSHOT_EVERY
+        if now > (self.snapshot_row + self.id) // SNAPSHOT_EVERY:
+            self.keep(tables)
+
+    def keep(self, tables: sqlite3.Connection) -> None:
+        """Take a snapshot of the stream, if there is one that knows more than the last."""
+        if self.stream is None or not hasattr(self.stream, "state"):
+            return
+        facts, arrays = packed(self.stream)
+        tables.execute(
+            "insert or replace into snapshots (series, row, facts, arrays) values (?, ?, ?, ?)",
+            (self.id, self.rows, facts, arrays),
+        )
+        self.snapshot_row = self.rows
+
+
+def packed(stream: SeriesStream) -> tuple[str, bytes]:
+    """The state of a stream as a table holds it."""
+    from safetensors.numpy import save
+
+    state = stream.state()  # type: ignore[attr-defined]
+    arrays = {name: np.ascontiguousarray(array) for name, array in state.arrays.items()}
+    return json.dumps(state.facts), save(arrays)
+
+
+def restored(facts: str, arrays: bytes, detector: BaseDetector | None) -> SeriesStream:
+    """The stream whose state was packed."""
+    from safetensors.numpy import load
+
+    from subadjacent.methods.method import State
+
+    return SeriesStream.restore(State(load(arrays), json.loads(facts)), detector)  # type: ignore[attr-defined, no-any-return]

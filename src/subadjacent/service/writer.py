@@ -1,0 +1,220 @@
+"""The one thread that changes anything: what has queued is done in one transaction.
+
+A request is answered when its transaction is on disk. While the disk is busy with one group of
+requests the next one gathers, so that a thousand requests a second cost some dozen commits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from subadjacent.service.events import Event
+from subadjacent.service.problems import Refusal, refusal_of, storage
+
+log = logging.getLogger(__name__)
+
+GROUP_TASKS, GROUP_ROWS = 200, 2_000
+"""Most tasks and rows of one transaction; those behind them wait for a tenth of a second or so."""
+
+MOST_TASKS = 10_000
+"""That wait, whatever they are; beyond, clients are told to come again."""
+
+
+@dataclass(slots=True, eq=False)
+class Changes:
+    """What one task does: it writes to the tables, and notes what must be known of it.
+
+    ``touched`` are series whose state in memory follows the tables; ``events`` are told to
+    listeners once all is on disk.
+    """
+
+    tables: sqlite3.Connection
+    touched: set[int] = field(default_factory=set)
+    events: list[Event] = field(default_factory=list)
+
+
+Work = Callable[[Changes], Any]
+
+
+class Owner(Protocol):
+    """Whoever keeps in memory what the tables say."""
+
+    def undo(self, touched: set[int], tables: sqlite3.Connection) -> None:
+        """Read anew what tables say of these series: what was done to them is not there."""
+
+    def publish(self, events: list[Event]) -> None:
+        """Tell listeners; called in the event loop."""
+
+    def idle(self, changes: Changes) -> bool:
+        """Do a piece of work that can wait; whether there was any. Called about every second."""
+
+
+@dataclass(slots=True, eq=False)
+class _Task:
+    work: Work
+    future: asyncio.Future[Any]
+    rows: int
+
+
+class Writer:
+    """Takes work from the event loop, does it in its own thread, and gives the results back."""
+
+    def __init__(self, tables: sqlite3.Connection, owner: Owner, *, most_rows: int) -> None:
+        self._tables, self._owner, self._most_rows = tables, owner, most_rows
+        self._loop = asyncio.get_running_loop()
+        self._urgent: deque[_Task] = deque()
+        self._patient: deque[_Task] = deque()
+        self._wake = threading.Condition()
+        self._stopping = False
+        self.rows_waiting = 0
+        self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
+
+    def start(self) -> None:
+        """Begin to work."""
+        self._thread.start()
+
+    async def stop(self, last: Work) -> None:
+        """Do what has queued, then a last piece of work, then end."""
+        await self.do(last)
+        with self._wake:
+            self._stopping = True
+            self._wake.notify()
+        await asyncio.to_thread(self._thread.join)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it works."""
+        return self._thread.is_alive()
+
+    @property
+    def tasks_waiting(self) -> int:
+        """How many pieces of work have queued."""
+        return len(self._urgent) + len(self._patient)
+
+    async def do(self, work: Work, *, rows: int = 0, patient: bool = False) -> Any:
+        """Have a piece of work done; its result, once it is on disk.
+
+        ``rows`` is how much it weighs in the queue. ``patient`` work comes after all other.
+        """
+        future: asyncio.Future[Any] = self._loop.create_future()
+        with self._wake:
+            # a request that fits in by itself is taken by an empty queue, however large it is
+            full = rows and self.rows_waiting and self.rows_waiting + rows > self._most_rows
+            if not patient and (full or self.tasks_waiting >= MOST_TASKS):
+                raise Refusal(
+                    429,
+                    f"{self.rows_waiting:,} rows wait to be scored, and {self._most_rows:,} may: "
+                    f"send this again in a moment",
+                )
+            (self._patient if patient else self._urgent).append(_Task(work, future, rows))
+            self.rows_waiting += rows
+            self._wake.notify()
+        return await future
+
+    def _run(self) -> None:
+        while (group := self._next()) is not None:
+            if group:
+                self._do(group)
+            else:
+                self._rest()
+
+    def _next(self) -> list[_Task] | None:
+        """What is done together; nothing after a second without work; None in the end."""
+        with self._wake:
+            if not self._urgent and not self._patient:
+                if self._stopping:
+                    return None
+                self._wake.wait(1.0)
+            group: list[_Task] = []
+            rows = 0
+            while self._urgent and len(group) < GROUP_TASKS and rows < GROUP_ROWS:
+                group.append(self._urgent.popleft())
+                rows += group[-1].rows
+            if self._patient and rows < GROUP_ROWS:
+                group.append(self._patient.popleft())
+            self.rows_waiting -= sum(task.rows for task in group)
+            return group
+
+    def _do(self, group: list[_Task]) -> None:
+        changes = Changes(self._tables)
+        try:
+            self._tables.execute("begin immediate")
+            done = [(task, *self._one(task, changes)) for task in group]
+            self._tables.execute("commit")
+        except sqlite3.Error as error:
+            log.warning("a transaction failed: %s", error)
+            self._roll_back(changes.touched)
+            self._deliver([(task, None, storage(error)) for task in group], [])
+            return
+        self._deliver(done, changes.events)
+
+    def _one(self, task: _Task, group: Changes) -> tuple[Any, Refusal | None]:
+        """Do one task; where it fails, only its own changes go."""
+        own = Changes(self._tables)
+        self._tables.execute("savepoint task")
+        try:
+            result = task.work(own)
+        except sqlite3.Error:
+            group.touched |= own.touched
+            raise
+        except Exception as error:
+            self._tables.execute("rollback to task")
+            self._tables.execute("release task")
+            self._owner.undo(own.touched, self._tables)
+            refusal = refusal_of(error)
+            if refusal.status == 500:
+                log.exception("a request failed")
+            return None, refusal
+        self._tables.execute("release task")
+        group.touched |= own.touched
+        group.events += own.events
+        return result, None
+
+    def _rest(self) -> None:
+        """Nothing has queued: do what can wait."""
+        changes = Changes(self._tables)
+        try:
+            self._tables.execute("begin immediate")
+            self._owner.idle(changes)
+            self._tables.execute("commit")
+        except sqlite3.Error as error:
+            log.warning("a transaction failed: %s", error)
+            self._roll_back(changes.touched)
+        else:
+            self._deliver([], changes.events)
+
+    def _roll_back(self, touched: set[int]) -> None:
+        if self._tables.in_transaction:
+            self._tables.execute("rollback")
+        try:
+            self._owner.undo(touched, self._tables)
+        except sqlite3.Error:
+            log.exception("what the tables say cannot be read")
+
+    def _deliver(
+        self,
+        done: list[tuple[_Task, Any, Refusal | None]],
+        events: list[Event],
+    ) -> None:
+        if not done and not events:
+            return
+
+        def deliver() -> None:
+            for task, result, refusal in done:
+                # whoever asked may have gone
+                if task.future.done():
+                    continue
+                if refusal is None:
+                    task.future.set_result(result)
+                else:
+                    task.future.set_exception(refusal)
+            self._owner.publish(events)
+
+        self._loop.call_soon_threadsafe(deliver)
