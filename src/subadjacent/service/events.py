@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from subadjacent.service.problems import Refusal
@@ -106,10 +107,11 @@ class Listeners:
                 gone.cancel()
 
 
-class EventStream:
+class EventStream(Response):
     """The response: it ends when its listener is let go."""
 
     def __init__(self, listeners: Listeners, series: str | None) -> None:
+        super().__init__()
         self._listeners, self._series = listeners, series
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:

@@ -7,12 +7,11 @@ import {count, lasting, severity, timeOf, when} from "./format.js";
 const FULL = 6;   // severity at which the meter is full
 const MOST = 200;   // alarms in the list
 
-// those that are open first, then the latest
+// those that are open first, then the newest
 function order(one, other) {
   const open = Number(other.state === "open") - Number(one.state === "open");
-  return open || String(other.opened ?? "").localeCompare(String(one.opened ?? "")) || latest(other) - latest(one) || other.number - one.number;
+  return open || other.id - one.id;
 }
-const latest = alarm => timeOf(alarm.start) ?? alarm.first ?? 0;
 
 export function lasted(alarm) {
   const [start, end] = [timeOf(alarm.start), timeOf(alarm.end)];
@@ -120,7 +119,7 @@ export class AlarmList {
   actions(alarm, noting) {
     const acts = [];
     if (!alarm.acknowledged && !noting) acts.push(make("button", {class: "act", type: "button", "data-action": "acknowledge", onclick: () => this.note(alarm)}, "Acknowledge"));
-    if (!alarm.normal) acts.push(make("button", {class: "act", type: "button", "data-action": "normal", title: "Learns from its rows, so that the like of it does not alarm again", onclick: () => this.act(alarm, "/normal", {}, {normal: true})}, "Mark as normal"));
+    if (!alarm.normal) acts.push(make("button", {class: "act", type: "button", "data-action": "normal", title: "Learns from its rows, so that the like of it does not alarm again", onclick: () => this.act(alarm, "/normal", {})}, "Mark as normal"));
     return acts;
   }
 
@@ -130,7 +129,7 @@ export class AlarmList {
     return make("form", {class: "note-form", onsubmit: event => {
       event.preventDefault();
       this.noting = null;
-      this.act(alarm, "/acknowledge", {note: note.value}, {acknowledged: true, note: note.value});
+      this.act(alarm, "/acknowledge", {note: note.value});
     }, onkeydown: event => {
       if (event.key === "Escape") { event.stopPropagation(); close(); }
     }}, note, make("button", {type: "submit", class: "primary", "data-action": "acknowledge"}, "Acknowledge"),
@@ -143,11 +142,9 @@ export class AlarmList {
     this.cards.get(alarm.id).querySelector("input").focus();
   }
 
-  // the service's answer is the truth where it is an alarm; else what was asked for
-  async act(alarm, rest, body, then) {
+  async act(alarm, rest, body) {
     try {
-      const answer = await send("POST", alarmPath(alarm.id, rest), body);
-      this.add([{...alarm, ...then, ...answer?.id === alarm.id ? answer : {}}]);
+      this.add([await send("POST", alarmPath(alarm.id, rest), body)]);
     } catch (error) {
       this.failed(error);
       this.plan();

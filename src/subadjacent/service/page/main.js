@@ -137,8 +137,7 @@ function status(connected) {
 
 async function mute(time) {
   try {
-    await send("POST", seriesPath(watched.name, "/mute"), {for: time});
-    list.update(await get(seriesPath(watched.name)));
+    list.update(await send("POST", seriesPath(watched.name, "/mute"), {for: time}));
     tell();
   } catch (error) {
     failed(error);

@@ -8,6 +8,7 @@ import {color} from "./theme.js";
 import {extremes} from "./thinning.js";
 
 const LEFT = 10, RIGHT = 10;   // pixels beside the strip
+const HIGHEST = 8;   // severity: higher peaks are cut off, so that the others can still be seen
 const STILL = 4;   // pixels within which a drag is a click
 
 export class Overview {
@@ -67,7 +68,7 @@ export class Overview {
     if (!columns?.length) return;
     const [from, to] = view.whole, range = [0, columns.length];
     const [low, high] = extremes(columns.severity, range);
-    const limits = roundLimits(Math.min(0, low), Math.max(1.2, high));
+    const limits = roundLimits(Math.min(0, low), Math.min(HIGHEST, Math.max(1.2, high)));
     const {alarms, chosen} = this.charts;
     const spans = spansOf(alarms, columns, chosen);
     chart.draw({

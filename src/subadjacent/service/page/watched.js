@@ -5,6 +5,7 @@ import {Columns} from "./columns.js";
 import {settled} from "./dom.js";
 import {inView} from "./thinning.js";
 
+const ALL = 100_000;   // rows of the history: as many as the service gives at once, and keeps
 const OF_ALL = 4_000;   // points that stand for the whole history
 const OF_VIEW = 4_000;   // points of what is in view: more than a screen has columns
 const CLOSE = 0.1;   // of a stretch by which another one may differ and still be the same
@@ -26,7 +27,7 @@ export class Watched {
     this.name = series.name;
     this.columns = this.asked = null;
     this.waiting = [];
-    const history = await this.history({points: OF_ALL});
+    const history = await this.history({limit: ALL, points: OF_ALL});
     if (!history) return false;
     const columns = new Columns(series.channels?.length ? series.channels : Object.keys(history.values ?? {}));
     columns.merge(history);
@@ -65,7 +66,7 @@ export class Watched {
   async catchUp() {
     const {columns} = this;
     if (!columns) return;
-    const history = await this.history({points: OF_ALL});
+    const history = await this.history({limit: ALL, points: OF_ALL});
     if (!history || columns !== this.columns) return;
     columns.merge(history);
     this.view.grown();
