@@ -5,13 +5,16 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
+
+TRIES = 2_000
+"""Times that something is asked for before it counts as never happening."""
 
 Module = Callable[..., Any]
 
@@ -32,11 +35,17 @@ class Opener:
     def __init__(self, browser: Browser, address: str) -> None:
         self.browser, self.address = browser, address
         self.complaints: list[str] = []
+        self.contexts: list[BrowserContext] = []
+
+    def close(self) -> None:
+        """Close what was opened."""
+        for context in self.contexts:
+            context.close()
 
     def __call__(
         self,
         *,
-        series: str = "",
+        series: str = "pump",
         width: int = 1400,
         scheme: Any = "light",
         ready: bool = True,
@@ -45,11 +54,12 @@ class Opener:
         context = self.browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, has_touch=touch
         )
+        self.contexts.append(context)
         tab = context.new_page()
         tab.on("pageerror", lambda error: self.complaints.append(str(error)))
         tab.on("console", self.said)
         tab.on("request", self.asked)
-        tab.goto(f"{self.address}/#{series}" if series else self.address)
+        tab.goto(f"{self.address}/#{quote(series)}")
         if ready:
             tab.wait_for_selector("html[data-ready]")
         return tab
@@ -61,6 +71,26 @@ class Opener:
     def asked(self, request: Request) -> None:
         if urlsplit(request.url).netloc != urlsplit(self.address).netloc:
             self.complaints.append(request.url)
+
+
+def page(tab: Page, code: str, *arguments: Any) -> Any:
+    """Ask the running page, ``p``, for something: ``p => p.view.from``."""
+    return calling(tab, "main.js")(f"({{page}}, ...given) => ({code})(page, ...given)", *arguments)
+
+
+def until(tab: Page, code: str, *arguments: Any) -> None:
+    """Wait until the running page says so, however long that takes on a busy machine."""
+    for _ in range(TRIES):
+        if page(tab, code, *arguments):
+            return
+        tab.wait_for_timeout(50)
+    raise AssertionError(f"it never happened: {code}")
+
+
+def view(tab: Page) -> tuple[float, float, bool]:
+    """From where to where the charts show, and whether they follow."""
+    found = page(tab, "p => [p.view.from, p.view.to, p.view.following]")
+    return found[0], found[1], found[2]
 
 
 def frame(tab: Page) -> None:

@@ -7,12 +7,18 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from service.page.backend import HOSTILE, HOSTILE_CHANNEL, Backend, rows, running
 from service.page.browsing import CHROMIUM, Module, Opener, calling
 
 
 @pytest.fixture(scope="session")
-def address() -> str:
-    return "http://127.0.0.1:8765"
+def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backend]:
+    """A service with three series, one of which has alarms."""
+    with running(tmp_path_factory.mktemp("page")) as started:
+        started.push("pump", rows(["pressure", "flow"], 0, 600, jump=(500, 512)))
+        started.push("fan", rows(["speed"], 0, 300, seed=1))
+        started.push(HOSTILE, rows([HOSTILE_CHANNEL, "other"], 0, 300, seed=2))
+        yield started
 
 
 @pytest.fixture(scope="session")
@@ -24,20 +30,17 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def module(browser: Browser, address: str) -> Callable[[str], Module]:
+def module(browser: Browser, backend: Backend) -> Callable[[str], Module]:
     """Gives modules of the page by name, to call functions in them."""
     tab = browser.new_page()
-    tab.goto(address)
+    tab.goto(backend.address)
     return lambda name: calling(tab, name)
 
 
 @pytest.fixture
-def opened(browser: Browser, address: str) -> Iterator[Opener]:
+def opened(browser: Browser, backend: Backend) -> Iterator[Opener]:
     """Opens pages for one test, which fails when any of them complained."""
-    opener = Opener(browser, address)
-    before = [*browser.contexts]
+    opener = Opener(browser, backend.address)
     yield opener
-    for context in browser.contexts:
-        if context not in before:
-            context.close()
+    opener.close()
     assert opener.complaints == []

@@ -67,6 +67,9 @@ def test_what_is_in_view_has_one_more_to_either_side(thinning: Module) -> None:
     assert thinning(code, 1.5, 2) == [1, 5]
     assert thinning(code, -5, 50) == [0, 7]
     assert thinning(code, 2.1, 2.2) == [3, 5]
+    code = "(m, from, to) => m.within([0, 1, 2, 2, 3], from, to)"
+    assert thinning(code, 1, 2) == [1, 4]
+    assert thinning(code, 2.1, 2.2) == [4, 4]
 
 
 def test_extremes_leave_out_what_is_missing(thinning: Module) -> None:

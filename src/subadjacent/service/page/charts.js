@@ -6,7 +6,7 @@ import {byId, make, oncePerFrame, say, settled} from "./dom.js";
 import {count, number, place, power, severity} from "./format.js";
 import {listen} from "./gestures.js";
 import {spansOf} from "./spans.js";
-import {extremes, inView} from "./thinning.js";
+import {extremes, inView, within} from "./thinning.js";
 
 const AT_FIRST = 5;   // channels that are drawn before the reader asks for all
 const BESIDE = 0.5;   // of what the values span that a band may go beyond them before it is cut off
@@ -100,15 +100,21 @@ export class Charts {
     for (const [i, {chart, axis}] of this.panels.entries()) {
       chart.draw({columns, view, range, spans, axis, left: this.left, pointer: this.pointer, ...contents[i]});
     }
-    this.read(range);
+    this.read();
     this.describe();
   }
 
+  // the first and the last row in view
+  edges() {
+    const {columns, view} = this, [first, after] = within(columns.at, view.from, view.to);
+    const last = Math.max(0, after - 1);
+    return [Math.min(first, last), last];
+  }
+
   // the row pointed at, else the last one in view, in numbers beside every name
-  read([first, last]) {
+  read() {
     const {columns} = this;
-    let row = this.pointer;
-    if (row < 0) for (row = last - 1; row > first && columns.at[row] > this.view.to; row--);
+    const [first, last] = this.edges(), row = this.pointer < 0 ? last : this.pointer;
     for (const {channel, read} of this.panels) {
       if (channel === null) { say(read, severity(columns.severity[row])); continue; }
       const [low, high] = [columns.low[channel][row], columns.high[channel][row]];
@@ -119,20 +125,20 @@ export class Charts {
     }
     const kind = columns.kind;
     say(byId("pointed"), this.pointer < 0 ? "" : place(columns.at[row], kind));
-    say(byId("stretch"), [this.view.from, this.view.to].map(at => place(columns.at[columns.nearest(at)], kind)).join(" to "));
+    say(byId("stretch"), [first, last].map(one => place(columns.at[one], kind)).join(" to "));
   }
 
   // every chart in a sentence, for those who do not see it
   tell() {
     const {columns, view} = this;
     if (!columns?.length) return;
-    const range = inView(columns.at, view.from, view.to);
+    const [first, last] = this.edges(), range = [first, last + 1];
     const stretch = byId("stretch").textContent;
     const alarms = spansOf(this.alarms, columns, null).filter(one => one.to >= view.from && one.from <= view.to);
     for (const {channel, chart, summary} of this.panels) {
       const values = channel === null ? columns.severity : columns.values[channel];
       const [low, high] = extremes(values, range), written = channel === null ? severity : number;
-      const text = low > high ? "no values" : `lowest ${written(low)}, highest ${written(high)}, last ${written(values[range[1] - 1])}`;
+      const text = low > high ? "no values" : `lowest ${written(low)}, highest ${written(high)}, last ${written(values[last])}`;
       say(summary, `${channel ?? "Severity"}, ${stretch}: ${text}; ${count(alarms.length, "alarm")} in view.`);
       chart.canvas.dataset.points = chart.drawn;
     }

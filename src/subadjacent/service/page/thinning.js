@@ -14,12 +14,16 @@ export function search(sorted, sought) {
   return low;
 }
 
-// places from first to last (not included) that are in view, and one more to either side, so that
-// lines go on to the edges
-export function inView(at, from, to) {
-  const first = search(at, from);
+// places from first to last (not included) that are in view
+export function within(at, from, to) {
   let last = search(at, to);
   while (last < at.length && at[last] <= to) last++;
+  return [search(at, from), last];
+}
+
+// and one more to either side, so that lines go on to the edges
+export function inView(at, from, to) {
+  const [first, last] = within(at, from, to);
   return [Math.max(0, first - 1), Math.min(at.length, last + 1)];
 }
 
