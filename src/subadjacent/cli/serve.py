@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -28,11 +30,19 @@ def serve(
     config: Annotated[
         Path | None, typer.Option(help="TOML file: limits, retention, webhooks. Options win.")
     ] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Made-up series that keep coming, in a folder that goes.")
+    ] = False,
     quiet: option.Quiet = False,
 ) -> None:
     """Serve live scores, alarms and a page over HTTP."""
     from subadjacent.service.run import serve as run
     from subadjacent.service.settings import read_settings
 
-    settings = read_settings(config, model=model, listen=listen, data=data, token_file=token_file)
-    run(settings, listening=lambda address: say(f"listening on {address}", quiet=quiet))
+    with ExitStack() as stack:
+        if demo and data is None:
+            data = Path(stack.enter_context(TemporaryDirectory(prefix="subadjacent-demo-")))
+        settings = read_settings(
+            config, model=model, listen=listen, data=data, token_file=token_file, demo=demo or None
+        )
+        run(settings, listening=lambda address: say(f"listening on {address}", quiet=quiet))

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,9 @@ from subadjacent.scoring.habits import restore_habits
 from subadjacent.scoring.normal import NormalScores, normal_scores
 from subadjacent.scoring.silence import silent_rows
 from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
+
+if TYPE_CHECKING:
+    from subadjacent.streaming.scorer import StreamScorer
 
 HABITS = "habits"
 """What the channels' habits are called among a model's arrays."""
@@ -251,6 +254,14 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         """Anomalous rows joined into findings; parameters are those of ``Assessment.alarms``."""
         found = self.assess(X)
         return found.alarms(gap=gap, shortest=shortest, channels=channels, again=again)
+
+    def stream(self, **options: Any) -> StreamScorer:
+        """Score rows as they come, one or many at a time; options are those of ``StreamScorer``."""
+        # streaming stands above detectors: the one step up, and taken only when it is asked for
+        from subadjacent.streaming.scorer import StreamScorer
+
+        check_is_fitted(self)
+        return StreamScorer(self, **options)
 
     def _evidence(self, series: Sequence[TrainSeries], watch: Watch = ignore) -> Iterator[Evidence]:
         """What the models find in each series, every unbroken part assessed once."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 from subadjacent.runtime import Runtime
 from subadjacent.scoring.evidence import Array, Evidence, Reach
+
+if TYPE_CHECKING:
+    from subadjacent.methods.stream import ModelStream
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -51,6 +54,16 @@ class Model(ABC):
     def assess(self, rows: Array) -> Evidence:
         """Judge the rows of one unbroken stretch, (T, C), given in the data's own units."""
 
+    def stream(self, state: State | None = None) -> ModelStream:
+        """Score the rows of one unbroken stretch as they come, as ``assess`` scores all at once.
+
+        ``state`` is that of another stream of this model, to go on from there. This one scores a
+        buffer as long as its reach again whenever rows come; models that can do better say so.
+        """
+        from subadjacent.methods.stream import ReplayStream
+
+        return ReplayStream(self, state)
+
     @abstractmethod
     def state(self) -> State:
         """What was learned; ``Method.restore`` is the inverse."""
@@ -75,6 +88,14 @@ class Method(ABC):
     @abstractmethod
     def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
         """Learn from training series."""
+
+    def causal(self) -> Method | None:
+        """The same method looking back only, whose scores are final at once.
+
+        None where that is this very method, or where it would double a long training. Then what a
+        model makes of a row as the last of its stretch stands for it (``ModelStream.waiting``).
+        """
+        return None
 
     @abstractmethod
     def restore(self, state: State, channels: int) -> Model:

@@ -76,14 +76,19 @@ class BandRidge:
         for start in range(first, last, CHUNK):
             stop = min(start + CHUNK, last)
             begin = max(start - self.neighbours.reach, 0)
-            around = rows[begin : stop + self.neighbours.reach]
-            inputs = self.inputs(around)
+            # in float64: what is left of a row then does not depend, but for the last digits, on
+            # how many rows are looked at together
+            around = rows[begin : stop + self.neighbours.reach].astype(np.float64)
+            inputs = self.inputs(around, with_clipped=stop - start >= FEW)
             left = self.left(inputs, start - begin, stop - begin)
             found[start - first : stop - first] = left
         return found
 
-    def inputs(self, rows: Rows) -> Inputs:
-        """What the model sees of a stretch, at the rows that have all their neighbours."""
+    def inputs(self, rows: NDArray[Any], *, with_clipped: bool = True) -> Inputs:
+        """What the model sees of a stretch, at the rows that have all their neighbours.
+
+        Without ``clipped`` for few rows, whose features are all formed.
+        """
         if not self.local:
             target = cut(rows)
             return Inputs(target @ self.axes, target, None, None)
@@ -92,7 +97,8 @@ class BandRidge:
         far = far - far.mean(axis=0)
         mean = self._mean(far)
         seen, level = far @ self.axes, mean @ self.axes
-        return Inputs(seen, far - mean, level, self._clipped(seen, level))
+        clipped = self._clipped(seen, level) if with_clipped else None
+        return Inputs(seen, far - mean, level, clipped)
 
     def features(self, inputs: Inputs, first: int, last: int) -> NDArray[Any]:
         """The features of rows ``first`` to ``last``, without the constant, (rows, J·K)."""
@@ -105,16 +111,18 @@ class BandRidge:
     def left(self, inputs: Inputs, first: int, last: int) -> Rows:
         """What is left of the rows from ``first`` to ``last`` of these inputs, (T, C)."""
         weights, constant = self.weights[:-1], self.weights[-1]
+        weights = weights.astype(inputs.seen.dtype, copy=False)
         if last - first < FEW:
             expected = self.features(inputs, first, last) @ weights
         else:
-            expected = self._expected(inputs, first, last)
+            expected = self._expected(inputs, first, last, weights)
         return np.asarray(inputs.target[first:last] - (expected + constant), dtype=np.float32)
 
-    def _expected(self, inputs: Inputs, first: int, last: int) -> NDArray[Any]:
+    def _expected(
+        self, inputs: Inputs, first: int, last: int, weights: NDArray[Any]
+    ) -> NDArray[Any]:
         """What many rows are expected to be, but for the constant, without copying windows."""
-        weights = self.weights[:-1]
-        expected = np.empty((last - first, self.weights.shape[1]), dtype=np.float32)
+        expected = np.empty((last - first, self.weights.shape[1]), dtype=inputs.seen.dtype)
         sizes = [side.size * inputs.seen.shape[1] for side in self.neighbours.sides]
         of_sides = np.split(weights, np.cumsum(sizes)[:-1])
         for rows, views in self.neighbours.aligned(inputs.seen, first, last):
@@ -133,7 +141,7 @@ class BandRidge:
                 expected[clipped - first] = values.reshape(len(clipped), -1) @ weights
         return expected
 
-    def _mean(self, rows: Rows) -> Rows:
+    def _mean(self, rows: NDArray[Any]) -> NDArray[Any]:
         """The mean of each row's neighbours; of no use where some are missing."""
         total = np.zeros((len(rows) + 1, rows.shape[1]))
         np.cumsum(rows, axis=0, dtype=np.float64, out=total[1:])

@@ -46,7 +46,9 @@ class Companions:
 
     def unexplained(self, residuals: Residuals) -> NDArray[np.float32]:
         """What the other channels leave of each channel's residual, (T, C)."""
-        return np.asarray(np.clip(residuals, -CLIP, CLIP) @ self.weights.T, dtype=np.float32)
+        # in float64, so that what is left of a row does not depend on how many are looked at
+        within = np.clip(residuals, -CLIP, CLIP, dtype=np.float64)
+        return np.asarray(within @ self.weights.T, dtype=np.float32)
 
 
 class CompanionsFit(NamedTuple):

@@ -41,19 +41,32 @@ class StretchRidge:
     models: tuple[BandRidge, ...]
     gains: NDArray[np.float64]
 
-    def residuals(self, rows: Rows) -> Rows:
-        """What is left of a stretch's rows, on one scale, (T, C); 0 where nothing judges a row."""
-        residuals = np.zeros_like(rows)
+    def residuals(self, rows: Rows, first: int = 0, last: int | None = None) -> Rows:
+        """What is left of a stretch's rows, on one scale, (T, C); 0 where nothing judges a row.
+
+        Of all rows, or of those from ``first`` to ``last``.
+        """
+        last = len(rows) if last is None else last
+        residuals = np.zeros((last - first, rows.shape[1]), dtype=rows.dtype)
         for model, gain, mine in zip(self.models, self.gains, self.shares(len(rows)), strict=True):
-            if mine.start < mine.stop:
-                residuals[mine] = model.residuals(rows, mine.start, mine.stop) * gain
+            start, stop = max(mine.start, first), min(mine.stop, last)
+            if start < stop:
+                left = model.residuals(rows, start, stop)
+                residuals[start - first : stop - first] = left * gain
         return residuals
 
-    def expected(self, rows: Rows, residuals: Rows) -> Rows:
-        """What is expected of the rows that have these residuals; a row itself where nothing is."""
-        expected = rows.copy()
+    def expected(self, rows: Rows, residuals: Rows, first: int = 0) -> Rows:
+        """What is expected of the rows that have these residuals; a row itself where nothing is.
+
+        ``residuals`` are those of the rows from ``first`` on.
+        """
+        last = first + len(residuals)
+        expected = rows[first:last].copy()
         for gain, mine in zip(self.gains, self.shares(len(rows)), strict=True):
-            expected[mine] -= residuals[mine] / gain.astype(np.float32)
+            start, stop = max(mine.start, first), min(mine.stop, last)
+            if start < stop:
+                own = slice(start - first, stop - first)
+                expected[own] -= residuals[own] / gain.astype(np.float32)
         return expected
 
     def shares(self, rows: int) -> list[slice]:
@@ -140,14 +153,17 @@ def fit_sides(
 
 def shares(layouts: Sequence[Neighbours], rows: int) -> list[slice]:
     """Which rows of a stretch each layout is the first to have all neighbours of."""
-    taken = np.zeros(rows, dtype=bool)
-    found = []
+    found: list[slice] = []
     for layout in layouts:
         complete = layout.complete(rows)
+        start, stop = complete.start, complete.stop
         # what others have taken lies at one end of it
-        free = complete.start + np.flatnonzero(~taken[complete])
-        found.append(slice(int(free[0]), int(free[-1]) + 1) if len(free) else slice(0, 0))
-        taken[complete] = True
+        for taken in found:
+            if taken.start <= start < taken.stop:
+                start = taken.stop
+            if taken.start < stop <= taken.stop:
+                stop = taken.start
+        found.append(slice(start, stop) if start < stop else slice(0, 0))
     return found
 
 

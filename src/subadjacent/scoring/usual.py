@@ -62,12 +62,13 @@ class ChannelScale:
     spread
         The mean square over ``SPREAD`` rows that training rows hardly ever exceeded, (C,).
     floor
-        A square that does not matter, however small the usual ones are.
+        A square that does not matter, however small the usual ones are: one for all channels, or
+        one each.
     """
 
     squares: NDArray[np.float64]
     spread: NDArray[np.float64]
-    floor: float = FLOOR
+    floor: float | NDArray[np.float64] = FLOOR
 
     def surprise(self, measured: Squares) -> Surprise:
         """``log(1 + z/100)``, the mean over scales, and a little for more spread, (rows, C).

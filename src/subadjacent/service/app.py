@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -10,26 +11,45 @@ from starlette.types import ASGIApp
 
 import subadjacent
 from subadjacent.service.answers import add_problems
+from subadjacent.service.demo import play
 from subadjacent.service.guard import Guard
 from subadjacent.service.hub import Hub
+from subadjacent.service.jobs import Jobs
+from subadjacent.service.metrics import Measures
 from subadjacent.service.pagefiles import add_page
-from subadjacent.service.routes import alarms, events, health, series
+from subadjacent.service.retention import Sweeper
+from subadjacent.service.routes import alarms, events, health, models, series
 from subadjacent.service.settings import Settings
 from subadjacent.service.tokens import read_tokens
+from subadjacent.service.webhooks import Webhooks
 
 
 def build(settings: Settings) -> ASGIApp:
     """The service as an ASGI application; it begins to work when a server starts it."""
-    tokens = read_tokens(settings.token_file)
+    tokens, measures = read_tokens(settings.token_file), Measures()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         hub = Hub(settings, settings.data)
-        app.state.hub = hub
+        hub.chores.append(Sweeper(hub))
+        jobs, webhooks = Jobs(hub, settings.limits.jobs), Webhooks(hub, settings.webhooks)
+        app.state.hub, app.state.jobs, app.state.measures = hub, jobs, measures
+        measures.watch(hub)
         hub.start()
+        played: asyncio.Task[None] | None = None
         try:
+            await jobs.start()
+            webhooks.start()
+            if settings.model is not None:
+                await hub.enter_folder(settings.model)
+            if settings.demo:
+                played = asyncio.create_task(play(hub))
             yield
         finally:
+            if played is not None:
+                played.cancel()
+            await webhooks.stop()
+            await jobs.stop()
             await hub.stop()
 
     app = FastAPI(
@@ -38,10 +58,11 @@ def build(settings: Settings) -> ASGIApp:
         summary="Rows in, alarms out: anomalies in multivariate time series, while they happen.",
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
         lifespan=lifespan,
     )
-    for part in (series, alarms, events, health):
+    for part in (series, alarms, models, events, health):
         app.include_router(part.router)
     add_problems(app)
     add_page(app)
-    return Guard(app, settings, tokens, lambda *_: None)
+    return Guard(app, settings, tokens, measures.request)

@@ -25,7 +25,7 @@ ALIVE_EVERY = 15.0
 """Seconds of silence after which a remark is sent, so that proxies keep the connection."""
 
 
-class Event(NamedTuple):
+class LiveEvent(NamedTuple):
     """Something that happened; ``make`` gives its data, and is called only if anybody listens."""
 
     kind: str
@@ -59,7 +59,7 @@ class Listeners:
     def __len__(self) -> int:
         return len(self._listeners)
 
-    def publish(self, events: Sequence[Event]) -> None:
+    def publish(self, events: Sequence[LiveEvent]) -> None:
         """Tell all who want to know."""
         if not self._listeners:
             return
@@ -111,10 +111,10 @@ class EventStream(Response):
     """The response: it ends when its listener is let go."""
 
     def __init__(self, listeners: Listeners, series: str | None) -> None:
-        super().__init__()
+        super().__init__(media_type="text/event-stream")
         self._listeners, self._series = listeners, series
 
-    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 — ASGI passes it
         """Answer as ASGI has it."""
         headers = [
             (b"content-type", b"text/event-stream; charset=utf-8"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import time as clock
 from collections.abc import Callable
 from typing import Any
@@ -36,6 +37,8 @@ HEADERS = [
 ]
 """Of every answer."""
 
+log = logging.getLogger(__name__)
+
 Measure = Callable[[str, str, int, float], None]
 """Called with method, route, status and seconds of every request."""
 
@@ -67,6 +70,9 @@ class Guard:
             await self._app(scope, self._limited(scope, headers, receive), guarded_send)
         except Refusal as refusal:
             await answer(refusal, guarded_send)
+        except Exception:
+            # it was logged and answered within; a server would only log it again
+            log.debug("a request failed", exc_info=True)
         finally:
             route = getattr(scope.get("route"), "path", "other")
             self._measure(scope["method"], route, status, clock.perf_counter() - started)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 import time as clock
@@ -12,16 +13,18 @@ from pathlib import Path
 from queue import LifoQueue
 from typing import Any
 
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.registry import load
 from subadjacent.errors import InputError
 from subadjacent.service import records
 from subadjacent.service.bodies import Batch, check_name
-from subadjacent.service.events import Event, Listeners
+from subadjacent.service.events import Listeners, LiveEvent
 from subadjacent.service.models import Models
 from subadjacent.service.moments import TimeKind
 from subadjacent.service.problems import Refusal, not_found
 from subadjacent.service.schema import connect, connect_reader
 from subadjacent.service.settings import Settings
-from subadjacent.service.taking import AlarmChange, Taken, keep_alarm, take
+from subadjacent.service.taking import AlarmChange, TakenRows, keep_alarm, take
 from subadjacent.service.watched import COLUMNS, WatchedSeries
 from subadjacent.service.writer import Changes, Writer
 
@@ -48,7 +51,7 @@ class Hub:
         for columns in self._tables.execute(f"select {COLUMNS} from series"):
             self._remember(WatchedSeries(columns))
         self.on_alarm: list[Callable[[Changes, WatchedSeries, dict[str, Any], str], None]] = []
-        self.chores: list[Callable[[Changes], bool]] = []
+        self.chores: list[Callable[[Changes], None]] = []
         self.writer = Writer(self._tables, self, most_rows=settings.limits.queue)
 
     def start(self) -> None:
@@ -89,13 +92,14 @@ class Hub:
             else:
                 known.read(columns)
 
-    def publish(self, events: list[Event]) -> None:
+    def publish(self, events: list[LiveEvent]) -> None:
         """Tell listeners."""
         self.listeners.publish(events)
 
-    def idle(self, changes: Changes) -> bool:
-        """Do the first chore that has something to do."""
-        return any(chore(changes) for chore in self.chores)
+    def idle(self, changes: Changes) -> None:
+        """Do what can wait."""
+        for chore in self.chores:
+            chore(changes)
 
     # what clients ask for
 
@@ -115,9 +119,9 @@ class Hub:
         rank = {"alarm": 0, "calm": 1, "learning": 1, "muted": 2}
         return sorted(found, key=lambda one: (rank[one["state"]], -one["severity"], one["name"]))
 
-    async def push(self, name: str, batch: Batch, *, patient: bool = False) -> Taken:
+    async def push(self, name: str, batch: Batch, *, patient: bool = False) -> TakenRows:
         """Take rows of a series; a new name is a new series."""
-        found: Taken = await self.writer.do(
+        found: TakenRows = await self.writer.do(
             partial(self._push, name, batch), rows=len(batch), patient=patient
         )
         return found
@@ -186,6 +190,40 @@ class Hub:
         found: dict[str, Any] = await self.writer.do(work)
         return found
 
+    async def enter_folder(self, folder: Path) -> None:
+        """Take a model folder by its name, unless it is the one that is known by that name."""
+        detector = await asyncio.to_thread(load, folder)
+        name = folder.resolve().name
+        check_name("the name of the model folder", name)
+        if not await asyncio.to_thread(self.models.has, name, folder):
+            await self._enter(name, detector, None)
+
+    async def enter_model(self, name: str, folder: Path, rows: int) -> None:
+        """Take a model that was fitted here."""
+        await self._enter(name, await asyncio.to_thread(load, folder), rows)
+
+    async def _enter(self, name: str, detector: BaseDetector, rows: int | None) -> None:
+        """Enter a model; series that an older one of the name judged are switched to it."""
+
+        def work(changes: Changes) -> None:
+            older = self.models.key_of(name)
+            changes.undo.append(partial(self.models.read, changes.tables))
+            model = self.models.enter(changes.tables, name, detector, rows)
+            self.models.read(changes.tables)
+            for series in tuple(self.series.values()):
+                same = series.model is not None and series.model == older
+                if same or (series.name == name and series.model is None):
+                    changes.touched.add(series.id)
+                    fits = set(model.channels) == set(series.channels)
+                    self._switch(changes, series, name if fits else None)
+                    self._tell_series(changes, series)
+            if older is not None:
+                changes.tables.execute("delete from models where id = ?", (older,))
+                self.models.read(changes.tables)
+
+        await self.writer.do(work)
+        await asyncio.to_thread(self.models.clear)
+
     async def delete(self, name: str) -> None:
         """Forget a series: its rows, alarms and state."""
 
@@ -201,7 +239,7 @@ class Hub:
 
     # in the writer's thread
 
-    def _push(self, name: str, batch: Batch, changes: Changes) -> Taken:
+    def _push(self, name: str, batch: Batch, changes: Changes) -> TakenRows:
         series = self.series.get(name)
         if series is None:
             series = self._create(changes, name, batch)
@@ -280,12 +318,12 @@ class Hub:
 
     def _tell_alarm(self, changes: Changes, key: int) -> dict[str, Any]:
         alarm = self._alarm(changes, key)
-        changes.events.append(Event("alarm", alarm["series"], lambda: alarm))
+        changes.events.append(LiveEvent("alarm", alarm["series"], lambda: alarm))
         return alarm
 
     def _tell_series(self, changes: Changes, series: WatchedSeries) -> dict[str, Any]:
         record = self.record(series)
-        changes.events.append(Event("series", series.name, lambda: record))
+        changes.events.append(LiveEvent("series", series.name, lambda: record))
         return record
 
     def _keep_all(self, changes: Changes) -> None:

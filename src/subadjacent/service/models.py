@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.folder import CONFIG, WEIGHTS
 from subadjacent.detectors.registry import load
 from subadjacent.service.moments import TimeKind, show_time
-from subadjacent.service.problems import not_found
+from subadjacent.service.problems import Refusal, not_found
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +48,8 @@ class Models:
         folder.mkdir(exist_ok=True)
         self._models: dict[int, KnownModel] = {}
         self._detectors: dict[int, BaseDetector] = {}
-        for row in tables.execute(
-            "select id, name, detector, channels, rows, fitted_at from models order by id"
-        ):
-            key, name, kind, channels, rows, at = row
-            known = KnownModel(key, name, kind, tuple(json.loads(channels)), rows, at)
-            self._models[key] = known
-        for place in folder.iterdir():
-            # of a fit that was killed before it was entered
-            if not place.name.isdigit() or int(place.name) not in self._models:
-                shutil.rmtree(place, ignore_errors=True)
+        self.read(tables)
+        self.clear()
 
     def __len__(self) -> int:
         return len(self._models)
@@ -71,6 +64,20 @@ class Models:
             if one.name == name:
                 return one
         raise not_found("model", name)
+
+    def key_of(self, name: str) -> int | None:
+        """The key of the model of a name, if there is one."""
+        return next((one.key for one in self._models.values() if one.name == name), None)
+
+    def has(self, name: str, folder: Path) -> bool:
+        """Whether the model of a name is the one in a folder, file by file."""
+        key = self.key_of(name)
+        if key is None:
+            return False
+        return all(
+            (folder / file).read_bytes() == (self.folder / str(key) / file).read_bytes()
+            for file in (CONFIG, WEIGHTS)
+        )
 
     def name_of(self, key: int | None) -> str | None:
         """The name of a series' model."""
@@ -90,17 +97,21 @@ class Models:
             self._detectors[key] = load(self.folder / str(key))
         return self._detectors[key]
 
-    def enter(
-        self, tables: sqlite3.Connection, name: str, folder: Path, rows: int | None
-    ) -> KnownModel:
-        """Take a model folder into our own, and enter it under a name, in place of an older one.
+    def check_room(self, name: str, most: int) -> None:
+        """Refuse one more where there are too many; one in place of another is always taken."""
+        if len(self) >= most and all(one.name != name for one in self._models.values()):
+            raise Refusal(429, f"there are {most:,} models already: fit one of their names anew")
 
-        Series of the older one must be switched by the caller before its folder goes.
+    def enter(
+        self, tables: sqlite3.Connection, name: str, detector: BaseDetector, rows: int | None
+    ) -> KnownModel:
+        """Keep a detector in a folder of ours, and enter it under a name.
+
+        A model that has the name gives it away; it goes once no series needs it.
         """
-        detector = load(folder)
         kind, channels = type(detector).__name__, tuple(detector.channels_)
         now = clock.time()
-        tables.execute("update models set name = name || ' ' || id where name = ?", (name,))
+        tables.execute("update models set name = '/' || id where name = ?", (name,))
         (key,) = tables.execute(
             "insert into models (name, detector, channels, rows, fitted_at) "
             "values (?, ?, ?, ?, ?) returning id",
@@ -109,6 +120,21 @@ class Models:
         place = self.folder / str(key)
         shutil.rmtree(place, ignore_errors=True)
         detector.save(place)
-        model = KnownModel(key, name, kind, channels, rows, now)
-        self._models[key], self._detectors[key] = model, detector
-        return model
+        self._detectors[key] = detector
+        return KnownModel(key, name, kind, channels, rows, now)
+
+    def read(self, tables: sqlite3.Connection) -> None:
+        """Take over what the table says."""
+        self._models = {}
+        for row in tables.execute(
+            "select id, name, detector, channels, rows, fitted_at from models order by id"
+        ):
+            key, name, kind, channels, rows, at = row
+            known = KnownModel(key, name, kind, tuple(json.loads(channels)), rows, at)
+            self._models[key] = known
+
+    def clear(self) -> None:
+        """Delete folders that the table does not have: of models that were replaced, or a kill."""
+        for place in self.folder.iterdir():
+            if not place.name.isdigit() or int(place.name) not in self._models:
+                shutil.rmtree(place, ignore_errors=True)

@@ -53,6 +53,23 @@ def read_times(values: Sequence[Any]) -> tuple[list[float], TimeKind]:
     return times, kind or TimeKind.none
 
 
+def for_stream(times: Sequence[float], kind: TimeKind) -> list[Any] | None:
+    """Times as a stream takes them: dates where they are dates."""
+    if kind is TimeKind.none:
+        return None
+    if kind is TimeKind.number:
+        return list(times)
+    zone = UTC if kind is TimeKind.utc else None
+    return [datetime.fromtimestamp(time, UTC).replace(tzinfo=zone) for time in times]
+
+
+def from_stream(time: Any) -> float | None:
+    """The inverse, of one time."""
+    if isinstance(time, datetime):
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+    return None if time is None else float(time)
+
+
 def show_time(time: float | None, kind: TimeKind) -> float | str | None:
     """A time as clients read it."""
     if time is None or kind is TimeKind.number or kind is TimeKind.none:

@@ -10,6 +10,7 @@ import uvicorn
 from subadjacent.durable import lock, opened
 from subadjacent.errors import InputError
 from subadjacent.service.app import build
+from subadjacent.service.connections import ImpatientProtocol
 from subadjacent.service.settings import Settings
 
 BACKLOG = 2_048
@@ -33,7 +34,7 @@ def serve(settings: Settings, *, listening: Callable[[str], None]) -> None:
             build(settings),
             log_config=None,
             access_log=False,
-            http="h11",
+            http=ImpatientProtocol,
             ws="none",
             lifespan="on",
             limit_concurrency=settings.limits.connections,

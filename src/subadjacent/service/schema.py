@@ -93,7 +93,7 @@ create table jobs (
 );
 create table outbox (
     id integer primary key autoincrement,
-    address integer not null,
+    address text not null,
     body text not null
 );
 """

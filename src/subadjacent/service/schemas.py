@@ -175,6 +175,16 @@ class ModelList(BaseModel):
     jobs: list[JobRecord]
 
 
+class ScoresRecord(BaseModel):
+    """Scores of rows that were scored in one go; severity 1.0 is the threshold."""
+
+    times: list[Time] | None
+    scores: list[float | None]
+    severity: list[float | None]
+    anomalous: list[bool]
+    alarms: list[dict[str, Any]]
+
+
 class JobStarted(BaseModel):
     """A fit was begun."""
 

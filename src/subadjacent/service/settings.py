@@ -31,6 +31,8 @@ class Limits(Section):
     """Of a file to fit a model on, or to score."""
     rows: Count = 5_000
     """In one request; they are scored in one go, and others wait meanwhile."""
+    scored_rows: Count = 200_000
+    """In one request to score a file; nothing of them is kept."""
     channels: Count = 500
     """Of one series."""
     series: Count = 5_000
@@ -73,6 +75,7 @@ class Settings(Section):
     data: Path = Path("subadjacent-data")
     model: Path | None = None
     token_file: Path | None = None
+    demo: bool = False
     limits: Limits = Limits()
     retention: Retention = Retention()
     webhooks: tuple[Webhook, ...] = ()

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.service.bodies import Batch
-from subadjacent.service.events import Event
-from subadjacent.service.moments import TimeKind, show_time
+from subadjacent.service.events import LiveEvent
+from subadjacent.service.moments import TimeKind, for_stream, from_stream, show_time
 from subadjacent.service.watched import WatchedSeries
 from subadjacent.service.writer import Changes
 from subadjacent.streaming.alarms import CLOSED, LiveAlarm
@@ -39,7 +39,7 @@ class AlarmChange(NamedTuple):
     change: str
 
 
-class Taken(NamedTuple):
+class TakenRows(NamedTuple):
     """What came of rows that were sent."""
 
     taken: int
@@ -50,14 +50,14 @@ class Taken(NamedTuple):
     changed: list[AlarmChange]
 
 
-def take(changes: Changes, series: WatchedSeries, stream: SeriesStream, batch: Batch) -> Taken:
+def take(changes: Changes, series: WatchedSeries, stream: SeriesStream, batch: Batch) -> TakenRows:
     """Score the rows of a batch that are new, and put all that is known of them into tables."""
     changes.touched.add(series.id)
     fresh, late, duplicates = new_rows(changes.tables, series, batch)
     if not len(fresh):
-        return Taken(0, late, duplicates, [], batch.left_out, [])
+        return TakenRows(0, late, duplicates, [], batch.left_out, [])
     begin = series.rows
-    answers = stream.push(fresh.values, fresh.times)
+    answers = stream.push(fresh.values, for_stream(fresh.times or (), series.time_kind))
     _keep_rows(changes.tables, series, fresh, answers)
     series.rows += len(fresh)
     series.last_time = fresh.times[-1] if fresh.times else None
@@ -80,7 +80,7 @@ def take(changes: Changes, series: WatchedSeries, stream: SeriesStream, batch: B
         for answer in answers
         if answer.alarm is not None
     ]
-    return Taken(len(fresh), late, duplicates, told, batch.left_out, changed)
+    return TakenRows(len(fresh), late, duplicates, told, batch.left_out, changed)
 
 
 def new_rows(
@@ -181,8 +181,8 @@ def keep_alarm(tables: sqlite3.Connection, series: WatchedSeries, alarm: LiveAla
             series.id,
             alarm.number + series.first_number,
             state,
-            alarm.start if timed else None,
-            alarm.end if timed else None,
+            from_stream(alarm.start) if timed else None,
+            from_stream(alarm.end) if timed else None,
             alarm.first + series.first_row,
             alarm.last + series.first_row,
             alarm.severity,
@@ -199,7 +199,10 @@ def keep_alarm(tables: sqlite3.Connection, series: WatchedSeries, alarm: LiveAla
 
 def _cause(series: WatchedSeries, cause: dict[str, Any]) -> dict[str, Any]:
     at = cause["at"]
-    cause["at"] = show_time(at, series.time_kind) if isinstance(at, float) else at
+    if series.time_kind is TimeKind.none:
+        cause["at"] = at + series.first_row
+    else:
+        cause["at"] = show_time(from_stream(at), series.time_kind)
     found: dict[str, Any] = as_json(cause)
     return found
 
@@ -207,7 +210,7 @@ def _cause(series: WatchedSeries, cause: dict[str, Any]) -> dict[str, Any]:
 def _answer(series: WatchedSeries, answer: Answer, alarm: int | None) -> dict[str, Any]:
     return {
         "row": answer.row + series.first_row,
-        "time": show_time(answer.time, series.time_kind),
+        "time": show_time(from_stream(answer.time), series.time_kind),
         "final": answer.final,
         "score": answer.score,
         "severity": answer.severity,
@@ -219,12 +222,12 @@ def _answer(series: WatchedSeries, answer: Answer, alarm: int | None) -> dict[st
 
 def _row_events(
     series: WatchedSeries, fresh: Batch, answers: list[Answer], begin: int
-) -> list[Event]:
+) -> list[LiveEvent]:
     """What listeners are told of the newest rows."""
     said = {answer.row + series.first_row: answer for answer in answers}
     first = max(0, len(fresh) - MOST_TOLD)
     return [
-        Event(
+        LiveEvent(
             "answer",
             series.name,
             partial(_row_event, series, begin + place, fresh.values[place], said[begin + place]),
@@ -243,7 +246,7 @@ def _row_event(
     return {
         "series": series.name,
         "row": row,
-        "time": show_time(answer.time, series.time_kind),
+        "time": show_time(from_stream(answer.time), series.time_kind),
         "values": by_channel(values),
         "expected": by_channel(answer.expected),
         "low": by_channel(answer.low),

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.service.moments import TimeKind, show_time
+from subadjacent.service.moments import TimeKind, for_stream, show_time
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.series import SeriesStream
 
@@ -121,7 +121,7 @@ class WatchedSeries:
             if not found:
                 return
             values = np.frombuffer(b"".join(row[1] for row in found))
-            times = None if self.time_kind is TimeKind.none else [row[0] for row in found]
+            times = for_stream([row[0] for row in found], self.time_kind)
             answers = stream.push(values.reshape(len(found), -1), times)
             self.latest = answers[-1]
             first += len(found)
@@ -145,6 +145,11 @@ class WatchedSeries:
         """Its first row that is still kept."""
         (row,) = tables.execute("select min(row) from rows where series = ?", (self.id,)).fetchone()
         return self.rows if row is None else int(row)
+
+    def kept_until(self, tables: sqlite3.Connection) -> int:
+        """The row from which on its stream is made anew: that of the last snapshot."""
+        found = tables.execute("select row from snapshots where series = ?", (self.id,)).fetchone()
+        return int(self.first_row if found is None else found[0])
 
     def keep_when_due(self, tables: sqlite3.Connection) -> None:
         """Take a snapshot every so many rows; not all series at the same time."""

@@ -10,18 +10,22 @@ import asyncio
 import logging
 import sqlite3
 import threading
+import time as clock
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from subadjacent.service.events import Event
+from subadjacent.service.events import LiveEvent
 from subadjacent.service.problems import Refusal, refusal_of, storage
 
 log = logging.getLogger(__name__)
 
 GROUP_TASKS, GROUP_ROWS = 200, 2_000
 """Most tasks and rows of one transaction; those behind them wait for a tenth of a second or so."""
+
+CHORES_EVERY = 1.0
+"""Seconds from one piece of work that can wait to the next."""
 
 MOST_TASKS = 10_000
 """That wait, whatever they are; beyond, clients are told to come again."""
@@ -32,12 +36,19 @@ class Changes:
     """What one task does: it writes to the tables, and notes what must be known of it.
 
     ``touched`` are series whose state in memory follows the tables; ``events`` are told to
-    listeners once all is on disk.
+    listeners once all is on disk; ``undo`` is called if it does not come there.
     """
 
     tables: sqlite3.Connection
     touched: set[int] = field(default_factory=set)
-    events: list[Event] = field(default_factory=list)
+    events: list[LiveEvent] = field(default_factory=list)
+    undo: list[Callable[[], None]] = field(default_factory=list)
+
+    def add(self, other: Changes) -> None:
+        """Take over what another one noted."""
+        self.touched |= other.touched
+        self.events += other.events
+        self.undo += other.undo
 
 
 Work = Callable[[Changes], Any]
@@ -49,11 +60,11 @@ class Owner(Protocol):
     def undo(self, touched: set[int], tables: sqlite3.Connection) -> None:
         """Read anew what tables say of these series: what was done to them is not there."""
 
-    def publish(self, events: list[Event]) -> None:
+    def publish(self, events: list[LiveEvent]) -> None:
         """Tell listeners; called in the event loop."""
 
-    def idle(self, changes: Changes) -> bool:
-        """Do a piece of work that can wait; whether there was any. Called about every second."""
+    def idle(self, changes: Changes) -> None:
+        """Do a piece of work that can wait. Called about every second."""
 
 
 @dataclass(slots=True, eq=False)
@@ -119,11 +130,14 @@ class Writer:
         return await future
 
     def _run(self) -> None:
+        rested = clock.monotonic()
         while (group := self._next()) is not None:
             if group:
                 self._do(group)
-            else:
+            # busy or not: what can wait must not wait for ever
+            if clock.monotonic() >= rested + CHORES_EVERY:
                 self._rest()
+                rested = clock.monotonic()
 
     def _next(self) -> list[_Task] | None:
         """What is done together; nothing after a second without work; None in the end."""
@@ -131,7 +145,7 @@ class Writer:
             if not self._urgent and not self._patient:
                 if self._stopping:
                     return None
-                self._wake.wait(1.0)
+                self._wake.wait(CHORES_EVERY)
             group: list[_Task] = []
             rows = 0
             while self._urgent and len(group) < GROUP_TASKS and rows < GROUP_ROWS:
@@ -150,7 +164,7 @@ class Writer:
             self._tables.execute("commit")
         except sqlite3.Error as error:
             log.warning("a transaction failed: %s", error)
-            self._roll_back(changes.touched)
+            self._roll_back(changes)
             self._deliver([(task, None, storage(error)) for task in group], [])
             return
         self._deliver(done, changes.events)
@@ -162,19 +176,18 @@ class Writer:
         try:
             result = task.work(own)
         except sqlite3.Error:
-            group.touched |= own.touched
+            group.add(own)
             raise
         except Exception as error:
             self._tables.execute("rollback to task")
             self._tables.execute("release task")
-            self._owner.undo(own.touched, self._tables)
+            self._undo(own)
             refusal = refusal_of(error)
             if refusal.status == 500:
                 log.exception("a request failed")
             return None, refusal
         self._tables.execute("release task")
-        group.touched |= own.touched
-        group.events += own.events
+        group.add(own)
         return result, None
 
     def _rest(self) -> None:
@@ -186,22 +199,27 @@ class Writer:
             self._tables.execute("commit")
         except sqlite3.Error as error:
             log.warning("a transaction failed: %s", error)
-            self._roll_back(changes.touched)
+            self._roll_back(changes)
         else:
             self._deliver([], changes.events)
 
-    def _roll_back(self, touched: set[int]) -> None:
+    def _roll_back(self, changes: Changes) -> None:
         if self._tables.in_transaction:
             self._tables.execute("rollback")
         try:
-            self._owner.undo(touched, self._tables)
+            self._undo(changes)
         except sqlite3.Error:
             log.exception("what the tables say cannot be read")
+
+    def _undo(self, changes: Changes) -> None:
+        for undo in changes.undo:
+            undo()
+        self._owner.undo(changes.touched, self._tables)
 
     def _deliver(
         self,
         done: list[tuple[_Task, Any, Refusal | None]],
-        events: list[Event],
+        events: list[LiveEvent],
     ) -> None:
         if not done and not events:
             return

@@ -1,13 +1,37 @@
-"""Alarms while rows come in: opened once, updated, closed."""
+"""Alarms while rows come in: opened once, updated, closed.
+
+An event begins with a row whose severity reaches 1, and ends once no row has been above a lower
+level for a quiet period; so what comes and goes is one event. An event that lasts becomes the new
+normal. It is an alarm if the budget allows for it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.errors import MOST_ROWS, require_whole
 from subadjacent.scoring.causes import Cause
+from subadjacent.streaming.budget import Budget, Wanted
 
 OPENED, UPDATED, CLOSED = STATES = ("opened", "updated", "closed")
+
+LOUD = 0.5
+"""Severity from which on a row of an event keeps it going: half of what begins one."""
+
+QUIET = 30
+"""Rows without a loud one after which an event is over: as many as the rows beside an event that
+may belong to it in a batch."""
+
+LASTING = 300
+"""Rows after which what an event brought is the new normal, as a detector's ``adapt_after``."""
+
+MORE = 2.0
+"""An alarm is looked at again when it has lasted, or is as severe as, this many times what it was
+when it was last looked at: few times, however long it lasts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +56,203 @@ class LiveAlarm:
     sentence: str
     causes: tuple[Cause, ...] = ()
     for_good: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmRules:
+    """When alarms open and close.
+
+    Parameters
+    ----------
+    quiet
+        Rows without a loud one after which an alarm is closed.
+    adapt_after
+        Rows after which what lasts is the new normal; None: never.
+    budget
+        Alarms to open at most: "1/week", or a number of rows for one alarm in so many.
+    """
+
+    quiet: int = QUIET
+    adapt_after: int | None = LASTING
+    budget: Wanted = None
+
+    def __post_init__(self) -> None:
+        require_whole("quiet", self.quiet, least=1, most=MOST_ROWS)
+        if self.adapt_after is not None:
+            require_whole("adapt_after", self.adapt_after, least=1, most=MOST_ROWS)
+        Budget(self.budget)
+
+
+@dataclass(slots=True)
+class Event:
+    """What goes on now.
+
+    ``number`` is None while the budget does not allow for an alarm. ``last`` is the last loud row.
+    ``looked`` are the rows and the severity that it had when it was last looked at.
+    """
+
+    first: int
+    last: int
+    severity: float
+    number: int | None = None
+    looked_rows: int = 0
+    looked_severity: float = 0.0
+
+
+class Notice(NamedTuple):
+    """Something to be told of an event at a row; ``looked`` again is told only if it is news."""
+
+    row: int
+    what: str
+    event: Event
+    for_good: bool = False
+
+
+class Walk(NamedTuple):
+    """How many rows were followed, what is to be told, and whether the last one changed it all."""
+
+    rows: int
+    notices: list[Notice]
+    loud: NDArray[np.bool_]  # (rows,), of an alarm
+    ended: Event | None = None
+    for_good: bool = False
+
+
+class AlarmKeeper:
+    """Follows severities row by row: what begins, goes on and ends."""
+
+    def __init__(self, rules: AlarmRules) -> None:
+        self.rules = rules
+        self.budget = Budget(rules.budget)
+        self.event: Event | None = None
+        self.opened = 0
+
+    @property
+    def calm(self) -> bool:
+        """Whether nothing goes on, so that rows may be learned from."""
+        return self.event is None
+
+    def follow(
+        self,
+        row: int,
+        severity: NDArray[np.float64],
+        since: NDArray[np.int64],
+        now: NDArray[np.float64],
+    ) -> Walk:
+        """Follow rows, the first of which is number ``row``, up to the first that changes ``calm``.
+
+        Parameters
+        ----------
+        severity
+            Of each row.
+        since
+            Rows that what is told of a row has been going on before it.
+        now
+            The time of each row, or its number: what the budget counts.
+        """
+        if self.event is None:
+            high = np.flatnonzero(severity >= 1)
+            if not len(high):
+                return Walk(len(severity), [], np.zeros(len(severity), dtype=bool))
+            return self._begin(row, int(high[0]), severity, since, now)
+        return self._go_on(self.event, row, severity, now)
+
+    def _begin(
+        self,
+        row: int,
+        place: int,
+        severity: NDArray[np.float64],
+        since: NDArray[np.int64],
+        now: NDArray[np.float64],
+    ) -> Walk:
+        first = row + place
+        self.event = Event(first - int(since[place]), first, float(severity[place]))
+        loud = np.zeros(place + 1, dtype=bool)
+        notices = self._maybe_open(self.event, first, float(now[place]))
+        loud[place] = bool(notices)
+        return Walk(place + 1, notices, loud)
+
+    def _maybe_open(self, event: Event, row: int, now: float) -> list[Notice]:
+        if event.severity < self.budget.bar(now):
+            return []
+        self.budget.spend(now)
+        self.opened += 1
+        event.number = self.opened
+        self._look(event, row)
+        return [Notice(row, OPENED, replace(event))]
+
+    def _look(self, event: Event, row: int) -> None:
+        event.looked_rows = row + 1 - event.first
+        event.looked_severity = event.severity
+
+    def _go_on(
+        self,
+        event: Event,
+        row: int,
+        severity: NDArray[np.float64],
+        now: NDArray[np.float64],
+    ) -> Walk:
+        notices: list[Notice] = []
+        loud = np.zeros(len(severity), dtype=bool)
+        for place, here in enumerate(severity.tolist()):
+            at = row + place
+            if here >= LOUD:
+                event.last, event.severity = at, max(event.severity, here)
+            if event.number is None and here >= 1:
+                notices += self._maybe_open(event, at, float(now[place]))
+            loud[place] = here >= LOUD and event.number is not None
+            for_good = self._lasts(event, at)
+            if for_good or at - event.last >= self.rules.quiet:
+                self.event = None
+                if event.number is not None:
+                    notices.append(Notice(at, CLOSED, replace(event), for_good))
+                return Walk(place + 1, notices, loud[: place + 1], event, for_good)
+            if event.number is not None and self._is_due(event, at):
+                self._look(event, at)
+                notices.append(Notice(at, UPDATED, replace(event)))
+        return Walk(len(severity), notices, loud)
+
+    def _lasts(self, event: Event, row: int) -> bool:
+        after = self.rules.adapt_after
+        return after is not None and row + 1 - event.first >= after
+
+    def _is_due(self, event: Event, row: int) -> bool:
+        return (
+            row + 1 - event.first >= MORE * event.looked_rows
+            or event.severity >= MORE * event.looked_severity
+        )
+
+    def end(self) -> Event | None:
+        """End what goes on, for it was found to be normal."""
+        event, self.event = self.event, None
+        return event
+
+    def state(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        return {
+            "event": None if self.event is None else asdict(self.event),
+            "opened": self.opened,
+            "budget": self.budget.state(),
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """The inverse of ``state``, with the same rules."""
+        self.event = None if saved["event"] is None else Event(**saved["event"])
+        self.opened = int(saved["opened"])
+        self.budget.restore(saved["budget"])
+
+
+def alarm_to_json(alarm: LiveAlarm, time: Any) -> dict[str, Any]:
+    """An alarm as JSON holds it; ``time`` turns times into what JSON has."""
+    record = asdict(alarm)
+    record["start"], record["end"] = time(alarm.start), time(alarm.end)
+    for cause in record["causes"]:
+        cause["at"] = time(cause["at"])
+    return record
+
+
+def alarm_from_json(saved: dict[str, Any], time: Any) -> LiveAlarm:
+    """The inverse of ``alarm_to_json``."""
+    causes = tuple(Cause(**cause | {"at": time(cause["at"])}) for cause in saved["causes"])
+    times = {"start": time(saved["start"]), "end": time(saved["end"])}
+    return LiveAlarm(**saved | times | {"causes": causes})

@@ -5,7 +5,7 @@ Shapes: B rows that come together, C channels.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,3 +65,21 @@ class Learner:
             self.mean = self.mean + apart / self.count
             self.square = self.square + (apart * (row - self.mean) - self.square) / self.count
         return judged
+
+    def accept(self, rows: Array) -> None:
+        """Learn from rows that were left out, (B, C): they are normal after all."""
+        self.count = float(len(rows))
+        self.mean = rows.mean(axis=0)
+        self.square = np.square(rows - self.mean).mean(axis=0)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that was learned, as arrays of bounded size."""
+        return {"count": np.array([self.count]), "mean": self.mean, "square": self.square}
+
+    @classmethod
+    def restore(cls, arrays: dict[str, NDArray[Any]]) -> Self:
+        """The inverse of ``state``."""
+        learner = cls(len(arrays["mean"]))
+        learner.count = float(arrays["count"][0])
+        learner.mean, learner.square = arrays["mean"], arrays["square"]
+        return learner

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
+from subadjacent.data.frames import is_frame
 from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.folder import reading
+from subadjacent.errors import MOST_ROWS, InputError, require_whole
+from subadjacent.methods.method import State
+from subadjacent.scoring.threshold import AlarmBudget
+from subadjacent.showing import listed
+from subadjacent.streaming.alarms import QUIET, AlarmRules, LiveAlarm
 from subadjacent.streaming.answer import Answer
-from subadjacent.streaming.series import SeriesStream
+from subadjacent.streaming.arrivals import Counts
+from subadjacent.streaming.budget import as_text
+from subadjacent.streaming.model import rules_of
+from subadjacent.streaming.rows import Row, RowReader, read_frame_rows
+from subadjacent.streaming.saved import load_state, save_state
+from subadjacent.streaming.series import FILL_LIMIT, SeriesStream
+
+log = logging.getLogger(__name__)
 
 
 class StreamScorer:
@@ -19,27 +39,244 @@ class StreamScorer:
     ----------
     detector
         A fitted detector, or None to learn from the rows alone.
+    channels
+        Their names, in order. None: the detector's or, without one, those of the first row.
+    quiet
+        Rows without a loud one after which an alarm is closed.
+    adapt_after
+        Rows after which what lasts is the new normal; None: never. "auto": the detector's or,
+        without one, 300.
+    budget
+        Alarms of each series to open at most: "1/week" or, as a number, one in so many rows.
+        None: no limit. "auto": the detector's ``contamination``, where that is such a budget.
+    fill_limit
+        Rows that may be missing without a word. None: the detector's or, without one, 10.
+
+    Examples
+    --------
+    >>> from subadjacent import StreamScorer
+    >>> scorer = StreamScorer()
+    >>> answers = scorer.score_one({"pressure": 1.0, "flow": 20.5}, time="2026-01-31T12:00")
+    >>> answers[0].final, answers[0].sure
+    (True, 0.0)
     """
 
-    def __init__(self, detector: BaseDetector | None = None) -> None:
+    def __init__(
+        self,
+        detector: BaseDetector | None = None,
+        *,
+        channels: Sequence[str] | None = None,
+        quiet: int = QUIET,
+        adapt_after: int | str | None = "auto",
+        budget: Any = "auto",
+        fill_limit: int | None = None,
+    ) -> None:
+        if detector is not None:
+            check_is_fitted(detector)
         self._detector = detector
+        self._settings = _settings(detector, quiet, adapt_after, budget, fill_limit)
+        self._channels = channels if detector is None else detector.channels_
+        self._readers: dict[str | None, RowReader] = {}
         self._series: dict[str | None, SeriesStream] = {}
 
-    def score_one(
-        self, row: Mapping[str, Any] | Sequence[float], time: Any = None, entity: str | None = None
-    ) -> list[Answer]:
-        """What can be said now: of this row, and of earlier ones whose look-ahead has come."""
-        values = list(row.values()) if isinstance(row, Mapping) else list(row)
-        names = list(row) if isinstance(row, Mapping) else [str(n) for n in range(len(values))]
-        series = self._series.setdefault(entity, SeriesStream(names, self._detector, entity))
-        return series.push(np.array([values], dtype=float), None if time is None else [time])
+    @property
+    def series(self) -> Mapping[str | None, SeriesStream]:
+        """The stream of each entity; of None where rows have no entity."""
+        return MappingProxyType(self._series)
+
+    @property
+    def alarms(self) -> tuple[LiveAlarm, ...]:
+        """Alarms of all series so far, as they are known now: the last hundred of each."""
+        return tuple(alarm for series in self._series.values() for alarm in series.alarms)
+
+    @property
+    def counts(self) -> dict[str | None, Counts]:
+        """What came of the rows of each series: how many were taken, late, duplicates and so on."""
+        return {entity: series.counts for entity, series in self._series.items()}
+
+    def score_one(self, row: Row, time: Any = None, entity: str | None = None) -> list[Answer]:
+        """What can be said now: of this row, and of earlier ones whose look-ahead has come.
+
+        Parameters
+        ----------
+        row
+            A dict of channel → value, or the values in the order of the channels. None and NaN are
+            missing values, and so is a channel that a dict does not have.
+        time
+            A number, a date, or text such as "2026-01-31T12:00". All rows of a series have one, or
+            none has.
+        entity
+            The series that it belongs to.
+        """
+        return self._push([row], None if time is None else [time], entity)
 
     def score_many(
         self, rows: Any, times: Sequence[Any] | None = None, entity: str | None = None
     ) -> list[Answer]:
-        """The same of rows that follow each other."""
-        return [
-            answer
-            for number, row in enumerate(rows)
-            for answer in self.score_one(row, None if times is None else times[number], entity)
-        ]
+        """The same of rows that follow each other, quicker than one by one.
+
+        Parameters
+        ----------
+        rows
+            Dicts or sequences, an array (rows, channels), or a pandas, polars or Arrow frame, which
+            may have columns of times and entities.
+        times
+            One a row.
+        entity
+            The series that all of them belong to.
+
+        Raises
+        ------
+        InputError
+            For rows that cannot be read; none of them is taken then.
+        """
+        if is_frame(rows):
+            return self._push_frame(rows, times, entity)
+        if isinstance(rows, Mapping):
+            raise InputError.of("rows", "must be several rows", "got a dict", "use score_one")
+        return self._push(rows if isinstance(rows, np.ndarray) else list(rows), times, entity)
+
+    def _push(
+        self, rows: Sequence[Row] | NDArray[Any], times: Sequence[Any] | None, entity: Any
+    ) -> list[Answer]:
+        if not len(rows):
+            return []
+        name = None if entity is None else str(entity)
+        reader = self._readers.get(name) or self._reader(rows[0])
+        values, unknown = reader.read(rows)
+        series = self._series.get(name) or self._begin(name, reader.channels)
+        answers = series.push(values, times)
+        # kept only once its first rows were good
+        self._readers[name], self._series[name] = reader, series
+        series.counts.unknown += unknown
+        return answers
+
+    def _reader(self, row: Row) -> RowReader:
+        return RowReader.of_row(row) if self._channels is None else RowReader(self._channels)
+
+    def _begin(self, entity: str | None, channels: Sequence[str]) -> SeriesStream:
+        self._warn_of_stranger(entity)
+        fill_limit = self._settings["fill_limit"]
+        rules = _rules(self._settings)
+        return SeriesStream(channels, self._detector, entity, rules=rules, fill_limit=fill_limit)
+
+    def _warn_of_stranger(self, entity: str | None) -> None:
+        known = () if self._detector is None else self._detector.entities_
+        if known and entity is not None and entity not in known:
+            log.warning("not seen in fitting, so judged by what all entities share: %s", entity)
+        if len(known) > 1 and entity is None:
+            raise InputError.of(
+                "entity",
+                f"must be named, for the detector was fitted on {len(known)} and each has a scale "
+                f"of its own",
+                f"known are {listed(list(known))}",
+            )
+
+    def _push_frame(
+        self, frame: Any, times: Sequence[Any] | None, entity: str | None
+    ) -> list[Answer]:
+        parts = list(read_frame_rows(frame, self._channels or ()))
+        if len(parts) > 1 and (times is not None or entity is not None):
+            raise InputError.of(
+                "rows", "must be of one entity where times or entity are given", f"got {len(parts)}"
+            )
+        answers: list[Answer] = []
+        for part in parts:
+            own = part.entity if entity is None else entity
+            rows = [dict(zip(part.channels, row, strict=True)) for row in part.values.tolist()]
+            answers += self._push(rows, part.times if times is None else times, own)
+        return answers
+
+    def finish(self) -> list[Answer]:
+        """Final answers of all rows that still wait: no more of them come."""
+        return [answer for series in self._series.values() for answer in series.finish()]
+
+    def accept(self, number: int, entity: str | None = None) -> LiveAlarm:
+        """Take an alarm of a series for normal: it is closed, and its rows are learned from."""
+        if entity not in self._series:
+            known = listed([str(name) for name in self._series]) or "none"
+            raise InputError.of("entity", "must be one with rows", f"got {entity!r} of {known}")
+        return self._series[entity].accept(number)
+
+    def state(self) -> State:
+        """All that is needed to go on: its size depends on the number of series, not of rows."""
+        arrays: dict[str, NDArray[Any]] = {}
+        facts: dict[str, Any] = {"settings": self._settings, "series": []}
+        for number, series in enumerate(self._series.values()):
+            state = series.state()
+            arrays |= {f"{number}/{name}": array for name, array in state.arrays.items()}
+            facts["series"].append(state.facts)
+        facts["channels"] = None if self._channels is None else list(self._channels)
+        facts["detector"] = None if self._detector is None else type(self._detector).__name__
+        return State(arrays, facts)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to a file; ``restore`` goes on as if there had been no stop."""
+        save_state(Path(path), self.state())
+
+    @classmethod
+    def restore(
+        cls, path: str | os.PathLike[str], detector: BaseDetector | None = None, **options: Any
+    ) -> Self:
+        """Go on where ``save`` was called, with the same detector.
+
+        ``options`` are those of the class, where they shall differ from what was saved.
+        """
+        state = load_state(Path(path))
+        with reading(Path(path)):
+            return cls._of_state(state, detector, options)
+
+    @classmethod
+    def _of_state(
+        cls, state: State, detector: BaseDetector | None, options: dict[str, Any]
+    ) -> Self:
+        facts = state.facts
+        kind = None if detector is None else type(detector).__name__
+        if kind != facts["detector"]:
+            raise InputError.of(
+                "detector", f"must be the {facts['detector']} that it was saved with", f"got {kind}"
+            )
+        if detector is not None and list(detector.channels_) != facts["channels"]:
+            raise InputError.of(
+                "detector",
+                f"must have the channels {listed(facts['channels'])}",
+                f"got {listed(list(detector.channels_))}",
+            )
+        channels = facts["channels"] if detector is None else None
+        scorer = cls(detector, channels=channels, **facts["settings"] | options)
+        parts: list[dict[str, NDArray[Any]]] = [{} for _ in facts["series"]]
+        for key, array in state.arrays.items():
+            number, _, name = key.partition("/")
+            parts[int(number)][name] = array
+        rules, fill_limit = _rules(scorer._settings), scorer._settings["fill_limit"]
+        for arrays, own in zip(parts, facts["series"], strict=True):
+            series = SeriesStream.restore(
+                State(arrays, own), detector, rules=rules, fill_limit=fill_limit
+            )
+            scorer._series[series.entity] = series
+            scorer._readers[series.entity] = RowReader(series.channels)
+        return scorer
+
+
+def _settings(
+    detector: BaseDetector | None, quiet: int, adapt_after: Any, budget: Any, fill_limit: Any
+) -> dict[str, Any]:
+    """What was asked for as JSON holds it, with the detector's own where nothing was."""
+    rules = AlarmRules() if detector is None else rules_of(detector)
+    settings = {
+        "quiet": quiet,
+        "adapt_after": rules.adapt_after if adapt_after == "auto" else adapt_after,
+        "budget": rules.budget if isinstance(budget, str) and budget == "auto" else budget,
+        "fill_limit": fill_limit,
+    }
+    if isinstance(settings["budget"], AlarmBudget):
+        settings["budget"] = as_text(settings["budget"])
+    if fill_limit is None:
+        settings["fill_limit"] = FILL_LIMIT if detector is None else detector.fill_limit
+    require_whole("fill_limit", settings["fill_limit"], least=0, most=MOST_ROWS)
+    _rules(settings)
+    return settings
+
+
+def _rules(settings: dict[str, Any]) -> AlarmRules:
+    return AlarmRules(settings["quiet"], settings["adapt_after"], settings["budget"])

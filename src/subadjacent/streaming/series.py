@@ -1,17 +1,39 @@
-"""The rows of one series, one after the other: judged, learned from, alarms kept."""
+"""The rows of one series, one after the other: judged, learned from, alarms kept.
+
+Rows that come together go through in one call wherever no alarm begins or ends among them. What
+is said of a row does not depend on how rows are grouped.
+
+Shapes: B rows that come together, C channels.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.cleaning import LARGEST
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.streaming.alarms import CLOSED, OPENED, LiveAlarm
+from subadjacent.errors import MOST_ROWS, InputError, require_whole
+from subadjacent.methods.method import State
+from subadjacent.streaming.alarms import AlarmRules, LiveAlarm
 from subadjacent.streaming.answer import Answer
-from subadjacent.streaming.learner import Learner
+from subadjacent.streaming.arrivals import Arrivals, Counts
+from subadjacent.streaming.model import FittedModel
+from subadjacent.streaming.pending import Pending
+from subadjacent.streaming.silence import Filler
+from subadjacent.streaming.times import Times
+from subadjacent.streaming.watcher import Span, Watcher, split_names
+
+Array = NDArray[np.float64]
+
+TOGETHER = 256
+"""Rows that are judged at a time: with more of them, more is judged twice where an alarm begins."""
+
+FILL_LIMIT = 10
+"""Rows that may be missing without a word, where no detector says otherwise."""
 
 
 class SeriesStream:
@@ -25,6 +47,10 @@ class SeriesStream:
         A fitted one, or None to learn from the rows alone.
     entity
         The name of the series.
+    rules
+        When alarms open and close. None: as the detector says, else the defaults.
+    fill_limit
+        Rows that may be missing without a word. None: as the detector says, else 10.
     """
 
     def __init__(
@@ -32,77 +58,182 @@ class SeriesStream:
         channels: Sequence[str],
         detector: BaseDetector | None = None,
         entity: str | None = None,
+        *,
+        rules: AlarmRules | None = None,
+        fill_limit: int | None = None,
     ) -> None:
         self.channels = tuple(channels)
         self.entity = entity
-        self.rows = 0
-        self._detector = detector
-        self._learner = Learner(len(self.channels))
-        self._alarms: list[LiveAlarm] = []
+        self._model = None if detector is None else FittedModel(detector, self.channels, entity)
+        if fill_limit is None:
+            fill_limit = FILL_LIMIT if self._model is None else self._model.fill_limit
+        require_whole("fill_limit", fill_limit, least=0, most=MOST_ROWS)
+        if rules is None:
+            rules = AlarmRules() if self._model is None else self._model.rules
+        model = self._model
+        self._arrivals = Arrivals(fill_limit, "rows" if entity is None else repr(entity))
+        self._filler = Filler(np.zeros(len(self.channels)) if model is None else model.typical)
+        self._pending = Pending()
+        self._watcher = Watcher(
+            self.channels, entity, rules, fill_limit, None if model is None else model.habits
+        )
+        if model is not None:
+            model.warm(self._watcher.learner)
+
+    @property
+    def rows(self) -> int:
+        """Rows taken so far."""
+        return self._arrivals.counts.taken
+
+    @property
+    def counts(self) -> Counts:
+        """What came of the rows so far."""
+        return self._arrivals.counts
 
     @property
     def alarms(self) -> tuple[LiveAlarm, ...]:
-        """Alarms so far, the latest last; bounded."""
-        return tuple(self._alarms)
+        """Alarms so far, the latest last; the last hundred of them."""
+        return tuple(self._watcher.book.alarms)
 
-    def push(self, rows: NDArray[Any], times: Sequence[Any] | None = None) -> list[Answer]:
-        """Take rows in order, (B, C); what can be said of them, and of rows that waited."""
-        return [
-            self._one(row, None if times is None else times[number])
-            for number, row in enumerate(np.atleast_2d(np.asarray(rows, dtype=np.float64)))
-        ]
+    def push(self, rows: Any, times: Sequence[Any] | None = None) -> list[Answer]:
+        """Take rows in order, (B, C), NaN for what is missing; what can be said now.
 
-    def _one(self, row: NDArray[Any], time: Any) -> Answer:
-        open_alarm = self._alarms[-1] if self._alarms and self._alarms[-1].state != CLOSED else None
-        judged = self._learner.step(row[None], calm=open_alarm is None)
-        severity = float(judged.severity[0])
-        at = self.rows if time is None else time
-        alarm = None
-        if severity >= 1 and open_alarm is None:
-            number = len(self._alarms) + 1
-            alarm = LiveAlarm(
-                number,
-                OPENED,
-                self.entity,
-                at,
-                at,
-                self.rows,
-                self.rows,
-                severity,
-                "unusual",
-                f"{self.channels[int(judged.by_channel[0].argmax())]} is unusual",
+        Answers come in the order of rows: final ones of rows that waited, then those of these
+        rows. A row whose look-ahead came with it has one answer only, the final one. Rows that
+        are not taken (``counts``) have none.
+
+        Raises
+        ------
+        InputError
+            For rows of another shape, impossible values and times that are none; no row is taken.
+        """
+        values = self._check(rows)
+        read = self._arrivals.read(times, len(values))
+        self._check_budget(read, len(values))
+        first = self.rows
+        places, starts = self._arrivals.take(read, len(values))
+        values = values[places]
+        own = None if times is None else [times[place] for place in places]
+        now = np.arange(first, first + len(values), dtype=np.float64)
+        if read is not None and self._watcher.keeper.budget.by_time:
+            now = read.ticks[places]
+        answers: list[Answer] = []
+        for begin in range(0, len(values), TOGETHER):
+            part = slice(begin, begin + TOGETHER)
+            some = None if own is None else own[part]
+            answers += self._chunk(values[part], starts[part], now[part], some)
+        return answers
+
+    def _check_budget(self, times: Times | None, count: int) -> None:
+        """Refuse alarms per time where nobody knows how much time passes."""
+        budget = self._watcher.keeper.budget
+        if budget.by_time and count and (times is None or times.unit == "own"):
+            raise InputError.of(
+                "budget",
+                "must be a number of rows where rows have no dates",
+                f"got {budget.wanted!r}",
             )
-            self._alarms.append(alarm)
-        elif severity < 0.5 and open_alarm is not None:
-            was = open_alarm
-            alarm = LiveAlarm(
-                was.number,
-                CLOSED,
-                was.entity,
-                was.start,
-                at,
-                was.first,
-                self.rows,
-                max(severity, was.severity),
-                was.kind,
-                was.sentence,
+
+    def _check(self, rows: Any) -> Array:
+        """Rows as numbers; infinite ones are missing, as in a batch."""
+        try:
+            values = np.array(rows, dtype=np.float64, ndmin=2)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError.of("rows", "must hold numbers", f"got {error}") from error
+        if values.ndim != 2 or (values.shape[1] != len(self.channels) and values.size):
+            raise InputError.of(
+                "rows",
+                f"must have {len(self.channels)} values each, one a channel",
+                f"got shape {values.shape}",
             )
-            self._alarms[-1] = alarm
-        is_open = bool(self._alarms) and self._alarms[-1].state != CLOSED
-        answer = Answer(
-            self.rows,
-            time,
-            self.entity,
-            True,
-            None,
-            severity,
-            is_open,
-            float(judged.sure[0]),
-            judged.by_channel[0],
-            judged.expected[0],
-            judged.low[0],
-            judged.high[0],
-            alarm,
+        values = values.reshape(-1, len(self.channels))
+        if (large := np.isfinite(values) & (np.abs(values) > LARGEST)).any():
+            row, column = np.argwhere(large)[0]
+            raise InputError.of(
+                "rows",
+                f"must not exceed {LARGEST:g} in magnitude",
+                f"column {self.channels[column]!r} is {values[row, column]} at row {row}",
+            )
+        values[np.isinf(values)] = np.nan
+        return values
+
+    def _chunk(
+        self, rows: Array, starts: NDArray[np.bool_], now: Array, times: list[Any] | None
+    ) -> list[Answer]:
+        first_values = {} if self._model is not None else self._filler.first_values(rows)
+        filled = self._filler.step(rows)
+        scores = final = None
+        if self._model is not None:
+            scores, final = self._model.score(rows, filled, starts)
+        span = Span(filled, starts, now, times, scores)
+        answers: list[Answer] = []
+        for stop in [*(place for place in first_values if place), len(rows)]:
+            if (done := len(answers)) in first_values:
+                channels = first_values[done]
+                values = {channel: float(filled.values[done, channel]) for channel in channels}
+                self._watcher.learn_anew(values)
+            while len(answers) < stop:
+                part = span.part(slice(len(answers), stop))
+                answers += self._watcher.judge(part, self._arrivals.seconds)
+        return answers if final is None else self._pending.give(answers, final)
+
+    def accept(self, number: int) -> LiveAlarm:
+        """Take an alarm for normal: close it if it is open, and learn from its rows.
+
+        Of an alarm that was closed, those of its rows are learned that are still kept.
+        """
+        return self._watcher.accept(number)
+
+    def finish(self) -> list[Answer]:
+        """Final answers of the rows that still wait; a row after this begins a new stretch."""
+        return [] if self._model is None else self._pending.give([], self._model.finish())
+
+    def state(self) -> State:
+        """All that is needed to go on, of a size that does not grow."""
+        watcher, watcher_facts = self._watcher.state()
+        waiting, waiting_facts = self._pending.state()
+        parts = {"filler": self._filler.state(), "watcher": watcher, "pending": waiting}
+        facts: dict[str, Any] = {
+            "channels": list(self.channels),
+            "entity": self.entity,
+            "arrivals": self._arrivals.state(),
+            "watcher": watcher_facts,
+            "pending": waiting_facts,
+        }
+        if self._model is not None:
+            state = self._model.state()
+            parts["model"], facts["model"] = state.arrays, state.facts
+        arrays = {f"{name}/{key}": one for name, part in parts.items() for key, one in part.items()}
+        return State(arrays, facts)
+
+    @classmethod
+    def restore(
+        cls,
+        state: State,
+        detector: BaseDetector | None = None,
+        *,
+        rules: AlarmRules | None = None,
+        fill_limit: int | None = None,
+    ) -> Self:
+        """Go on where ``state`` was taken, with the same detector and settings."""
+        facts = state.facts
+        if (detector is None) != ("model" not in facts):
+            raise InputError.of(
+                "detector",
+                "must be there for a stream that was saved with one, and only then",
+                f"got {detector}",
+            )
+        stream = cls(
+            facts["channels"], detector, facts["entity"], rules=rules, fill_limit=fill_limit
         )
-        self.rows += 1
-        return answer
+        stream._go_on(state)
+        return stream
+
+    def _go_on(self, state: State) -> None:
+        facts, parts = state.facts, split_names(state.arrays)
+        self._arrivals.go_on(facts["arrivals"])
+        self._filler.restore(parts["filler"])
+        self._watcher.restore(parts["watcher"], facts["watcher"])
+        self._pending.restore(parts["pending"], facts["pending"])
+        if self._model is not None:
+            self._model.restore(State(parts["model"], facts["model"]))

@@ -18,7 +18,6 @@ from subadjacent.runtime import side_by_side
 from subadjacent.scoring.moving import (
     WindowSums,
     around,
-    moving_sum,
     row_counts,
     rows_ahead,
 )
@@ -133,32 +132,50 @@ def smoothing_lengths(smoothing: int) -> tuple[int, ...]:
     return (1,) if smoothing == 1 else (1, smoothing, 3 * smoothing)
 
 
-def smoothed(rows: NDArray[np.float64], smoothing: int, lookahead: int | None) -> Surprise:
-    """The score of a stretch: the surprise of its rows, averaged.
+def smoothed(
+    rows: NDArray[np.float64],
+    smoothing: int,
+    lookahead: int | None,
+    first: int = 0,
+    last: int | None = None,
+) -> Surprise:
+    """The score of a stretch: the surprise of its rows, averaged; of some rows if asked.
 
     Anomalies last a row or a hundred: the mean of what the row itself, ``smoothing`` rows and three
     times as many come to. Where a stretch has fewer than half of these, the others count as
     silent: a few rows of a cycle stay above the mean of a whole one without being odd.
     """
-    averages = []
-    for length in smoothing_lengths(smoothing):
-        there = row_counts(len(rows), length, lookahead)
-        averages.append(moving_sum(rows, length, lookahead) / np.maximum(there, (length + 1) // 2))
-    return np.asarray(np.round(np.mean(averages, axis=0), DECIMALS))
+    n, last = len(rows), len(rows) if last is None else last
+    lengths = smoothing_lengths(smoothing)
+    # no window reaches further than all rows
+    sums = WindowSums(*around(rows, first, last, min(max(lengths), n)))
+    total = np.zeros(last - first)
+    for length in lengths:
+        there = row_counts(n, length, lookahead, first, last)
+        ahead = min(rows_ahead(length, lookahead), n)
+        behind = max(min(length - 1 - rows_ahead(length, lookahead), n - 1), 0)
+        total += sums.over(first, last, behind + 1 + ahead, ahead) / np.maximum(
+            there, (length + 1) // 2
+        )
+    return np.asarray(np.round(total / len(lengths), DECIMALS))
 
 
 def unusual(values: NDArray[Any], smoothing: int, lookahead: int | None) -> NDArray[np.float32]:
     """The surprise of values, averaged, as squares in units of the usual one, (T, C)."""
-    n = len(values)
     unusual = np.empty(values.shape, dtype=np.float32)
-    ahead = rows_ahead(smoothing, lookahead)
-    counts = row_counts(n, smoothing, lookahead)
 
     def average(bounds: tuple[int, int]) -> None:
-        first, last = bounds
-        sums = WindowSums(*around(values, first, last, smoothing))
-        mean = sums.over(first, last, smoothing, ahead) / counts[first:last, None]
-        unusual[first:last] = SOFTNESS * np.expm1(mean)
+        unusual[slice(*bounds)] = unusual_rows(values, smoothing, lookahead, *bounds)
 
-    side_by_side(average, chunks(n), worth_it=values.size >= MANY)
+    side_by_side(average, chunks(len(values)), worth_it=values.size >= MANY)
     return unusual
+
+
+def unusual_rows(
+    values: NDArray[Any], smoothing: int, lookahead: int | None, first: int, last: int
+) -> NDArray[np.float64]:
+    """The same of the rows from ``first`` to ``last`` of a stretch."""
+    counts = row_counts(len(values), smoothing, lookahead, first, last)
+    sums = WindowSums(*around(values, first, last, smoothing))
+    mean = sums.over(first, last, smoothing, rows_ahead(smoothing, lookahead)) / counts[:, None]
+    return np.asarray(SOFTNESS * np.expm1(mean))

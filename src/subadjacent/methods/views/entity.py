@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from subadjacent.data.scaling import Scaler
 from subadjacent.methods.method import Model, State
+from subadjacent.methods.stream import ModelStream
 from subadjacent.methods.views.combine import (
     MANY,
     AddedPart,
@@ -214,12 +215,28 @@ class ViewsModel(Model):
 
     def _traces(self, combined: Combined) -> Mapping[str, NDArray[np.float64]]:
         """What each view adds to the score before it is averaged."""
+        return {
+            name: combined.by_part[parts].sum(axis=0) / self.unit
+            for name, parts in self.parts_by_trace.items()
+        }
+
+    @property
+    def parts_by_trace(self) -> dict[str, list[int]]:
+        """The parts that each trace is the sum of, by their numbers."""
         forms = self.entity.forms + ([NETWORK] if self.network is not None else [])
         return {
-            name: combined.by_part[[form == name for form in forms]].sum(axis=0) / self.unit
+            name: [number for number, form in enumerate(forms) if form == name]
             for name in (*VIEWS, ACROSS, WHOLE, NETWORK)
             if name in forms
         }
+
+    def stream(self, state: State | None = None) -> ModelStream:
+        """Score a stretch as it comes, every row once; with a network, by replaying."""
+        if self.network is not None:
+            return super(ViewsModel, self).stream(state)
+        from subadjacent.methods.views.stream import ViewsStream
+
+        return ViewsStream(self, state)
 
     def state(self) -> State:
         """Arrays of the scaler, the weights and every view; layouts of neighbours as facts."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.methods.views.nearest import nearest, spread_out
+from subadjacent.methods.views.nearest import References, nearest, spread_out
 from subadjacent.methods.views.novelty import (
     Novelty,
     Scores,
@@ -87,15 +87,20 @@ class ShapesOfLength:
         half = self.rows // 2
         return half if lookahead is None else min(half, lookahead)
 
-    def windows_of(self, rows: int, lookahead: int | None) -> NDArray[np.int64]:
+    def windows_of(
+        self, rows: int, lookahead: int | None, start: int = 0, stop: int | None = None
+    ) -> NDArray[np.int64]:
         """The window of a stretch that each of its rows is judged by: the nth to begin.
+
+        Of all rows, or of those from ``start`` to ``stop``.
 
         It is the last that ends no later than the row may look ahead; near the end of the stretch
         the last there is. Before the first whole window the first one serves a view that may look
         as far ahead as it likes; otherwise, and if there is no window at all, it is -1 for none.
         """
         last = (rows - self.rows) // self.grain
-        window = (np.arange(rows) + self.ahead(lookahead) + 1 - self.rows) // self.grain
+        here = np.arange(start, rows if stop is None else stop)
+        window = (here + self.ahead(lookahead) + 1 - self.rows) // self.grain
         first = -1 if lookahead is not None or last < 0 else 0
         return np.clip(window, first, max(last, -1))
 
@@ -107,12 +112,20 @@ class ShapesOfLength:
             self.channels, self.references, self.usual, strict=True
         ):
             points = z_normalised(rows[:, channel], self.grain, self.grain).points
-            squares = nearest(points, references.astype(np.float32)).squares
+            squares = nearest(points, references).squares
             # the last, number -1, is for rows that have no window
             own = np.append(surprise(squares, usual), 0)[window]
             values[:, channel] += own
             total += own
         return total / len(self.channels)
+
+    def surprises(self, rows: Rows, references: Sequence[References]) -> Scores:
+        """How surprising each window of some rows is, (W, P), given prepared references."""
+        squares = [
+            prepared.nearest(z_normalised(rows[:, channel], self.grain, self.grain).points).squares
+            for channel, prepared in zip(self.channels, references, strict=True)
+        ]
+        return surprise(np.stack(squares, axis=1), self.usual)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,8 +193,13 @@ def z_normalised(values: NDArray[Any], grain: int, step: int = 1) -> Windows:
     """
     if len(values) < POINTS * grain:
         return Windows(np.zeros((0, POINTS), np.float32), np.zeros(0))
-    up_to = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
-    means = (up_to[grain::step] - up_to[:-grain:step]) / grain
+    if step == grain:
+        # the mean of the same rows, wherever the values begin, to the last digit
+        whole = np.ascontiguousarray(values[: len(values) // grain * grain], dtype=np.float64)
+        means = whole.reshape(-1, grain).sum(axis=1) / grain
+    else:
+        up_to = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
+        means = (up_to[grain::step] - up_to[:-grain:step]) / grain
     apart = grain // step
     points = np.lib.stride_tricks.sliding_window_view(means, (POINTS - 1) * apart + 1)[:, ::apart]
     found = Windows(np.empty(points.shape, np.float32), np.empty(len(points)))

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.methods.views.nearest import Nearest, nearest, spread_out
+from subadjacent.methods.views.nearest import Nearest, References, nearest, spread_out
 from subadjacent.methods.views.novelty import (
     Distances,
     Novelty,
@@ -70,12 +70,17 @@ class StateView:
     usual: NDArray[np.float32]
     floor: float = FLOOR
 
-    def novelty(self, rows: Rows) -> Novelty:
-        """Of a stretch; channels share a row's, times their number, as they do the distance."""
+    def novelty(self, rows: Rows, references: References | None = None) -> Novelty:
+        """Of a stretch; channels share a row's, times their number, as they do the distance.
+
+        ``references`` are this view's own, where they were prepared already.
+        """
         points = along(rows, self.axes)
-        squares, which = nearest(points, self.references)
+        found = references.nearest(points) if references else nearest(points, self.references)
+        squares, which = found
         own = surprise(squares / rows.shape[1], self.usual[which], self.floor)
-        departures = np.square((points - self.references[which]) @ self.axes.T)
+        apart = points.astype(np.float64) - self.references[which]
+        departures = np.square(np.asarray(apart @ self.axes.T, dtype=np.float32))
         total = departures.sum(axis=1, keepdims=True)
         shares = np.divide(departures, total, out=np.zeros_like(departures), where=total > 0)
         shared = own * min(rows.shape[1], MOST_SHARED)
@@ -129,7 +134,8 @@ def fit_states(parts: Sequence[Rows], sums: FoldSums, floor: float = FLOOR) -> S
 
 def along(rows: Rows, axes: NDArray[np.float32]) -> NDArray[np.float32]:
     """Standardised rows along their main axes, without values that are far out, (T, K)."""
-    return np.asarray(cut(rows) @ axes, dtype=np.float32)
+    # in float64, so that where a row stands does not depend on how many are looked at
+    return np.asarray(cut(rows).astype(np.float64) @ axes, dtype=np.float32)
 
 
 class _RowsByReference:

@@ -54,7 +54,7 @@ export class Uploads {
       const {job} = await response.json();
       const done = await this.watch(job, card);
       card.end();
-      await this.onDone(done.series ?? done.model ?? name);
+      await this.onDone(done.model ?? name);
     } catch (error) {
       card.fail(error.message);
     }

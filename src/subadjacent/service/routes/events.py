@@ -25,7 +25,7 @@ STREAM: dict[int | str, dict[str, Any]] = {
 @router.get("/api/events", response_class=Response, responses=STREAM)
 async def events(
     request: Request, series: Annotated[str | None, Query(max_length=200)] = None
-) -> Any:
+) -> Response:
     """Listen to all series, or to one."""
     hub: Hub = request.app.state.hub
     hub.listeners.check_room()

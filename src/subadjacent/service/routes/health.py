@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Request
-from starlette.responses import Response
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import PlainTextResponse, Response
 
 from subadjacent.service.answers import PROBLEMS, Json
 from subadjacent.service.hub import Hub
@@ -17,6 +19,13 @@ router = APIRouter(tags=["health"])
 async def health() -> Response:
     """The process is alive."""
     return Json({"status": "ok"})
+
+
+@router.get("/metrics", response_class=PlainTextResponse)
+async def metrics(request: Request) -> Response:
+    """Scores, alarms and the service itself, for Prometheus."""
+    text = await run_in_threadpool(request.app.state.measures.text)
+    return Response(text, media_type=CONTENT_TYPE_LATEST)
 
 
 @router.get("/ready", response_model=Health, responses={503: PROBLEMS[503]})

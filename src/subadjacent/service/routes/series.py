@@ -88,6 +88,7 @@ async def push_rows(request: Request, name: str) -> Response:
     long = len(body) > INLINE_BYTES or kind.startswith(TABLES)
     batch = await run_in_threadpool(read) if long else read()
     taken = await hub.push(name, batch)
+    request.app.state.measures.rows(taken.taken, taken.late, taken.duplicates)
     return Json(
         {
             "taken": taken.taken,

@@ -1,0 +1,96 @@
+"""Windows of a growing stretch: the surprise of each is found once, when its last row has come.
+
+Shapes: B rows that are looked at, W windows, C channels, P channels that have shapes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.methods.views.nearest import References
+from subadjacent.methods.views.novelty import Novelty
+from subadjacent.methods.views.shapes import ShapesOfLength, ShapeView
+from subadjacent.ridge.axes import cut
+from subadjacent.scoring.tail import Tail
+
+
+class GrowingWindows:
+    """A view of shapes, prepared for few rows at a time.
+
+    Parameters
+    ----------
+    view
+        What was learned.
+    """
+
+    def __init__(self, view: ShapeView) -> None:
+        self.view = view
+        self._references = [
+            [References(one) for one in length.references] for length in view.lengths
+        ]
+
+    def empty(self) -> list[Tail]:
+        """No window of any length: a tail of windows each, (W, P)."""
+        return [Tail(np.zeros((0, len(length.channels)))) for length in self.view.lengths]
+
+    def complete(self, rows: int) -> list[int]:
+        """How many windows of each length so many rows have."""
+        return [max(rows - one.rows + one.grain, 0) // one.grain for one in self.view.lengths]
+
+    def settled(self, rows: int) -> int:
+        """How many rows are judged by windows that more rows do not change."""
+        lookahead = self.view.lookahead
+        # the first rows share the first window
+        if lookahead is None and rows < max(length.rows for length in self.view.lengths):
+            return 0
+        return rows - max(length.ahead(lookahead) for length in self.view.lengths)
+
+    def needed_rows(self, rows: int) -> int:
+        """The first of so many rows that windows still to come begin at."""
+        counts = zip(self.complete(rows), self.view.lengths, strict=True)
+        return min(count * length.grain for count, length in counts)
+
+    def needed_windows(self, row: int, rows: int) -> list[int]:
+        """The first window of each length that rows from ``row`` on are judged by, of so many."""
+        return [
+            # near the end of a stretch the last serves
+            min(self._window(length, row), max(count - 1, 0))
+            for length, count in zip(self.view.lengths, self.complete(rows), strict=True)
+        ]
+
+    def _window(self, length: ShapesOfLength, row: int) -> int:
+        ahead = length.ahead(self.view.lookahead)
+        return max((row + ahead + 1 - length.rows) // length.grain, 0)
+
+    def add_to(self, windows: list[Tail], rows: Tail) -> None:
+        """Judge the windows that have become complete, given the last standardised rows."""
+        for length, references, tail, count in zip(
+            self.view.lengths, self._references, windows, self.complete(rows.end), strict=True
+        ):
+            if count > tail.end:
+                first = tail.end * length.grain
+                values = cut(rows.between(first, (count - 1) * length.grain + length.rows))
+                tail.push(length.surprises(values, references))
+
+    def novelty(self, windows: list[Tail], rows: int, first: int, last: int) -> Novelty:
+        """Of rows ``first`` to ``last`` of a stretch that has so many by now."""
+        channels = max(int(length.channels.max()) for length in self.view.lengths) + 1
+        values = np.zeros((last - first, channels), dtype=np.float32)
+        total = np.zeros(last - first)
+        for length, tail in zip(self.view.lengths, windows, strict=True):
+            own = self._of_rows(length, tail, rows, first, last)
+            values[:, length.channels] += own
+            total += own.mean(axis=1)
+        values /= len(windows)
+        return Novelty(total / len(windows), values)
+
+    def _of_rows(
+        self, length: ShapesOfLength, tail: Tail, rows: int, first: int, last: int
+    ) -> NDArray[np.float64]:
+        """What each row's window comes to, (B, P); 0 for rows that have none."""
+        window = length.windows_of(rows, self.view.lookahead, first, last)
+        there = window >= 0
+        found = np.zeros((last - first, tail.rows.shape[1]))
+        found[there] = tail.rows[window[there] - tail.begin]
+        return found

@@ -1,0 +1,276 @@
+"""The default's score of a stretch as it grows, step by step.
+
+Every step (standardised rows, residuals, their surprise, the average over rows) keeps the last rows
+of what it is made of, as many as it looks back, and is behind by the rows that it looks ahead. New
+rows are worked on once, by the functions that score a whole stretch.
+
+Shapes: B rows that come together, C channels, P parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.methods.method import State
+from subadjacent.methods.stream import ModelStream, check_table, check_taken, joined
+from subadjacent.methods.views.combine import smoothed, smoothing_lengths, unusual_rows
+from subadjacent.methods.views.entity import ViewsModel
+from subadjacent.methods.views.growing import GrowingWindows
+from subadjacent.methods.views.nearest import References
+from subadjacent.methods.views.novelty import WEIGHTS, Novelty
+from subadjacent.methods.views.settings import SHAPE, STATE
+from subadjacent.methods.views.stacked import StackedViews
+from subadjacent.methods.views.states import StateView
+from subadjacent.scoring.evidence import Evidence
+from subadjacent.scoring.moving import rows_ahead
+from subadjacent.scoring.tail import Tail
+from subadjacent.scoring.usual import MARGIN
+
+# residuals that are worked on at a time: few enough to stay in the processor's cache
+MOST_VALUES = 100_000
+# names of the tables that are kept, one row a row of the stretch
+ROWS, LEFT, JUDGED, EXPECTED, VALUES, MEANS, BY_PART = (
+    "rows",
+    "left",
+    "judged",
+    "expected",
+    "values",
+    "means",
+    "by_part",
+)
+# before the number of a length, of windows
+WINDOWS = "windows"
+
+
+class _Final(NamedTuple):
+    """How many rows each step is done with."""
+
+    residuals: int
+    combined: int
+    scores: int
+
+
+class ViewsStream(ModelStream):
+    """One stretch, scored by the views of an entity as it comes.
+
+    Parameters
+    ----------
+    model
+        Without a network.
+    state
+        Where to go on; None for the beginning of a stretch.
+    """
+
+    def __init__(self, model: ViewsModel, state: State | None = None) -> None:
+        self._model = model
+        self._channels = len(model.scaler.center)
+        self._views = StackedViews(model.entity, self._channels)
+        self._seeking = {
+            name: WEIGHTS[name] * seeking.weight for name, seeking in model.entity.seeking.items()
+        }
+        shapes = model.entity.shapes
+        self._windows = None if shapes is None else GrowingWindows(shapes)
+        states = model.entity.seeking.get(STATE)
+        self._states: StateView | None = None
+        if states is not None:
+            assert isinstance(states.view, StateView)
+            self._states, self._references = states.view, References(states.view.references)
+        allowed = model.settings.ahead
+        self._lookahead, self._score_lookahead = allowed.residuals, allowed.score
+        self._behind, self._ahead = model.entity.reach
+        self._longest = max(smoothing_lengths(model.settings.smoothing))
+        members = model.parts_by_trace
+        self._names = tuple(members)
+        self._members = np.zeros((self._views.parts + len(self._seeking), len(members)))
+        for column, parts in enumerate(members.values()):
+            self._members[parts, column] = 1
+        self._step = max(MOST_VALUES // max(self._views.width, 1), 1)
+        self._begin()
+        if state is not None:
+            self._go_on(state)
+
+    def _begin(self) -> None:
+        self.taken = self.given = 0
+        self._tails = {name: Tail(rows) for name, rows in self._nothing().items()}
+        self._ends = [] if self._windows is None else self._windows.empty()
+
+    def _nothing(self) -> dict[str, NDArray[Any]]:
+        """No rows of every table."""
+        parts = self._views.parts + len(self._seeking)
+        nothing: dict[str, NDArray[Any]] = {
+            ROWS: np.zeros((0, self._channels), np.float32),
+            LEFT: np.zeros((0, self._views.width), np.float32),
+            JUDGED: np.zeros((0, self._views.count), bool),
+            VALUES: np.zeros((0, self._channels), np.float32),
+            MEANS: np.zeros(0),
+            BY_PART: np.zeros((0, parts)),
+        }
+        if self._views.expects:
+            nothing[EXPECTED] = np.zeros((0, self._channels), np.float32)
+        return nothing
+
+    def _final(self, rows: int) -> _Final:
+        """How many rows each step is done with when so many have come and more may."""
+        residuals = max(rows - self._ahead, 0)
+        combined = residuals - rows_ahead(MARGIN, self._lookahead)
+        if self._windows is not None:
+            combined = min(combined, self._windows.settled(rows))
+        combined = max(combined, 0)
+        scores = max(combined - rows_ahead(self._longest, self._score_lookahead), 0)
+        return _Final(residuals, combined, scores)
+
+    def push(self, rows: NDArray[Any]) -> Evidence:
+        """Take the next rows; evidence of those that are final now."""
+        scaled = self._model.scaler.apply(rows)
+        if len(rows) <= self._step:
+            return self._take(scaled)
+        starts = range(0, len(scaled), self._step)
+        return joined([self._take(scaled[start : start + self._step]) for start in starts])
+
+    def waiting(self) -> Evidence:
+        """Of the rows that wait, as if the stretch ended here."""
+        tails, ends = self._tails, self._ends
+        # worked on in copies, and left as they were
+        self._tails = {name: tail.copy() for name, tail in tails.items()}
+        self._ends = [tail.copy() for tail in ends]
+        everything = _Final(self.taken, self.taken, self.taken)
+        try:
+            return self._advance(everything)
+        finally:
+            self._tails, self._ends = tails, ends
+
+    def _take(self, scaled: NDArray[np.float32]) -> Evidence:
+        self._tails[ROWS].push(scaled)
+        self.taken += len(scaled)
+        if self._windows is not None:
+            self._windows.add_to(self._ends, self._tails[ROWS])
+        final = self._final(self.taken)
+        found = self._advance(final)
+        self.given = final.scores
+        for tail, first in self._needed(final):
+            tail.forget(first)
+        return found
+
+    def _advance(self, final: _Final) -> Evidence:
+        """Take every step as far as it goes now; evidence of rows that came to its end."""
+        self._leave(final.residuals)
+        self._combine(final.combined)
+        return self._score(final.scores)
+
+    def _leave(self, last: int) -> None:
+        """From standardised rows to residuals, up to a row."""
+        rows, left = self._tails[ROWS], self._tails[LEFT]
+        if last <= left.end:
+            return
+        found = self._views.look(rows.rows, left.end - rows.begin, last - rows.begin)
+        left.push(found.residuals)
+        self._tails[JUDGED].push(found.judged)
+        if found.expected is not None:
+            self._tails[EXPECTED].push(found.expected)
+
+    def _combine(self, last: int) -> None:
+        """From residuals to what all parts together make of rows, up to a row."""
+        left, means = self._tails[LEFT], self._tails[MEANS]
+        first = means.end
+        if last <= first:
+            return
+        values, by_part = self._views.combine(
+            left.rows,
+            self._tails[JUDGED].between(first, last),
+            first - left.begin,
+            last - left.begin,
+            self._lookahead,
+        )
+        rows = values.mean(axis=1)
+        for name, weight in self._seeking.items():
+            novelty = self._novelty(name, first, last)
+            own = weight * novelty.rows
+            rows += own
+            by_part = np.concatenate([by_part, own[:, None]], axis=1)
+            values[:, : novelty.values.shape[1]] += weight * novelty.values
+        means.push(rows)
+        self._tails[VALUES].push(values)
+        self._tails[BY_PART].push(by_part)
+
+    def _novelty(self, name: str, first: int, last: int) -> Novelty:
+        if name == SHAPE:
+            assert self._windows is not None
+            return self._windows.novelty(self._ends, self.taken, first, last)
+        assert self._states is not None
+        return self._states.novelty(self._tails[ROWS].between(first, last), self._references)
+
+    def _score(self, last: int) -> Evidence:
+        """Average what all parts make of rows, up to a row, from the first not given yet."""
+        means, values = self._tails[MEANS], self._tails[VALUES]
+        first = self.given
+        smoothing, allowed = self._model.settings.smoothing, self._score_lookahead
+        here = (first - means.begin, last - means.begin)
+        score = smoothed(means.rows, smoothing, allowed, *here) / self._model.unit
+        by_channel = unusual_rows(
+            values.rows, smoothing, allowed, first - values.begin, last - values.begin
+        )
+        expected = None
+        if self._views.expects:
+            expected = self._model.scaler.invert(self._tails[EXPECTED].between(first, last))
+        added = self._tails[BY_PART].between(first, last) @ self._members
+        traces = dict(zip(self._names, added.T / self._model.unit, strict=True))
+        return Evidence(score, by_channel.astype(np.float32), expected, traces, self._names)
+
+    def _needed(self, final: _Final) -> Iterator[tuple[Tail, int]]:
+        """Every table, and the first of its rows that a later step looks back at."""
+        residuals, combined, scores = final
+        rows = min(residuals - self._behind, combined)
+        if self._windows is not None:
+            rows = min(rows, self._windows.needed_rows(self.taken))
+            yield from zip(
+                self._ends, self._windows.needed_windows(combined, self.taken), strict=True
+            )
+        first = {
+            ROWS: rows,
+            LEFT: combined - MARGIN,
+            JUDGED: combined,
+            EXPECTED: scores,
+            VALUES: scores - self._model.settings.smoothing,
+            MEANS: scores - self._longest,
+            BY_PART: scores,
+        }
+        for name, tail in self._tails.items():
+            yield tail, max(first[name], 0)
+
+    def state(self) -> State:
+        """The rows that each step keeps, and how many have come."""
+        arrays = {name: tail.rows.copy() for name, tail in self._tails.items()}
+        # files of arrays know no yes and no
+        arrays[JUDGED] = arrays[JUDGED].astype(np.uint8)
+        arrays |= {f"{WINDOWS}{n}": tail.rows.copy() for n, tail in enumerate(self._ends)}
+        return State(arrays, {"taken": self.taken})
+
+    def _go_on(self, state: State) -> None:
+        self.taken = check_taken(state.facts["taken"])
+        final = self._final(self.taken)
+        self.given = final.scores
+        ends = {
+            ROWS: self.taken,
+            LEFT: final.residuals,
+            JUDGED: final.residuals,
+            EXPECTED: final.residuals,
+            VALUES: final.combined,
+            MEANS: final.combined,
+            BY_PART: final.combined,
+        }
+        names = {id(tail): name for name, tail in self._tails.items()}
+        if self._windows is not None:
+            ends |= {f"{WINDOWS}{n}": e for n, e in enumerate(self._windows.complete(self.taken))}
+            names |= {id(tail): f"{WINDOWS}{n}" for n, tail in enumerate(self._ends)}
+        restored = {
+            (name := names[id(tail)]): Tail(
+                check_table(name, state.arrays[name], tail.rows, ends[name] - first), first
+            )
+            for tail, first in self._needed(final)
+        }
+        self._tails = {name: restored[name] for name in self._tails}
+        self._ends = [restored[f"{WINDOWS}{n}"] for n in range(len(self._ends))]

@@ -1,0 +1,65 @@
+"""The last rows of a stretch that is still growing, by their numbers in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# rows that there is room for at first: few enough to cost nothing, enough not to grow at once
+LEAST_ROOM = 64
+
+
+class Tail:
+    """Rows ``begin`` to ``end`` of a stretch, of any shape; rows before them are forgotten.
+
+    Rows are added in place: the time that it takes does not depend on how many are kept.
+
+    Parameters
+    ----------
+    rows
+        The first of them; they say what shape and type all have.
+    begin
+        The number of the first row.
+    """
+
+    __slots__ = ("_first", "_room", "begin", "end")
+
+    def __init__(self, rows: NDArray[Any], begin: int = 0) -> None:
+        self._room = np.empty((len(rows) + LEAST_ROOM, *rows.shape[1:]), rows.dtype)
+        self._room[: len(rows)] = rows
+        self._first = 0
+        self.begin, self.end = begin, begin + len(rows)
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        """What is kept; it is overwritten by later rows."""
+        return self._room[self._first : self._first + self.end - self.begin]
+
+    def push(self, rows: NDArray[Any]) -> None:
+        """Add the rows that follow."""
+        stop = self._first + self.end - self.begin
+        if stop + len(rows) > len(self._room):
+            kept = self.rows
+            # twice the room: most rows are then added without moving any other
+            room = np.empty((2 * (len(kept) + len(rows)), *kept.shape[1:]), kept.dtype)
+            room[: len(kept)] = kept
+            self._room, self._first, stop = room, 0, len(kept)
+        self._room[stop : stop + len(rows)] = rows
+        self.end += len(rows)
+
+    def forget(self, before: int) -> None:
+        """Rows before a number, at most ``end``, are needed no more."""
+        if before > self.begin:
+            self._first += before - self.begin
+            self.begin = before
+
+    def between(self, first: int, last: int) -> NDArray[Any]:
+        """Rows ``first`` to ``last`` of the stretch, all of them kept."""
+        at = self._first - self.begin
+        return self._room[at + first : at + last]
+
+    def copy(self) -> Tail:
+        """The same rows, to go on from here in another way."""
+        return Tail(self.rows, self.begin)

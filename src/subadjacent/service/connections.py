@@ -1,0 +1,23 @@
+"""Connections that are opened and then say nothing, or too little, are closed."""
+
+from __future__ import annotations
+
+import asyncio
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+HEADERS_WITHIN = 15.0
+"""Seconds that a client may take to send the first request of a connection."""
+
+
+class ImpatientProtocol(H11Protocol):
+    """HTTP as uvicorn has it, with an end to waiting for the first request."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait."""
+        super().connection_made(transport)
+        self.loop.call_later(HEADERS_WITHIN, self._give_up)
+
+    def _give_up(self) -> None:
+        if self.cycle is None and not self.transport.is_closing():
+            self.transport.close()

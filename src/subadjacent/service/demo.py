@@ -1,0 +1,69 @@
+"""Made-up series for a first look: some history at once, then a row a second."""
+
+from __future__ import annotations
+
+import asyncio
+import time as clock
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.plant import multivariate
+from subadjacent.service.bodies import Batch
+from subadjacent.service.hub import Hub
+from subadjacent.service.moments import TimeKind
+
+HISTORY, BROKEN = 1_200, 1_000
+"""Rows of history: clean ones, then some among which there are anomalies."""
+
+ROWS = 4_000
+"""Of each part that is made up; after an hour it begins again."""
+
+PUSHED_AT_ONCE = 200
+
+
+class DemoSeries(NamedTuple):
+    """A name, its channels, and a seed."""
+
+    name: str
+    channels: tuple[str, ...]
+    seed: int
+
+
+SERIES = (
+    DemoSeries("boiler", ("pressure", "temperature", "feed", "oxygen"), 1),
+    DemoSeries("compressor", ("inlet", "outlet", "current", "vibration", "oil"), 2),
+    DemoSeries("cooling tower", ("supply", "return", "fan"), 3),
+    DemoSeries("pump", ("pressure", "flow", "speed", "current", "vibration"), 4),
+    DemoSeries("web server", ("requests", "latency", "errors", "cpu"), 5),
+)
+
+
+async def play(hub: Hub) -> None:
+    """Push rows until it is cancelled."""
+    await asyncio.gather(*(_play(hub, series) for series in SERIES))
+
+
+async def _play(hub: Hub, series: DemoSeries) -> None:
+    plant = await asyncio.to_thread(
+        multivariate, n=ROWS, channels=len(series.channels), seed=series.seed
+    )
+    rows = np.concatenate([plant.train[-HISTORY:], plant.test]).round(4)
+    shown = 0
+    now = float(int(clock.time()))
+    if series.name not in hub.series:
+        shown = HISTORY + BROKEN
+        for start in range(0, shown, PUSHED_AT_ONCE):
+            some = rows[start : min(start + PUSHED_AT_ONCE, shown)]
+            times = [now - shown + start + place for place in range(len(some))]
+            await hub.push(series.name, _batch(series, some, times), patient=True)
+    while True:
+        now = max(now + 1, float(int(clock.time())))
+        await hub.push(series.name, _batch(series, rows[shown][None], [now]), patient=True)
+        shown = HISTORY if shown + 1 == len(rows) else shown + 1
+        await asyncio.sleep(max(0.0, now + 1 - clock.time()))
+
+
+def _batch(series: DemoSeries, rows: NDArray[np.float64], times: list[float]) -> Batch:
+    return Batch(series.channels, np.array(rows), times, TimeKind.utc)

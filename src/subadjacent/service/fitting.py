@@ -1,0 +1,54 @@
+"""A fit in a process of its own: it may take all of a core and much memory, and be ended.
+
+``python -m subadjacent.service.fitting FILE FOLDER SHARE`` fits on the first share of the rows of
+a file and writes a model folder. Standard output has a JSON object a line: progress, then the
+number of rows it was fitted on, or an error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from subadjacent.errors import SubadjacentError
+from subadjacent.runtime import Progress
+
+NICE = 5
+"""Requests come first."""
+
+
+def main(file: str, folder: str, share: str) -> None:
+    """Fit, and tell how it goes."""
+    from subadjacent.data.files import open_files
+    from subadjacent.detectors.default import SubAdjacentDetector
+    from subadjacent.workflow.fit import TrainingRows, fit
+    from subadjacent.workflow.writing import save_model
+
+    os.nice(NICE)
+    try:
+        _tell(step="reading")
+        rows = open_files([file])
+        detector = SubAdjacentDetector()
+        fitted = fit(detector, rows, TrainingRows(float(share)), _watch)
+        save_model(detector, Path(folder))
+    except (SubadjacentError, MemoryError) as error:
+        sentence = str(error) or "there is not enough memory: send fewer rows"
+        _tell(error=sentence.replace(file, "the file"))
+    else:
+        _tell(rows=fitted)
+
+
+def _watch(progress: Progress) -> None:
+    _tell(step=progress.stage, done=progress.done, total=progress.total)
+
+
+def _tell(**what: Any) -> None:
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,230 @@
+"""Fits in the background: one at a time, each in a process of its own, their progress told.
+
+A job that runs when the service ends has failed; its file goes. Job by job: fit, enter the model,
+and push the rows of the file as a series of that name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import shutil
+import sys
+import time as clock
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from subadjacent.service.bodies import read_table
+from subadjacent.service.events import LiveEvent
+from subadjacent.service.hub import Hub
+from subadjacent.service.problems import Refusal, not_found, refusal_of
+from subadjacent.service.writer import Changes
+
+log = logging.getLogger(__name__)
+
+PUSHED_AT_ONCE = 250
+"""Rows of a file that are scored in one go: other requests wait no longer than for these."""
+
+REMEMBERED = 50
+"""Jobs that are told of."""
+
+MOST_FITTED_ROWS = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class FitJob:
+    """A fit, as far as it has come."""
+
+    id: int
+    name: str
+    state: str = "running"
+    step: str = "waiting"
+    done: int = 0
+    total: int = 0
+    error: str | None = None
+
+    def record(self) -> dict[str, Any]:
+        """As clients read it."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "state": self.state,
+            "step": self.step,
+            "done": self.done,
+            "total": self.total,
+            "error": self.error,
+            "model": self.name if self.state == "done" else None,
+        }
+
+
+class Jobs:
+    """All fits; used in the event loop only."""
+
+    def __init__(self, hub: Hub, most: int) -> None:
+        self._hub, self._most = hub, most
+        self._jobs: dict[int, FitJob] = {}
+        self._files: dict[int, tuple[Path, float]] = {}
+        self._waiting: deque[int] = deque()
+        self._wake = asyncio.Event()
+        self._runner: asyncio.Task[None] | None = None
+        self.folder = hub.folder / "uploads"
+        # what jobs of a service that was killed have left
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
+
+    async def start(self) -> None:
+        """Read what is known of older jobs, and begin to work."""
+
+        def work(changes: Changes) -> list[tuple[Any, ...]]:
+            changes.tables.execute(
+                "update jobs set state = 'failed', error = 'the service was ended: send it again' "
+                "where state = 'running'"
+            )
+            return changes.tables.execute(
+                "select id, name, state, step, done, total, error from jobs "
+                "order by id desc limit ?",
+                (REMEMBERED,),
+            ).fetchall()
+
+        for row in reversed(await self._hub.writer.do(work)):
+            self._jobs[row[0]] = FitJob(*row)
+        self._runner = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        """End what runs."""
+        if self._runner is not None:
+            self._runner.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._runner
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def records(self) -> list[dict[str, Any]]:
+        """The newest first."""
+        return [job.record() for job in reversed(self._jobs.values())]
+
+    def find(self, key: int) -> FitJob:
+        """A job that is there."""
+        if (job := self._jobs.get(key)) is None:
+            raise not_found("job", key)
+        return job
+
+    def check_room(self) -> None:
+        """Refuse one more where there are too many."""
+        running = sum(job.state == "running" for job in self._jobs.values())
+        if running >= self._most:
+            raise Refusal(429, f"{running} fits wait or run already: send this one later")
+
+    async def add(self, name: str, file: Path, share: float) -> FitJob:
+        """Fit a model on a file, which is ours from now on."""
+        self.check_room()
+
+        def work(changes: Changes) -> int:
+            (key,) = changes.tables.execute(
+                "insert into jobs (name, state, started_at) values (?, 'running', ?) returning id",
+                (name, clock.time()),
+            ).fetchone()
+            return int(key)
+
+        job = FitJob(await self._hub.writer.do(work), name)
+        self._jobs[job.id] = job
+        for old in list(self._jobs)[:-REMEMBERED]:
+            if self._jobs[old].state != "running":
+                del self._jobs[old]
+        self._files[job.id] = (file, share)
+        self._waiting.append(job.id)
+        self._wake.set()
+        self._tell(job)
+        return job
+
+    async def _run(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._waiting:
+                key = self._waiting.popleft()
+                file, share = self._files.pop(key)
+                try:
+                    await self._one(key, file, share)
+                    await self._end(key, "done", None)
+                except Exception as error:
+                    refusal = refusal_of(error)
+                    if refusal.status == 500:
+                        log.exception("a fit failed")
+                    await self._end(key, "failed", str(refusal))
+                finally:
+                    file.unlink(missing_ok=True)
+
+    async def _one(self, key: int, file: Path, share: float) -> None:
+        name = self._jobs[key].name
+        folder = self.folder / f"model-{key}"
+        rows = await self._fit(key, file, folder, share)
+        await self._hub.enter_model(name, folder, rows)
+        shutil.rmtree(folder, ignore_errors=True)
+        await self._push(key, name, file)
+
+    async def _fit(self, key: int, file: Path, folder: Path, share: float) -> int:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "subadjacent.service.fitting"),
+            *(str(file), str(folder), str(share)),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        said: dict[str, Any] = {}
+        try:
+            async for line in process.stdout:
+                said = json.loads(line)
+                if "step" in said:
+                    self._progress(key, **said)
+            await process.wait()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        if "error" in said:
+            raise Refusal(422, said["error"])
+        if "rows" not in said:
+            raise Refusal(
+                422, f"the fit ended with code {process.returncode}; it may have lacked memory"
+            )
+        return int(said["rows"])
+
+    async def _push(self, key: int, name: str, file: Path) -> None:
+        """Have the rows of the file scored as a series of the model's name, if that is new."""
+        if name in self._hub.series:
+            return
+        batch = await asyncio.to_thread(read_table, file, most_rows=MOST_FITTED_ROWS)
+        for start in range(0, len(batch), PUSHED_AT_ONCE):
+            part = slice(start, start + PUSHED_AT_ONCE)
+            times = None if batch.times is None else batch.times[part]
+            some = replace(batch, values=np.array(batch.values[part]), times=times)
+            await self._hub.push(name, some, patient=True)
+            self._progress(key, step="scoring", done=start + len(some), total=len(batch))
+
+    def _progress(self, key: int, *, step: str, done: int = 0, total: int = 0) -> None:
+        self._jobs[key] = replace(self._jobs[key], step=step, done=done, total=total)
+        self._tell(self._jobs[key])
+
+    async def _end(self, key: int, state: str, error: str | None) -> None:
+        job = replace(self._jobs[key], state=state, error=error)
+
+        def work(changes: Changes) -> None:
+            changes.tables.execute(
+                "update jobs set state = ?, step = ?, done = ?, total = ?, error = ? where id = ?",
+                (job.state, job.step, job.done, job.total, job.error, job.id),
+            )
+
+        with suppress(Refusal):
+            # on a full disk it is known until the service ends
+            await self._hub.writer.do(work)
+        self._jobs[key] = job
+        self._tell(job)
+
+    def _tell(self, job: FitJob) -> None:
+        self._hub.publish([LiveEvent("job", job.name, job.record)])

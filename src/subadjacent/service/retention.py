@@ -1,0 +1,66 @@
+"""Old rows and alarms go, a few at a time, while nothing else is to be done or once a second."""
+
+from __future__ import annotations
+
+import time as clock
+
+from subadjacent.service.hub import Hub
+from subadjacent.service.watched import WatchedSeries
+from subadjacent.service.writer import Changes
+
+AT_ONCE = 5_000
+"""Rows that are deleted in one transaction: it takes some hundredths of a second."""
+
+SERIES_AT_ONCE = 50
+SPARE = 100
+"""Rows beyond the bound that wait to be deleted together."""
+
+MOST_ALARMS = 1_000
+"""Alarms of a series that are kept; the newest."""
+
+DAY = 86_400.0
+
+
+class Sweeper:
+    """Goes through the series in turn."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._rule = hub.settings.retention
+        self._turn: list[str] = []
+
+    def __call__(self, changes: Changes) -> None:
+        """Delete what is due of some series."""
+        if not self._turn:
+            self._turn = list(self._hub.series)
+        some, self._turn = self._turn[:SERIES_AT_ONCE], self._turn[SERIES_AT_ONCE:]
+        for name in some:
+            series = self._hub.series.get(name)
+            if series is not None:
+                self._sweep(changes, series)
+
+    def _sweep(self, changes: Changes, series: WatchedSeries) -> None:
+        tables = changes.tables
+        oldest = series.oldest(tables)
+        cutoff = oldest
+        if self._rule.rows is not None:
+            cutoff = max(cutoff, series.rows - self._rule.rows)
+        if self._rule.days is not None:
+            after = clock.time() - self._rule.days * DAY
+            (first,) = tables.execute(
+                "select min(row) from rows where series = ? and taken >= ?", (series.id, after)
+            ).fetchone()
+            cutoff = max(cutoff, series.rows if first is None else first)
+            tables.execute(
+                "delete from alarms where series = ? and state = 'closed' and opened_at < ?",
+                (series.id, after),
+            )
+        tables.execute(
+            "delete from alarms where series = ? and state = 'closed' and id <= (select id from "
+            "alarms where series = ? order by id desc limit 1 offset ?)",
+            (series.id, series.id, MOST_ALARMS),
+        )
+        # rows after the last snapshot are needed to make the stream anew
+        cutoff = min(cutoff, series.kept_until(tables), oldest + AT_ONCE)
+        if cutoff - oldest >= SPARE:
+            tables.execute("delete from rows where series = ? and row < ?", (series.id, cutoff))

@@ -1,0 +1,109 @@
+"""Models: list, fit on an uploaded file, score a file."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from subadjacent.service.answers import PROBLEMS, Json
+from subadjacent.service.bodies import CSV, PARQUET, TABLES, check_name, read_rows, unknown_type
+from subadjacent.service.hub import Hub
+from subadjacent.service.jobs import Jobs
+from subadjacent.service.routes.series import ROWS_BODY
+from subadjacent.service.schemas import (
+    JobRecord,
+    JobStarted,
+    Key,
+    ModelList,
+    ScoresRecord,
+)
+from subadjacent.service.scores import score_batch
+
+router = APIRouter(prefix="/api", tags=["models"], responses=PROBLEMS)
+
+ModelName = Annotated[str, Query(min_length=1, max_length=200, examples=["pump"])]
+
+FILE_BODY: dict[str, Any] = {
+    "required": True,
+    "content": {
+        CSV: {"schema": {"type": "string"}, "example": "time,flow\n1,13.0\n2,13.1\n"},
+        PARQUET: {"schema": {"type": "string", "format": "binary"}},
+    },
+}
+
+ONE_AT_A_TIME = asyncio.Semaphore(1)
+"""Files that are scored: each may take a core for seconds."""
+
+
+@router.get("/models", response_model=ModelList)
+async def list_models(request: Request) -> Response:
+    """All models, and the latest fits."""
+    hub, jobs = _parts(request)
+    return Json({"models": hub.models.records(), "jobs": jobs.records()})
+
+
+@router.post(
+    "/models",
+    status_code=202,
+    response_model=JobStarted,
+    openapi_extra={"requestBody": FILE_BODY},
+)
+async def fit_model(
+    request: Request,
+    name: ModelName,
+    share: Annotated[float, Query(gt=0, le=1, description="Fit on the first rows.")] = 0.5,
+) -> Response:
+    """Fit a model on a file in the background.
+
+    A model of that name is replaced. Where no series has that name, the rows of the file become
+    one, so that its alarms appear.
+    """
+    hub, jobs = _parts(request)
+    check_name("name", name)
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in TABLES:
+        raise unknown_type(kind)
+    jobs.check_room()
+    hub.models.check_room(name, hub.settings.limits.models)
+    with tempfile.NamedTemporaryFile(dir=jobs.folder, prefix="file-", delete=False) as file:
+        path = Path(file.name)
+        try:
+            async for part in request.stream():
+                file.write(part)
+        except BaseException:
+            path.unlink()
+            raise
+    job = await jobs.add(name, path, share)
+    return Json({"job": job.id}, 202)
+
+
+@router.get("/jobs/{key}", response_model=JobRecord)
+async def get_job(request: Request, key: Key) -> Response:
+    """How far a fit has come."""
+    return Json(_parts(request)[1].find(key).record())
+
+
+@router.post("/score", response_model=ScoresRecord, openapi_extra={"requestBody": ROWS_BODY})
+async def score(request: Request, model: ModelName) -> Response:
+    """Score rows in one go, with look-ahead: nothing of them is kept."""
+    hub, _ = _parts(request)
+    known = hub.models.find(model)
+    body, kind = await request.body(), request.headers.get("content-type", "")
+    most = hub.settings.limits.scored_rows
+    batch = await run_in_threadpool(read_rows, body, kind, most_rows=most, folder=hub.folder)
+    async with ONE_AT_A_TIME:
+        detector = await run_in_threadpool(hub.models.detector, known.key)
+        found = await run_in_threadpool(partial(score_batch, detector, batch))
+    return Json(found)
+
+
+def _parts(request: Request) -> tuple[Hub, Jobs]:
+    state = request.app.state
+    return state.hub, state.jobs

@@ -1,0 +1,33 @@
+"""Rows that are scored in one go, as a file is: with look-ahead, and nothing kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from subadjacent.data.files import TIME
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.service.bodies import Batch
+from subadjacent.service.moments import TimeKind, for_stream, show_time
+from subadjacent.workflow.tables import JudgedScores, alarm_record, as_json
+
+
+def score_batch(detector: BaseDetector | None, batch: Batch) -> dict[str, Any]:
+    """Scores and alarms of rows, as the command has them."""
+    assert detector is not None
+    own = batch.of_channels(tuple(detector.channels_))
+    frame = pl.DataFrame(own.values, schema=list(own.channels), orient="row")
+    times = None if own.times is None else for_stream(own.times, own.kind)
+    if times is not None:
+        frame = frame.insert_column(0, pl.Series(TIME, times))
+    assessment = detector.assess(frame)
+    judged = JudgedScores.of(assessment)
+    shown = [show_time(time, own.kind) for time in own.times or ()]
+    return {
+        "times": shown if own.kind is not TimeKind.none else None,
+        "scores": as_json(judged.scores.tolist()),
+        "severity": as_json(judged.normalized.tolist()),
+        "anomalous": [bool(one) for one in judged.anomalous.tolist()],
+        "alarms": [alarm_record(alarm) for alarm in assessment.alarms()],
+    }

@@ -1,0 +1,151 @@
+"""Alarms posted to addresses of the configuration: kept until they are delivered.
+
+What is to be sent is written in the transaction that opens or closes the alarm, so that a kill
+loses none. An address that does not answer is tried again, later and later; when too much waits
+for it, the oldest goes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from contextlib import suppress
+from typing import Any
+
+import httpx2
+
+from subadjacent.service.hub import Hub
+from subadjacent.service.settings import Webhook
+from subadjacent.service.watched import WatchedSeries
+from subadjacent.service.writer import Changes
+from subadjacent.streaming.alarms import CLOSED, OPENED
+
+log = logging.getLogger(__name__)
+
+MOST_WAITING = 1_000
+"""Alarms that wait for one address."""
+
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
+"""Seconds before the second try, and at most between two; each pause is twice the one before."""
+
+MOST_TRIES = 12
+"""About three quarters of an hour, then the alarm is dropped and the next one tried."""
+
+PATIENCE = 10.0
+"""Seconds that an address may take to answer."""
+
+REFUSED_FOR_NOW = (408, 425, 429)
+"""Of the answers that blame the request, those that may change."""
+
+
+class Webhooks:
+    """Posts alarms; used in the event loop, but for ``follow``."""
+
+    def __init__(self, hub: Hub, addresses: tuple[Webhook, ...]) -> None:
+        self._hub, self._addresses = hub, addresses
+        self._wake = [asyncio.Event() for _ in addresses]
+        self._tasks: list[asyncio.Task[None]] = []
+        self._loop = asyncio.get_running_loop()
+        self.delivered = self.dropped = 0
+        if addresses:
+            hub.on_alarm.append(self.follow)
+
+    def start(self) -> None:
+        """Begin with what is left of the last time."""
+        self._tasks = [
+            asyncio.create_task(self._send_all(address, wake))
+            for address, wake in zip(self._addresses, self._wake, strict=True)
+        ]
+
+    async def stop(self) -> None:
+        """End; what was not delivered stays in the table."""
+        for task in self._tasks:
+            task.cancel()
+        for task in self._tasks:
+            with suppress(asyncio.CancelledError):
+                await task
+
+    def follow(
+        self, changes: Changes, series: WatchedSeries, alarm: dict[str, Any], change: str
+    ) -> None:
+        """Note an alarm that was opened or closed; called by the writer."""
+        if change not in (OPENED, CLOSED) or series.is_muted:
+            return
+        body = json.dumps({"event": change, "alarm": alarm})
+        for address, wake in zip(self._addresses, self._wake, strict=True):
+            if alarm["severity"] >= address.severity:
+                changes.tables.execute(
+                    "insert into outbox (address, body) values (?, ?)", (str(address.url), body)
+                )
+                changes.tables.execute(
+                    "delete from outbox where address = ? and id <= (select id from outbox "
+                    "where address = ? order by id desc limit 1 offset ?)",
+                    (str(address.url), str(address.url), MOST_WAITING),
+                )
+                self._loop.call_soon_threadsafe(wake.set)
+
+    async def _send_all(self, address: Webhook, wake: asyncio.Event) -> None:
+        headers = {"Content-Type": "application/json"}
+        if address.token is not None:
+            headers["Authorization"] = f"Bearer {address.token}"
+        async with httpx2.AsyncClient(timeout=PATIENCE, headers=headers) as client:
+            while True:
+                wake.clear()
+                while (
+                    found := await asyncio.to_thread(self._oldest, str(address.url))
+                ) is not None:
+                    await self._deliver(client, str(address.url), *found)
+                # the transaction that woke us may not be on disk yet
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(PATIENCE):
+                        await wake.wait()
+
+    def _oldest(self, url: str) -> tuple[int, str] | None:
+        with self._hub.reader() as tables:
+            found = tables.execute(
+                "select id, body from outbox where address = ? order by id limit 1", (url,)
+            ).fetchone()
+        return None if found is None else (found["id"], found["body"])
+
+    async def _deliver(self, client: httpx2.AsyncClient, url: str, key: int, body: str) -> None:
+        pause = FIRST_PAUSE
+        for _ in range(MOST_TRIES):
+            problem = await _post(client, url, body)
+            if problem is None:
+                self.delivered += 1
+                break
+            log.warning("a webhook was not delivered: %s", problem)
+            if problem.is_final:
+                self.dropped += 1
+                break
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+        else:
+            self.dropped += 1
+        await self._forget(key)
+
+    async def _forget(self, key: int) -> None:
+        def work(changes: Changes) -> None:
+            changes.tables.execute("delete from outbox where id = ?", (key,))
+
+        await self._hub.writer.do(work)
+
+
+class _Problem(str):
+    """Why an alarm was not delivered, and whether another try would be in vain."""
+
+    is_final = False
+
+
+async def _post(client: httpx2.AsyncClient, url: str, body: str) -> _Problem | None:
+    try:
+        response = await client.post(url, content=body)
+    except httpx2.HTTPError as error:
+        return _Problem(f"{type(error).__name__}")
+    if response.is_success:
+        return None
+    problem = _Problem(f"status {response.status_code}")
+    blames_us = 400 <= response.status_code < 500
+    problem.is_final = blames_us and response.status_code not in REFUSED_FOR_NOW
+    return problem

@@ -1,0 +1,210 @@
+"""Which rows of a series are taken as they come, and where an unbroken stretch begins.
+
+A written rule for each thing that can be wrong with the time of a row; docs/streaming.md has
+them as a table. The rules on gaps are those of ``data.clock``, with the interval known so far.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.clock import IRREGULAR, JITTER
+from subadjacent.errors import InputError
+from subadjacent.streaming.times import Times, Unit, read_times
+
+log = logging.getLogger(__name__)
+
+STEPS = 100
+"""Latest steps from row to row whose median is the interval. A clock that slows down for good is
+followed after half as many rows; until then each of its rows is a stretch by itself."""
+
+
+class Taken(NamedTuple):
+    """Rows that are taken, by their places among those that came, and which begin a stretch."""
+
+    places: NDArray[np.intp]  # (B,)
+    starts: NDArray[np.bool_]  # (B,)
+
+
+@dataclass(slots=True)
+class Counts:
+    """What came of the rows of a series so far.
+
+    Parameters
+    ----------
+    taken
+        Rows that were scored.
+    late
+        Rows older than the last one taken: not taken.
+    duplicates
+        Rows of the same time as the last one taken: not taken.
+    gaps
+        Times that more rows were missing than are bridged, so that a new stretch began.
+    irregular
+        Rows that came between two ticks of the clock; taken.
+    unknown
+        Values of channels that the series does not have; left out.
+    """
+
+    taken: int = 0
+    late: int = 0
+    duplicates: int = 0
+    gaps: int = 0
+    irregular: int = 0
+    unknown: int = 0
+
+
+class Arrivals:
+    """The clock of one series, and the order of its rows.
+
+    Parameters
+    ----------
+    fill_limit
+        Missing rows that are bridged in one gap.
+    name
+        What messages call the series.
+    """
+
+    def __init__(self, fill_limit: int, name: str = "rows") -> None:
+        self.counts = Counts()
+        self._fill_limit = fill_limit
+        self._name = name
+        self._unit: Unit | None = None
+        self._last = -np.inf
+        self._steps: list[float] = []
+        self._seen = 0  # steps so far
+        self._interval: float | None = None
+        self._warned = False
+
+    @property
+    def seconds(self) -> float | None:
+        """From row to row, where rows have dates."""
+        return self._interval if self._unit == "seconds" else None
+
+    @property
+    def has_dates(self) -> bool | None:
+        """Whether rows have dates; None before the first one."""
+        return None if not self.counts.taken else self._unit == "seconds"
+
+    def read(self, times: Sequence[Any] | NDArray[Any] | None, count: int) -> Times | None:
+        """Times of rows that came, (count,), checked; nothing is taken yet."""
+        if times is None:
+            found = None
+        elif len(times) != count:
+            raise InputError.of(
+                "times", f"must be one a row, for {count} rows", f"got {len(times)}"
+            )
+        else:
+            found = read_times(times)
+        if self.counts.taken and count and (None if found is None else found.unit) != self._unit:
+            kinds = {None: "none", "own": "numbers", "seconds": "dates"}
+            raise InputError.of(
+                "times",
+                f"must be of one kind for all rows of {self._name}",
+                f"got {kinds[None if found is None else found.unit]} after {kinds[self._unit]}",
+            )
+        return found
+
+    def take(self, times: Times | None, count: int) -> Taken:
+        """Sort out rows that came, in their order."""
+        if times is None:
+            self.counts.taken += count
+            starts = np.zeros(count, dtype=bool)
+            return Taken(np.arange(count), starts)
+        self._unit = times.unit
+        # the latest time before each row
+        before = np.maximum.accumulate(np.concatenate([[self._last], times.ticks]))
+        places = np.flatnonzero(times.ticks > before[:-1])
+        duplicates = int((times.ticks == before[:-1]).sum())
+        self.counts.taken += len(places)
+        self.counts.duplicates += duplicates
+        self.counts.late += count - len(places) - duplicates
+        self._last = float(before[-1])
+        starts = self._breaks(times.ticks[places] - before[places])
+        return Taken(places, starts)
+
+    def _breaks(self, steps: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which steps are too long to be bridged; the interval follows the steps."""
+        starts = np.zeros(len(steps), dtype=bool)
+        # before the very first row there is no step
+        done = int(len(steps) > 0 and steps[0] == np.inf)
+        while done < len(steps):
+            stop = min(len(steps), done + _until_due(self._seen))
+            starts[done:stop] = self._compare(steps[done:stop])
+            self._learn(steps[done:stop])
+            done = stop
+        return starts
+
+    def _compare(self, steps: NDArray[np.float64]) -> NDArray[np.bool_]:
+        interval = self._interval
+        if interval is None:
+            return np.zeros(len(steps), dtype=bool)
+        slack = JITTER * interval
+        broken = steps > (self._fill_limit + 1) * interval + slack
+        ticks = np.maximum(np.rint(steps / interval), 1)
+        off = ~broken & (np.abs(steps - ticks * interval) > slack)
+        self.counts.gaps += int(broken.sum())
+        self.counts.irregular += int(off.sum())
+        return np.asarray(broken)
+
+    def _learn(self, steps: NDArray[np.float64]) -> None:
+        self._steps = [*self._steps, *steps.tolist()][-STEPS:]
+        self._seen += len(steps)
+        if _is_due(self._seen):
+            # the lower one of an even number, as in a batch: gaps only ever lengthen steps
+            self._interval = sorted(self._steps)[(len(self._steps) - 1) // 2]
+            self._warn()
+
+    def _warn(self) -> None:
+        irregular = self.counts.irregular
+        if self._seen >= STEPS and irregular > IRREGULAR * self._seen and not self._warned:
+            self._warned = True
+            log.warning(
+                "%s: %d of %d rows came between two ticks of the clock; they are taken as they "
+                "come, as if the clock were regular",
+                *(self._name, irregular, self._seen),
+            )
+
+    def state(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        return {
+            "counts": asdict(self.counts),
+            "unit": self._unit,
+            "last": None if self._last == -np.inf else self._last,
+            "steps": self._steps,
+            "seen": self._seen,
+            "interval": self._interval,
+            "warned": self._warned,
+        }
+
+    def go_on(self, saved: dict[str, Any]) -> None:
+        """Go on where ``state`` was taken."""
+        self.counts = Counts(**saved["counts"])
+        self._unit = saved["unit"]
+        self._last = -np.inf if saved["last"] is None else float(saved["last"])
+        self._steps = [float(step) for step in saved["steps"]]
+        self._seen = int(saved["seen"])
+        self._interval = saved["interval"]
+        self._warned = bool(saved["warned"])
+
+
+def _is_due(seen: int) -> bool:
+    """Whether the interval is found anew after so many steps.
+
+    At counts that are the same however rows are grouped, and seldom once it is known well.
+    """
+    return seen <= 10 or seen % (10 if seen <= STEPS else STEPS) == 0
+
+
+def _until_due(seen: int) -> int:
+    """Steps until it is found anew."""
+    if seen < 10:
+        return 1
+    every = 10 if seen < STEPS else STEPS
+    return every - seen % every

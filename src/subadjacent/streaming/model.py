@@ -1,0 +1,99 @@
+"""What a stream takes from a fitted detector: scores, habits, and how it was set.
+
+Shapes: B rows that come together, C channels.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.errors import InputError
+from subadjacent.methods.method import State
+from subadjacent.scoring.threshold import BUDGET, AlarmBudget
+from subadjacent.streaming.alarms import AlarmRules
+from subadjacent.streaming.learner import Learner
+from subadjacent.streaming.scores import ModelScores
+from subadjacent.streaming.silence import Filled
+
+Array = NDArray[np.float64]
+
+
+class FittedModel:
+    """A detector's part in the stream of one series.
+
+    Parameters
+    ----------
+    detector
+        Fitted; else it is refused.
+    channels
+        Of the series: those that it was fitted on.
+    entity
+        Whose model it is; one that was not there in fitting is judged by that of strangers.
+    """
+
+    def __init__(
+        self, detector: BaseDetector, channels: tuple[str, ...], entity: str | None
+    ) -> None:
+        check_is_fitted(detector)
+        if len(channels) != len(detector.channels_):
+            raise InputError.of(
+                "channels",
+                f"must be the {len(detector.channels_)} that the detector was fitted on",
+                f"got {len(channels)}",
+            )
+        model = detector.models_.of(entity)
+        self.fill_limit = detector.fill_limit
+        self.habits = detector.habits_.of(entity)
+        self.typical = np.asarray(model.typical_values, dtype=np.float64)
+        self.rules = rules_of(detector)
+        self._scores = ModelScores(model, None, self.fill_limit)
+
+    def warm(self, learner: Learner) -> None:
+        """Let the learner see the last rows of training."""
+
+    def score(self, rows: Array, filled: Filled, starts: NDArray[np.bool_]) -> tuple[Array, Array]:
+        """Scores of rows from the past alone, (B,), and those that became final.
+
+        Parameters
+        ----------
+        rows
+            As they came, NaN for what is missing.
+        filled
+            The same without gaps.
+        starts
+            Which of them begin a stretch.
+        """
+        missing = filled.gaps > self.fill_limit
+        edges = np.flatnonzero(starts).tolist()
+        bounds = sorted({0, *edges, len(rows)})
+        at_once, final = [], []
+        for begin, end in pairwise(bounds):
+            here, start = slice(begin, end), bool(starts[begin])
+            at_once.append(self._scores.at_once(filled.values[here], missing[here], start))
+            final.append(self._scores.final(rows[here], start))
+        return np.concatenate(at_once), np.concatenate(final)
+
+    def finish(self) -> Array:
+        """Final scores of all rows that wait."""
+        return self._scores.finish()
+
+    def state(self) -> State:
+        """Where the scores stand."""
+        return self._scores.state()
+
+    def restore(self, state: State) -> None:
+        """The inverse of ``state``, for the same detector."""
+        self._scores.restore(state)
+
+
+def rules_of(detector: BaseDetector) -> AlarmRules:
+    """When alarms open and close, as the detector was set."""
+    wanted = detector.contamination
+    is_text = isinstance(wanted, str) and BUDGET.fullmatch(wanted)
+    budget = wanted if is_text or isinstance(wanted, AlarmBudget) else None
+    return AlarmRules(adapt_after=detector.adapt_after, budget=budget)

@@ -1,0 +1,66 @@
+"""Answers of rows that wait for the rows that their final score depends on."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.streaming.answer import Answer
+from subadjacent.streaming.times import from_json, to_json
+
+COLUMNS = ("by_channel", "expected", "low", "high")
+NUMBERS = ("row", "score", "severity", "anomalous", "sure")
+
+
+class Pending:
+    """Rows that wait, the oldest first: as many as the model looks ahead, and a short gap."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[Answer] = deque()
+
+    def give(self, answers: list[Answer], final: NDArray[np.float64]) -> list[Answer]:
+        """Final answers of as many rows as have a final score now, then those of rows that wait.
+
+        A row that is final at once has no other answer.
+        """
+        old = len(self._waiting)
+        # an alarm is told once: with the first answer of its row
+        self._waiting.extend(answers)
+        found = []
+        for place, score in enumerate(final.tolist()):
+            answer = self._waiting.popleft()
+            alarm = answer.alarm if place >= old else None
+            found.append(replace(answer, final=True, score=score, alarm=alarm))
+        return found + answers[max(len(final) - old, 0) :]
+
+    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Arrays, and what else there is as JSON holds it."""
+        waiting = list(self._waiting)
+        arrays = {name: np.array([getattr(one, name) for one in waiting]) for name in COLUMNS}
+        arrays["numbers"] = np.array(
+            [[float(getattr(one, name)) for name in NUMBERS] for one in waiting]
+        )
+        times = [to_json(one.time) for one in waiting]
+        return arrays, {"times": times, "entity": waiting[0].entity if waiting else None}
+
+    def restore(self, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
+        """The inverse of ``state``."""
+        for place, time in enumerate(facts["times"]):
+            row, score, severity, anomalous, sure = arrays["numbers"][place].tolist()
+            self._waiting.append(
+                Answer(
+                    int(row),
+                    from_json(time),
+                    facts["entity"],
+                    False,
+                    score,
+                    severity,
+                    bool(anomalous),
+                    sure,
+                    *(arrays[name][place] for name in COLUMNS),
+                )
+            )

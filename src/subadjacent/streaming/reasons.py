@@ -1,0 +1,63 @@
+"""Why an alarm was opened, from the latest rows: the causes and the sentence of a batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from subadjacent.data.series import TrainSeries
+from subadjacent.scoring.alarms import Alarm
+from subadjacent.scoring.causes import Cause, Explainer
+from subadjacent.scoring.evidence import Evidence
+from subadjacent.scoring.habits import Habits, learn_habits
+from subadjacent.streaming.recent import RecentRows
+
+CHANNELS = 5
+"""Channels that an alarm names as causes, as in a batch."""
+
+LEAST = 40
+"""Rows before an alarm that say what is usual; where there are fewer, those of the alarm do too."""
+
+
+class Reasons(NamedTuple):
+    """What an alarm says of its rows."""
+
+    kind: str
+    sentence: str
+    causes: tuple[Cause, ...]
+
+
+def usual_before(rows: RecentRows, begin: int) -> Habits:
+    """What the channels usually do, from the rows before an event that begins at one of them."""
+    known = rows.values[:begin] if begin >= LEAST else rows.values
+    return learn_habits(TrainSeries(known))
+
+
+def explain(
+    rows: RecentRows,
+    event: tuple[int, int],
+    habits: Habits,
+    *,
+    channels: tuple[str, ...],
+    labels: list[Any],
+    interval: float | None,
+    for_good: bool = False,
+) -> Reasons:
+    """What happened in an event, half-open bounds, of some rows."""
+    missing = rows.missing if rows.missing.any() else None
+    series = TrainSeries(
+        rows.values, channels, None, labels, rows.stretch_starts, interval, missing
+    )
+    evidence = Evidence(np.zeros(len(rows.values)), rows.by_channel, None, {})
+    left_out = rows.anomalous.copy()
+    left_out[slice(*event)] = True
+    explainer = Explainer.of(series, evidence, habits, left_out)
+    if rows.silent.any():
+        # which channels are known to be missing or still is known here
+        explainer = replace(explainer, silent=rows.silent)
+    causes = explainer.causes([event], CHANNELS, for_good=for_good)
+    # the words of a batch, from the same code
+    alarm = Alarm(None, None, None, 0.0, 0.0, 0, causes, 0, 0)
+    return Reasons(alarm.kind, alarm.sentence, causes)

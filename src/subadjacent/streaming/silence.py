@@ -1,0 +1,165 @@
+"""Channels that say nothing while rows come in: gaps are filled, long ones and stuck ones told.
+
+The rules are those of a batch (``data.cleaning``, ``scoring.silence``), less what only later rows
+could tell: a gap counts as long from the row by which it is too long, not from its first.
+
+Shapes: B rows that come together, C channels.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.scoring.kinds import LEAST_STILL, NEVER_STILL
+
+Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+KNOWN_AFTER = 100
+"""Rows of a series without a model after which it is known which channels never stand still."""
+
+
+CARRIED = ("previous", "gap", "run", "still", "accepted")
+
+
+class Filled(NamedTuple):
+    """Rows without NaN, and how many rows each value has been missing by its row, (B, C) each."""
+
+    values: Array
+    gaps: Counts
+
+    def part(self, rows: slice) -> Filled:
+        """Some of the rows."""
+        return Filled(self.values[rows], self.gaps[rows])
+
+
+class Filler:
+    """Carries the last value of each channel over its gaps.
+
+    Parameters
+    ----------
+    typical
+        Stands in for a channel that had no value yet, (C,).
+    """
+
+    def __init__(self, typical: Array) -> None:
+        self.last = np.array(typical, dtype=np.float64)
+        self.seen = np.zeros(len(typical), dtype=bool)
+        self.gap = np.zeros(len(typical), dtype=np.int64)
+
+    def step(self, rows: Array) -> Filled:
+        """Take rows that follow those before, at least one; NaN for what is missing."""
+        unknown = np.isnan(rows)
+        places = np.arange(len(rows))[:, None]
+        # the last row with a value; -1: one before these
+        source = np.maximum.accumulate(np.where(unknown, -1, places), axis=0)
+        values = np.where(source < 0, self.last, np.take_along_axis(rows, source, axis=0))
+        gaps = places - source + np.where(source < 0, self.gap, 0)
+        self.last, self.gap = values[-1].copy(), gaps[-1].copy()
+        self.seen |= ~unknown.all(axis=0)
+        return Filled(values, gaps)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that is carried from row to row."""
+        return {name: np.array(getattr(self, name)) for name in ("last", "seen", "gap")}
+
+    def restore(self, saved: dict[str, NDArray[Any]]) -> None:
+        """The inverse of ``state``."""
+        self.last, self.seen, self.gap = saved["last"], saved["seen"], saved["gap"]
+
+    def first_values(self, rows: Array) -> dict[int, list[int]]:
+        """Places of rows in which channels have their first value ever, with these channels."""
+        if self.seen.all():
+            return {}
+        known = ~np.isnan(rows)
+        places: dict[int, list[int]] = {}
+        for channel in np.flatnonzero(~self.seen & known.any(axis=0)).tolist():
+            places.setdefault(int(known[:, channel].argmax()), []).append(channel)
+        return dict(sorted(places.items()))
+
+
+class Silent(NamedTuple):
+    """What says nothing, and since when."""
+
+    missing: NDArray[np.bool_]  # (B, C), for long
+    silent: NDArray[np.bool_]  # (B, C), that or stuck, and news
+    since: Counts  # (B, C), rows before it that what is silent has been so; 0 elsewhere
+
+
+class Silence:
+    """Tells which channels are missing for long or stuck.
+
+    Parameters
+    ----------
+    channels
+        How many there are.
+    fill_limit
+        Rows that a channel may be missing without a word.
+    still
+        The longest run of equal values in training, (C,); None to learn it from the rows.
+    """
+
+    def __init__(self, channels: int, fill_limit: int, still: Array | None = None) -> None:
+        self._fill_limit = fill_limit
+        self._learns = still is None
+        self.previous = np.full(channels, np.nan)
+        self.gap = np.zeros(channels, dtype=np.int64)
+        self.run = np.zeros(channels, dtype=np.int64)
+        self.still = np.zeros(channels) if still is None else np.array(still, dtype=np.float64)
+        # missing, and known to be
+        self.accepted = np.zeros(channels, dtype=bool)
+        self.rows = 0
+
+    def step(self, filled: Filled, starts: NDArray[np.bool_]) -> Silent:
+        """Judge rows that follow those before, at least one."""
+        values, gaps = filled
+        missing = gaps > self._fill_limit
+        # what was accepted is news again once the channel has spoken
+        accepted = self.accepted & np.logical_and.accumulate(gaps > 0, axis=0)
+        runs, stuck = self._stuck(values, starts)
+        silent = (missing & ~accepted) | (stuck & ~missing)
+        since = np.where(silent, np.where(missing, gaps, runs) - 1, 0)
+        self.accepted = accepted[-1]
+        self.gap = gaps[-1]
+        self.rows += len(values)
+        return Silent(missing, silent, since)
+
+    def accept(self) -> None:
+        """Take what is missing or stuck now for normal."""
+        self.accepted = self.accepted | (self.gap > self._fill_limit)
+        self.still = np.maximum(self.still, np.where(self.run >= LEAST_STILL, self.run, 0))
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that is carried from row to row."""
+        carried = {name: np.array(getattr(self, name)) for name in CARRIED}
+        return carried | {"rows": np.array([self.rows])}
+
+    def restore(self, saved: dict[str, NDArray[Any]]) -> None:
+        """The inverse of ``state``."""
+        for name in CARRIED:
+            setattr(self, name, saved[name])
+        self.rows = int(saved["rows"][0])
+
+    def _stuck(self, values: Array, starts: NDArray[np.bool_]) -> tuple[Counts, NDArray[np.bool_]]:
+        """Rows that each value has been the same, and which are too many for the channel."""
+        changed = values != np.vstack([self.previous, values[:-1]])
+        changed |= starts[:, None]
+        places = np.arange(len(values))[:, None]
+        since = np.maximum.accumulate(np.where(changed, places, -1), axis=0)
+        runs = places - since + np.where(since < 0, self.run, 1)
+        still = self.still
+        if self._learns:
+            ended = np.where(changed, np.vstack([self.run, runs[:-1]]), 0)
+            # a run that was an alarm does not make another one usual
+            counts = np.where(
+                self.rows + places < KNOWN_AFTER,
+                np.maximum(ended, runs),
+                np.where(ended < LEAST_STILL, ended, 0),
+            )
+            still = np.maximum(still, np.maximum.accumulate(counts, axis=0))
+            self.still = still[-1]
+        self.previous, self.run = values[-1], runs[-1]
+        return runs, (runs >= LEAST_STILL) & (still <= NEVER_STILL)
