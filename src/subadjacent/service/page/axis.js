@@ -65,7 +65,8 @@ function monthTicks(from, to, most) {
 export function timeTicks(from, to, most, kind) {
   if (kind === "number") return valueTicks(from, to, most);
   if (kind !== "time") return multiples(from, to, Math.max(1, niceStep(to - from, most))).map(tick => [tick, number(tick, 1)]);
-  const step = STEPS.find(one => (to - from) / one <= most);
+  // with seconds a text is longer
+  const step = STEPS.find(one => (to - from) / one <= (one < MINUTE ? 0.75 : 1) * most);
   if (step === undefined) return monthTicks(from, to, most);
   return multiples(from, to, step).map(tick => [tick, timeText(tick, step)]);
 }

@@ -6,7 +6,8 @@ import {color} from "./theme.js";
 
 export const AXIS_HEIGHT = 24;   // pixels below a chart for the times
 const RIGHT = 10, TOP = 8;   // pixels left free
-const TICK_APART = {time: 92, row: 80, value: 30};   // pixels, so that texts do not touch
+const TICK_APART = {across: 56, up: 30};   // pixels, so that texts do not touch
+const MOST_TICKS = 8;   // across: more would be clutter
 const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif';
 const DENSE = 1500;   // points from which a line is thin and without dashes: it looks the same
 
@@ -62,7 +63,7 @@ export class Chart {
     paper.lineWidth = 1;
     paper.textAlign = "right";
     paper.textBaseline = "middle";
-    for (const [tick, text] of valueTicks(low, high, (box.bottom - box.top) / TICK_APART.value)) {
+    for (const [tick, text] of valueTicks(low, high, (box.bottom - box.top) / TICK_APART.up)) {
       const at = Math.round(y(tick)) + 0.5;
       paper.beginPath();
       paper.moveTo(box.left, at);
@@ -73,7 +74,7 @@ export class Chart {
     if (!axis) return;
     paper.textAlign = "center";
     paper.textBaseline = "top";
-    const most = (box.right - box.left) / TICK_APART[columns.kind === "time" ? "time" : "row"];
+    const most = Math.min(MOST_TICKS, (box.right - box.left) / TICK_APART.across);
     for (const [tick, text] of timeTicks(from, to, most, columns.kind)) {
       const half = paper.measureText(text).width / 2, at = x(tick);
       if (at - half < 0 || at + half > box.right + RIGHT) continue;
@@ -173,7 +174,7 @@ export class Chart {
   // pixels that the numbers along the axis of values take
   static room(limits, height, paper) {
     paper.font = FONT;
-    const ticks = valueTicks(...limits, (height - TOP) / TICK_APART.value);
+    const ticks = valueTicks(...limits, (height - TOP) / TICK_APART.up);
     return Math.ceil(Math.max(0, ...ticks.map(([, text]) => paper.measureText(text).width))) + 14;
   }
 }
