@@ -45,14 +45,19 @@ class Json(Response):
         return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 
 
+def respond_to(error: Exception) -> Response:
+    """The answer that says what was wrong; our own mistakes go to the log as well."""
+    refusal = refusal_of(error)
+    if refusal.status == 500:
+        log.error("a request failed", exc_info=error)
+    return Json({"error": str(refusal)}, refusal.status, refusal.headers)
+
+
 def add_problems(app: FastAPI) -> None:
     """Turn every error into ``{"error": sentence}``."""
 
     async def ours(_request: Request, error: Exception) -> Response:
-        refusal = refusal_of(error)
-        if refusal.status == 500:
-            log.error("a request failed", exc_info=error)
-        return Json({"error": str(refusal)}, refusal.status, refusal.headers)
+        return respond_to(error)
 
     async def invalid(_request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)

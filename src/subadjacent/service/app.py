@@ -20,6 +20,7 @@ from subadjacent.service.pagefiles import add_page
 from subadjacent.service.retention import Sweeper
 from subadjacent.service.routes import alarms, events, health, models, series
 from subadjacent.service.settings import Settings
+from subadjacent.service.shortcut import Shortcut
 from subadjacent.service.tokens import read_tokens
 from subadjacent.service.webhooks import Webhooks
 
@@ -65,4 +66,4 @@ def build(settings: Settings) -> ASGIApp:
         app.include_router(part.router)
     add_problems(app)
     add_page(app)
-    return Guard(app, settings, tokens, measures.request)
+    return Guard(Shortcut(app), settings, tokens, measures.request)

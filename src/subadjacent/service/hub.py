@@ -27,6 +27,7 @@ from subadjacent.service.settings import Settings
 from subadjacent.service.taking import AlarmChange, TakenRows, keep_alarm, take
 from subadjacent.service.watched import COLUMNS, WatchedSeries
 from subadjacent.service.writer import Changes, Writer
+from subadjacent.streaming.series import SeriesStream
 
 READERS = 4
 """Connections that read: more would wait for the two cores, not for the disk."""
@@ -149,11 +150,8 @@ class Hub:
             stream = self._wake(changes, series)
             number = alarm["number"] - series.first_number
             # alarms of a model that was replaced since are history
-            if number > 0 and hasattr(stream, "accept"):
-                stream.accept(number)
-                for one in stream.alarms:
-                    if one.number == number:
-                        keep_alarm(changes.tables, series, one)
+            if number > 0:
+                keep_alarm(changes.tables, series, stream.accept(number))
                 series.write(changes.tables)
                 series.keep(changes.tables)
             changes.tables.execute(
@@ -254,7 +252,9 @@ class Hub:
         for changed in taken.changed:
             self._tell_change(changes, series, changed)
         if taken.taken:
-            self._tell_series(changes, series)
+            # as it is when it is told: a record for each row would cost more than telling it
+            event = LiveEvent("series", name, partial(self.record, series))
+            changes.events.append(event)
         return taken
 
     def _create(self, changes: Changes, name: str, batch: Batch) -> WatchedSeries:
@@ -283,7 +283,7 @@ class Hub:
         changes.touched.add(key)
         return self._remember(WatchedSeries(columns))
 
-    def _wake(self, changes: Changes, series: WatchedSeries) -> Any:
+    def _wake(self, changes: Changes, series: WatchedSeries) -> SeriesStream:
         if series.stream is not None:
             return series.stream
         return series.wake(changes.tables, self.models.detector(series.model))

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from subadjacent.detectors.base import BaseDetector
+from subadjacent.methods.method import State
 from subadjacent.service.moments import TimeKind, for_stream, show_time
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.series import SeriesStream
@@ -159,7 +160,7 @@ class WatchedSeries:
 
     def keep(self, tables: sqlite3.Connection) -> None:
         """Take a snapshot of the stream, if there is one that knows more than the last."""
-        if self.stream is None or not hasattr(self.stream, "state"):
+        if self.stream is None:
             return
         facts, arrays = packed(self.stream)
         tables.execute(
@@ -173,7 +174,7 @@ def packed(stream: SeriesStream) -> tuple[str, bytes]:
     """The state of a stream as a table holds it."""
     from safetensors.numpy import save
 
-    state = stream.state()  # type: ignore[attr-defined]
+    state = stream.state()
     arrays = {name: np.ascontiguousarray(array) for name, array in state.arrays.items()}
     return json.dumps(state.facts), save(arrays)
 
@@ -182,6 +183,4 @@ def restored(facts: str, arrays: bytes, detector: BaseDetector | None) -> Series
     """The stream whose state was packed."""
     from safetensors.numpy import load
 
-    from subadjacent.methods.method import State
-
-    return SeriesStream.restore(State(load(arrays), json.loads(facts)), detector)  # type: ignore[attr-defined, no-any-return]
+    return SeriesStream.restore(State(load(arrays), json.loads(facts)), detector)

@@ -24,7 +24,10 @@ from subadjacent.service.schemas import (
     TakenRecord,
 )
 
-router = APIRouter(prefix="/api/series", tags=["series"], responses=PROBLEMS)
+PREFIX = "/api/series"
+ROWS_PATH = f"{PREFIX}/{{name}}/rows"
+
+router = APIRouter(prefix=PREFIX, tags=["series"], responses=PROBLEMS)
 
 MOST_HISTORY, MOST_POINTS = 100_000, 20_000
 """Rows that are read at once, and points that are sent: a chart of a screen shows fewer."""
@@ -75,7 +78,11 @@ async def delete_series(request: Request, name: str) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/{name}/rows", response_model=TakenRecord, openapi_extra={"requestBody": ROWS_BODY})
+@router.post(
+    ROWS_PATH.removeprefix(PREFIX),
+    response_model=TakenRecord,
+    openapi_extra={"requestBody": ROWS_BODY},
+)
 async def push_rows(request: Request, name: str) -> Response:
     """Push rows of a series; a new name is a new series.
 
