@@ -7,11 +7,15 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
+
+# milliseconds: never reached, however busy the machine is
+PATIENCE = 60_000
+expect.set_options(timeout=PATIENCE)
 
 TRIES = 2_000
 """Times that something is asked for before it counts as never happening."""
@@ -55,6 +59,7 @@ class Opener:
             viewport={"width": width, "height": 900}, color_scheme=scheme, has_touch=touch
         )
         self.contexts.append(context)
+        context.set_default_timeout(PATIENCE)
         tab = context.new_page()
         tab.on("pageerror", lambda error: self.complaints.append(str(error)))
         tab.on("console", self.said)

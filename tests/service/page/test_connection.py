@@ -66,6 +66,8 @@ def test_a_token_is_asked_for_and_kept_in_the_tab(browser: Browser, guarded: Bac
             tab.locator("#token-dialog [data-close]").click()
             expect(tab.locator("#trouble")).to_contain_text("for writing")
             assert tab.evaluate("sessionStorage.getItem('subadjacent-token')") == READ
+            tab.get_by_label("Dismiss").click()
+            expect(tab.locator("#trouble")).to_be_hidden()
         else:
             give(tab, token)
     expect(card.locator(".tag")).to_have_text("acknowledged")

@@ -62,6 +62,12 @@ def test_a_dropped_file_is_fitted_its_alarms_appear_and_rows_go_on(
     low, high, _ = view(tab)
     start = page(tab, "p => p.watched.columns.first")
     assert low < start + 60_000 * worst["first"] <= start + 60_000 * worst["last"] < high
+    # judged by what it learns itself, then by the model again
+    expect(tab.locator("#model")).to_have_value("tank 3")
+    for model, told in (("", "learns from its own rows"), ("tank 3", "model tank 3")):
+        tab.locator("#model").select_option(model)
+        expect(tab.locator("#detail-about")).to_contain_text(told)
+        assert backend.ask("GET", "/api/series/tank%203")["model"] == (model or None)
     # acknowledged, and a pushed row moves the chart
     chosen = tab.locator(".alarm-card[aria-current]")
     chosen.get_by_role("button", name="Acknowledge").click()

@@ -7,6 +7,7 @@ import {askForToken, startDialogs} from "./dialogs.js";
 import {byId, say} from "./dom.js";
 import {count, moment, timeOf} from "./format.js";
 import {startKeys} from "./keys.js";
+import {ModelChoice} from "./models.js";
 import {Overview} from "./overview.js";
 import {SeriesList, inWords} from "./series_list.js";
 import {spansOf} from "./spans.js";
@@ -26,13 +27,20 @@ const overview = new Overview(view, charts);
 const list = new SeriesList(name => choose(name));
 const alarms = new AlarmList(chooseAlarm, failed);
 const watched = new Watched(view, {changed: redraw, failed});
+const models = new ModelChoice(series => { list.update(series); tell(); }, failed);
+const announced = new Set();   // alarms that the reader knows of
 
 // for those who look at the page from outside, such as its tests
 export const page = {view, charts, overview, list, alarms, watched};
 
 function failed(error) {
-  say(byId("trouble"), error.message);
+  say(byId("trouble-text"), error.message);
   byId("trouble").hidden = false;
+}
+
+function seen() {
+  byId("trouble").hidden = true;
+  say(byId("trouble-text"), "");
 }
 
 function redraw() {
@@ -78,6 +86,7 @@ async function choose(name) {
   const opening = watched.open(series);
   tell();
   get("api/alarms", {series: name, state: "all", limit: ALARMS}).then(found => { alarms.add(found.alarms); mark(); }, failed);
+  models.watch(series);
   if (!await opening) return;
   view.watch(watched.columns);
   charts.show(watched.columns);
@@ -105,14 +114,14 @@ async function refresh() {
   const [found, told] = await Promise.all([get("api/series"), get("api/alarms", {state: "all", limit: ALARMS})]);
   list.set(found.series);
   alarms.add(told.alarms);
-  byId("trouble").hidden = true;
+  for (const {id, state} of told.alarms) if (state === "open") announced.add(id);
+  seen();
   const wanted = watched.name ?? decodeURIComponent(location.hash.slice(1));
   if (!watched.columns || !list.all.has(wanted)) await choose(list.all.has(wanted) ? wanted : list.sorted[0]?.name);
   else await watched.catchUp();
   mark();
 }
 
-const announced = new Set();
 const events = {
   answer: answer => watched.take(answer),
   alarm(alarm) {
@@ -159,6 +168,7 @@ on("earlier", () => view.pan(-0.5));
 on("later", () => view.pan(0.5));
 on("all", () => view.all());
 on("live", () => view.follow());
+on("trouble-seen", seen);
 on("unmute", () => mute(null));
 byId("mute").addEventListener("change", event => { mute(event.target.value); event.target.value = ""; });
 onPaint(redraw);

@@ -87,7 +87,9 @@ export class SeriesList {
       this.list.replaceChildren(...nodes);
       if (nodes.includes(focused)) focused.focus({preventScroll: true});
     }
-    say(byId("headline"), headline([...this.all.values()]));
+    const all = [...this.all.values()], alarms = all.filter(one => one.state === "alarm").length;
+    say(byId("headline"), headline(all));
+    document.title = alarms ? `(${alarms}) subadjacent` : "subadjacent";
     const left = shown.length - listed.length;
     const none = this.all.size ? "None has this name" : "";
     say(byId("listed"), !shown.length ? none : left ? `${count(left, "more", "more")}: the filter finds them` : "");
