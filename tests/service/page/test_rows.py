@@ -187,13 +187,13 @@ def test_alarms_lie_half_a_row_to_either_side_and_open_ones_last_on(module: Any)
         m.spansOf([{id: 3, start: at, end: at}, {id: 4, start: "?", end: at}], timed, null),
       ];
     }""")
-    jan = 1767225600000
+    jan, half = 1767225600000, 30_000
     assert found == [
         [
-            {"id": 1, "from": 4.5, "to": 5.5, "chosen": False, "open": False},
-            {"id": 2, "from": 49.5, "to": 90.5, "chosen": True, "open": True},
+            {"id": 1, "from": 4.5, "until": 5.5, "to": 5.5, "chosen": False},
+            {"id": 2, "from": 49.5, "until": 60.5, "to": 90.5, "chosen": True},
         ],
-        [{"id": 3, "from": jan - 30000, "to": jan + 30000, "chosen": False, "open": False}],
+        [{"id": 3, "from": jan - half, "until": jan + half, "to": jan + half, "chosen": False}],
     ]
 
 

@@ -106,7 +106,8 @@ export class AlarmList {
       make("p", {class: "sentence"}, alarm.sentence),
       this.causes(alarm),
       alarm.note ? make("p", {class: "note"}, `“${alarm.note}”`) : null,
-      make("div", {class: "actions"}, ...tags.filter(Boolean).map(tag => make("span", {class: "tag"}, tag)), ...this.actions(alarm, noting)),
+      make("div", {class: "tags"}, ...tags.filter(Boolean).map(tag => make("span", {class: "tag"}, tag))),
+      make("div", {class: "actions"}, ...this.actions(alarm, noting)),
       noting ? this.form(alarm) : null);
   }
 

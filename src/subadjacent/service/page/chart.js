@@ -84,12 +84,15 @@ export class Chart {
 
   spans({spans}, box, x) {
     const {paper} = this;
-    for (const {from, to, chosen} of spans) {
-      const left = x(from), wide = Math.max(2, x(to) - left);
+    for (const {from, until, to, chosen} of spans) {
+      const left = x(from), wide = Math.max(2, x(to) - left), high = box.bottom - box.top;
       if (left > box.right || left + wide < box.left) continue;
       paper.fillStyle = color("alarm");
-      paper.globalAlpha = chosen ? 0.22 : 0.12;
-      paper.fillRect(left, box.top, wide, box.bottom - box.top);
+      paper.globalAlpha = chosen ? 0.22 : 0.13;
+      paper.fillRect(left, box.top, Math.max(2, x(until) - left), high);
+      // open, but nothing is wrong any more
+      paper.globalAlpha = 0.05;
+      if (to > until) paper.fillRect(x(until), box.top, x(to) - x(until), high);
       paper.globalAlpha = chosen ? 0.9 : 0.55;
       paper.fillRect(left, box.top, wide, 2);
       paper.globalAlpha = 1;

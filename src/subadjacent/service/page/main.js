@@ -24,8 +24,8 @@ const LEAST_AROUND = 60;   // rows
 const view = new View(() => { redraw(); watched.refine(); });
 const charts = new Charts(view, id => chooseAlarm(alarms.all.get(id)));
 const overview = new Overview(view, charts);
-const list = new SeriesList(name => choose(name));
 const alarms = new AlarmList(chooseAlarm, failed);
+const list = new SeriesList(name => choose(name), id => alarms.all.get(id));
 const watched = new Watched(view, {changed: redraw, failed});
 const models = new ModelChoice(series => { list.update(series); tell(); }, failed);
 const announced = new Set();   // alarms that the reader knows of
@@ -63,7 +63,7 @@ function tell() {
   if (!series) return;
   say(byId("detail-title"), series.name);
   byId("detail-state").dataset.state = series.state;
-  say(byId("detail-state"), inWords(series));
+  say(byId("detail-state"), inWords(list.told(series)));
   const last = timeOf(series.last_time);
   say(byId("detail-about"), [
     count(series.rows ?? 0, "row"), last === null ? "" : `last ${moment(last)}`,
@@ -112,8 +112,8 @@ async function chooseAlarm(alarm, channel) {
 
 async function refresh() {
   const [found, told] = await Promise.all([get("api/series"), get("api/alarms", {state: "all", limit: ALARMS})]);
-  list.set(found.series);
   alarms.add(told.alarms);
+  list.set(found.series);
   for (const {id, state} of told.alarms) if (state === "open") announced.add(id);
   seen();
   const wanted = watched.name ?? decodeURIComponent(location.hash.slice(1));
@@ -126,6 +126,7 @@ const events = {
   answer: answer => watched.take(answer),
   alarm(alarm) {
     alarms.add([alarm]);
+    list.plan();
     if (alarm.series === watched.name) mark();
     if (alarm.state !== "open" || announced.has(alarm.id)) return;
     announced.add(alarm.id);

@@ -35,8 +35,10 @@ export function headline(all) {
 }
 
 export class SeriesList {
-  constructor(onChoose) {
+  // alarmOf(id) gives an alarm where it is known
+  constructor(onChoose, alarmOf) {
     this.onChoose = onChoose;
+    this.alarmOf = alarmOf;
     this.all = new Map();
     this.chosen = null;
     this.list = byId("series-list");
@@ -62,7 +64,12 @@ export class SeriesList {
     this.plan();
   }
 
-  get sorted() { return [...this.all.values()].sort(worstFirst); }
+  // as bad as its open alarm, which has its worst row; the last row may be a better one
+  told(one) {
+    return {...one, severity: this.alarmOf(one.open_alarm)?.severity ?? one.severity};
+  }
+
+  get sorted() { return [...this.all.values()].map(one => this.told(one)).sort(worstFirst); }
 
   shown() {
     const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -87,7 +94,7 @@ export class SeriesList {
       this.list.replaceChildren(...nodes);
       if (nodes.includes(focused)) focused.focus({preventScroll: true});
     }
-    const all = [...this.all.values()], alarms = all.filter(one => one.state === "alarm").length;
+    const all = this.sorted, alarms = all.filter(one => one.state === "alarm").length;
     say(byId("headline"), headline(all));
     document.title = alarms ? `(${alarms}) subadjacent` : "subadjacent";
     const left = shown.length - listed.length;
