@@ -3,10 +3,13 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench format install clean
+.PHONY: demo serve test check bench format install clean
 
 demo: install  ## find anomalies in built-in data; writes demo/report.html
 	$(BIN)/subadjacent demo --output demo
+
+serve: install  ## watch made-up series on http://127.0.0.1:8080
+	$(BIN)/subadjacent serve --demo
 
 test: install  ## run every test, with branch coverage
 	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term

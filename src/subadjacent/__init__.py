@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from subadjacent.scoring.alarms import Alarm
     from subadjacent.scoring.causes import Cause
     from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue, Fixed, Quantile
+    from subadjacent.streaming.alarms import LiveAlarm
+    from subadjacent.streaming.answer import Answer
+    from subadjacent.streaming.scorer import StreamScorer
     from subadjacent.training.history import Epoch
 
 __version__ = "0.2.0"
@@ -34,6 +37,7 @@ _HOMES = {
     "Alarm": "scoring.alarms",
     "AlarmBudget": "scoring.threshold",
     "AnomalyTransformerDetector": "detectors.rivals.anomaly_transformer",
+    "Answer": "streaming.answer",
     "BaseDetector": "detectors.base",
     "Cause": "scoring.causes",
     "DataNotFound": "errors",
@@ -41,12 +45,14 @@ _HOMES = {
     "ExtremeValue": "scoring.threshold",
     "Fixed": "scoring.threshold",
     "InputError": "errors",
+    "LiveAlarm": "streaming.alarms",
     "MagnitudeDetector": "detectors.rivals.magnitude",
     "ModelFileError": "errors",
     "PCADetector": "detectors.rivals.pca",
     "Progress": "runtime",
     "Quantile": "scoring.threshold",
     "RandomDetector": "detectors.rivals.random",
+    "StreamScorer": "streaming.scorer",
     "StrictTransformerDetector": "detectors.rivals.strict",
     "SubAdjacentDetector": "detectors.default",
     "SubAdjacentTransformerDetector": "detectors.transformer",
@@ -63,6 +69,7 @@ __all__ = [
     "Alarm",
     "AlarmBudget",
     "AnomalyTransformerDetector",
+    "Answer",
     "BaseDetector",
     "Cause",
     "DataNotFound",
@@ -70,12 +77,14 @@ __all__ = [
     "ExtremeValue",
     "Fixed",
     "InputError",
+    "LiveAlarm",
     "MagnitudeDetector",
     "ModelFileError",
     "PCADetector",
     "Progress",
     "Quantile",
     "RandomDetector",
+    "StreamScorer",
     "StrictTransformerDetector",
     "SubAdjacentDetector",
     "SubAdjacentTransformerDetector",

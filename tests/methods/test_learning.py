@@ -68,7 +68,7 @@ def rows(*bad: int) -> TrainSeries:
 
 def test_a_fault_is_not_learned_from_and_scored_as_it_came_by_hand() -> None:
     given: list[TrainSeries] = []
-    fitted, _ = learn(Recording(given, before=3, after=1), [rows(40)], Runtime())
+    fitted, *_ = learn(Recording(given, before=3, after=1), [rows(40)], Runtime())
     assert given[0].values.max() == 7
     assert given[0].starts == (0, 100)
     # it reaches the row before it and three after it; rows beyond are as they were
@@ -84,7 +84,7 @@ def test_a_row_near_a_fault_scores_no_lower_than_without_it() -> None:
             fitted = super().fit(series, run)
             return fitted._replace(scores=[one + 1e6 for one in fitted.scores])
 
-    fitted, _ = learn(Blind([], before=3, after=1), [rows(40)], Runtime())
+    fitted, *_ = learn(Blind([], before=3, after=1), [rows(40)], Runtime())
     assert set(fitted.scores[0]) == {1e6 + 5}
 
 
@@ -102,7 +102,7 @@ def test_a_row_near_a_fault_scores_no_lower_than_without_it() -> None:
 def test_a_fault_reaches_as_far_as_the_model_looks(
     bad: tuple[int, ...], before: int, after: int | None, reached: range
 ) -> None:
-    fitted, _ = learn(Recording([], before, after), [rows(*bad)], Runtime())
+    fitted, *_ = learn(Recording([], before, after), [rows(*bad)], Runtime())
     assert np.flatnonzero(fitted.scores[0] > 100).tolist() == list(reached)
 
 
@@ -110,7 +110,7 @@ def test_series_without_faults_are_passed_on_as_they_are(caplog: pytest.LogCaptu
     given: list[TrainSeries] = []
     series = rows()
     with caplog.at_level(logging.WARNING):
-        fitted, _ = learn(Recording(given), [series, rows(1)], Runtime())
+        fitted, *_ = learn(Recording(given), [series, rows(1)], Runtime())
     assert given[0] is series
     assert set(fitted.scores[0]) == {5.0}
     assert len(caplog.messages) == 1
@@ -149,7 +149,7 @@ def holed(*bad: int) -> TrainSeries:
 
 def test_what_is_missing_for_long_is_not_learned_from_by_hand() -> None:
     given: list[TrainSeries] = []
-    fitted, _ = learn(Recording(given, before=3, after=1), [holed()], Runtime())
+    fitted, *_ = learn(Recording(given, before=3, after=1), [holed()], Runtime())
     assert len(given[0]) == 360
     assert given[0].values.max() == 7
     assert given[0].starts == (0, 20, 60)
@@ -166,7 +166,7 @@ def test_faults_beside_what_is_missing_are_found_where_they_are(
 ) -> None:
     given: list[TrainSeries] = []
     with caplog.at_level(logging.WARNING):
-        fitted, _ = learn(Recording(given, before=3, after=1), [holed(61)], Runtime())
+        fitted, *_ = learn(Recording(given, before=3, after=1), [holed(61)], Runtime())
     assert given[0].values.max() == 7
     # one row before it, three after; not across the end of what is missing
     assert np.flatnonzero(fitted.scores[0] > 100).tolist() == [60, 61, 62, 63, 64]
@@ -199,7 +199,7 @@ def test_where_few_rows_have_all_values_all_are_learned_from(
     assert series.missing is not None
     series.missing[100:300, 1] = True
     with caplog.at_level(logging.WARNING):
-        fitted, _ = learn(Recording(given), [series], Runtime())
+        fitted, *_ = learn(Recording(given), [series], Runtime())
     assert caplog.messages[0].endswith("too many to leave out: learned from with gaps filled")
     assert len(given[0]) == 400
     assert fitted.scores[0].tolist() == [5.0] * 400

@@ -30,6 +30,7 @@ from subadjacent.cli.reproduce import reproduce
 from subadjacent.cli.score import score
 from subadjacent.cli.serve import serve
 from subadjacent.cli.start import INTERRUPTED
+from subadjacent.cli.stream import stream
 from subadjacent.cli.wording import missing_package
 from subadjacent.errors import SubadjacentError
 from subadjacent.showing import visible
@@ -44,19 +45,10 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (
-    demo,
-    detect,
-    fit,
-    score,
-    report,
-    export,
-    info,
-    evaluate,
-    generate,
-    reproduce,
-    serve,
-):
+COMMANDS = (
+    demo, detect, fit, score, stream, serve, report, export, info, evaluate, generate, reproduce,
+)  # fmt: skip
+for command in COMMANDS:
     app.command()(command)
 app.add_typer(data)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,14 @@ def print_json(document: Any) -> None:
     from subadjacent.workflow.tables import as_json
 
     typer.echo(in_json(json.dumps(as_json(document), ensure_ascii=False)))
+
+
+def print_lines(documents: Iterable[str]) -> None:
+    """JSON documents, one a line of standard output, which are there at once."""
+    text = "".join(f"{document}\n" for document in documents)
+    if text:
+        sys.stdout.write(in_json(text))
+        sys.stdout.flush()
 
 
 def print_csv(text: str) -> None:

@@ -19,6 +19,12 @@ EXTRAS = {
     "matplotlib": "plot",
     "onnx": "onnx",
     "onnxscript": "onnx",
+    "fastapi": "serve",
+    "httpx2": "serve",
+    "prometheus_client": "serve",
+    "pydantic": "serve",
+    "starlette": "serve",
+    "uvicorn": "serve",
 }
 """Packages that some commands need, and the extra that installs each."""
 

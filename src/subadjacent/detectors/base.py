@@ -26,9 +26,12 @@ from subadjacent.data.inputs import read
 from subadjacent.data.missing import require_values, stand_in
 from subadjacent.data.series import TrainSeries, common_interval
 from subadjacent.detectors.assessment import Assessment, check_scores
+from subadjacent.detectors.causal import CausalTwin
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
 from subadjacent.detectors.pieces import assess
+from subadjacent.detectors.recent import Recent, recent_rows
 from subadjacent.detectors.seen import SeenInput
+from subadjacent.detectors.streamed import Streamed, without_streamed
 from subadjacent.errors import MOST_ROWS, InputError, ModelFileError, require_number, require_whole
 from subadjacent.methods.learning import learn
 from subadjacent.methods.method import Method, Model, State
@@ -71,6 +74,12 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         What is known of each entity's scores from held-out training rows.
     habits_ : PerEntity of Habits
         What each channel of each entity usually does, which explanations compare with.
+    causal_ : CausalTwin or None
+        What the same detector with ``lookahead=0`` learned from the same rows: rows that come one
+        by one get its score at once. None where the detector looks back only, and where a network
+        would have to be trained twice.
+    recent_ : dict of Recent
+        The last training rows of each entity, bounded; empty for a folder of an earlier version.
     held_out_rows_ : int
         How many rows the threshold was set by; not kept when a detector is saved.
     entities_ : tuple of str
@@ -79,6 +88,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         The channels' names, in order.
     """
 
+    causal_: CausalTwin | None
+    recent_: dict[str | None, Recent]
     contamination: Any
     adapt_after: int | None
     fill_limit: int
@@ -141,7 +152,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         self.channels_ = table.series[0].channels
         self._entities_by_position = table.by_position
         self._named_channels = table.names is not None
-        fitted, self.habits_ = learn(method, table.series, self._runtime(watch))
+        fitted, self.habits_, causal, learned = learn(method, table.series, self._runtime(watch))
         self.models_ = fitted.models
         self.decision_scores_ = np.concatenate(fitted.scores)
         held_out = np.concatenate(fitted.held_out)
@@ -149,6 +160,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         entities = [one.entity for one in table.series]
         self.normal_scores_ = normal_scores(entities, fitted.held_out)
         self.threshold_, self.threshold_rule_ = fit_threshold(threshold, held_out)
+        self.causal_ = None if causal is None else CausalTwin.of(causal, entities, threshold)
+        self.recent_ = recent_rows(learned)
         judgements = self._judge(table.series, fitted.scores)
         self.labels_ = np.concatenate([one.anomalous for one in judgements]).astype(int)
 
@@ -257,7 +270,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
 
     def stream(self, **options: Any) -> StreamScorer:
         """Score rows as they come, one or many at a time; options are those of ``StreamScorer``."""
-        # streaming stands above detectors: the one step up, and taken only when it is asked for
+        # streaming stands above detectors: the one step up
         from subadjacent.streaming.scorer import StreamScorer
 
         check_is_fitted(self)
@@ -286,7 +299,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         check_is_fitted(self)
         # it may have been set to anything since
         require_number("threshold_", self.threshold_)
-        state = self._method().pack(self.models_)
+        method = self._method()
+        state = method.pack(self.models_)
         facts = {
             "channels": list(self.channels_),
             "named_channels": hasattr(self, "feature_names_in_"),
@@ -300,9 +314,11 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         }
         parameters = self.get_params(deep=False)
         # beside arrays of the method, whatever they are called
-        habits = np.stack([one.table for one in self.habits_])
-        arrays = state.arrays | {HABITS: habits}
-        saved = Saved(type(self).__name__, parameters, facts, arrays)
+        arrays = state.arrays | {HABITS: np.stack([one.table for one in self.habits_])}
+        streamed = Streamed(self.causal_, self.recent_).save(method, state.arrays)
+        saved = Saved(
+            type(self).__name__, parameters, facts | streamed.facts, arrays | streamed.arrays
+        )
         save_folder(Path(path), saved)
 
     @classmethod
@@ -334,8 +350,11 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             detector.habits_ = restore_habits(
                 arrays.pop(HABITS), len(detector.channels_), detector.entities_
             )
-            state = State(arrays, facts["learned"])
+            state = State(without_streamed(arrays), facts["learned"])
             detector.models_ = detector._restore(state, device)
+            detector.causal_, detector.recent_ = Streamed.load(
+                arrays, facts, detector._method(), len(detector.channels_), detector.entities_
+            )
         return detector
 
     def _restore(

@@ -38,7 +38,9 @@ from subadjacent.exchange import check_replaceable, read_steady, whole_folder
 from subadjacent.scoring.threshold import BaseThreshold, Fixed, threshold_from_dict
 from subadjacent.showing import in_markdown
 
-SCHEMA = 2
+SCHEMA = 3
+# folders from this one on can be read: schema 2 has no causal twin and no recent rows
+OLDEST = 2
 CONFIG, WEIGHTS, FACTS, CARD = "config.json", "model.safetensors", "detector.json", "README.md"
 FILES = frozenset({CONFIG, WEIGHTS, FACTS, CARD})
 # of a whole number that NumPy still takes for one
@@ -116,7 +118,7 @@ def _load(path: Path) -> Saved:
 
     _check_present(path)
     facts = _read_json(path / FACTS)
-    check_schema(path / FACTS, facts, SCHEMA)
+    check_schema(path / FACTS, facts, SCHEMA, OLDEST)
     check_files(path, FACTS, facts.get("files"), (CONFIG, WEIGHTS))
     check_seal(path / FACTS, facts, EDITABLE)
     config = _read_json(path / CONFIG)
@@ -149,7 +151,7 @@ def read_kind(path: Path) -> str:
 
 def _kind(path: Path) -> str:
     _check_present(path)
-    check_schema(path / FACTS, _read_json(path / FACTS), SCHEMA)
+    check_schema(path / FACTS, _read_json(path / FACTS), SCHEMA, OLDEST)
     kind = _read_json(path / CONFIG).get("kind")
     if not isinstance(kind, str):
         raise ModelFileError(f"{path / CONFIG} is damaged: kind must be a name; got {kind!r}")

@@ -46,8 +46,8 @@ def damage(where: Path, error: Exception) -> ModelFileError:
     return ModelFileError(f"{where} is damaged: {reason}")
 
 
-def check_schema(file: Path, facts: dict[str, Any], known: int) -> None:
-    """Refuse facts of no schema, or of another one than this version writes."""
+def check_schema(file: Path, facts: dict[str, Any], known: int, oldest: int) -> None:
+    """Refuse facts of no schema, or of one that this version does not read."""
     if "schema" not in facts:
         raise ModelFileError(f"{file} has no schema: it is damaged, or no part of a model folder")
     schema = facts["schema"]
@@ -57,13 +57,13 @@ def check_schema(file: Path, facts: dict[str, Any], known: int) -> None:
         raise damage(file, error) from error
     if schema > known:
         raise ModelFileError(
-            f"{file} has schema {schema}; this version of subadjacent reads schema {known}: "
-            f"upgrade it to load the model"
+            f"{file} has schema {schema}; this version of subadjacent reads schema {oldest} to "
+            f"{known}: upgrade it to load the model"
         )
-    if schema < known:
+    if schema < oldest:
         raise ModelFileError(
             f"{file} has schema {schema}, of an earlier version; this version of subadjacent "
-            f"reads schema {known}: fit the detector anew"
+            f"reads schema {oldest} to {known}: fit the detector anew"
         )
 
 

@@ -30,10 +30,16 @@ log = logging.getLogger(__name__)
 
 
 class Learned(NamedTuple):
-    """What a method came to, and what the channels of each entity usually do."""
+    """What a method came to, and what the channels of each entity usually do.
+
+    ``causal`` is what the same method came to looking back only, where there is such a one; its
+    scores are of the rows without faults. ``series`` are these rows.
+    """
 
     fitted: Fitted
     habits: PerEntity[Habits]
+    causal: Fitted | None
+    series: list[TrainSeries]
 
 
 def learn(method: Method, series: Sequence[TrainSeries], run: Runtime) -> Learned:
@@ -41,7 +47,8 @@ def learn(method: Method, series: Sequence[TrainSeries], run: Runtime) -> Learne
     known = [known_rows(one) for one in series]
     seen = [only(one, rows) for one, rows in zip(series, known, strict=True)]
     learned = [set_aside(one) for one in seen]
-    fitted = method.fit([part.series for part in learned], run)
+    cleaned = [part.series for part in learned]
+    fitted, causal = method.fit_with_causal(cleaned, run)
     scores = []
     for one, rows, came, (_, faults), own in zip(
         series, known, seen, learned, fitted.scores, strict=True
@@ -53,8 +60,8 @@ def learn(method: Method, series: Sequence[TrainSeries], run: Runtime) -> Learne
             _warn(one, faults if rows is None else _spread(faults, rows))
             found = _as_they_came(came, np.asarray(faults.any(axis=1)), own, model)
         scores.append(found if rows is None else _with_missing(one, rows, found, model))
-    habits = learn_all_habits([part.series for part in learned])
-    return Learned(fitted._replace(scores=scores), habits)
+    habits = learn_all_habits(cleaned)
+    return Learned(fitted._replace(scores=scores), habits, causal, cleaned)
 
 
 def _spread(found: NDArray[np.bool_], rows: NDArray[np.bool_]) -> NDArray[np.bool_]:

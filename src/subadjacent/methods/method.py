@@ -97,6 +97,16 @@ class Method(ABC):
         """
         return None
 
+    def fit_with_causal(
+        self, series: Sequence[TrainSeries], run: Runtime
+    ) -> tuple[Fitted, Fitted | None]:
+        """Learn, and the same with the causal method, where there is one.
+
+        Methods that have much in common with their causal one learn that once.
+        """
+        causal = self.causal()
+        return self.fit(series, run), None if causal is None else causal.fit(series, run)
+
     @abstractmethod
     def restore(self, state: State, channels: int) -> Model:
         """The inverse of ``Model.state``; refuses what does not fit."""

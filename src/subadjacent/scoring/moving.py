@@ -73,8 +73,11 @@ def row_counts(
     n: int, length: int, lookahead: int | None = None, first: int = 0, last: int | None = None
 ) -> NDArray[np.int64]:
     """How many of ``length`` rows around each of ``n`` rows are there; of some rows if asked."""
-    ahead = rows_ahead(length, lookahead)
-    rows = np.arange(first, n if last is None else last)
+    ahead, last = rows_ahead(length, lookahead), n if last is None else last
+    if first + ahead + 1 >= length and last + ahead <= n:
+        # far from both ends, as most rows are
+        return np.full(last - first, length)
+    rows = np.arange(first, last)
     return np.minimum(rows + ahead + 1, n) - np.maximum(rows + ahead + 1 - length, 0)
 
 

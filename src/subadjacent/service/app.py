@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
-from starlette.types import ASGIApp
 
 import subadjacent
 from subadjacent.service.answers import add_problems
@@ -25,7 +24,7 @@ from subadjacent.service.tokens import read_tokens
 from subadjacent.service.webhooks import Webhooks
 
 
-def build(settings: Settings) -> ASGIApp:
+def build(settings: Settings) -> Guard:
     """The service as an ASGI application; it begins to work when a server starts it."""
     tokens, measures = read_tokens(settings.token_file), Measures()
 
@@ -36,6 +35,8 @@ def build(settings: Settings) -> ASGIApp:
         jobs, webhooks = Jobs(hub, settings.limits.jobs), Webhooks(hub, settings.webhooks)
         app.state.hub, app.state.jobs, app.state.measures = hub, jobs, measures
         measures.watch(hub)
+        # those who listen would never end by themselves
+        guard.ending.append(hub.listeners.close)
         hub.start()
         played: asyncio.Task[None] | None = None
         try:
@@ -66,4 +67,5 @@ def build(settings: Settings) -> ASGIApp:
         app.include_router(part.router)
     add_problems(app)
     add_page(app)
-    return Guard(Shortcut(app), settings, tokens, measures.request)
+    guard = Guard(Shortcut(app), settings, tokens, measures.request)
+    return guard

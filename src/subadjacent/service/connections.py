@@ -6,18 +6,23 @@ import asyncio
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-HEADERS_WITHIN = 15.0
-"""Seconds that a client may take to send the first request of a connection."""
-
 
 class ImpatientProtocol(H11Protocol):
-    """HTTP as uvicorn has it, with an end to waiting for the first request."""
+    """HTTP as uvicorn has it, with an end to waiting for the first request of a connection."""
+
+    patience = 30.0
+    """Seconds."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait."""
         super().connection_made(transport)
-        self.loop.call_later(HEADERS_WITHIN, self._give_up)
+        self.loop.call_later(self.patience, self._give_up)
 
     def _give_up(self) -> None:
         if self.cycle is None and not self.transport.is_closing():
             self.transport.close()
+
+
+def impatient(seconds: float) -> type[ImpatientProtocol]:
+    """The protocol of a service whose clients may take so long."""
+    return type("ImpatientProtocol", (ImpatientProtocol,), {"patience": seconds})

@@ -15,6 +15,7 @@ from typing import Any
 
 from subadjacent.errors import SubadjacentError
 from subadjacent.runtime import Progress
+from subadjacent.service.problems import told_of
 
 NICE = 5
 """Requests come first."""
@@ -34,9 +35,10 @@ def main(file: str, folder: str, share: str) -> None:
         detector = SubAdjacentDetector()
         fitted = fit(detector, rows, TrainingRows(float(share)), _watch)
         save_model(detector, Path(folder))
-    except (SubadjacentError, MemoryError) as error:
-        sentence = str(error) or "there is not enough memory: send fewer rows"
-        _tell(error=sentence.replace(file, "the file"))
+    except SubadjacentError as error:
+        _tell(error=told_of(error, "the file").replace(file, "the file"))
+    except MemoryError:
+        _tell(error="the file must fit into memory; it does not: send fewer rows")
     else:
         _tell(rows=fitted)
 

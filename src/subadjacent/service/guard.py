@@ -48,6 +48,8 @@ class Guard:
 
     def __init__(self, app: ASGIApp, settings: Settings, tokens: Tokens, measure: Measure) -> None:
         self._app, self._settings, self._tokens, self._measure = app, settings, tokens, measure
+        self.ending: list[Callable[[], None]] = []
+        """Called when the service is told to end, before it waits for requests."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as ASGI has it."""

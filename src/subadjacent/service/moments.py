@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from subadjacent.data.files.timestamps import EARLIEST, EPOCH_UNITS, LATEST
 from subadjacent.errors import InputError
 
 
@@ -28,7 +29,7 @@ def read_time(value: Any) -> tuple[float, TimeKind]:
         except OverflowError:
             number = math.inf
         if math.isfinite(number):
-            return number, TimeKind.number
+            return _of_number(number)
     elif isinstance(value, str):
         try:
             moment = datetime.fromisoformat(value)
@@ -39,6 +40,14 @@ def read_time(value: Any) -> tuple[float, TimeKind]:
             pass
     rule = "must be a finite number or an ISO 8601 text such as 2026-01-31T12:00:00Z"
     raise InputError.of("time", rule, f"got {str(value)[:50]!r}")
+
+
+def _of_number(number: float) -> tuple[float, TimeKind]:
+    """As in files: seconds, milliseconds and so on since 1970 are dates, others plain numbers."""
+    for scale in EPOCH_UNITS.values():
+        if EARLIEST <= number / scale < LATEST:
+            return round(number / scale, 6), TimeKind.utc
+    return number, TimeKind.number
 
 
 def read_times(values: Sequence[Any]) -> tuple[list[float], TimeKind]:

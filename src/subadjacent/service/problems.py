@@ -22,6 +22,9 @@ class Refusal(SubadjacentError):  # noqa: N818 — reads as a fact
         """What a client is told beside the sentence."""
         if self.status in (429, 503):
             return {"Retry-After": str(RETRY_AFTER)}
+        if self.status in (408, 413):
+            # the rest of the request is not waited for
+            return {"Connection": "close"}
         return {"WWW-Authenticate": "Bearer"} if self.status == 401 else {}
 
 
@@ -41,6 +44,14 @@ def storage(error: sqlite3.Error) -> Refusal:
             f"was kept: make room, then send it again",
         )
     return Refusal(503, f"the data folder cannot be used just now ({error}): send it again")
+
+
+def told_of(error: SubadjacentError, what: str) -> str:
+    """The sentence of an error, with ``what`` in place of the library's ``X``."""
+    if isinstance(error, InputError) and error.argument.partition("[")[0] in ("X", "times of X"):
+        argument = error.argument.replace("X", what, 1)
+        return str(error.rephrase(argument, error.remedy))
+    return str(error)
 
 
 def refusal_of(error: Exception) -> Refusal:

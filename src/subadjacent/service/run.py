@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Callable
 
 import uvicorn
 
+from subadjacent.detectors.registry import load
 from subadjacent.durable import lock, opened
 from subadjacent.errors import InputError
 from subadjacent.service.app import build
-from subadjacent.service.connections import ImpatientProtocol
+from subadjacent.service.connections import impatient
+from subadjacent.service.guard import Guard
+from subadjacent.service.schema import connect
 from subadjacent.service.settings import Settings
 
 BACKLOG = 2_048
+"""Connections that wait to be taken."""
+
+OTHER_FILES = 200
+"""Open files beside connections: tables, models, uploads."""
+
+SWITCH_EVERY = 0.001
+"""Seconds that one thread may keep the interpreter while another wants it; Python's own are five
+times as many."""
 
 
 def serve(settings: Settings, *, listening: Callable[[str], None]) -> None:
@@ -28,13 +40,21 @@ def serve(settings: Settings, *, listening: Callable[[str], None]) -> None:
                 f"got {settings.data}",
                 "end the other one, or name another folder with --data",
             )
+        # what is wrong with them is said before anything is served
+        connect(settings.data).close()
+        if settings.model is not None:
+            load(settings.model)
         bound = _bind(settings)
         host, port = bound.getsockname()[:2]
+        app = build(settings)
+        _allow_files(settings.limits.connections)
+        # the thread that scores must not wait long for the one that answers, nor that for it
+        sys.setswitchinterval(SWITCH_EVERY)
         config = uvicorn.Config(
-            build(settings),
+            app,
             log_config=None,
             access_log=False,
-            http=ImpatientProtocol,
+            http=impatient(settings.limits.seconds),
             ws="none",
             lifespan="on",
             limit_concurrency=settings.limits.connections,
@@ -46,7 +66,34 @@ def serve(settings: Settings, *, listening: Callable[[str], None]) -> None:
         shown = f"[{host}]" if ":" in host else host
         listening(f"http://{shown}:{port}")
         with bound:
-            uvicorn.Server(config).run(sockets=[bound])
+            _Server(config, app).run(sockets=[bound])
+
+
+class _Server(uvicorn.Server):
+    """A server that lets listeners go before it waits for requests to end."""
+
+    def __init__(self, config: uvicorn.Config, app: Guard) -> None:
+        super().__init__(config)
+        self._guard = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End."""
+        for end in self._guard.ending:
+            end()
+        await super().shutdown(sockets)
+
+
+def _allow_files(connections: int) -> None:
+    """Open as many files at a time as connections may need, where the system allows it."""
+    try:
+        import resource
+    except ImportError:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections + OTHER_FILES
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _bind(settings: Settings) -> socket.socket:

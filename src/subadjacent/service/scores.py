@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
-import polars as pl
-
 from subadjacent.data.files import TIME
 from subadjacent.detectors.base import BaseDetector
+from subadjacent.errors import InputError
 from subadjacent.service.bodies import Batch
 from subadjacent.service.moments import TimeKind, for_stream, show_time
+from subadjacent.service.problems import Refusal, told_of
 from subadjacent.workflow.tables import JudgedScores, alarm_record, as_json
 
 
 def score_batch(detector: BaseDetector | None, batch: Batch) -> dict[str, Any]:
     """Scores and alarms of rows, as the command has them."""
+    import polars as pl
+
     assert detector is not None
     own = batch.of_channels(tuple(detector.channels_))
     frame = pl.DataFrame(own.values, schema=list(own.channels), orient="row")
     times = None if own.times is None else for_stream(own.times, own.kind)
     if times is not None:
         frame = frame.insert_column(0, pl.Series(TIME, times))
-    assessment = detector.assess(frame)
+    try:
+        assessment = detector.assess(frame)
+    except InputError as error:
+        raise Refusal(422, told_of(error, "the body")) from error
     judged = JudgedScores.of(assessment)
     shown = [show_time(time, own.kind) for time in own.times or ()]
     return {

@@ -108,14 +108,34 @@ class Notice(NamedTuple):
     for_good: bool = False
 
 
-class Walk(NamedTuple):
-    """How many rows were followed, what is to be told, and whether the last one changed it all."""
+class Severities(NamedTuple):
+    """What is known of rows that are followed, (B,) each.
 
-    rows: int
+    Parameters
+    ----------
+    news
+        Severity: 1 begins an event.
+    lasting
+        The same without regard to what the last rows said already: keeps an event going.
+    since
+        Rows that what is told of a row has been going on before it.
+    now
+        Time or number of the row: what the budget counts.
+    """
+
+    news: NDArray[np.float64]
+    lasting: NDArray[np.float64]
+    since: NDArray[np.int64]
+    now: NDArray[np.float64]
+
+
+class Walk(NamedTuple):
+    """What came of following some rows."""
+
     notices: list[Notice]
-    loud: NDArray[np.bool_]  # (rows,), of an alarm
-    ended: Event | None = None
-    for_good: bool = False
+    loud: NDArray[np.bool_]  # (B,), rows of alarms
+    calm: NDArray[np.bool_]  # (B,), rows outside of all events
+    accepted: Event | None = None  # what has lasted so long that it is normal by the last row
 
 
 class AlarmKeeper:
@@ -132,48 +152,53 @@ class AlarmKeeper:
         """Whether nothing goes on, so that rows may be learned from."""
         return self.event is None
 
-    def follow(
-        self,
-        row: int,
-        severity: NDArray[np.float64],
-        since: NDArray[np.int64],
-        now: NDArray[np.float64],
-    ) -> Walk:
-        """Follow rows, the first of which is number ``row``, up to the first that changes ``calm``.
+    def follow(self, row: int, rows: Severities, *, may_accept: bool = True) -> Walk:
+        """Follow rows, the first of which is number ``row``.
 
-        Parameters
-        ----------
-        severity
-            Of each row.
-        since
-            Rows that what is told of a row has been going on before it.
-        now
-            The time of each row, or its number: what the budget counts.
+        ``may_accept`` says that what lasts may be taken for normal at the last of them.
         """
-        if self.event is None:
-            high = np.flatnonzero(severity >= 1)
-            if not len(high):
-                return Walk(len(severity), [], np.zeros(len(severity), dtype=bool))
-            return self._begin(row, int(high[0]), severity, since, now)
-        return self._go_on(self.event, row, severity, now)
+        count = len(rows.news)
+        loud, calm = np.zeros(count, dtype=bool), np.ones(count, dtype=bool)
+        notices: list[Notice] = []
+        if self.event is None and not (rows.news >= 1).any():
+            return Walk(notices, loud, calm)
+        for place in range(count):
+            if self.event is None:
+                if rows.news[place] < 1:
+                    continue
+                first = row + place - int(rows.since[place])
+                self.event = Event(first, row + place, float(rows.news[place]))
+            calm[place] = False
+            here = max(float(rows.news[place]), float(rows.lasting[place]))
+            told = self._go_on(self.event, row + place, here, rows, place)
+            notices += told
+            loud[place] = here >= LOUD and self.event.number is not None
+            if row + place - self.event.last >= self.rules.quiet:
+                notices += self._close(self.event, row + place, for_good=False)
+        event = self.event
+        if event is None or not may_accept or not self._lasts(event, row + count - 1):
+            return Walk(notices, loud, calm)
+        # it is closed at this row: there is nothing else to be told of it
+        notices = [notice for notice in notices if notice.row < row + count - 1 or _is_new(notice)]
+        notices += self._close(event, row + count - 1, for_good=True)
+        return Walk(notices, loud, calm, event)
 
-    def _begin(
-        self,
-        row: int,
-        place: int,
-        severity: NDArray[np.float64],
-        since: NDArray[np.int64],
-        now: NDArray[np.float64],
-    ) -> Walk:
-        first = row + place
-        self.event = Event(first - int(since[place]), first, float(severity[place]))
-        loud = np.zeros(place + 1, dtype=bool)
-        notices = self._maybe_open(self.event, first, float(now[place]))
-        loud[place] = bool(notices)
-        return Walk(place + 1, notices, loud)
+    def _go_on(
+        self, event: Event, row: int, here: float, rows: Severities, place: int
+    ) -> list[Notice]:
+        """Take a row of an event into account; what is to be told of it."""
+        news = float(rows.news[place])
+        if here >= LOUD:
+            event.last, event.severity = row, max(event.severity, news)
+        if event.number is None:
+            return self._maybe_open(event, row, news, float(rows.now[place]))
+        if self._is_due(event, row):
+            self._look(event, row)
+            return [Notice(row, UPDATED, replace(event))]
+        return []
 
-    def _maybe_open(self, event: Event, row: int, now: float) -> list[Notice]:
-        if event.severity < self.budget.bar(now):
+    def _maybe_open(self, event: Event, row: int, news: float, now: float) -> list[Notice]:
+        if news < self.budget.bar(now):
             return []
         self.budget.spend(now)
         self.opened += 1
@@ -181,36 +206,13 @@ class AlarmKeeper:
         self._look(event, row)
         return [Notice(row, OPENED, replace(event))]
 
+    def _close(self, event: Event, row: int, *, for_good: bool) -> list[Notice]:
+        self.event = None
+        return [] if event.number is None else [Notice(row, CLOSED, replace(event), for_good)]
+
     def _look(self, event: Event, row: int) -> None:
         event.looked_rows = row + 1 - event.first
         event.looked_severity = event.severity
-
-    def _go_on(
-        self,
-        event: Event,
-        row: int,
-        severity: NDArray[np.float64],
-        now: NDArray[np.float64],
-    ) -> Walk:
-        notices: list[Notice] = []
-        loud = np.zeros(len(severity), dtype=bool)
-        for place, here in enumerate(severity.tolist()):
-            at = row + place
-            if here >= LOUD:
-                event.last, event.severity = at, max(event.severity, here)
-            if event.number is None and here >= 1:
-                notices += self._maybe_open(event, at, float(now[place]))
-            loud[place] = here >= LOUD and event.number is not None
-            for_good = self._lasts(event, at)
-            if for_good or at - event.last >= self.rules.quiet:
-                self.event = None
-                if event.number is not None:
-                    notices.append(Notice(at, CLOSED, replace(event), for_good))
-                return Walk(place + 1, notices, loud[: place + 1], event, for_good)
-            if event.number is not None and self._is_due(event, at):
-                self._look(event, at)
-                notices.append(Notice(at, UPDATED, replace(event)))
-        return Walk(len(severity), notices, loud)
 
     def _lasts(self, event: Event, row: int) -> bool:
         after = self.rules.adapt_after
@@ -240,6 +242,10 @@ class AlarmKeeper:
         self.event = None if saved["event"] is None else Event(**saved["event"])
         self.opened = int(saved["opened"])
         self.budget.restore(saved["budget"])
+
+
+def _is_new(notice: Notice) -> bool:
+    return notice.what == OPENED
 
 
 def alarm_to_json(alarm: LiveAlarm, time: Any) -> dict[str, Any]:

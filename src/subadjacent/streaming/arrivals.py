@@ -26,10 +26,14 @@ followed after half as many rows; until then each of its rows is a stretch by it
 
 
 class Taken(NamedTuple):
-    """Rows that are taken, by their places among those that came, and which begin a stretch."""
+    """Rows that are taken, by their places among those that came, and which begin a stretch.
+
+    ``skipped`` counts the rows that are missing before one that begins a stretch.
+    """
 
     places: NDArray[np.intp]  # (B,)
     starts: NDArray[np.bool_]  # (B,)
+    skipped: NDArray[np.int64]  # (B,)
 
 
 @dataclass(slots=True)
@@ -87,11 +91,6 @@ class Arrivals:
         """From row to row, where rows have dates."""
         return self._interval if self._unit == "seconds" else None
 
-    @property
-    def has_dates(self) -> bool | None:
-        """Whether rows have dates; None before the first one."""
-        return None if not self.counts.taken else self._unit == "seconds"
-
     def read(self, times: Sequence[Any] | NDArray[Any] | None, count: int) -> Times | None:
         """Times of rows that came, (count,), checked; nothing is taken yet."""
         if times is None:
@@ -115,8 +114,7 @@ class Arrivals:
         """Sort out rows that came, in their order."""
         if times is None:
             self.counts.taken += count
-            starts = np.zeros(count, dtype=bool)
-            return Taken(np.arange(count), starts)
+            return Taken(np.arange(count), np.zeros(count, dtype=bool), np.zeros(count, np.int64))
         self._unit = times.unit
         # the latest time before each row
         before = np.maximum.accumulate(np.concatenate([[self._last], times.ticks]))
@@ -126,32 +124,32 @@ class Arrivals:
         self.counts.duplicates += duplicates
         self.counts.late += count - len(places) - duplicates
         self._last = float(before[-1])
-        starts = self._breaks(times.ticks[places] - before[places])
-        return Taken(places, starts)
+        skipped = self._breaks(times.ticks[places] - before[places])
+        return Taken(places, skipped > 0, skipped)
 
-    def _breaks(self, steps: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which steps are too long to be bridged; the interval follows the steps."""
-        starts = np.zeros(len(steps), dtype=bool)
+    def _breaks(self, steps: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Rows missing in steps too long to be bridged, else 0; the interval follows the steps."""
+        skipped = np.zeros(len(steps), dtype=np.int64)
         # before the very first row there is no step
         done = int(len(steps) > 0 and steps[0] == np.inf)
         while done < len(steps):
             stop = min(len(steps), done + _until_due(self._seen))
-            starts[done:stop] = self._compare(steps[done:stop])
+            skipped[done:stop] = self._compare(steps[done:stop])
             self._learn(steps[done:stop])
             done = stop
-        return starts
+        return skipped
 
-    def _compare(self, steps: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _compare(self, steps: NDArray[np.float64]) -> NDArray[np.int64]:
         interval = self._interval
         if interval is None:
-            return np.zeros(len(steps), dtype=bool)
+            return np.zeros(len(steps), dtype=np.int64)
         slack = JITTER * interval
         broken = steps > (self._fill_limit + 1) * interval + slack
         ticks = np.maximum(np.rint(steps / interval), 1)
         off = ~broken & (np.abs(steps - ticks * interval) > slack)
         self.counts.gaps += int(broken.sum())
         self.counts.irregular += int(off.sum())
-        return np.asarray(broken)
+        return np.where(broken, np.maximum(ticks - 1, 1), 0).astype(np.int64)
 
     def _learn(self, steps: NDArray[np.float64]) -> None:
         self._steps = [*self._steps, *steps.tolist()][-STEPS:]

@@ -5,6 +5,7 @@ Shapes: B rows that come together, C channels.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -16,7 +17,6 @@ from subadjacent.errors import InputError
 from subadjacent.methods.method import State
 from subadjacent.scoring.threshold import BUDGET, AlarmBudget
 from subadjacent.streaming.alarms import AlarmRules
-from subadjacent.streaming.learner import Learner
 from subadjacent.streaming.scores import ModelScores
 from subadjacent.streaming.silence import Filled
 
@@ -51,10 +51,19 @@ class FittedModel:
         self.habits = detector.habits_.of(entity)
         self.typical = np.asarray(model.typical_values, dtype=np.float64)
         self.rules = rules_of(detector)
-        self._scores = ModelScores(model, None, self.fill_limit)
+        self.looks_ahead = model.reach.after != 0
+        twin = None if detector.causal_ is None else detector.causal_.models.of(entity)
+        self._causal = model if twin is None else twin
+        self._recent = detector.recent_.get(entity)
+        self._scores = ModelScores(model, twin, self.fill_limit)
 
-    def warm(self, learner: Learner) -> None:
-        """Let the learner see the last rows of training."""
+    def training(self) -> Iterator[tuple[Array, Array]]:
+        """The last rows of training by stretch, and their scores from the past alone.
+
+        None of an entity that was not there, and of detectors saved before they kept these rows.
+        """
+        for stretch in () if self._recent is None else self._recent.stretches:
+            yield stretch, np.asarray(self._causal.assess(stretch).score, dtype=np.float64)
 
     def score(self, rows: Array, filled: Filled, starts: NDArray[np.bool_]) -> tuple[Array, Array]:
         """Scores of rows from the past alone, (B,), and those that became final.

@@ -22,20 +22,23 @@ class Pending:
     def __init__(self) -> None:
         self._waiting: deque[Answer] = deque()
 
-    def give(self, answers: list[Answer], final: NDArray[np.float64]) -> list[Answer]:
-        """Final answers of as many rows as have a final score now, then those of rows that wait.
+    def give(
+        self, answers: list[Answer], final: NDArray[np.float64], *, twice: bool
+    ) -> list[Answer]:
+        """Answers of rows that came, and final ones of as many as have a final score now.
 
-        A row that is final at once has no other answer.
+        ``twice`` says that each row has an answer at once and a final one later, even if both are
+        known now: what is said does not depend on how rows are grouped.
         """
         old = len(self._waiting)
-        # an alarm is told once: with the first answer of its row
         self._waiting.extend(answers)
         found = []
         for place, score in enumerate(final.tolist()):
             answer = self._waiting.popleft()
-            alarm = answer.alarm if place >= old else None
+            # an alarm is told once: with the first answer of its row
+            alarm = None if twice or place < old else answer.alarm
             found.append(replace(answer, final=True, score=score, alarm=alarm))
-        return found + answers[max(len(final) - old, 0) :]
+        return answers + found if twice else found + answers[max(len(final) - old, 0) :]
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays, and what else there is as JSON holds it."""

@@ -85,6 +85,16 @@ class StreamScorer:
         return MappingProxyType(self._series)
 
     @property
+    def channels(self) -> Sequence[str] | None:
+        """Those of all series; None where the first row of each says which it has."""
+        return self._channels
+
+    @property
+    def opened(self) -> int:
+        """Alarms that were opened so far."""
+        return sum(series.opened for series in self._series.values())
+
+    @property
     def alarms(self) -> tuple[LiveAlarm, ...]:
         """Alarms of all series so far, as they are known now: the last hundred of each."""
         return tuple(alarm for series in self._series.values() for alarm in series.alarms)

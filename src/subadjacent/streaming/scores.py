@@ -85,7 +85,7 @@ class Gaps:
         *,
         ends: bool,
     ) -> int:
-        """Fill short gaps of a channel in place and mark long ones; gives the rows that are done."""
+        """Fill short gaps of a channel in place, mark long ones; gives how many rows are done."""
         edges = np.flatnonzero(np.diff(unknown.astype(np.int8), prepend=0, append=0))
         for begin, end in edges.reshape(-1, 2).tolist():
             before = held[begin - 1, channel] if begin else self.last[channel]

@@ -1,14 +1,15 @@
 """The rows of one series, one after the other: judged, learned from, alarms kept.
 
-Rows that come together go through in one call wherever no alarm begins or ends among them. What
-is said of a row does not depend on how rows are grouped.
+Rows that come together go through in few calls. What is said of a row does not depend on how rows
+are grouped.
 
 Shapes: B rows that come together, C channels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -30,7 +31,7 @@ from subadjacent.streaming.watcher import Span, Watcher, split_names
 Array = NDArray[np.float64]
 
 TOGETHER = 256
-"""Rows that are judged at a time: with more of them, more is judged twice where an alarm begins."""
+"""Rows that go through a model at a time: with more of them, a push of many takes more memory."""
 
 FILL_LIMIT = 10
 """Rows that may be missing without a word, where no detector says otherwise."""
@@ -78,7 +79,8 @@ class SeriesStream:
             self.channels, entity, rules, fill_limit, None if model is None else model.habits
         )
         if model is not None:
-            model.warm(self._watcher.learner)
+            for stretch, scores in model.training():
+                self._watcher.warm(stretch, scores)
 
     @property
     def rows(self) -> int:
@@ -95,12 +97,16 @@ class SeriesStream:
         """Alarms so far, the latest last; the last hundred of them."""
         return tuple(self._watcher.book.alarms)
 
+    @property
+    def opened(self) -> int:
+        """Alarms that were opened so far."""
+        return self._watcher.keeper.opened
+
     def push(self, rows: Any, times: Sequence[Any] | None = None) -> list[Answer]:
         """Take rows in order, (B, C), NaN for what is missing; what can be said now.
 
-        Answers come in the order of rows: final ones of rows that waited, then those of these
-        rows. A row whose look-ahead came with it has one answer only, the final one. Rows that
-        are not taken (``counts``) have none.
+        Each row has an answer at once and, where its score waits for later rows, a final one when
+        these have come. Rows that are not taken (``counts``) have none.
 
         Raises
         ------
@@ -111,18 +117,28 @@ class SeriesStream:
         read = self._arrivals.read(times, len(values))
         self._check_budget(read, len(values))
         first = self.rows
-        places, starts = self._arrivals.take(read, len(values))
+        places, starts, skipped = self._arrivals.take(read, len(values))
         values = values[places]
         own = None if times is None else [times[place] for place in places]
         now = np.arange(first, first + len(values), dtype=np.float64)
         if read is not None and self._watcher.keeper.budget.by_time:
             now = read.ticks[places]
         answers: list[Answer] = []
-        for begin in range(0, len(values), TOGETHER):
-            part = slice(begin, begin + TOGETHER)
+        for part in self._parts(values):
             some = None if own is None else own[part]
-            answers += self._chunk(values[part], starts[part], now[part], some)
+            answers += self._chunk(values[part], starts[part], skipped[part], now[part], some)
         return answers
+
+    def _parts(self, values: Array) -> Iterator[slice]:
+        """Rows that go through a model in one call."""
+        edges = {0, len(values)}
+        if self._model is not None and not self._model.looks_ahead:
+            # which rows wait for the end of a gap, and which are final at once, is told one by one
+            gaps = np.flatnonzero(np.isnan(values).any(axis=1))
+            edges.update(gaps.tolist(), (gaps + 1).tolist())
+        for first, last in pairwise(sorted(edges)):
+            for begin in range(first, last, TOGETHER):
+                yield slice(begin, min(begin + TOGETHER, last))
 
     def _check_budget(self, times: Times | None, count: int) -> None:
         """Refuse alarms per time where nobody knows how much time passes."""
@@ -158,24 +174,32 @@ class SeriesStream:
         return values
 
     def _chunk(
-        self, rows: Array, starts: NDArray[np.bool_], now: Array, times: list[Any] | None
+        self,
+        rows: Array,
+        starts: NDArray[np.bool_],
+        skipped: NDArray[np.int64],
+        now: Array,
+        times: list[Any] | None,
     ) -> list[Answer]:
-        first_values = {} if self._model is not None else self._filler.first_values(rows)
+        model = self._model
+        first_values = {} if model is not None else self._filler.first_values(rows)
         filled = self._filler.step(rows)
-        scores = final = None
-        if self._model is not None:
-            scores, final = self._model.score(rows, filled, starts)
-        span = Span(filled, starts, now, times, scores)
+        scores, final = (None, None) if model is None else model.score(rows, filled, starts)
+        span = Span(filled, starts, skipped, now, times, scores)
         answers: list[Answer] = []
-        for stop in [*(place for place in first_values if place), len(rows)]:
-            if (done := len(answers)) in first_values:
+        while (done := len(answers)) < len(rows):
+            if done in first_values and self._watcher.recent.count:
                 channels = first_values[done]
                 values = {channel: float(filled.values[done, channel]) for channel in channels}
                 self._watcher.learn_anew(values)
-            while len(answers) < stop:
-                part = span.part(slice(len(answers), stop))
-                answers += self._watcher.judge(part, self._arrivals.seconds)
-        return answers if final is None else self._pending.give(answers, final)
+            # up to where the learner learns, a channel speaks first, or a stretch begins
+            stops = [*first_values, *np.flatnonzero(starts).tolist(), len(rows)]
+            stop = min(done + self._watcher.learner.room, *(one for one in stops if one > done))
+            part = span.part(slice(done, stop))
+            answers += self._watcher.judge(part, self._arrivals.seconds)
+        if model is None or final is None:
+            return answers
+        return self._pending.give(answers, final, twice=model.looks_ahead)
 
     def accept(self, number: int) -> LiveAlarm:
         """Take an alarm for normal: close it if it is open, and learn from its rows.
@@ -186,7 +210,9 @@ class SeriesStream:
 
     def finish(self) -> list[Answer]:
         """Final answers of the rows that still wait; a row after this begins a new stretch."""
-        return [] if self._model is None else self._pending.give([], self._model.finish())
+        return (
+            [] if self._model is None else self._pending.give([], self._model.finish(), twice=True)
+        )
 
     def state(self) -> State:
         """All that is needed to go on, of a size that does not grow."""

@@ -5,7 +5,6 @@ Shapes: B rows that come together, C channels.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -14,10 +13,10 @@ from numpy.typing import NDArray
 
 from subadjacent.scoring.decision import SILENT
 from subadjacent.scoring.habits import Habits
-from subadjacent.streaming.alarms import AlarmKeeper, AlarmRules, LiveAlarm, Walk
+from subadjacent.streaming.alarms import AlarmKeeper, AlarmRules, LiveAlarm, Severities, Walk
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.book import AlarmBook, closed
-from subadjacent.streaming.learner import Judged, Learner
+from subadjacent.streaming.learning.learner import Judged, Learner
 from subadjacent.streaming.recent import Recent, RecentRows
 from subadjacent.streaming.silence import Filled, Silence, Silent
 
@@ -29,6 +28,7 @@ class Span(NamedTuple):
 
     filled: Filled
     starts: NDArray[np.bool_]  # (B,), of stretches
+    skipped: NDArray[np.int64]  # (B,), rows that are missing before one that begins a stretch
     now: Array  # (B,), what a budget counts: seconds or rows
     times: list[Any] | None
     scores: Array | None  # (B,), of a model, from the past alone
@@ -38,6 +38,7 @@ class Span(NamedTuple):
         return Span(
             self.filled.part(rows),
             self.starts[rows],
+            self.skipped[rows],
             self.now[rows],
             None if self.times is None else self.times[rows],
             None if self.scores is None else self.scores[rows],
@@ -49,7 +50,7 @@ class _Found(NamedTuple):
 
     judged: Judged
     silent: Silent
-    severity: Array
+    severities: Severities
 
 
 class Watcher:
@@ -87,34 +88,34 @@ class Watcher:
         self.recent = Recent(self._count)
 
     def judge(self, span: Span, interval: float | None) -> Iterator[Answer]:
-        """Answers of rows up to the first at which something begins or ends, at least one.
+        """Answers of rows, at most as many as ``room`` of the learner.
 
-        What follows that row is learned from, or not, unlike what was before it: it has to be
-        judged by itself. ``interval`` is in seconds, where it is known.
+        ``interval`` is in seconds, where it is known.
         """
-        row, calm, count = self.recent.count, self.keeper.calm, len(span.starts)
-        before = copy.deepcopy((self.learner, self.silence)) if count > 1 else None
-        found = self._look(span, calm)
-        walk = self.keeper.follow(row, found.severity, found.silent.since.max(axis=1), span.now)
-        if before is not None and walk.rows < count:
-            self.learner, self.silence = before
-            span = span.part(slice(0, walk.rows))
-            found = self._look(span, calm)
+        row, count = self.recent.count, len(span.starts)
+        if span.starts[0]:
+            self.learner.gap(int(span.skipped[0]))
+        block_ends = count == self.learner.room
+        found = self._look(span)
+        walk = self.keeper.follow(row, found.severities, may_accept=block_ends)
+        self.learner.learn(walk.calm)
         self._keep(span, found, walk)
         told = {one.row: self.book.tell(one, self.recent, interval) for one in walk.notices}
-        if walk.ended is not None and walk.for_good:
-            self._accept_rows(walk.ended.first, self.recent.count - 1)
-        judged = found.judged
-        for place in range(walk.rows):
+        if walk.accepted is not None:
+            self._accept_rows(walk.accepted.first, self.recent.count - 1)
+        judged, severity = found.judged, found.severities.news.tolist()
+        sure, loud = judged.sure.tolist(), walk.loud.tolist()
+        scores = None if span.scores is None else span.scores.tolist()
+        for place in range(count):
             yield Answer(
                 row + place,
                 None if span.times is None else span.times[place],
                 self._entity,
                 self._final,
-                None if span.scores is None else float(span.scores[place]),
-                float(found.severity[place]),
-                bool(walk.loud[place]),
-                float(judged.sure[place]),
+                None if scores is None else scores[place],
+                severity[place],
+                loud[place],
+                sure[place],
                 judged.by_channel[place],
                 judged.expected[place],
                 judged.low[place],
@@ -122,14 +123,16 @@ class Watcher:
                 told.get(row + place),
             )
 
-    def _look(self, span: Span, calm: bool) -> _Found:
+    def _look(self, span: Span) -> _Found:
         silent = self.silence.step(span.filled, span.starts)
-        judged = self.learner.step(span.filled.values, span.scores, calm=calm)
+        judged = self.learner.judge(span.filled.values, span.scores)
         # what stands in for a missing value says nothing
         judged = judged._replace(by_channel=np.where(silent.missing, 0.0, judged.by_channel))
         # as in a batch, what says nothing is an alarm whatever its score
         least = np.where(silent.silent.any(axis=1), SILENT, -np.inf)
-        return _Found(judged, silent, np.maximum(judged.severity, least))
+        news, lasting = np.maximum(judged.severity, least), np.maximum(judged.lasting, least)
+        since = silent.since.max(axis=1)
+        return _Found(judged, silent, Severities(news, lasting, since, span.now))
 
     def _keep(self, span: Span, found: _Found, walk: Walk) -> None:
         row, silent = self.recent.count, found.silent
@@ -147,18 +150,24 @@ class Watcher:
             missing = bool(silent.missing[place, channel])
             self.recent.mark(row + place, channel, since, missing=missing)
 
+    def warm(self, rows: Array, scores: Array) -> None:
+        """Learn from rows of training, with what the model says of them; one stretch of them."""
+        self.learner.gap(0)
+        done = 0
+        while done < len(rows):
+            part = slice(done, done + self.learner.room)
+            self.learner.judge(rows[part], scores[part])
+            self.learner.learn(np.ones(len(rows[part]), dtype=bool))
+            done = part.stop
+
     def learn_anew(self, first_values: dict[int, float]) -> None:
-        """Begin to learn again with the rows that are kept, for channels that had no value yet.
+        """Forget what was learned, for channels that had no value yet have one now.
 
         In the rows before they are what they are now, as in a batch.
         """
         for channel, value in first_values.items():
             self.recent.put(channel, value)
-        if self.recent.count:
-            rows = self.recent.until(self.recent.count - 1)
-            self.learner = Learner(self._count)
-            if not rows.anomalous.all():
-                self.learner.step(rows.values[~rows.anomalous])
+        self.learner = Learner(self._count)
 
     def accept(self, number: int) -> LiveAlarm:
         """Take an alarm for normal: close it if it is open, and learn from its rows."""
@@ -174,12 +183,9 @@ class Watcher:
 
     def _accept_rows(self, first: int, last: int) -> None:
         """Learn from rows of an alarm; what is missing or stuck by now is normal as well."""
-        rows = self.recent.until(self.recent.count - 1).values
-        oldest = self.recent.count - len(rows)
-        some = rows[max(first - oldest, 0) : max(last + 1 - oldest, 0)]
-        if len(some):
-            self.learner.accept(some)
-        if last == self.recent.count - 1:
+        newest = self.recent.count - 1
+        self.learner.accept(newest + 1 - first, newest + 1 - last)
+        if last == newest:
             self.silence.accept()
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

@@ -31,7 +31,7 @@ from subadjacent.methods.views.settings import (
     STATE,
     ViewSettings,
 )
-from subadjacent.methods.views.shapes import ShapeFit, fit_shapes
+from subadjacent.methods.views.shapes import LengthFit, ShapeFit, fit_lengths, shapes_of
 from subadjacent.methods.views.states import StateFit, fit_states
 from subadjacent.methods.views.view import JOINT_VIEW, Part, View, parts_of
 from subadjacent.ridge.axes import FoldSums, Rows, cut
@@ -74,10 +74,46 @@ class ViewsFit(NamedTuple):
     independent: float = math.inf
 
 
-def fit_views(parts: Sequence[Rows], settings: ViewSettings, watch: Watch = ignore) -> ViewsFit:
+class Common:
+    """What is learned of stretches once, however far ahead views may look.
+
+    Parameters
+    ----------
+    parts
+        An entity's unbroken stretches of standardised rows.
+    """
+
+    def __init__(self, parts: Sequence[Rows]) -> None:
+        self.sums = FoldSums(parts)
+        self.cycle = dominant_period(cut(max(parts, key=len)), self.sums.axes)
+        self._parts = parts
+        # filled as views ask for it
+        self._states: dict[float, StateFit | None] = {}
+        self._lengths: list[LengthFit] | None = None
+
+    def states(self, floor: float) -> StateFit | None:
+        """A view of states."""
+        if floor not in self._states:
+            self._states[floor] = fit_states(self._parts, self.sums, floor)
+        return self._states[floor]
+
+    def shapes(self, lookahead: int | None) -> ShapeFit | None:
+        """A view of shapes whose rows look so far ahead."""
+        if self._lengths is None:
+            self._lengths = fit_lengths(self._parts, self.cycle)
+        return shapes_of(self._lengths, list(map(len, self._parts)), lookahead)
+
+
+def fit_views(
+    parts: Sequence[Rows],
+    settings: ViewSettings,
+    watch: Watch = ignore,
+    common: Common | None = None,
+) -> ViewsFit:
     """Learn from an entity's unbroken stretches of standardised rows.
 
-    ``watch`` is told of the rows as views have learned from them.
+    ``watch`` is told of the rows as views have learned from them; ``common`` is what was learned
+    of these stretches already.
     """
     names, rows = settings.names[::-1], sum(map(len, parts))
 
@@ -85,9 +121,9 @@ def fit_views(parts: Sequence[Rows], settings: ViewSettings, watch: Watch = igno
         watch(Progress("fitting", rows * done // len(names), rows, "rows"))
 
     tell(0)
-    sums = FoldSums(parts)
+    known = Common(parts) if common is None else common
+    sums, cycle = known.sums, known.cycle
     axes = sums.axes
-    cycle = dominant_period(cut(max(parts, key=len)), axes)
     band = settings.neighbours(settings.near, settings.far)
     looks_ahead = settings.ahead.neighbours is None
 
@@ -96,9 +132,9 @@ def fit_views(parts: Sequence[Rows], settings: ViewSettings, watch: Watch = igno
 
     def fit(name: str) -> None:
         if name == STATE:
-            novelties[name] = fit_states(parts, sums, settings.related_floor)
+            novelties[name] = known.states(settings.related_floor)
         elif name == SHAPE:
-            novelties[name] = fit_shapes(parts, cycle, settings.window_ahead)
+            novelties[name] = known.shapes(settings.window_ahead)
         else:
             views[name] = _fit_view(name, parts, sums, sides(name), settings)
 

@@ -26,9 +26,7 @@ class GrowingWindows:
 
     def __init__(self, view: ShapeView) -> None:
         self.view = view
-        self._references = [
-            [References(one) for one in length.references] for length in view.lengths
-        ]
+        self._references = [References(length.references) for length in view.lengths]
 
     def empty(self) -> list[Tail]:
         """No window of any length: a tail of windows each, (W, P)."""

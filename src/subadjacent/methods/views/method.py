@@ -20,7 +20,7 @@ from subadjacent.errors import InputError
 from subadjacent.methods.method import Fitted, Method, Model, State
 from subadjacent.methods.views.combine import smoothed, smoothing_lengths
 from subadjacent.methods.views.entity import EntityViews, ViewsModel
-from subadjacent.methods.views.fit import ViewsFit, fit_views
+from subadjacent.methods.views.fit import Common, ViewsFit, fit_views
 from subadjacent.methods.views.saved import restore
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.ridge.band import FAR_CLIP
@@ -63,8 +63,30 @@ class ViewsMethod(Method):
         """Learn; scores of training rows are those of models that had not seen them."""
         return self.fitted(series, self.fit_entities(series, run))
 
+    def causal(self) -> ViewsMethod | None:
+        """The same views with a look-ahead of 0."""
+        if self.settings.lookahead == 0:
+            return None
+        return ViewsMethod(replace(self.settings, lookahead=0))
+
+    def fit_with_causal(
+        self, series: Sequence[TrainSeries], run: Runtime
+    ) -> tuple[Fitted, Fitted | None]:
+        """Learn both; what does not depend on the look-ahead is learned once."""
+        causal = self.causal()
+        if causal is None:
+            return self.fit(series, run), None
+        own, other = self._fit_all(series, run, (self.settings, causal.settings))
+        return self.fitted(series, own), causal.fitted(series, other)
+
     def fit_entities(self, series: Sequence[TrainSeries], run: Runtime) -> EntityFits:
         """Learn the views of every entity, and of all together."""
+        return self._fit_all(series, run, (self.settings,))[0]
+
+    def _fit_all(
+        self, series: Sequence[TrainSeries], run: Runtime, settings: tuple[ViewSettings, ...]
+    ) -> list[EntityFits]:
+        """The same with each of some settings, of which these are the first."""
         _check_channels(series)
         _check_rows(series, self.settings.far)
         scalers = fit_scalers(series, FAR_CLIP)
@@ -75,21 +97,26 @@ class ViewsMethod(Method):
             _EntityTask(
                 replace(one, index=None),
                 scalers.of(one.entity),
-                self.settings,
+                settings,
                 run.watch if single else ignore,
             )
             for one in series
         ]
         spread = run.map if _worth_spreading(series) else in_turn
-        fits: list[EntityFit] = []
-        for fit in spread(_fit_entity, [*tasks, *self._pooled_task(series, scalers.pooled)]):
+        together = [task._replace(settings=settings) for task in self._pooled_task(series, scalers)]
+        fits: list[list[EntityFit]] = []
+        for fit in spread(_fit_entity, [*tasks, *together]):
             fits.append(fit)
             if len(fits) <= len(tasks) and not single:
                 run.watch(Progress("fitting", len(fits), len(tasks), "entities"))
-        _warn_of_no_views(series, fits)
-        _warn_of_few_rows(series, fits)
+        by_settings = list(zip(*fits, strict=True))
+        _warn_of_no_views(series, by_settings[0])
+        _warn_of_few_rows(series, by_settings[0])
         # the model for entities never seen comes last; a single series serves them itself
-        return EntityFits(scalers, fits[: len(tasks)], fits[-1].views.entity)
+        return [
+            EntityFits(scalers, list(each[: len(tasks)]), each[-1].views.entity)
+            for each in by_settings
+        ]
 
     def fitted(self, series: Sequence[TrainSeries], fits: EntityFits) -> Fitted:
         """The models, each in its entity's own unit."""
@@ -108,7 +135,9 @@ class ViewsMethod(Method):
             [fit.held_out for fit in entities],
         )
 
-    def _pooled_task(self, series: Sequence[TrainSeries], scaler: Scaler) -> list[_EntityTask]:
+    def _pooled_task(
+        self, series: Sequence[TrainSeries], scalers: PerEntity[Scaler]
+    ) -> list[_EntityTask]:
         """All entities together, on the scale that an unknown one will have."""
         if len(series) == 1:
             return []
@@ -117,7 +146,7 @@ class ViewsMethod(Method):
         parts = [rows for one in some for rows in _last_stretches(one, most)]
         starts = np.cumsum([0, *map(len, parts)])[:-1]
         together = TrainSeries(np.concatenate(parts), starts=tuple(starts.tolist()))
-        return [_EntityTask(together, scaler, self.settings)]
+        return [_EntityTask(together, scalers.pooled, (self.settings,))]
 
     def restore(self, state: State, channels: int) -> Model:
         """A model from its saved state."""
@@ -125,11 +154,11 @@ class ViewsMethod(Method):
 
 
 class _EntityTask(NamedTuple):
-    """An entity to be fitted: all that another process needs."""
+    """An entity to be fitted with each of some settings: all that another process needs."""
 
     series: TrainSeries
     scaler: Scaler
-    settings: ViewSettings
+    settings: tuple[ViewSettings, ...]
     watch: Watch = ignore
 
 
@@ -150,10 +179,22 @@ class EntityFits(NamedTuple):
     pooled: EntityViews
 
 
-def _fit_entity(task: _EntityTask) -> EntityFit:
+def _fit_entity(task: _EntityTask) -> list[EntityFit]:
     series, scaler, settings, watch = task
     parts = [scaler.apply(series.values[start:stop]) for start, stop in series.stretches]
-    return in_own_unit(fit_views(parts, settings, watch), settings)
+    common = Common(parts)
+
+    def told(number: int) -> Watch:
+        def tell(done: Progress) -> None:
+            so_far = (number * done.total + done.done) // len(settings)
+            watch(replace(done, done=so_far))
+
+        return tell
+
+    return [
+        in_own_unit(fit_views(parts, each, told(number), common), each)
+        for number, each in enumerate(settings)
+    ]
 
 
 def in_own_unit(fit: ViewsFit, settings: ViewSettings) -> EntityFit:

@@ -45,72 +45,88 @@ class References:
 
     Which one is nearest does not depend on how many points are asked about together: products in
     float32 find those that may be nearest, and differences in float64 decide between them.
+
+    Parameters
+    ----------
+    references
+        At least one, (R, D), or as many for each of several groups, (G, R, D).
     """
 
     def __init__(self, references: NDArray[Any]) -> None:
-        self.points = np.asarray(references, dtype=np.float32)
+        self._count, width = references.shape[-2:]
+        # one group below the other
+        self._points = np.asarray(references, dtype=np.float32).reshape(-1, width)
         # |p - r|² = |p|² + (|r|² - 2 p·r): the bracket is one product
-        squares = np.square(self.points).sum(axis=1)
-        self._table = np.ascontiguousarray(np.column_stack([-2 * self.points, squares]).T)
+        self._sizes = np.square(self._points).sum(axis=1)
+        products = (-2 * self._points).reshape(-1, self._count, width)
+        self._table = np.ascontiguousarray(products.swapaxes(1, 2))  # (G, D, R)
 
     @cached_property
     def _first(self) -> NDArray[np.bool_]:
-        """Which references are equal to none before them, (R,): of equal ones the first counts."""
-        width = self.points.shape[1] * self.points.itemsize
+        """Which references are equal to none before them, (G, R): of equal ones the first is it."""
+        first = np.zeros((len(self._table), self._count), dtype=bool)
+        width = self._points.shape[1] * self._points.itemsize
         # adding 0 makes one number of the two zeros
-        whole = np.ascontiguousarray(self.points + 0).view(np.dtype((np.void, width))).ravel()
-        first = np.zeros(len(whole), dtype=bool)
-        first[np.unique(whole, return_index=True)[1]] = True
+        whole = np.ascontiguousarray(self._points + 0).view(np.dtype((np.void, width)))
+        for own, group in zip(first, whole.reshape(len(first), -1), strict=True):
+            own[np.unique(group, return_index=True)[1]] = True
         return first
 
     def nearest(self, points: NDArray[Any]) -> Nearest:
-        """The nearest of at least one reference to each point (N, D)."""
+        """The nearest reference to each point (N, D)."""
         points = np.asarray(points, dtype=np.float32)
         which = np.empty(len(points), dtype=np.int64)
-        step = max(TABLE // len(self.points), 1)
+        step = max(TABLE // self._count, 1)
         for start in range(0, len(points), step):
-            some = points[start : start + step]
-            which[start : start + step] = self._which(some)
-        squares = self._squares(points, which)
-        return Nearest(squares.astype(np.float32), which)
+            which[start : start + step] = self._which(points[None, start : start + step])
+        return Nearest(self._squares(points, which).astype(np.float32), which)
+
+    def nearest_in_groups(self, points: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Squared distances of few points of each group (G, N, D) to the nearest of it, (G, N)."""
+        groups, count, width = points.shape
+        which = self._which(points)
+        which += np.repeat(self._count * np.arange(groups), count)
+        squares = self._squares(points.reshape(-1, width), which)
+        return squares.astype(np.float32).reshape(groups, count)
 
     def _which(self, points: Points) -> NDArray[np.int64]:
-        """The number of the nearest reference to each of a few points."""
-        brackets = points @ self._table[:-1]
-        brackets += self._table[-1]
+        """The number of the nearest reference of its group to each of a few points (G, N, D)."""
+        groups, count, width = points.shape
+        brackets = points @ self._table  # (G, N, R)
+        brackets += self._sizes.reshape(groups, 1, -1)
+        brackets = brackets.reshape(-1, self._count)
         which: NDArray[np.int64] = brackets.argmin(axis=1)
-        if brackets.shape[1] == 1:
+        if self._count == 1:
             return which
+        points = points.reshape(-1, width)
         rows = np.arange(len(points))
+        group = rows // max(count, 1)
         least = brackets[rows, which]
-        size = np.square(points).sum(axis=1) + self._table[-1][which]
+        size = np.square(points).sum(axis=1) + self._sizes[group * self._count + which]
         limit = least + ROUNDING * size
         brackets[rows, which] = np.inf
         close = np.flatnonzero(brackets[rows, brackets.argmin(axis=1)] <= limit)
         if len(close):
             brackets[rows, which] = least
-            self._decide(points, brackets, limit, close, which)
+            which[close] = self._decided(
+                points[close], brackets[close] <= limit[close, None], group[close]
+            )
         return which
 
-    def _decide(
-        self,
-        points: Points,
-        brackets: NDArray[np.float32],
-        limit: NDArray[np.float32],
-        close: NDArray[np.intp],
-        which: NDArray[np.int64],
-    ) -> None:
-        """Decide for points that several references are close to being nearest to."""
-        at, candidates = np.nonzero((brackets[close] <= limit[close, None]) & self._first)
-        squares = self._squares(points[close[at]], candidates)
-        starts = np.searchsorted(at, np.arange(len(close)))
+    def _decided(
+        self, points: Points, may_be: NDArray[np.bool_], group: NDArray[np.intp]
+    ) -> NDArray[np.int64]:
+        """The nearest of those references that may be, by differences in float64."""
+        at, candidates = np.nonzero(may_be & self._first[group])
+        squares = self._squares(points[at], group[at] * self._count + candidates)
+        starts = np.searchsorted(at, np.arange(len(points)))
         best = squares == np.minimum.reduceat(squares, starts)[at]
         _, first = np.unique(at[best], return_index=True)
-        which[close] = candidates[best][first]
+        return np.asarray(candidates[best][first])
 
     def _squares(self, points: Points, which: NDArray[np.int64]) -> NDArray[np.float64]:
         """Squared distances of points to some references, one each."""
-        apart = points.astype(np.float64) - self.points[which]
+        apart = points.astype(np.float64) - self._points[which]
         return np.asarray(np.square(apart).sum(axis=1))
 
 

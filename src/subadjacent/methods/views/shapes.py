@@ -119,13 +119,16 @@ class ShapesOfLength:
             total += own
         return total / len(self.channels)
 
-    def surprises(self, rows: Rows, references: Sequence[References]) -> Scores:
-        """How surprising each window of some rows is, (W, P), given prepared references."""
-        squares = [
-            prepared.nearest(z_normalised(rows[:, channel], self.grain, self.grain).points).squares
-            for channel, prepared in zip(self.channels, references, strict=True)
-        ]
-        return surprise(np.stack(squares, axis=1), self.usual)
+    def surprises(self, rows: Rows, references: References) -> Scores:
+        """How surprising each of a few windows of some rows is, (W, P).
+
+        ``references`` are those of all channels, prepared.
+        """
+        values = rows[:, self.channels].astype(np.float64)
+        means = values.reshape(-1, self.grain, len(self.channels)).sum(axis=1) / self.grain
+        windows = np.lib.stride_tricks.sliding_window_view(means, POINTS, axis=0)  # (W, P, POINTS)
+        points = _normalised(windows)[0].astype(np.float32).swapaxes(0, 1)
+        return surprise(references.nearest_in_groups(points).T, self.usual)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,12 +208,18 @@ def z_normalised(values: NDArray[Any], grain: int, step: int = 1) -> Windows:
     found = Windows(np.empty(points.shape, np.float32), np.empty(len(points)))
     # some at a time: in float64, the windows of a channel take more than 30 channels do
     for first, last in chunks(len(points)):
-        centred = points[first:last] - points[first:last].mean(axis=1, keepdims=True)
-        variance = np.square(centred).mean(axis=1)
-        centred /= np.sqrt(POINTS * (variance + FLAT**2))[:, None]
+        centred, variance = _normalised(points[first:last])
         found.points[first:last] = centred
         found.deviations[first:last] = np.sqrt(variance)
     return found
+
+
+def _normalised(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Windows, (…, POINTS), as points of mean 0 and mean square below 1; and their variances."""
+    centred = points - points.mean(axis=-1, keepdims=True)
+    variance = np.square(centred).mean(axis=-1)
+    centred /= np.sqrt(POINTS * (variance + FLAT**2))[..., None]
+    return centred, variance
 
 
 def grains(cycle: int | None) -> tuple[int, int]:
@@ -223,25 +232,35 @@ def grains(cycle: int | None) -> tuple[int, int]:
 
 def fit_shapes(parts: Sequence[Rows], cycle: int | None, lookahead: int | None) -> ShapeFit | None:
     """From stretches of standardised rows; None where no channel has shapes."""
+    return shapes_of(fit_lengths(parts, cycle), list(map(len, parts)), lookahead)
+
+
+def fit_lengths(parts: Sequence[Rows], cycle: int | None) -> list[LengthFit]:
+    """Shapes of every length that there are any of, however far ahead rows may look."""
     values = [cut(part) for part in parts]
     moving = [channel for channel in range(values[0].shape[1]) if not _is_flag(values, channel)]
-    fits = [
+    return [
         fit for grain in grains(cycle) if (fit := _fit_length(values, moving, grain)) is not None
     ]
+
+
+def shapes_of(
+    fits: Sequence[LengthFit], lengths: Sequence[int], lookahead: int | None
+) -> ShapeFit | None:
+    """A view of fitted shapes whose rows look so far ahead, given how long stretches are."""
     if not fits:
         return None
     view = ShapeView(tuple(fit.shapes for fit in fits), lookahead)
     unseen = []
-    for number, part in enumerate(values):
+    for number, rows in enumerate(lengths):
         by_length = [
-            np.append(fit.unseen[number], 0)[fit.shapes.windows_of(len(part), lookahead)]
-            for fit in fits
+            np.append(fit.unseen[number], 0)[fit.shapes.windows_of(rows, lookahead)] for fit in fits
         ]
         unseen.append(np.mean(by_length, axis=0))
     return ShapeFit(view, unseen)
 
 
-class _LengthFit(NamedTuple):
+class LengthFit(NamedTuple):
     """Shapes of one length, and how surprising windows are to references far from them.
 
     ``unseen`` holds the mean over channels, one a window, for each stretch.
@@ -251,7 +270,7 @@ class _LengthFit(NamedTuple):
     unseen: list[Scores]
 
 
-def _fit_length(values: Sequence[Rows], moving: Sequence[int], grain: int) -> _LengthFit | None:
+def _fit_length(values: Sequence[Rows], moving: Sequence[int], grain: int) -> LengthFit | None:
     """None where too few windows follow each other, or no channel moves in most of them."""
     length = POINTS * grain
     counts = [max(len(part) - length + 1, 0) for part in values]
@@ -291,7 +310,7 @@ def _fit_length(values: Sequence[Rows], moving: Sequence[int], grain: int) -> _L
         grain, np.array(channels), np.array(references), np.array(usual, dtype=np.float32)
     )
     ends = np.cumsum([-(-count // grain) for count in counts])[:-1]
-    return _LengthFit(shapes, np.split(unseen / len(channels), ends))
+    return LengthFit(shapes, np.split(unseen / len(channels), ends))
 
 
 def _joined(windows: Sequence[Windows]) -> Windows:

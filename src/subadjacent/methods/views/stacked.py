@@ -16,15 +16,17 @@ from numpy.typing import NDArray
 
 from subadjacent.methods.views.entity import EntityViews
 from subadjacent.methods.views.settings import LOCAL
-from subadjacent.methods.views.view import JOINT_VIEW, WHOLE, parts_of
+from subadjacent.methods.views.view import ACROSS, WHOLE, View, parts_of
 from subadjacent.ridge.axes import Rows, cut
+from subadjacent.ridge.companions import CLIP
+from subadjacent.ridge.few import FEW, FewRows
 from subadjacent.scoring.usual import ChannelScale, JointSquares, Squares
 
 
 class Left(NamedTuple):
     """What all views leave of some rows."""
 
-    residuals: NDArray[np.float32]  # (B, 2 V C): by themselves and given other channels, in turn
+    residuals: NDArray[np.float32]  # (B, 2 V C): by themselves, then given other channels
     judged: NDArray[np.bool_]  # (B, V)
     expected: Rows | None  # (B, C)
 
@@ -39,45 +41,38 @@ class Shares(NamedTuple):
 class StackedViews:
     """All views of an entity that expect values, prepared for few rows at a time.
 
-    Parameters
+    Attributes
     ----------
-    entity
-        Its views.
-    channels
-        How many there are.
+    order
+        The number that each part has in ``EntityViews.forms``: here residuals by themselves come
+        first, then those given the other channels, then rows as a whole.
+    expects
+        The number of the view that says what values are expected; None without any.
     """
 
     def __init__(self, entity: EntityViews, channels: int) -> None:
         self.channels = channels
-        self._views = list(entity.expecting.values())
-        names = list(entity.expecting)
+        names, self._views = list(entity.expecting), list(entity.expecting.values())
         kinds = [part for name in names for part in parts_of(name)]
+        self.order = sorted(range(len(kinds)), key=lambda n: _rank(kinds[n].form))
         factors = entity.weights.factors()
-        self._weights = np.array([part.weight for part in kinds])
-        self._shares = self._weights * np.array(factors)
-        self._view_of = np.array([names.index(part.view) for part in kinds], dtype=np.intp)
-        self._expecting = next((n for n in (LOCAL, *names) if self._has_ridge(names, n)), None)
-        self._expects = None if self._expecting is None else names.index(self._expecting)
-        self._joint = next((view.joint for view in self._views if view.joint is not None), None)
-        if self._joint is not None:
-            at = names.index(JOINT_VIEW)
-            self._joint_columns = slice(2 * at * channels, (2 * at + 1) * channels)
-            self._joint_part = [part.form for part in kinds].index(WHOLE)
+        self._weights = np.array([kinds[n].weight for n in self.order])
+        self._shares = np.array([kinds[n].weight * factors[n] for n in self.order])
+        self._view_of = np.array([names.index(kinds[n].view) for n in self.order], dtype=np.intp)
+        with_ridge = [n for n, view in enumerate(self._views) if view.ridge is not None]
+        with_ridge.sort(key=lambda n: names[n] != LOCAL)
+        self.expects = with_ridge[0] if with_ridge else None
+        self._few = [_few_rows(view) for view in self._views]
+        self._joint = [n for n, view in enumerate(self._views) if view.joint is not None]
         if self._views:
-            scales = [scale for view in self._views for scale in (view.alone, view.across)]
+            scales = [view.alone for view in self._views] + [view.across for view in self._views]
             self._scale = ChannelScale(
                 np.concatenate([scale.squares for scale in scales], axis=1),
                 np.concatenate([scale.spread for scale in scales]),
                 np.concatenate([np.broadcast_to(scale.floor, channels) for scale in scales]),
             )
-
-    def _has_ridge(self, names: list[str], name: str) -> bool:
-        return name in names and self._views[names.index(name)].ridge is not None
-
-    @property
-    def width(self) -> int:
-        """Columns of the table of residuals."""
-        return 2 * len(self._views) * self.channels
+            relations = [view.companions.weights.T for view in self._views]
+            self._companions = np.stack(relations).astype(np.float64)  # (V, C, C)
 
     @property
     def count(self) -> int:
@@ -85,36 +80,34 @@ class StackedViews:
         return len(self._views)
 
     @property
-    def parts(self) -> int:
-        """How many parts there are."""
-        return len(self._weights)
-
-    @property
-    def expects(self) -> bool:
-        """Whether any view says what values are expected."""
-        return self._expects is not None
+    def width(self) -> int:
+        """Columns of the table of residuals."""
+        return 2 * len(self._views) * self.channels
 
     def look(self, rows: Rows, first: int, last: int) -> Left:
         """What is left of rows ``first`` to ``last`` of a stretch of standardised rows.
 
         The rows before them must be there as far as views look, or as the stretch goes.
         """
-        left = np.empty((last - first, self.width), dtype=np.float32)
+        found = np.empty((self.count, last - first, self.channels), dtype=np.float32)
         judged = np.ones((last - first, self.count), dtype=bool)
         expected = None
-        for number, view in enumerate(self._views):
-            own = slice(2 * number * self.channels, (2 * number + 1) * self.channels)
+        for number, (view, few) in enumerate(zip(self._views, self._few, strict=True)):
             if view.ridge is None:
-                residuals = cut(rows[first:last])
+                found[number] = cut(rows[first:last])
+            elif few is not None and last - first <= FEW and _inside(view, rows, first, last):
+                found[number] = few.residuals(rows, first, last)
             else:
-                residuals = view.ridge.residuals(rows, first, last)
+                found[number] = view.ridge.residuals(rows, first, last)
                 judged[:, number] = view.ridge.judged(len(rows))[first:last]
-            if number == self._expects and view.ridge is not None:
-                expected = view.ridge.expected(rows, residuals, first)
-            left[:, own] = residuals
-            across = slice(own.stop, own.stop + self.channels)
-            left[:, across] = view.companions.unexplained(residuals)
-        return Left(left, judged, expected)
+            if number == self.expects and view.ridge is not None:
+                expected = view.ridge.expected(rows, found[number], first)
+        left = np.empty((last - first, 2, self.count, self.channels), dtype=np.float32)
+        left[:, 0] = found.swapaxes(0, 1)
+        if self._views:
+            within = np.minimum(np.maximum(found, -CLIP), CLIP, dtype=np.float64)
+            left[:, 1] = (within @ self._companions).swapaxes(0, 1)
+        return Left(left.reshape(last - first, -1), judged, expected)
 
     def combine(
         self,
@@ -133,16 +126,33 @@ class StackedViews:
             return Shares(np.zeros((last - first, self.channels)), np.zeros((last - first, 0)))
         measured = Squares.of(residuals, first, last, lookahead)
         surprise = self._scale.surprise(measured).reshape(last - first, -1, self.channels)
-        if self._joint is not None:
-            own = residuals[:, self._joint_columns]
-            whole = self._joint.surprise(JointSquares.of(own, first, last, lookahead))
-            at = self._joint_part
-            surprise = np.concatenate(
-                [surprise[:, :at], whole[:, None], surprise[:, at:]], axis=1
-            )  # (B, P, C)
+        for number in self._joint:
+            own = residuals[:, number * self.channels : (number + 1) * self.channels]
+            joint = self._views[number].joint
+            assert joint is not None
+            whole = joint.surprise(JointSquares.of(own, first, last, lookahead))
+            surprise = np.concatenate([surprise, whole[:, None]], axis=1)  # (B, P, C)
         there = judged[:, self._view_of]
         share = np.zeros(there.shape)
-        weight = there @ self._weights
-        np.divide(self._shares, weight[:, None], out=share, where=there)
+        np.divide(self._shares, (there @ self._weights)[:, None], out=share, where=there)
         surprise *= share[:, :, None]
-        return Shares(surprise.sum(axis=1), surprise.mean(axis=2))
+        return Shares(surprise.sum(axis=1), surprise.sum(axis=2) / self.channels)
+
+
+def _rank(form: str) -> int:
+    """Where parts of a form stand: by themselves, given other channels, rows as a whole."""
+    return {ACROSS: 1, WHOLE: 2}.get(form, 0)
+
+
+def _few_rows(view: View) -> FewRows | None:
+    """For rows in the middle of a stretch, all of them by the first model."""
+    if view.ridge is None or not view.ridge.models:
+        return None
+    return FewRows(view.ridge.models[0], view.ridge.gains[0])
+
+
+def _inside(view: View, rows: Rows, first: int, last: int) -> bool:
+    """Whether the first model finds all neighbours of some rows."""
+    assert view.ridge is not None
+    complete = view.ridge.models[0].neighbours.complete(len(rows))
+    return bool(complete.start <= first and last <= complete.stop)

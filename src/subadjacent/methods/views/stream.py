@@ -85,9 +85,10 @@ class ViewsStream(ModelStream):
         self._longest = max(smoothing_lengths(model.settings.smoothing))
         members = model.parts_by_trace
         self._names = tuple(members)
-        self._members = np.zeros((self._views.parts + len(self._seeking), len(members)))
-        for column, parts in enumerate(members.values()):
-            self._members[parts, column] = 1
+        self._parts = len(self._views.order) + len(self._seeking)
+        order = [*self._views.order, *range(len(self._views.order), self._parts)]
+        self._members = np.array([[part in own for own in members.values()] for part in order])
+        self._members = self._members.astype(np.float64).reshape(self._parts, len(members))
         self._step = max(MOST_VALUES // max(self._views.width, 1), 1)
         self._begin()
         if state is not None:
@@ -100,16 +101,15 @@ class ViewsStream(ModelStream):
 
     def _nothing(self) -> dict[str, NDArray[Any]]:
         """No rows of every table."""
-        parts = self._views.parts + len(self._seeking)
         nothing: dict[str, NDArray[Any]] = {
             ROWS: np.zeros((0, self._channels), np.float32),
             LEFT: np.zeros((0, self._views.width), np.float32),
             JUDGED: np.zeros((0, self._views.count), bool),
             VALUES: np.zeros((0, self._channels), np.float32),
             MEANS: np.zeros(0),
-            BY_PART: np.zeros((0, parts)),
+            BY_PART: np.zeros((0, self._parts)),
         }
-        if self._views.expects:
+        if self._views.expects is not None:
             nothing[EXPECTED] = np.zeros((0, self._channels), np.float32)
         return nothing
 
@@ -185,16 +185,16 @@ class ViewsStream(ModelStream):
             last - left.begin,
             self._lookahead,
         )
-        rows = values.mean(axis=1)
+        rows, added = values.mean(axis=1), [by_part]
         for name, weight in self._seeking.items():
             novelty = self._novelty(name, first, last)
             own = weight * novelty.rows
             rows += own
-            by_part = np.concatenate([by_part, own[:, None]], axis=1)
+            added.append(own[:, None])
             values[:, : novelty.values.shape[1]] += weight * novelty.values
         means.push(rows)
         self._tails[VALUES].push(values)
-        self._tails[BY_PART].push(by_part)
+        self._tails[BY_PART].push(np.concatenate(added, axis=1))
 
     def _novelty(self, name: str, first: int, last: int) -> Novelty:
         if name == SHAPE:
@@ -214,7 +214,7 @@ class ViewsStream(ModelStream):
             values.rows, smoothing, allowed, first - values.begin, last - values.begin
         )
         expected = None
-        if self._views.expects:
+        if self._views.expects is not None:
             expected = self._model.scaler.invert(self._tails[EXPECTED].between(first, last))
         added = self._tails[BY_PART].between(first, last) @ self._members
         traces = dict(zip(self._names, added.T / self._model.unit, strict=True))

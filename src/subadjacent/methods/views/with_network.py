@@ -50,6 +50,9 @@ class NetworkedViewsMethod(ViewsMethod):
                 f"got {self.settings.lookahead!r}"
             )
 
+    def causal(self) -> None:
+        """None: a network looks ahead."""
+
     def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
         """Learn; rows that the network was trained on say nothing about what is usual of it."""
         trained = self.neural.train(series, run)

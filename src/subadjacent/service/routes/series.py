@@ -9,7 +9,8 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from subadjacent.data.clock import duration
+from subadjacent.data.clock import DAY, duration
+from subadjacent.errors import InputError
 from subadjacent.service import records
 from subadjacent.service.answers import PROBLEMS, Json
 from subadjacent.service.bodies import CSV, JSON, LINES, PARQUET, TABLES, read_rows
@@ -32,6 +33,7 @@ router = APIRouter(prefix=PREFIX, tags=["series"], responses=PROBLEMS)
 MOST_HISTORY, MOST_POINTS = 100_000, 20_000
 """Rows that are read at once, and points that are sent: a chart of a screen shows fewer."""
 
+LONGEST_MUTE = 366 * DAY
 INLINE_BYTES = 64_000
 """A JSON body up to here is read where it comes in: handing it to a thread would cost more."""
 
@@ -140,6 +142,8 @@ async def get_history(
 async def mute(request: Request, name: str, wanted: Mute) -> Response:
     """Do not tell of alarms of a series for a while; ``{"for": null}`` ends that."""
     seconds = None if wanted.length is None else duration(wanted.length, name="for")
+    if seconds is not None and seconds > LONGEST_MUTE:
+        raise InputError.of("for", "must be a year at most", f"got {wanted.length!r}")
     return Json(await _hub(request).mute(name, seconds))
 
 

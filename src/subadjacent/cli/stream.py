@@ -1,0 +1,236 @@
+"""`subadjacent stream`: rows in as they come, answers out at once."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import BufferedIOBase
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from subadjacent.cli import options as option
+from subadjacent.cli.output import STANDARD_OUTPUT, print_lines, tell
+from subadjacent.cli.progress import say
+from subadjacent.cli.start import TERMINATED
+from subadjacent.errors import DataNotFound
+
+if TYPE_CHECKING:
+    from subadjacent.streaming.answer import Answer
+    from subadjacent.streaming.feed import Feed
+    from subadjacent.streaming.scorer import StreamScorer
+
+AT_ONCE = 1 << 18
+"""Bytes that are read at most before what was read is answered: some thousand rows."""
+
+SAVE_EVERY = 10_000
+"""Rows after which the state is saved; a save takes as long as some hundred rows."""
+
+
+def _check_budget(text: str | None) -> str | None:
+    if text is not None:
+        from subadjacent.streaming.budget import Budget
+
+        with option.bad_usage():
+            Budget(int(text) if text.isdecimal() else text)
+    return text
+
+
+def stream(
+    file: Annotated[
+        str, typer.Argument(help="NDJSON or CSV file; - for standard input.")
+    ] = STANDARD_OUTPUT,
+    model: Annotated[Path | None, typer.Option("-m", "--model", help="Model folder.")] = None,
+    learn: Annotated[bool, typer.Option("--learn", help="No model: learn from the rows.")] = False,
+    time: Annotated[
+        str | None, typer.Option(help="Name of the times. Found by itself where it is plain.")
+    ] = None,
+    entity: option.Entity = None,
+    alarms_only: Annotated[
+        bool, typer.Option("--alarms-only", help="Only alarms, when they open, change or close.")
+    ] = False,
+    provisional: Annotated[
+        bool | None,
+        typer.Option(
+            "--provisional/--final",
+            help="Only the answer at once, or only the final one. Both if left out.",
+        ),
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            callback=_check_budget,
+            help="Alarms of each series at most: 1/week or, as a number, one in so many rows.",
+        ),
+    ] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(help="File to go on from, if it is there, and to save to."),
+    ] = None,
+    save_every: Annotated[
+        int, typer.Option(min=1, help="Save the state after so many rows, and at the end.")
+    ] = SAVE_EVERY,
+    device: option.ScoringDevice = None,
+    quiet: option.Quiet = False,
+) -> None:
+    """Score rows as they come: a JSON object for each answer, at once.
+
+    Rows are JSON objects or CSV, one a line.
+    """
+    from subadjacent.streaming.feed import Feed
+    from subadjacent.streaming.lines import LineReader
+
+    if learn == (model is not None):
+        raise typer.BadParameter("give a model with -m, or --learn to learn from the rows")
+    scorer = _scorer(model, device, budget, state)
+    feed = Feed(scorer, LineReader(time, entity), tell)
+    show = _Shown(alarms_only=alarms_only, provisional=provisional)
+    with _opened(file) as source, _stopping() as reading:
+        try:
+            _follow(source, reading, feed, show, _saver(scorer, state, save_every, feed))
+            if state is None:
+                # with a state, rows that wait are answered once it goes on
+                show(scorer.finish())
+        finally:
+            if state is not None:
+                scorer.save(state)
+    say(_summary(scorer, feed), quiet=quiet)
+
+
+def _scorer(
+    model: Path | None, device: str | None, budget: str | None, state: Path | None
+) -> StreamScorer:
+    from subadjacent.detectors.registry import load
+    from subadjacent.streaming.scorer import StreamScorer
+
+    detector = None if model is None else load(model, device=device or "auto")
+    options: dict[str, Any] = {}
+    if budget is not None:
+        options["budget"] = int(budget) if budget.isdecimal() else budget
+    if state is not None and state.exists():
+        return StreamScorer.restore(state, detector, **options)
+    return StreamScorer(detector, **options)
+
+
+def _follow(
+    source: BufferedIOBase,
+    reading: Callable[[BufferedIOBase], bytes],
+    feed: Feed,
+    show: _Shown,
+    save: Callable[[], None],
+) -> None:
+    """Answer what is there until there is no more."""
+    while data := reading(source):
+        show(feed.push(data))
+        save()
+    show(feed.finish())
+
+
+def _saver(scorer: StreamScorer, state: Path | None, every: int, feed: Feed) -> Callable[[], None]:
+    saved = 0
+
+    def save() -> None:
+        nonlocal saved
+        if state is not None and feed.rows - saved >= every:
+            saved = feed.rows
+            scorer.save(state)
+
+    return save
+
+
+class _Shown:
+    """Writes answers, those that were asked for."""
+
+    def __init__(self, *, alarms_only: bool, provisional: bool | None) -> None:
+        from subadjacent.streaming.records import answer_record, live_alarm_record
+
+        self._alarms_only = alarms_only
+        self._provisional = provisional
+        self._answer, self._alarm = answer_record, live_alarm_record
+        self._last: dict[str | None, int] = {}
+
+    def __call__(self, answers: list[Answer]) -> None:
+        if self._alarms_only:
+            records = [self._alarm(one.alarm) for one in answers if one.alarm is not None]
+        else:
+            records = [self._answer(one) for one in answers if self._wanted(one)]
+        print_lines(json.dumps(record, ensure_ascii=False) for record in records)
+
+    def _wanted(self, answer: Answer) -> bool:
+        if self._provisional is None:
+            return True
+        if not self._provisional:
+            return answer.final
+        # the first of each row, which is a final one where nothing later changes it
+        first = answer.row > self._last.get(answer.entity, -1)
+        self._last[answer.entity] = max(answer.row, self._last.get(answer.entity, -1))
+        return first
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[BufferedIOBase]:
+    if file == STANDARD_OUTPUT:
+        yield sys.stdin.buffer  # type: ignore[misc]  # always buffered, whatever its type says
+        return
+    if not Path(file).is_file():
+        raise DataNotFound(f"{file} is not there, or is no file: name one, or - for standard input")
+    with Path(file).open("rb") as opened:
+        yield opened
+
+
+@contextmanager
+def _stopping() -> Iterator[Callable[[BufferedIOBase], bytes]]:
+    """A function that reads what is there, and the only place where a signal ends the command.
+
+    Between two readings all that was read is answered and counted in the state.
+    """
+    waits, stopped = False, 0
+
+    def end(number: int, _frame: object) -> None:
+        nonlocal stopped
+        stopped = number
+        if waits:
+            _stop(number)
+
+    def read(source: BufferedIOBase) -> bytes:
+        nonlocal waits
+        if stopped:
+            _stop(stopped)
+        waits = True
+        try:
+            return source.read1(AT_ONCE)
+        finally:
+            waits = False
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield read
+        if stopped:
+            _stop(stopped)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _stop(number: int) -> None:
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    sys.exit(TERMINATED)
+
+
+def _summary(scorer: StreamScorer, feed: Feed) -> str:
+    counts = scorer.counts.values()
+    totals = {
+        "rows": sum(one.taken for one in counts),
+        "late": sum(one.late for one in counts),
+        "duplicates": sum(one.duplicates for one in counts),
+        "lines left out": feed.bad,
+        "alarms": scorer.opened,
+    }
+    return ", ".join(
+        f"{total:,} {name}" for name, total in totals.items() if total or name == "rows"
+    )

@@ -1,0 +1,94 @@
+"""The causal twin of a detector: what it would say looking back only, and so at once.
+
+A detector that looks ahead is sure of a row only when later ones have come. Its twin was fitted on
+the same rows with the same settings but for the look-ahead, and is judged by a threshold of its
+own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.entities import PerEntity
+from subadjacent.errors import InputError, require_number
+from subadjacent.methods.method import Arrays, Fitted, Method, Model, State
+from subadjacent.scoring.calibration import fit_threshold
+from subadjacent.scoring.decision import Decision
+from subadjacent.scoring.normal import NormalScores, normal_scores
+from subadjacent.scoring.threshold import BaseThreshold, Threshold, threshold_from_dict
+
+# before the names of its arrays in a model folder
+PREFIX = "causal."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CausalTwin:
+    """What the same detector with ``lookahead=0`` learned from the same rows.
+
+    Parameters
+    ----------
+    models
+        One an entity; ``models.of(entity).stream()`` scores rows as they come, all at once final.
+    threshold, rule
+        The score above which rows are anomalous, and what says so.
+    normal_scores
+        What is known of each entity's scores by these models.
+    """
+
+    models: PerEntity[Model]
+    threshold: float
+    rule: BaseThreshold
+    normal_scores: PerEntity[NormalScores]
+
+    @classmethod
+    def of(cls, fitted: Fitted, entities: Sequence[str | None], threshold: Threshold) -> CausalTwin:
+        """From what a fit came to; the threshold is fitted to its held-out scores."""
+        cut, rule = fit_threshold(threshold, np.concatenate(fitted.held_out))
+        return cls(fitted.models, cut, rule, normal_scores(entities, fitted.held_out))
+
+    def decision(self, adapt_after: int | None) -> Decision:
+        """How its scores are judged."""
+        return Decision(self.threshold, self.rule, self.normal_scores, adapt_after)
+
+    def save(self, method: Method, beside: Arrays) -> State:
+        """Arrays and facts; arrays that are the same among ``beside`` are not kept twice."""
+        arrays, learned = method.pack(self.models)
+        shared = [name for name, array in arrays.items() if _same(array, beside.get(name))]
+        facts = {
+            "threshold": float(self.threshold),
+            "threshold_rule": self.rule.to_dict(),
+            "normal_scores": [one.to_dict() for one in self.normal_scores],
+            "shared": shared,
+            "learned": learned,
+        }
+        own = {f"{PREFIX}{name}": arrays[name] for name in arrays if name not in shared}
+        return State(own, facts)
+
+    @classmethod
+    def load(
+        cls, state: State, method: Method, channels: int, entities: Sequence[str]
+    ) -> CausalTwin:
+        """The inverse of ``save``, given all arrays of the folder; refuses what does not fit."""
+        arrays, facts = state
+        own = {k.removeprefix(PREFIX): v for k, v in arrays.items() if k.startswith(PREFIX)}
+        own |= {name: arrays[name] for name in facts["shared"]}
+        known = facts["normal_scores"]
+        if not isinstance(known, list) or len(known) != 1 + len(entities):
+            raise InputError(f"normal_scores must be a list of {1 + len(entities)}; got {known!r}")
+        require_number("threshold", facts["threshold"])
+        pooled, *others = map(NormalScores.from_dict, known)
+        return cls(
+            method.unpack(State(own, facts["learned"]), channels, entities),
+            float(facts["threshold"]),
+            threshold_from_dict(facts["threshold_rule"]),
+            PerEntity(pooled, dict(zip(entities, others, strict=True))),
+        )
+
+
+def _same(one: NDArray[Any], other: NDArray[Any] | None) -> bool:
+    return other is not None and one.dtype == other.dtype and np.array_equal(one, other)

@@ -1,0 +1,104 @@
+"""The last training rows of each entity, with which what learns while it watches can begin.
+
+Shapes: C channels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.series import TrainSeries
+from subadjacent.errors import InputError
+from subadjacent.methods.method import Arrays, State, require_array
+
+MOST_ROWS = 2_000
+"""Rows of an entity that are kept: about as many as a learner remembers."""
+
+MOST_VALUES = 100_000
+"""Values of an entity that are kept."""
+
+MOST_IN_ALL = 16_000_000
+"""Values of all entities that are kept: 64 MB."""
+
+ROWS, CENTERS = "recent.rows", "recent.centers"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recent:
+    """The last rows of an entity, by unbroken stretch, the oldest first.
+
+    Parameters
+    ----------
+    center
+        What values are relative to, (C,): in float32, what a channel far from 0 does would be lost.
+    parts
+        Rows of each stretch less the centre, (rows, C).
+    """
+
+    center: NDArray[np.float64]
+    parts: tuple[NDArray[np.float32], ...]
+
+    @property
+    def stretches(self) -> list[NDArray[np.float64]]:
+        """The rows of each stretch in the data's own units."""
+        return [part + self.center for part in self.parts]
+
+
+def recent_rows(series: Sequence[TrainSeries]) -> dict[str | None, Recent]:
+    """The last rows of training series, by entity."""
+    channels = series[0].values.shape[1]
+    most = min(MOST_ROWS, MOST_VALUES // channels, MOST_IN_ALL // (len(series) * channels))
+    return {one.entity: _last(one, max(most, 1)) for one in series}
+
+
+def _last(series: TrainSeries, most: int) -> Recent:
+    center = np.asarray(series.values[-1], dtype=np.float64)
+    parts: list[NDArray[np.float32]] = []
+    for start, stop in reversed(series.stretches):
+        if most <= 0:
+            break
+        rows = series.values[max(start, stop - most) : stop]
+        parts.append((rows - center).astype(np.float32))
+        most -= len(rows)
+    return Recent(center, tuple(parts[::-1]))
+
+
+def save_recent(recent: Mapping[str | None, Recent]) -> State:
+    """As arrays, and the lengths of all stretches."""
+    everything = list(recent.values())
+    return State(
+        {
+            ROWS: np.concatenate([part for one in everything for part in one.parts]),
+            CENTERS: np.stack([one.center for one in everything]),
+        },
+        {"lengths": [[len(part) for part in one.parts] for one in everything]},
+    )
+
+
+def load_recent(
+    arrays: Arrays, facts: Any, channels: int, entities: Sequence[str]
+) -> dict[str | None, Recent]:
+    """The inverse of ``save_recent``; refuses what does not fit."""
+    names: list[str | None] = list(entities) or [None]
+    lengths, rows, centers = facts["lengths"], arrays[ROWS], arrays[CENTERS]
+    if (
+        not isinstance(lengths, list)
+        or len(lengths) != len(names)
+        or not all(type(n) is int and n > 0 for own in lengths for n in own)
+    ):
+        raise InputError(f"recent lengths must be {len(names)} lists of whole numbers above 0")
+    require_array(ROWS, rows, (sum(map(sum, lengths)), channels))
+    require_array(CENTERS, centers, (len(names), channels))
+    recent, at = {}, 0
+    for name, center, own in zip(names, centers, lengths, strict=True):
+        ends = at + np.cumsum([0, *own])
+        parts = tuple(rows[a:b] for a, b in pairwise(ends))
+        recent[name] = Recent(center, parts)
+        at = int(ends[-1])
+    return recent

@@ -1,0 +1,28 @@
+"""A small plant whose rows come one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+CHANNELS = ("pressure", "flow", "speed")
+
+
+def plant(rows: int, seed: int = 0) -> NDArray[np.float64]:
+    """Three channels: two waves and noise."""
+    rng = np.random.default_rng(seed)
+    time = np.arange(rows)
+    waves = np.column_stack([np.sin(time / 8), 20 + 2 * np.cos(time / 8), np.zeros(rows)])
+    return waves + rng.normal(size=waves.shape) * [0.05, 0.1, 1.0]
+
+
+def broken(rows: int = 1200) -> NDArray[np.float64]:
+    """The same with a spike, gaps short and long, a stuck channel and a change for good."""
+    values = plant(rows, seed=1)
+    values[300:306, 2] += 40
+    values[400:404, 1] = np.nan
+    values[450:480, 0] = np.nan
+    values[560:600, 1] = values[560, 1]
+    values[800:, 0] += 30
+    values[:3, 1] = np.nan
+    return values

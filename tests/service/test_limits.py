@@ -1,0 +1,146 @@
+"""Limits, tokens and who may ask: what is past them is refused, and the service goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from live_service import LiveService, as_csv, live, rows_of, until
+from running import runner
+
+READ, WRITE = "r" * 20, "w" * 20
+
+CONFIG = """
+[limits]
+body_bytes = 20000
+upload_bytes = 30000
+rows = 50
+series = 3
+channels = 4
+listeners = 1
+jobs = 1
+seconds = 1.0
+
+[retention]
+rows = 100
+"""
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
+    folder = tmp_path_factory.mktemp("small")
+    (folder / "config.toml").write_text(CONFIG)
+    with live(folder / "data", "--config", str(folder / "config.toml")) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
+    folder = tmp_path_factory.mktemp("guarded")
+    (folder / "tokens").write_text(f"# tokens\nread {READ}\nwrite {WRITE}\n")
+    with live(folder / "data", "--token-file", str(folder / "tokens")) as service:
+        yield service
+
+
+def test_a_request_of_too_many_rows_is_refused(small: LiveService) -> None:
+    answer = small.ask("POST", "/api/series/a/rows", {"rows": rows_of(51)})
+    assert answer.status == 413
+    assert answer.json["error"] == ("a request may hold 50 rows; this one has 51: send it in parts")
+    csv = small.ask("POST", "/api/series/a/rows", as_csv(rows_of(51)), "text/csv")
+    assert csv.status == 413
+    assert small.push("a", rows_of(50))["taken"] == 50
+
+
+def test_a_body_that_is_too_large_is_refused(small: LiveService) -> None:
+    answer = small.ask("POST", "/api/series/a/rows", b" " * 20_001)
+    assert answer.status == 413
+    assert "20,000 bytes" in answer.json["error"]
+    upload = small.ask("POST", "/api/models?name=m", b" " * 30_001, "text/csv")
+    assert upload.status == 413
+    assert small.get("/health")
+
+
+def test_a_body_without_a_length_is_counted(small: LiveService) -> None:
+    import http.client
+
+    connection = http.client.HTTPConnection("127.0.0.1", small.port, timeout=600)
+    parts = (b" " * 1_000 for _ in range(30))
+    connection.request("POST", "/api/series/a/rows", parts, encode_chunked=True)
+    assert connection.getresponse().status == 413
+    connection.close()
+
+
+def test_too_many_series_and_channels_are_refused(small: LiveService) -> None:
+    for name in ("a", "b", "c"):
+        small.push(name, [{"x": 1.0}] if name != "a" else rows_of(1))
+    answer = small.ask("POST", "/api/series/d/rows", [{"x": 1.0}])
+    assert answer.status == 429
+    assert answer.headers["retry-after"] == "1"
+    assert "3 series already" in answer.json["error"]
+    small.ask("DELETE", "/api/series/b")
+    wide = small.ask("POST", "/api/series/d/rows", [{str(n): 1.0 for n in range(5)}])
+    assert wide.status == 413
+    assert "4 channels" in wide.json["error"]
+
+
+def test_old_rows_go_and_scoring_goes_on(small: LiveService) -> None:
+    small.ask("DELETE", "/api/series/c")
+    for start in range(0, 700, 50):
+        small.push("c", rows_of(50, first=start))
+    until(lambda: len(small.get("/api/series/c/history")["rows"]) < 400)
+    found = small.get("/api/series/c/history")["rows"]
+    assert found[-1] == 699
+    assert found == list(range(found[0], 700))
+    # a row that was deleted is late, and not taken for a new one
+    assert small.push("c", rows_of(1))["late"] == 1
+    assert small.push("c", rows_of(1, first=700))["taken"] == 1
+
+
+def test_a_token_is_needed_and_reading_is_not_writing(guarded: LiveService) -> None:
+    row = {"rows": rows_of(1)}
+    assert guarded.ask("GET", "/health").status == 200
+    assert guarded.ask("GET", "/openapi.json").status == 200
+    for path in ("/api/series", "/metrics", "/api/events"):
+        answer = guarded.ask("GET", path)
+        assert answer.status == 401
+        assert answer.headers["www-authenticate"] == "Bearer"
+        assert "token" in answer.json["error"]
+    for header in ("Bearer wrong", f"Basic {READ}", "Bearer", f"Bearer {READ}x"):
+        assert guarded.ask("GET", "/api/series", Authorization=header).status == 401
+    refused = guarded.ask("POST", "/api/series/a/rows", row, Authorization=f"Bearer {READ}")
+    assert refused.status == 403
+    taken = guarded.ask("POST", "/api/series/a/rows", row, Authorization=f"Bearer {WRITE}")
+    assert taken.status == 200
+    for token in (READ, WRITE):
+        found = guarded.ask("GET", "/api/series", Authorization=f"bearer {token}")
+        assert found.json["series"][0]["name"] == "a"
+
+
+def test_names_of_other_hosts_and_pages_from_elsewhere_are_refused(guarded: LiveService) -> None:
+    for host in ("evil.example", "evil.example:80", f"127.0.0.1.evil.example:{guarded.port}"):
+        assert guarded.ask("GET", "/health", Host=host).status == 421
+    for host in ("localhost", f"localhost:{guarded.port}", "127.0.0.1", "[::1]:80"):
+        assert guarded.ask("GET", "/health", Host=host).status == 200
+    assert guarded.ask("GET", "/health", Origin="http://evil.example").status == 403
+    own = f"127.0.0.1:{guarded.port}"
+    assert guarded.ask("GET", "/health", Host=own, Origin=f"http://{own}").status == 200
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--listen", "0.0.0.0:0"), "where there are no tokens"),
+        (("--listen", "example.invalid:0"), "where there are no tokens"),
+        (("--listen", "nowhere"), "listen must be HOST:PORT"),
+        (("--config", "none.toml"), "is not a file"),
+        (("--token-file", "none"), "is not there"),
+        (("--model", "none"), "is not a model folder"),
+    ],
+)
+def test_what_would_be_unsafe_or_cannot_work_is_refused_at_the_start(
+    tmp_path: Path, options: tuple[str, ...], sentence: str
+) -> None:
+    done = runner(tmp_path)("serve", "--data", "d", *options, code=1)
+    assert sentence in done.stderr

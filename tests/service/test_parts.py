@@ -1,0 +1,206 @@
+"""The parts that need no process: times, bodies, tokens, settings, thinning, sentences."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subadjacent.errors import DataNotFound, InputError, ModelFileError
+from subadjacent.service.bodies import check_name, read_rows
+from subadjacent.service.moments import TimeKind, for_stream, from_stream, read_time, show_time
+from subadjacent.service.problems import Refusal, refusal_of, told_of
+from subadjacent.service.records import thinned
+from subadjacent.service.schema import connect
+from subadjacent.service.settings import Settings, read_settings
+from subadjacent.service.tokens import read_tokens
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds", "kind", "shown"),
+    [
+        (3, 3.0, TimeKind.number, 3.0),
+        (1_767_225_600, 1_767_225_600.0, TimeKind.utc, "2026-01-01T00:00:00Z"),
+        (1_767_225_600_500, 1_767_225_600.5, TimeKind.utc, "2026-01-01T00:00:00.500000Z"),
+        ("2026-01-01T01:00:00+01:00", 1_767_225_600.0, TimeKind.utc, "2026-01-01T00:00:00Z"),
+        ("2026-01-01", 1_767_225_600.0, TimeKind.local, "2026-01-01T00:00:00"),
+    ],
+)
+def test_a_time_is_read_passed_on_and_shown(
+    value: object, seconds: float, kind: TimeKind, shown: object
+) -> None:
+    assert read_time(value) == (seconds, kind)
+    passed = for_stream([seconds], kind)
+    assert passed is not None
+    assert from_stream(passed[0]) == seconds
+    assert show_time(seconds, kind) == shown
+
+
+def test_no_time_stays_none() -> None:
+    assert for_stream([], TimeKind.none) is None
+    assert from_stream(None) is None
+    assert show_time(None, TimeKind.utc) is None
+
+
+@pytest.mark.parametrize("value", [None, True, "noon", float("nan"), 10**400, [], "9999-99-99"])
+def test_what_is_no_time_is_refused(value: object) -> None:
+    with pytest.raises(InputError, match="time must be a finite number or an ISO 8601 text"):
+        read_time(value)
+
+
+def test_rows_are_put_in_order_and_missing_values_are_nan(tmp_path: Path) -> None:
+    body = b'[{"time": 2, "b": 1}, {"time": 1, "a": Infinity, "b": null}]'
+    batch = read_rows(body, "application/json", most_rows=2, folder=tmp_path)
+    assert (batch.times, batch.channels) == ([1.0, 2.0], ("b", "a"))
+    np.testing.assert_array_equal(batch.values, [[np.nan, np.nan], [1.0, np.nan]])
+    other = batch.of_channels(("a", "c", "b"))
+    np.testing.assert_array_equal(other.values[1], [np.nan, np.nan, 1.0])
+    assert batch.of_channels(("b",)).left_out == ("a",)
+    with pytest.raises(InputError, match=r"must have channels of the series \(x\); got b, a"):
+        batch.of_channels(("x",))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_two_entities_is_two_series(tmp_path: Path) -> None:
+    csv = b"item_id,time,a\nx,1,2\ny,1,2\n"
+    with pytest.raises(InputError, match="the body must hold one series"):
+        read_rows(csv, "text/csv", most_rows=5, folder=tmp_path)
+    one = read_rows(csv.replace(b"y", b"x").replace(b"x,1,2\nx,1", b"x,1,2\nx,2"), "text/csv",
+                    most_rows=5, folder=tmp_path)  # fmt: skip
+    assert one.channels == ("a",)
+
+
+@given(st.lists(st.floats(-1e6, 1e6) | st.just(np.nan), min_size=1, max_size=200))
+def test_thinning_keeps_every_extreme(column: list[float]) -> None:
+    values = np.column_stack([column, np.arange(len(column), dtype=float)])
+    kept = thinned(values, 20)
+    assert kept == sorted(set(kept))
+    assert {0, len(column) - 1} <= set(kept)
+    assert len(kept) <= max(20, 5 * 4 + 2)
+    known = values[~np.isnan(values[:, 0]), 0]
+    if len(known):
+        found = values[kept, 0]
+        assert np.nanmin(found) == known.min()
+        assert np.nanmax(found) == known.max()
+
+
+def test_thinning_by_hand() -> None:
+    values = np.array([[0.0], [5.0], [1.0], [1.0], [-3.0], [1.0], [1.0], [1.0]])
+    assert thinned(values, 4) == [0, 1, 4, 5, 7]
+    assert thinned(values, 8) == list(range(8))
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "a\nb", "x" * 201, "\u200b"])
+def test_names_that_cannot_be_shown_are_refused(name: str) -> None:
+    with pytest.raises(InputError, match="must be 1 to 200 visible characters"):
+        check_name("a name", name)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "must hold a token"),
+        ("# only a remark\n", "must hold a token"),
+        ("write short\n", "line 1 must be 'read TOKEN' or 'write TOKEN'"),
+        (f"\nadmin {'x' * 20}\n", "line 2 must be"),
+        (f"read {'x' * 20} y\n", "line 1 must be"),
+    ],
+)
+def test_a_file_of_tokens_that_is_none_is_refused(tmp_path: Path, text: str, sentence: str) -> None:
+    file = tmp_path / "tokens"
+    file.write_text(text)
+    with pytest.raises(InputError, match=sentence) as error:
+        read_tokens(file)
+    # what may be a secret is not repeated
+    assert "xxx" not in str(error.value)
+    assert "short" not in str(error.value)
+
+
+def test_without_tokens_all_is_allowed() -> None:
+    read_tokens(None).check(None, writes=True)
+
+
+@pytest.mark.parametrize(
+    ("listen", "address", "loopback"),
+    [
+        ("127.0.0.1:80", ("127.0.0.1", 80), True),
+        ("[::1]:0", ("::1", 0), True),
+        ("localhost:9", ("localhost", 9), True),
+        ("0.0.0.0:80", ("0.0.0.0", 80), False),
+        ("[::]:80", ("::", 80), False),
+        ("example.org:80", ("example.org", 80), False),
+    ],
+)
+def test_an_address_is_of_this_machine_or_not(
+    listen: str, address: tuple[str, int], loopback: bool
+) -> None:
+    settings = Settings(listen=listen)
+    assert (settings.address, settings.is_loopback) == (address, loopback)
+
+
+@pytest.mark.parametrize("listen", ["", "8080", ":8080", "host:", "host:x", "host:65536"])
+def test_an_address_that_is_none_is_refused(listen: str) -> None:
+    with pytest.raises(InputError, match="listen must be HOST:PORT"):
+        _ = Settings(listen=listen).address
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("limits = 3", "limits is not as it must be"),
+        ("[limits]\nrow = 3", "limits.row is not as it must be"),
+        ("[limits]\nrows = 0", "limits.rows is not as it must be"),
+        ("[retention]\nrows = 5", "retention.rows"),
+        ("[[webhooks]]\nurl = 'ftp://x'", "webhooks.0.url"),
+        ("= 3", "must be TOML"),
+    ],
+)
+def test_settings_that_are_wrong_are_refused(tmp_path: Path, text: str, sentence: str) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(text)
+    with pytest.raises(InputError, match=sentence):
+        read_settings(file)
+
+
+def test_options_win_over_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('listen = "127.0.0.1:1"\ndata = "x"\n[limits]\nrows = 7\n')
+    settings = read_settings(file, listen="127.0.0.1:2", data=None)
+    assert (settings.listen, settings.data, settings.limits.rows) == (
+        "127.0.0.1:2", Path("x"), 7,
+    )  # fmt: skip
+
+
+def test_tables_of_another_version_are_refused(tmp_path: Path) -> None:
+    tables = connect(tmp_path)
+    tables.execute("pragma user_version = 99")
+    tables.close()
+    with pytest.raises(ModelFileError, match="written by another version"):
+        connect(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (Refusal(418, "x"), 418),
+        (InputError("x"), 422),
+        (ModelFileError("x"), 422),
+        (DataNotFound("x"), 404),
+        (sqlite3.OperationalError("locked"), 503),
+        (KeyError("x"), 500),
+    ],
+)
+def test_every_error_has_a_status(error: Exception, status: int) -> None:
+    assert refusal_of(error).status == status
+
+
+def test_an_error_of_the_library_is_told_of_what_was_sent() -> None:
+    error = InputError.of("times of X", "must be dates", "got numbers", "name another")
+    assert (
+        told_of(error, "the file") == "times of the file must be dates; got numbers: name another"
+    )
+    assert told_of(InputError("rows must be few"), "the file") == "rows must be few"

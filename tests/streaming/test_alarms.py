@@ -1,0 +1,208 @@
+"""An alarm opens once, is looked at again, closes after a quiet period, and may become normal."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subadjacent import InputError
+from subadjacent.scoring.causes import Cause
+from subadjacent.streaming.alarms import (
+    CLOSED,
+    OPENED,
+    UPDATED,
+    AlarmKeeper,
+    AlarmRules,
+    LiveAlarm,
+    Notice,
+    Severities,
+    alarm_from_json,
+    alarm_to_json,
+)
+
+
+class Followed:
+    """A keeper that is given severities, and all that it told."""
+
+    def __init__(self, **rules: Any) -> None:
+        self.keeper = AlarmKeeper(AlarmRules(**rules))
+        self.row = 0
+        self.notices: list[Notice] = []
+        self.loud: list[bool] = []
+        self.calm: list[bool] = []
+        self.accepted: list[int] = []
+
+    def push(self, severities: list[float], since: int = 0) -> Followed:
+        """Rows one by one: each may be the last of a block."""
+        for severity in severities:
+            self.block([severity], since)
+        return self
+
+    def block(self, severities: list[float], since: int = 0, **options: bool) -> Followed:
+        news = np.array(severities, dtype=float)
+        now = np.arange(self.row, self.row + len(news), dtype=float)
+        rows = Severities(news, news, np.full(len(news), since), now)
+        walk = self.keeper.follow(self.row, rows, **options)
+        self.notices += walk.notices
+        self.loud += walk.loud.tolist()
+        self.calm += walk.calm.tolist()
+        self.row += len(news)
+        if walk.accepted is not None:
+            self.accepted.append(walk.accepted.first)
+        return self
+
+    @property
+    def told(self) -> list[tuple[int, str]]:
+        return [(notice.row, notice.what) for notice in self.notices]
+
+
+def test_an_alarm_opens_goes_on_through_a_lull_and_closes_after_the_quiet_period() -> None:
+    found = Followed(quiet=3).push([0, 0.9, 1, 0.1, 0.1, 0.6, 0, 0, 0, 0, 0.9])
+    assert found.told == [(2, OPENED), (3, UPDATED), (5, UPDATED), (8, CLOSED)]
+    closed = found.notices[-1].event
+    assert (closed.first, closed.last, closed.severity, closed.number) == (2, 5, 1.0, 1)
+    assert np.flatnonzero(found.loud).tolist() == [2, 5]
+    assert not found.notices[-1].for_good
+
+
+def test_what_goes_on_is_looked_at_after_twice_the_time_or_at_twice_the_severity() -> None:
+    found = Followed(adapt_after=None).push([1.0] * 70)
+    assert found.told == [(0, OPENED), *((row, UPDATED) for row in (1, 3, 7, 15, 31, 63))]
+    found = Followed().push([1, 1, 1, 1, 1, 1.9, 2.0, 3.9])
+    assert found.told == [(0, OPENED), (1, UPDATED), (3, UPDATED), (6, UPDATED)]
+    assert [notice.event.severity for notice in found.notices] == [1, 1, 1, 2]
+
+
+def test_what_lasts_is_the_new_normal() -> None:
+    found = Followed(adapt_after=5).push([1.0] * 6)
+    assert found.told[-2:] == [(4, CLOSED), (5, OPENED)]
+    assert found.notices[-2].for_good
+    assert found.accepted == [0]
+
+
+def test_what_lasts_is_accepted_at_the_end_of_a_block_only() -> None:
+    found = Followed(adapt_after=5).block([1.0] * 7, may_accept=False)
+    assert found.accepted == []
+    found.block([1.0] * 3)
+    assert (found.told[-1], found.accepted) == ((9, CLOSED), [0])
+    # of the row at which it is closed nothing else is told
+    rows = [row for row, _ in found.told]
+    assert rows == sorted(set(rows))
+
+
+def test_what_is_no_news_any_more_keeps_an_alarm_open() -> None:
+    keeper = AlarmKeeper(AlarmRules(quiet=2))
+    news, lasting = np.array([1.0, 0, 0, 0, 0, 0]), np.array([1.0, 0.5, 0, 0.5, 0.4, 0.4])
+    walk = keeper.follow(0, Severities(news, lasting, np.zeros(6, int), np.arange(6.0)))
+    assert [(one.row, one.what) for one in walk.notices][-1] == (5, CLOSED)
+    assert walk.notices[-1].event.last == 3
+    assert walk.notices[-1].event.severity == 1
+    assert walk.loud.tolist() == [True, True, False, True, False, False]
+
+
+def test_without_adapting_an_alarm_lasts_as_long_as_its_rows() -> None:
+    assert CLOSED not in [what for _, what in Followed(adapt_after=None).push([1.0] * 5000).told]
+
+
+def test_what_was_silent_before_began_before() -> None:
+    found = Followed().push([0.0] * 20).push([2.0], since=15)
+    assert found.notices[0].event.first == 5
+
+
+def test_beyond_the_budget_an_event_is_no_alarm_and_nothing_is_learned_from_it() -> None:
+    found = Followed(quiet=2, budget=20).push([1, 0, 0, 9, 0, 0])
+    assert found.told == [(0, OPENED), (1, UPDATED), (2, CLOSED)]
+    assert found.loud == [True, False, False, False, False, False]
+    assert found.calm == [False] * 6
+    assert found.push([0]).calm[-1]
+
+
+def test_an_event_becomes_an_alarm_when_the_budget_allows_for_it() -> None:
+    found = Followed(quiet=2, budget=5).push([1, 0, 0, 9, 9, 9, 9])
+    opened = [notice for notice in found.notices if notice.what == OPENED]
+    assert [(notice.row, notice.event.first, notice.event.number) for notice in opened] == [
+        (0, 0, 1),
+        (5, 3, 2),
+    ]
+
+
+def test_with_half_of_the_budget_left_twice_the_severity_opens_an_alarm() -> None:
+    keeper = AlarmKeeper(AlarmRules(quiet=1, budget="2/100s"))
+
+    def opens(row: int, severity: float) -> bool:
+        news = np.array([severity])
+        rows = Severities(news, news, np.zeros(1, int), np.array([float(row)]))
+        walk = keeper.follow(row, rows)
+        keeper.end()
+        return bool(walk.notices)
+
+    assert opens(0, 1.0)
+    assert not opens(1, 1.9)
+    assert opens(2, 2.0)
+    assert not opens(3, 99.0)
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ({"quiet": 0}, "quiet"),
+        ({"adapt_after": 0}, "adapt_after"),
+        ({"budget": "never"}, "budget"),
+    ],
+)
+def test_bad_rules_are_refused(rules: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=f"^{said} must be"):
+        AlarmRules(**rules)
+
+
+severities = st.lists(st.sampled_from([0.0, 0.4, 0.5, 0.9, 1.0, 3.0]), max_size=120)
+
+
+@given(
+    severities,
+    st.integers(1, 6),
+    st.sampled_from([None, 4, 20]),
+    st.sampled_from([None, 7, "2/30s"]),
+    st.lists(st.integers(1, 30), min_size=1, max_size=5),
+)
+def test_grouping_and_stopping_change_nothing_and_no_alarm_flaps(
+    rows: list[float], quiet: int, adapt_after: int | None, budget: Any, sizes: list[int]
+) -> None:
+    rules = {"quiet": quiet, "adapt_after": adapt_after, "budget": budget}
+    whole, parts = Followed(**rules), Followed(**rules)
+    for begin in range(0, len(rows), 16):
+        whole.block(rows[begin : begin + 16], may_accept=begin + 16 <= len(rows))
+    turn = 0
+    while parts.row < len(rows):
+        room = 16 - parts.row % 16
+        size = min(sizes[turn % len(sizes)], room)
+        block = rows[parts.row : parts.row + size]
+        parts.block(block, may_accept=len(block) == room)
+        saved = json.loads(json.dumps(parts.keeper.state()))
+        parts.keeper = AlarmKeeper(AlarmRules(**rules))
+        parts.keeper.restore(saved)
+        turn += 1
+    assert parts.notices == whole.notices
+    assert parts.loud == whole.loud
+    assert parts.calm == whole.calm
+    assert parts.accepted == whole.accepted
+    numbers = [notice.event.number for notice in whole.notices if notice.what == OPENED]
+    assert numbers == list(range(1, len(numbers) + 1))
+    closed = {n.event.number: n for n in whole.notices if n.what == CLOSED and not n.for_good}
+    for notice in whole.notices:
+        if notice.what == OPENED and notice.event.number in closed:
+            assert closed[notice.event.number].row - notice.row >= quiet
+
+
+def test_an_alarm_comes_back_from_json_as_it_was() -> None:
+    cause = Cause("flow", 2.0, 7, 1.0, 5.0, 0.0, 2.0, "spike", "flow jumped")
+    alarm = LiveAlarm(1, OPENED, "pump", 7, 9, 7, 9, 2.0, "spike", "flow jumped", (cause,))
+    saved = json.loads(json.dumps(alarm_to_json(alarm, str)))
+    assert alarm_from_json(saved, int) == alarm
+    assert alarm_from_json(saved, int) != replace(alarm, severity=3.0)

@@ -1,0 +1,89 @@
+"""Never more alarms than the budget, in any period."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subadjacent import AlarmBudget, InputError
+from subadjacent.streaming.budget import Budget, as_text
+
+DAY = 86400.0
+
+
+def test_the_bar_rises_as_the_budget_runs_out() -> None:
+    budget = Budget("2/day")
+    assert budget.bar(0) == 1
+    budget.spend(0)
+    assert budget.bar(10) == 2
+    budget.spend(10)
+    assert budget.bar(20) == math.inf
+    assert budget.bar(DAY - 1) == math.inf
+    assert budget.bar(DAY) == 2
+    assert budget.bar(DAY + 10) == 1
+
+
+def test_a_number_is_one_alarm_in_so_many_rows() -> None:
+    budget = Budget(100)
+    assert not budget.by_time
+    budget.spend(5)
+    assert budget.bar(104) == math.inf
+    assert budget.bar(105) == 1
+
+
+def test_without_a_budget_there_is_no_limit() -> None:
+    budget = Budget(None)
+    for row in range(50):
+        budget.spend(row)
+    assert budget.bar(50) == 1
+    assert not budget.limited
+    assert not budget.by_time
+
+
+def test_parts_of_an_alarm_are_whole_ones_in_a_longer_time() -> None:
+    budget = Budget("1.5 per day")
+    for now in (0, 1, 2):
+        assert budget.bar(now) < math.inf
+        budget.spend(now)
+    assert budget.bar(2 * DAY - 1) == math.inf
+    assert budget.bar(2 * DAY) < math.inf
+
+
+def test_an_alarm_budget_means_the_same() -> None:
+    wanted = AlarmBudget(3, "2days")
+    assert as_text(wanted) == "3/172800s"
+    assert Budget(wanted)._period == Budget(as_text(wanted))._period == 2 * DAY
+
+
+@pytest.mark.parametrize(
+    "wanted", ["often", "1/fortnite", "0/day", "5000/day", 0, -3, True, 2.5, object(), "1/0s"]
+)
+def test_what_is_no_budget_is_refused(wanted: Any) -> None:
+    with pytest.raises(InputError, match=r"^budget must be alarms per time"):
+        Budget(wanted)
+
+
+@given(
+    st.integers(1, 5),
+    st.lists(st.tuples(st.integers(0, 50), st.floats(1, 100)), max_size=100),
+    st.integers(0, 100),
+)
+def test_no_period_has_more_than_the_budget(
+    alarms: int, rows: list[tuple[int, float]], stop: int
+) -> None:
+    budget, opened = Budget(f"{alarms}/100s"), []
+    for number, now in enumerate(np.cumsum([step for step, _ in rows]).tolist()):
+        if number == stop:
+            again = Budget(f"{alarms}/100s")
+            again.restore(budget.state())
+            budget = again
+        if rows[number][1] >= budget.bar(now):
+            budget.spend(now)
+            opened.append(now)
+    for start in opened:
+        assert sum(start <= now < start + 100 for now in opened) <= alarms

@@ -1,0 +1,314 @@
+"""One series as it comes, over the whole chain."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from live_plant import CHANNELS, broken, plant
+from subadjacent import InputError
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.methods.method import State
+from subadjacent.streaming.alarms import CLOSED, OPENED, AlarmRules
+from subadjacent.streaming.answer import Answer
+from subadjacent.streaming.series import SeriesStream
+
+Detectors = dict[str, BaseDetector]
+KINDS = [None, "default", "causal"]
+
+
+def stop_and_go(stream: SeriesStream, detector: BaseDetector | None) -> SeriesStream:
+    """The same stream after it was saved as files hold it, and restored."""
+    state = stream.state()
+    arrays = {name: array.copy() for name, array in state.arrays.items()}
+    return SeriesStream.restore(State(arrays, json.loads(json.dumps(state.facts))), detector)
+
+
+def follow(
+    detector: BaseDetector | None, sizes: list[int], *, stops: bool = False
+) -> tuple[list[Answer], SeriesStream]:
+    rows, stream = broken(), SeriesStream(CHANNELS, detector)
+    times = [f"2026-01-01T{n // 60:02d}:{n % 60:02d}" for n in range(len(rows))]
+    answers: list[Answer] = []
+    begin = turn = 0
+    while begin < len(rows):
+        part = slice(begin, begin + sizes[turn % len(sizes)])
+        answers += stream.push(rows[part], times[part])
+        if stops:
+            stream = stop_and_go(stream, detector)
+        begin, turn = part.stop, turn + 1
+    return answers + stream.finish(), stream
+
+
+def alike(found: list[Answer], expected: list[Answer]) -> None:
+    """The same answers, in whatever order provisional and final ones come."""
+    found, expected = (sorted(one, key=lambda a: (a.row, a.final)) for one in (found, expected))
+    for name in ("row", "time", "entity", "final", "anomalous"):
+        assert [getattr(one, name) for one in found] == [getattr(one, name) for one in expected]
+    for name in ("score", "severity", "sure", "by_channel", "expected", "low", "high"):
+        first, second = ([getattr(one, name) for one in many] for many in (found, expected))
+        if first[0] is None:
+            assert not any(value is not None for value in [*first, *second])
+        else:
+            np.testing.assert_allclose(first, second, rtol=1e-6, atol=1e-9, err_msg=name)
+    told = [[_told(one.alarm) for one in many if one.alarm] for many in (found, expected)]
+    assert told[0] == told[1]
+
+
+def _told(alarm: Any) -> tuple[Any, ...]:
+    return (alarm.number, alarm.state, alarm.first, alarm.last, alarm.kind, alarm.sentence)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_grouping_and_stopping_change_nothing(kind: str | None, detectors: Detectors) -> None:
+    detector = None if kind is None else detectors[kind]
+    expected, whole = follow(detector, [10_000])
+    found, parts = follow(detector, [1, 37, 300], stops=True)
+    alike(found, expected)
+    assert parts.counts == whole.counts
+    assert [_told(alarm) for alarm in parts.alarms] == [_told(alarm) for alarm in whole.alarms]
+    assert parts.rows == 1200
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_final_scores_are_those_of_a_batch(kind: str, detectors: Detectors) -> None:
+    answers, _ = follow(detectors[kind], [50])
+    final = {answer.row: answer.score for answer in answers if answer.final}
+    assert sorted(final) == list(range(1200))
+    frame = pd.DataFrame(broken(), columns=list(CHANNELS))
+    expected = detectors[kind].decision_function(frame).to_numpy()
+    np.testing.assert_allclose([final[row] for row in range(1200)], expected, rtol=1e-5, atol=1e-7)
+
+
+def test_provisional_scores_are_those_of_a_batch_without_look_ahead(detectors: Detectors) -> None:
+    rows = plant(300, seed=3)
+    rows[100:110, 1] += 5
+    answers = SeriesStream(CHANNELS, detectors["default"]).push(rows)
+    provisional = [answer.score for answer in answers if not answer.final]
+    frame = pd.DataFrame(rows, columns=list(CHANNELS))
+    expected = detectors["causal"].decision_function(frame).to_numpy()
+    np.testing.assert_allclose(provisional, expected, rtol=1e-5, atol=1e-7)
+
+
+def test_a_row_has_an_answer_at_once_and_a_final_one(detectors: Detectors) -> None:
+    stream = SeriesStream(CHANNELS, detectors["default"])
+    answers = stream.push(plant(5))
+    assert [(one.row, one.final) for one in answers] == [(row, False) for row in range(5)]
+    assert [(one.row, one.final) for one in stream.finish()] == [(row, True) for row in range(5)]
+    assert stream.finish() == []
+
+
+def test_without_a_look_ahead_an_answer_is_final_but_in_a_gap(detectors: Detectors) -> None:
+    stream = SeriesStream(CHANNELS, detectors["causal"])
+    rows = plant(4)
+    assert [one.final for one in stream.push(rows)] == [True] * 4
+    rows[1, 0] = np.nan
+    found = [(one.row, one.final) for one in stream.push(rows)]
+    assert found == [(4, True), (5, False), (5, True), (6, True), (7, True)]
+
+
+def test_without_a_detector_every_answer_is_final_and_has_no_score() -> None:
+    answers = SeriesStream(CHANNELS, entity="pump").push(plant(3))
+    assert [(one.final, one.score, one.entity, one.time) for one in answers] == [
+        (True, None, "pump", None)
+    ] * 3
+    assert answers[0].by_channel.shape == answers[0].low.shape == (3,)
+
+
+def calm_then(*rows: Any, **options: Any) -> tuple[SeriesStream, list[Answer]]:
+    """500 calm rows, whatever the learner makes of the first of them, then others."""
+    stream = SeriesStream(CHANNELS, **options)
+    stream.push(plant(500))
+    return stream, [answer for part in rows for answer in stream.push(part)]
+
+
+def opened(answers: list[Answer]) -> list[Any]:
+    return [one.alarm for one in answers if one.alarm and one.alarm.state == OPENED]
+
+
+def test_a_spike_is_an_alarm_that_opens_and_closes_with_a_sentence() -> None:
+    rows = plant(540)[500:]
+    rows[2, 2] += 60
+    _, answers = calm_then(rows)
+    (alarm,) = opened(answers)
+    assert (alarm.first, alarm.start, alarm.kind) == (502, 502, "spike")
+    assert alarm.sentence.startswith("speed jumped to")
+    assert answers[2].alarm is alarm
+    assert answers[2].anomalous
+    assert not answers[1].anomalous
+    (closed,) = [one.alarm for one in answers if one.alarm and one.alarm.state == CLOSED]
+    assert (closed.number, closed.first, closed.for_good) == (alarm.number, 502, False)
+
+
+def test_a_channel_that_is_missing_for_long_is_an_alarm_from_its_first_missing_row() -> None:
+    rows = plant(530)[500:]
+    rows[3:, 1] = np.nan
+    stream, answers = calm_then(rows)
+    (alarm,) = opened(answers)
+    assert (alarm.kind, alarm.first, alarm.last) == ("missing", 503, 513)
+    assert alarm.sentence == "flow was missing for 11 rows"
+    assert [one.anomalous for one in answers[11:16]] == [False, False, True, True, True]
+    assert answers[13].severity == pytest.approx(2, abs=1)
+    assert all(one.by_channel[1] == 0 for one in answers[13:])
+    assert stream.alarms[-1].causes[0].channel == "flow"
+
+
+def test_a_short_gap_is_no_alarm() -> None:
+    rows = plant(530)[500:]
+    rows[3:13, 1] = rows[2, 1]
+    rows[3:13, 1] = np.nan
+    _, answers = calm_then(rows[:13])
+    assert opened(answers) == []
+
+
+def test_a_whole_row_without_values_is_taken() -> None:
+    _, answers = calm_then(np.full((5, 3), np.nan))
+    assert [one.row for one in answers] == list(range(500, 505))
+    assert opened(answers) == []
+
+
+def test_a_stuck_channel_is_an_alarm_from_its_first_equal_row() -> None:
+    rows = plant(540)[500:]
+    rows[:, 2] = 0.5
+    _, answers = calm_then(rows)
+    (alarm,) = opened(answers)
+    assert (alarm.kind, alarm.first) == ("stuck", 500)
+    assert alarm.sentence == "speed stood still at 0.5 for 20 rows"
+    assert answers[19].alarm is alarm
+
+
+def test_what_lasts_is_closed_for_good_and_normal_from_then_on() -> None:
+    rows = plant(2000)[500:]
+    rows[:, 2] += 60
+    stream, answers = calm_then(rows)
+    (alarm,) = opened(answers)
+    closed = stream.alarms[-1]
+    assert (closed.first, closed.state, closed.for_good) == (500, CLOSED, True)
+    assert not any(one.anomalous for one in answers[300:])
+    assert closed.sentence.startswith("speed moved to another level for good")
+    assert alarm.number == closed.number
+
+
+def test_what_is_missing_for_good_is_normal_from_then_on() -> None:
+    rows = plant(1500)[500:]
+    rows[:, 1] = np.nan
+    stream, answers = calm_then(rows, rules=AlarmRules(adapt_after=50))
+    assert len(opened(answers)) == 1
+    assert stream.alarms[-1].for_good
+
+
+def test_an_open_alarm_that_is_accepted_is_closed_and_learned_from() -> None:
+    rows = plant(1000)[500:]
+    rows[:, 2] += 60
+    stream, answers = calm_then(rows[:100])
+    (alarm,) = opened(answers)
+    accepted = stream.accept(alarm.number)
+    assert (accepted.state, accepted.for_good, accepted.last) == (CLOSED, True, 599)
+    assert stream.alarms[-1] == accepted
+    assert opened(stream.push(rows[100:])) == []
+
+
+def test_a_closed_alarm_that_is_accepted_is_no_alarm_again() -> None:
+    rows = plant(800)[500:]
+    rows[:100, 2] += 60
+    stream, answers = calm_then(rows)
+    (alarm,) = opened(answers)
+    assert stream.alarms[-1].state == CLOSED
+    assert stream.accept(alarm.number).for_good
+    with pytest.raises(InputError, match=r"^number must be that of an alarm"):
+        stream.accept(99)
+
+
+def test_no_more_alarms_are_opened_than_the_budget_allows_for() -> None:
+    rows = plant(1500)[500:]
+    rows[::50, 2] += 60
+    unlimited = opened(calm_then(rows)[1])
+    few = opened(calm_then(rows, rules=AlarmRules(budget=400))[1])
+    assert len(unlimited) > 10
+    assert len(few) <= 3
+    assert np.diff([alarm.first for alarm in few]).min() >= 350
+
+
+def test_a_budget_by_time_needs_dates() -> None:
+    stream = SeriesStream(CHANNELS, rules=AlarmRules(budget="1/week"))
+    for times in (None, [1, 2, 3]):
+        with pytest.raises(InputError, match=r"^budget must be a number of rows where"):
+            stream.push(plant(3), times)
+    assert stream.rows == 0
+    assert len(stream.push(plant(3), ["2026-01-01", "2026-01-02", "2026-01-03"])) == 3
+
+
+def test_a_channel_that_speaks_late_raises_no_alarm() -> None:
+    rows = plant(900)
+    rows[:400, 1] = np.nan
+    stream = SeriesStream(CHANNELS, rules=AlarmRules(adapt_after=50))
+    answers = stream.push(rows)
+    assert [alarm for alarm in opened(answers) if alarm.first >= 100] == []
+    one_by_one = SeriesStream(CHANNELS, rules=AlarmRules(adapt_after=50))
+    alike([answer for row in rows for answer in one_by_one.push(row)], answers)
+
+
+def test_late_rows_and_duplicates_have_no_answer_and_are_counted() -> None:
+    stream = SeriesStream(CHANNELS)
+    answers = stream.push(plant(5), [1, 2, 2, 1, 3])
+    assert [(one.row, one.time) for one in answers] == [(0, 1), (1, 2), (2, 3)]
+    assert (stream.counts.late, stream.counts.duplicates) == (1, 1)
+
+
+def test_infinite_values_are_missing_ones() -> None:
+    rows = plant(3)
+    rows[1, 2] = np.inf
+    missing = rows.copy()
+    missing[1, 2] = np.nan
+    alike(SeriesStream(CHANNELS).push(rows), SeriesStream(CHANNELS).push(missing))
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([[1, 2, 1e101]], "1e\\+100 in magnitude; column 'speed' is 1e\\+101 at row 0"),
+        ([[1, 2]], "must have 3 values each"),
+        ([[1, 2, "x"]], "must hold numbers"),
+        ([[[1, 2, 3]]], "must have 3 values each"),
+    ],
+)
+def test_bad_rows_are_refused_and_none_is_taken(rows: Any, said: str) -> None:
+    stream = SeriesStream(CHANNELS)
+    with pytest.raises(InputError, match=said):
+        stream.push(rows)
+    assert stream.rows == 0
+
+
+def test_no_rows_have_no_answers() -> None:
+    assert SeriesStream(CHANNELS).push(np.zeros((0, 3))) == []
+    assert SeriesStream(CHANNELS).push([]) == []
+
+
+def test_state_does_not_grow_with_rows(detectors: Detectors) -> None:
+    def size(stream: SeriesStream) -> int:
+        state = stream.state()
+        return sum(array.nbytes for array in state.arrays.values()) + len(json.dumps(state.facts))
+
+    for detector in (None, detectors["default"]):
+        stream = SeriesStream(CHANNELS, detector)
+        stream.push(plant(3000))
+        before = size(stream)
+        stream.push(plant(3000, seed=5))
+        assert size(stream) < 1.05 * before
+
+
+def test_a_stream_is_restored_with_a_detector_if_it_had_one(detectors: Detectors) -> None:
+    with_one = SeriesStream(CHANNELS, detectors["pca"]).state()
+    with pytest.raises(InputError, match=r"^detector must be there"):
+        SeriesStream.restore(with_one)
+    with pytest.raises(InputError, match=r"^detector must be there"):
+        SeriesStream.restore(SeriesStream(CHANNELS).state(), detectors["pca"])
+
+
+def test_a_detector_of_other_channels_is_refused(detectors: Detectors) -> None:
+    with pytest.raises(InputError, match=r"^channels must be the 3 that"):
+        SeriesStream(["a"], detectors["pca"])
