@@ -9,6 +9,8 @@ from urllib.parse import quote, urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
 
+from live_service import LiveService
+
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
@@ -21,6 +23,11 @@ TRIES = 2_000
 """Times that something is asked for before it counts as never happening."""
 
 Module = Callable[..., Any]
+
+
+def address(service: LiveService) -> str:
+    """Where the page is."""
+    return f"http://127.0.0.1:{service.port}"
 
 
 def calling(tab: Page, name: str) -> Module:

@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from service.page.backend import HOSTILE, HOSTILE_CHANNEL, Backend, rows, running
-from service.page.browsing import CHROMIUM, Module, Opener, calling
+from live_service import LiveService, live
+from service.page.browsing import CHROMIUM, Module, Opener, address, calling
+from service.page.made_rows import HOSTILE, HOSTILE_CHANNEL, push, rows
 
 
 @pytest.fixture(scope="session")
-def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backend]:
+def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
     """A service with three series, one of which has alarms."""
-    with running(tmp_path_factory.mktemp("page")) as started:
-        started.push("pump", rows(["pressure", "flow"], 0, 600, jump=(500, 512)))
-        started.push("fan", rows(["speed"], 0, 300, seed=1))
-        started.push(HOSTILE, rows([HOSTILE_CHANNEL, "other"], 0, 300, seed=2))
+    with live(tmp_path_factory.mktemp("page") / "data") as started:
+        push(started, "pump", rows(["pressure", "flow"], 0, 600, jump=(500, 512)))
+        push(started, "fan", rows(["speed"], 0, 300, seed=1))
+        push(started, HOSTILE, rows([HOSTILE_CHANNEL, "other"], 0, 300, seed=2))
         yield started
 
 
@@ -30,17 +31,17 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def module(browser: Browser, backend: Backend) -> Callable[[str], Module]:
+def module(browser: Browser, backend: LiveService) -> Callable[[str], Module]:
     """Gives modules of the page by name, to call functions in them."""
     tab = browser.new_page()
-    tab.goto(backend.address)
+    tab.goto(address(backend))
     return lambda name: calling(tab, name)
 
 
 @pytest.fixture
-def opened(browser: Browser, backend: Backend) -> Iterator[Opener]:
+def opened(browser: Browser, backend: LiveService) -> Iterator[Opener]:
     """Opens pages for one test, which fails when any of them complained."""
-    opener = Opener(browser, backend.address)
+    opener = Opener(browser, address(backend))
     yield opener
     opener.close()
     assert opener.complaints == []

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from live_service import LiveService, live
 from running import GENEROUS
-from service.page.backend import Backend, rows, running
-from service.page.browsing import CHROMIUM, Opener, page, until
+from service.page.browsing import CHROMIUM, Opener, address, page, until
+from service.page.made_rows import push, rows
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine's path")
 
 READ, WRITE = "a-token-for-reading", "a-token-for-writing"
-WITH_TOKEN = {"headers": {"Authorization": f"Bearer {WRITE}"}}
 LONG = GENEROUS * 1000  # milliseconds
 
 
@@ -26,12 +26,13 @@ def is_refusal(said: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backend]:
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
     folder = tmp_path_factory.mktemp("guarded")
     tokens = folder / "tokens.txt"
     tokens.write_text(f"read {READ}\nwrite {WRITE}\n", encoding="utf-8")
-    with running(folder, "--token-file", tokens) as started:
-        started.push("pump", rows(["pressure"], 0, 300, jump=(280, 290)), **WITH_TOKEN)
+    with live(folder / "data", "--token-file", str(tokens)) as started:
+        some = rows(["pressure"], 0, 300, jump=(280, 290))
+        push(started, "pump", some, Authorization=f"Bearer {WRITE}")
         yield started
 
 
@@ -41,8 +42,8 @@ def give(tab: Page, token: str) -> None:
     tab.keyboard.press("Enter")
 
 
-def test_a_token_is_asked_for_and_kept_in_the_tab(browser: Browser, guarded: Backend) -> None:
-    opener = Opener(browser, guarded.address)
+def test_a_token_is_asked_for_and_kept_in_the_tab(browser: Browser, guarded: LiveService) -> None:
+    opener = Opener(browser, address(guarded))
     asked: list[str] = []
     tab = opener(ready=False)
     tab.on("request", lambda request: asked.append(request.url))
@@ -79,28 +80,28 @@ def test_a_token_is_asked_for_and_kept_in_the_tab(browser: Browser, guarded: Bac
 def test_a_service_with_nothing_yet_says_how_to_begin_is_lost_and_found_again(
     browser: Browser, tmp_path: Path
 ) -> None:
-    with running(tmp_path) as first:
-        opener = Opener(browser, first.address)
+    with live(tmp_path / "data") as service:
+        opener = Opener(browser, address(service))
         tab = opener(series="")
         expect(tab.locator("#headline")).to_have_text("Nothing to watch yet")
         expect(tab.locator("#empty")).to_contain_text("Drop a CSV file")
         expect(tab.locator("#chosen")).to_be_hidden()
-        first.push("pump", rows(["pressure"], 0, 1))
+        push(service, "pump", rows(["pressure"], 0, 1))
         expect(tab.locator("#detail-title")).to_have_text("pump")
         expect(tab.locator("#empty")).to_be_hidden()
         expect(tab.locator("#detail-state")).to_contain_text("Learning")
-        first.push("pump", rows(["pressure"], 1, 199))
+        push(service, "pump", rows(["pressure"], 1, 199))
         until(tab, "p => p.watched.columns?.length === 200")
         expect(tab.locator("#connection")).to_have_text("Live")
         assert opener.complaints == []
-    expect(tab.locator("#connection")).to_have_text("Connection lost, trying again")
-    assert tab.locator("#connection").get_attribute("role") == "status"
-    # what is there can still be looked at
-    tab.keyboard.press("+")
-    assert page(tab, "p => p.view.span") < 199 * 60_000
-    listen = first.address.removeprefix("http://")
-    with running(tmp_path, listen=listen) as second:
-        second.push("pump", rows(["pressure"], 200, 3))
+        service.kill()
+        expect(tab.locator("#connection")).to_have_text("Connection lost, trying again")
+        assert tab.locator("#connection").get_attribute("role") == "status"
+        # what is there can still be looked at
+        tab.keyboard.press("+")
+        assert page(tab, "p => p.view.span") < 199 * 60_000
+        service.start()
+        push(service, "pump", rows(["pressure"], 200, 3))
         expect(tab.locator("#connection")).to_have_text("Live", timeout=LONG)
         # what came meanwhile is there
         until(tab, "p => p.watched.columns.length === 203")

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from live_service import LiveService
 from running import GENEROUS
-from service.page.backend import Backend, rows
 from service.page.browsing import CHROMIUM, Opener, page, until, view
+from service.page.made_rows import push, rows
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine's path")
 
@@ -40,7 +41,7 @@ def table(count: int, jump: tuple[int, int]) -> str:
 
 
 def test_a_dropped_file_is_fitted_its_alarms_appear_and_rows_go_on(
-    opened: Opener, backend: Backend
+    opened: Opener, backend: LiveService
 ) -> None:
     tab = opened()
     before = tab.locator("#series-list li").count()
@@ -56,7 +57,7 @@ def test_a_dropped_file_is_fitted_its_alarms_appear_and_rows_go_on(
     expect(tab.locator("#detail-about")).to_contain_text("model tank 3")
     expect(tab.locator(".alarm-card[aria-current]")).to_have_count(1)
     until(tab, "p => p.watched.columns?.length > 0")
-    alarms = backend.ask("GET", "/api/alarms?series=tank%203&state=all")["alarms"]
+    alarms = backend.get("/api/alarms?series=tank%203&state=all")["alarms"]
     assert any(one["first"] <= 719 and one["last"] >= 700 for one in alarms)
     worst = max(alarms, key=lambda one: one["severity"])
     low, high, _ = view(tab)
@@ -67,7 +68,7 @@ def test_a_dropped_file_is_fitted_its_alarms_appear_and_rows_go_on(
     for model, told in (("", "learns from its own rows"), ("tank 3", "model tank 3")):
         tab.locator("#model").select_option(model)
         expect(tab.locator("#detail-about")).to_contain_text(told)
-        assert backend.ask("GET", "/api/series/tank%203")["model"] == (model or None)
+        assert backend.get("/api/series/tank%203")["model"] == (model or None)
     # acknowledged, and a pushed row moves the chart
     chosen = tab.locator(".alarm-card[aria-current]")
     chosen.get_by_role("button", name="Acknowledge").click()
@@ -76,7 +77,7 @@ def test_a_dropped_file_is_fitted_its_alarms_appear_and_rows_go_on(
     tab.keyboard.press("l")
     held = page(tab, "p => p.watched.columns.length")
     end = view(tab)[1]
-    backend.push("tank 3", rows(["level", "flow"], 900, 1, seed=9))
+    push(backend, "tank 3", rows(["level", "flow"], 900, 1, seed=9))
     until(tab, "(p, held) => p.watched.columns.length > held", held)
     assert view(tab)[1] == end + 60_000
 
