@@ -196,6 +196,8 @@ def test_a_new_alarm_is_announced_and_its_series_comes_first(
     expect(tab.locator("#announce")).to_contain_text("New alarm in valve: ")
     first = tab.locator("#series-list li", has_text="valve")
     expect(first).to_have_attribute("data-state", "alarm")
+    worst = backend.get("/api/alarms?series=valve")["alarms"][0]["severity"]
+    expect(first.locator(".state")).to_have_text(f"Alarm · severity {worst:.1f}")
     expect(tab.locator("#headline")).to_contain_text("open alarm")
     expect(tab).to_have_title(re.compile(r"^\(\d\) subadjacent$"))
     # in the list of all alarms it stands with the name of its series

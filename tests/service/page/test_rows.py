@@ -94,6 +94,19 @@ def test_the_nearest_row_is_found_and_the_interval_is_that_of_rows(columns: Modu
     assert found == [[0, 0, 1, 2, 2], 0.5]
 
 
+def test_a_gap_is_ten_times_what_rows_are_usually_apart(columns: Module) -> None:
+    found = columns("""m => {
+      const columns = new m.Columns(["a"]);
+      // a row a second, a hundred of them left out, then nothing for long
+      const rows = [...Array(300).keys()].filter(row => row < 100 || row >= 200);
+      const times = rows.map(row => row < 250 ? row : row + 60);
+      columns.merge({rows, times, values: {a: rows}});
+      const gap = columns.gaps();
+      return rows.filter((_, i) => gap(i));
+    }""")
+    assert found == [250]
+
+
 def test_no_more_rows_are_held_than_the_page_can_bear(columns: Module) -> None:
     length, first, values = columns("""m => {
       const columns = new m.Columns(["a"]);

@@ -45,6 +45,20 @@ def test_a_missing_value_breaks_the_line(thinning: Module) -> None:
     assert thinning(THIN, [0, 1, 2], [3, None, 2], [0, 3], 0.1)[1::2] == [3, 2, None]
 
 
+def test_a_long_silence_breaks_the_line_and_the_band(thinning: Module) -> None:
+    code = """(m, scale) => {
+      const gap = i => i === 2, at = [0, 1, 50, 51], values = [1, 2, 3, 4], range = [0, 4];
+      const whole = points => points.map(one => one === one ? one : null);
+      return [whole(m.thin(at, values, range, x => x * scale, gap)),
+              whole(m.thinBand(at, values, values, range, x => x * scale, gap))];
+    }"""
+    line, band = thinning(code, 1)
+    assert line == [0, 1, 1, 2, 1, None, 50, 3, 51, 4]
+    assert band == [0, 1, 1, 1, 2, 2, 50, None, None, 50, 3, 3, 51, 4, 4]
+    # what is in one column of pixels is not torn apart
+    assert thinning(code, 0.001)[0] == pytest.approx([0, 1, 0.051, 4])
+
+
 def test_a_band_is_as_wide_as_the_widest_of_its_column(thinning: Module) -> None:
     low, high = [1, 0, 2, 3, None], [5, 4, 9, 8, 7]
     found = thinning(BAND, [0, 1, 2, 3, 4], low, high, [0, 5], 0.5)

@@ -100,7 +100,7 @@ export class Chart {
   }
 
   band({columns, range, band}, x, y) {
-    const points = thinBand(columns.at, band.low, band.high, range, x);
+    const points = thinBand(columns.at, band.low, band.high, range, x, columns.gaps());
     const {paper} = this, fill = color("usual");
     this.drawn += points.length / 3;
     let start = 0;
@@ -136,7 +136,7 @@ export class Chart {
   }
 
   line({columns, range}, {values, role, dashed}, x, y) {
-    const points = thin(columns.at, values, range, x);
+    const points = thin(columns.at, values, range, x, columns.gaps());
     const {paper} = this, dense = points.length / 2 > DENSE;
     this.drawn += points.length / 2;
     paper.strokeStyle = color(role);

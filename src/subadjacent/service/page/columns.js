@@ -4,6 +4,7 @@ import {timeOf} from "./format.js";
 import {search} from "./thinning.js";
 
 const MOST = 200_000;   // rows that are kept: at five channels about 30 MB; beyond, the oldest go
+const GAP = 10;   // intervals between two rows that follow each other, from which nothing came for long
 const BY_CHANNEL = ["values", "expected", "low", "high"];
 const missing = value => typeof value === "number" ? value : NaN;
 
@@ -32,6 +33,12 @@ export class Columns {
   get interval() {
     const rows = this.rows.at(-1) - this.rows[0];
     return rows > 0 ? (this.last - this.first) / rows || 1 : 1;
+  }
+
+  // whether nothing came for long before a row: a line across would tell of values that nobody saw
+  gaps() {
+    const longest = GAP * this.interval, {at, rows} = this;
+    return i => i > 0 && at[i] - at[i - 1] > longest * (rows[i] - rows[i - 1]);
   }
 
   place(time, row) {

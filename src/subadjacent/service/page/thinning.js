@@ -27,9 +27,11 @@ export function inView(at, from, to) {
   return [Math.max(0, first - 1), Math.min(at.length, last + 1)];
 }
 
+const never = () => false;
+
 // points of a line as [x0, y0, x1, y1, …] with x in pixels and y as it was; y is NaN where the
-// line is broken, by values that are missing
-export function thin(at, values, [first, last], toPixel) {
+// line is broken, by values that are missing or where gapBefore(place) says so
+export function thin(at, values, [first, last], toPixel, gapBefore = never) {
   const points = [];
   let column = NaN, low = -1, high = -1, gap = false;
   const flush = () => {
@@ -45,6 +47,7 @@ export function thin(at, values, [first, last], toPixel) {
   for (let i = first; i < last; i++) {
     const here = Math.floor(toPixel(at[i]));
     if (here !== column) {
+      if (i > first && gapBefore(i)) gap = true;
       flush();
       column = here;
     }
@@ -59,7 +62,7 @@ export function thin(at, values, [first, last], toPixel) {
 
 // the outline of a band: for every column the lowest of low and the highest of high, as
 // [x, low, high, …]; NaN where either is missing in all of the column
-export function thinBand(at, lows, highs, [first, last], toPixel) {
+export function thinBand(at, lows, highs, [first, last], toPixel, gapBefore = never) {
   const points = [];
   let column = NaN, x = NaN, low = Infinity, high = -Infinity;
   const flush = () => {
@@ -72,6 +75,7 @@ export function thinBand(at, lows, highs, [first, last], toPixel) {
     const exact = toPixel(at[i]), here = Math.floor(exact);
     if (here !== column) {
       flush();
+      if (i > first && gapBefore(i)) points.push(exact, NaN, NaN);
       column = here;
       x = exact;
     }
