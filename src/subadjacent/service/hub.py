@@ -24,10 +24,10 @@ from subadjacent.service.moments import TimeKind
 from subadjacent.service.problems import Refusal, not_found
 from subadjacent.service.schema import connect, connect_reader
 from subadjacent.service.settings import Settings
+from subadjacent.service.streams import RemoteStream, StreamHost
 from subadjacent.service.taking import AlarmChange, TakenRows, keep_alarm, take
 from subadjacent.service.watched import COLUMNS, WatchedSeries
 from subadjacent.service.writer import Changes, Writer
-from subadjacent.streaming.series import SeriesStream
 
 READERS = 4
 """Connections that read: more would wait for the two cores, not for the disk."""
@@ -53,6 +53,7 @@ class Hub:
             self._remember(WatchedSeries(columns))
         self.on_alarm: list[Callable[[Changes, WatchedSeries, dict[str, Any], str], None]] = []
         self.chores: list[Callable[[Changes], None]] = []
+        self._host = StreamHost()
         self.writer = Writer(self._tables, self, most_rows=settings.limits.queue)
 
     def start(self) -> None:
@@ -63,6 +64,7 @@ class Hub:
         """Keep the state of every stream, so that the next start has nothing to score again."""
         self.listeners.close()
         await self.writer.stop(self._keep_all)
+        self._host.end()
         while not self._readers.empty():
             self._readers.get().close()
         self._tables.close()
@@ -231,6 +233,8 @@ class Hub:
             for table in ("rows", "alarms", "snapshots"):
                 changes.tables.execute(f"delete from {table} where series = ?", (series.id,))
             changes.tables.execute("delete from series where id = ?", (series.id,))
+            if series.stream is not None:
+                series.stream.drop()
             self._forget(series)
 
         await self.writer.do(work)
@@ -283,10 +287,8 @@ class Hub:
         changes.touched.add(key)
         return self._remember(WatchedSeries(columns))
 
-    def _wake(self, changes: Changes, series: WatchedSeries) -> SeriesStream:
-        if series.stream is not None:
-            return series.stream
-        return series.wake(changes.tables, self.models.detector(series.model))
+    def _wake(self, changes: Changes, series: WatchedSeries) -> RemoteStream:
+        return series.wake(changes.tables, self._host, self.models.place(series.model))
 
     def _switch(self, changes: Changes, series: WatchedSeries, name: str | None) -> None:
         model = None if name is None else self.models.find(name)
@@ -303,7 +305,7 @@ class Hub:
             self._tell_alarm(changes, series.open_alarm)
             series.open_alarm = None
         key = None if model is None else model.key
-        series.switch(changes.tables, key, self.models.detector(key))
+        series.switch(changes.tables, self._host, key, self.models.place(key))
         series.write(changes.tables)
 
     def _alarm(self, changes: Changes, key: int) -> dict[str, Any]:

@@ -102,6 +102,10 @@ class Models:
         if len(self) >= most and all(one.name != name for one in self._models.values()):
             raise Refusal(429, f"there are {most:,} models already: fit one of their names anew")
 
+    def place(self, key: int | None) -> Path | None:
+        """The folder of a model."""
+        return None if key is None else self.folder / str(key)
+
     def enter(
         self, tables: sqlite3.Connection, name: str, detector: BaseDetector, rows: int | None
     ) -> KnownModel:

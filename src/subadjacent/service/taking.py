@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from subadjacent.service.bodies import Batch
 from subadjacent.service.events import LiveEvent
 from subadjacent.service.moments import TimeKind, for_stream, from_stream, show_time
+from subadjacent.service.streams import RemoteStream
 from subadjacent.service.watched import WatchedSeries
 from subadjacent.service.writer import Changes
 from subadjacent.streaming.alarms import CLOSED, LiveAlarm
 from subadjacent.streaming.answer import Answer
-from subadjacent.streaming.series import SeriesStream
 from subadjacent.workflow.tables import as_json
 
 MOST_TOLD = 100
@@ -50,7 +50,7 @@ class TakenRows(NamedTuple):
     changed: list[AlarmChange]
 
 
-def take(changes: Changes, series: WatchedSeries, stream: SeriesStream, batch: Batch) -> TakenRows:
+def take(changes: Changes, series: WatchedSeries, stream: RemoteStream, batch: Batch) -> TakenRows:
     """Score the rows of a batch that are new, and put all that is known of them into tables."""
     changes.touched.add(series.id)
     fresh, late, duplicates = new_rows(changes.tables, series, batch)

@@ -12,15 +12,14 @@ from __future__ import annotations
 import json
 import sqlite3
 import time as clock
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from subadjacent.detectors.base import BaseDetector
-from subadjacent.methods.method import State
 from subadjacent.service.moments import TimeKind, for_stream, show_time
+from subadjacent.service.streams import RemoteStream, StreamHost
 from subadjacent.streaming.answer import Answer
-from subadjacent.streaming.series import SeriesStream
 
 SNAPSHOT_EVERY = 100
 """Rows from one snapshot to the next: at most so many of each series are scored again after a kill.
@@ -39,7 +38,7 @@ class WatchedSeries:
     """What is known of one series; ``stream`` is None until it is needed."""
 
     def __init__(self, columns: tuple[Any, ...]) -> None:
-        self.stream: SeriesStream | None = None
+        self.stream: RemoteStream | None = None
         self.latest: Answer | None = None
         self.read(columns)
 
@@ -96,26 +95,27 @@ class WatchedSeries:
             "muted_until": show_time(self.muted_until, TimeKind.utc) if self.is_muted else None,
         }
 
-    def wake(self, tables: sqlite3.Connection, detector: BaseDetector | None) -> SeriesStream:
-        """Its stream, as it was after its last row."""
-        if self.stream is None:
-            self.stream = self._made_anew(tables, detector)
+    def wake(
+        self, tables: sqlite3.Connection, host: StreamHost, model: Path | None
+    ) -> RemoteStream:
+        """Its stream, as it was after its last row; ``model`` is the folder of its model."""
+        if self.stream is None or not self.stream.is_there:
+            self.stream = self._made_anew(tables, host, model)
         return self.stream
 
-    def _made_anew(self, tables: sqlite3.Connection, detector: BaseDetector | None) -> SeriesStream:
+    def _made_anew(
+        self, tables: sqlite3.Connection, host: StreamHost, model: Path | None
+    ) -> RemoteStream:
         found = tables.execute(
             "select row, facts, arrays from snapshots where series = ?", (self.id,)
         ).fetchone()
-        if found is None:
-            stream = SeriesStream(self.channels, detector, self.name)
-            self.snapshot_row = self.first_row
-        else:
-            stream = restored(found[1], found[2], detector)
-            self.snapshot_row = found[0]
+        saved = None if found is None else (found[1], found[2])
+        stream = host.begin(self.id, self.channels, self.name, model, saved)
+        self.snapshot_row = self.first_row if found is None else found[0]
         self._replay(tables, stream, self.snapshot_row)
         return stream
 
-    def _replay(self, tables: sqlite3.Connection, stream: SeriesStream, first: int) -> None:
+    def _replay(self, tables: sqlite3.Connection, stream: RemoteStream, first: int) -> None:
         while True:
             found = tables.execute(
                 "select time, vals from rows where series = ? and row >= ? order by row limit ?",
@@ -125,16 +125,19 @@ class WatchedSeries:
                 return
             values = np.frombuffer(b"".join(row[1] for row in found))
             times = for_stream([row[0] for row in found], self.time_kind)
-            answers = stream.push(values.reshape(len(found), -1), times)
-            self.latest = answers[-1]
+            self.latest = stream.replay(values.reshape(len(found), -1), times)
             first += len(found)
 
     def switch(
-        self, tables: sqlite3.Connection, model: int | None, detector: BaseDetector | None
+        self,
+        tables: sqlite3.Connection,
+        host: StreamHost,
+        model: int | None,
+        folder: Path | None,
     ) -> None:
         """Begin a stream with another model, or none, that knows the latest rows."""
         first = max(self.rows - REPLAYED_AT_ONCE, self.oldest(tables))
-        stream = SeriesStream(self.channels, detector, self.name)
+        stream = host.begin(self.id, self.channels, self.name, folder)
         self._replay(tables, stream, first)
         self.stream, self.model = stream, model
         (self.first_number,) = tables.execute(
@@ -162,27 +165,11 @@ class WatchedSeries:
 
     def keep(self, tables: sqlite3.Connection) -> None:
         """Take a snapshot of the stream, if there is one that knows more than the last."""
-        if self.stream is None:
+        if self.stream is None or not self.stream.is_there:
             return
-        facts, arrays = packed(self.stream)
+        facts, arrays = self.stream.saved()
         tables.execute(
             "insert or replace into snapshots (series, row, facts, arrays) values (?, ?, ?, ?)",
             (self.id, self.rows, facts, arrays),
         )
         self.snapshot_row = self.rows
-
-
-def packed(stream: SeriesStream) -> tuple[str, bytes]:
-    """The state of a stream as a table holds it."""
-    from safetensors.numpy import save
-
-    state = stream.state()
-    arrays = {name: np.ascontiguousarray(array) for name, array in state.arrays.items()}
-    return json.dumps(state.facts), save(arrays)
-
-
-def restored(facts: str, arrays: bytes, detector: BaseDetector | None) -> SeriesStream:
-    """The stream whose state was packed."""
-    from safetensors.numpy import load
-
-    return SeriesStream.restore(State(load(arrays), json.loads(facts)), detector)
