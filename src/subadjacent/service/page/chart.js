@@ -1,11 +1,11 @@
 // One chart on a canvas: grid and axes, what is usual, lines, alarms, and the place pointed at.
 
 import {timeTicks, valueTicks} from "./axis.js";
-import {thin, thinBand} from "./thinning.js";
 import {color} from "./theme.js";
 
 export const AXIS_HEIGHT = 24;   // pixels below a chart for the times
-const RIGHT = 10, TOP = 8;   // pixels left free
+export const RIGHT = 10;   // pixels left free beside a chart
+const TOP = 8;   // and above it
 const TICK_APART = {across: 56, up: 30};   // pixels, so that texts do not touch
 const MOST_TICKS = 8;   // across: more would be clutter
 const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif';
@@ -31,8 +31,8 @@ export class Chart {
     return [clientWidth, clientHeight];
   }
 
-  // what: {columns, view, range, limits: [low, high], lines, band, threshold, spans, pointer, left,
-  // axis: whether times stand below, bare: without any axis}
+  // what: {columns, view, limits: [low, high], lines: [{values, points, role, dashed}], band: points
+  // of it, threshold, spans, pointer, left, axis: whether times stand below, bare: without any axis}
   draw(what) {
     const [width, height] = this.fit();
     if (width < 2 * RIGHT + what.left) return;
@@ -50,7 +50,7 @@ export class Chart {
     this.spans(what, box, x);
     if (what.band) this.band(what, x, y);
     if (what.threshold !== undefined) this.across(y(what.threshold), box);
-    for (const line of what.lines) this.line(what, line, x, y);
+    for (const line of what.lines) this.line(line, x, y);
     if (what.pointer >= 0) this.pointer(what, box, x, y);
     paper.restore();
   }
@@ -99,16 +99,15 @@ export class Chart {
     }
   }
 
-  band({columns, range, band}, x, y) {
-    const points = thinBand(columns.at, band.low, band.high, range, x, columns.gaps());
+  band({band: points}, x, y) {
     const {paper} = this, fill = color("usual");
     this.drawn += points.length / 3;
     let start = 0;
     const piece = end => {
       if (end - start < 6) return;
       paper.beginPath();
-      for (let i = start; i < end; i += 3) paper.lineTo(points[i], y(points[i + 2]));
-      for (let i = end - 3; i >= start; i -= 3) paper.lineTo(points[i], y(points[i + 1]));
+      for (let i = start; i < end; i += 3) paper.lineTo(x(points[i]), y(points[i + 2]));
+      for (let i = end - 3; i >= start; i -= 3) paper.lineTo(x(points[i]), y(points[i + 1]));
       paper.closePath();
       paper.globalAlpha = 0.22;
       paper.fillStyle = fill;
@@ -135,8 +134,7 @@ export class Chart {
     paper.setLineDash([]);
   }
 
-  line({columns, range}, {values, role, dashed}, x, y) {
-    const points = thin(columns.at, values, range, x, columns.gaps());
+  line({points, role, dashed}, x, y) {
     const {paper} = this, dense = points.length / 2 > DENSE;
     this.drawn += points.length / 2;
     paper.strokeStyle = color(role);
@@ -147,7 +145,7 @@ export class Chart {
     let pen = false;
     for (let i = 0; i < points.length; i += 2) {
       if (Number.isNaN(points[i + 1])) { pen = false; continue; }
-      const at = points[i], value = y(points[i + 1]);
+      const at = x(points[i]), value = y(points[i + 1]);
       if (pen) paper.lineTo(at, value); else paper.moveTo(at, value);
       // a point between two gaps would be a line of no length
       if (!pen && !(points[i + 3] === points[i + 3])) paper.lineTo(at + 1, value);

@@ -1,17 +1,28 @@
 // The charts of a series below each other, on one axis of time: severity, then the channels.
 
 import {roundLimits} from "./axis.js";
-import {Chart} from "./chart.js";
+import {Chart, RIGHT} from "./chart.js";
 import {byId, make, oncePerFrame, say, settled} from "./dom.js";
 import {count, number, place, power, severity} from "./format.js";
 import {listen} from "./gestures.js";
 import {spansOf} from "./spans.js";
-import {extremes, inView, within} from "./thinning.js";
+import {bins, extremes, inView, thin, thinBand, within} from "./thinning.js";
 
 const AT_FIRST = 5;   // channels that are drawn before the reader asks for all
 const BESIDE = 0.5;   // of what the values span that a band may go beyond them before it is cut off
-const RIGHT = 10;   // pixels right of a chart
 const SETTLES = 400;   // milliseconds after which a view is put into words
+
+// zero and the threshold are always in sight
+export function severityLimits(points, highest = Infinity) {
+  const [low, high] = extremes(points, [1, points.length], 2);
+  return roundLimits(Math.min(0, low), Math.min(highest, Math.max(1.2, high)));
+}
+
+// the rows in view, by the columns of pixels that they fall into
+export function binsOf(columns, {from, to}, width) {
+  const pixel = (to - from) / Math.max(1, width);
+  return bins(columns.at, inView(columns.at, from, to), at => from + (Math.floor((at - from) / pixel) + 1) * pixel);
+}
 
 export class Charts {
   // onAlarm(id) is told which alarm was tapped on
@@ -73,32 +84,34 @@ export class Charts {
   }
 
   // what a chart draws: limits of its values, lines and band
-  content({channel}, range) {
-    const {columns} = this;
+  content({channel}, starts) {
+    const {columns} = this, gaps = columns.gaps();
+    const line = (values, role, dashed = false) => ({values, role, dashed, points: thin(columns.at, values, starts, gaps)});
     if (channel === null) {
-      const [low, high] = extremes(columns.severity, range);
-      return {limits: roundLimits(Math.min(0, low), Math.max(1.2, high)), threshold: 1, lines: [{values: columns.severity, role: "severity"}]};
+      const severe = line(columns.severity, "severity");
+      return {limits: severityLimits(severe.points), threshold: 1, lines: [severe]};
     }
-    const values = columns.values[channel], expected = columns.expected[channel];
-    const band = {low: columns.low[channel], high: columns.high[channel]};
-    let [low, high] = extremes(values, range);
+    const seen = line(columns.values[channel], "seen"), expected = line(columns.expected[channel], "expected", true);
+    const band = thinBand(columns.at, columns.low[channel], columns.high[channel], starts, gaps);
+    const [low, high] = extremes(seen.points, [1, seen.points.length], 2);
+    const [least] = extremes(band, [1, band.length], 3), [, most] = extremes(band, [2, band.length], 3);
     const beside = BESIDE * (high - low || Math.abs(high) * 0.1 || 1);
-    const [least] = extremes(band.low, range), [, most] = extremes(band.high, range);
-    [low, high] = [Math.min(low, Math.max(least, low - beside)), Math.max(high, Math.min(most, high + beside))];
-    return {limits: roundLimits(low, high), band, lines: [{values: expected, role: "expected", dashed: true}, {values, role: "seen"}]};
+    const limits = roundLimits(Math.min(low, Math.max(least, low - beside)), Math.max(high, Math.min(most, high + beside)));
+    return {limits, band, lines: [expected, seen]};
   }
 
   draw() {
     const {columns, view} = this;
     if (!columns?.length) return;
-    const range = inView(columns.at, view.from, view.to), spans = spansOf(this.alarms, columns, this.chosen);
-    const contents = this.panels.map(one => this.content(one, range));
+    const spans = spansOf(this.alarms, columns, this.chosen);
+    const starts = binsOf(columns, view, this.stack.clientWidth - this.left - RIGHT);
+    const contents = this.panels.map(one => this.content(one, starts));
     // the same room for all of them, which only grows: rows stand exactly below each other
     for (const [i, {chart}] of this.panels.entries()) {
       this.left = Math.max(this.left, Chart.room(contents[i].limits, chart.canvas.clientHeight, chart.paper));
     }
     for (const [i, {chart, axis}] of this.panels.entries()) {
-      chart.draw({columns, view, range, spans, axis, left: this.left, pointer: this.pointer, ...contents[i]});
+      chart.draw({columns, view, spans, axis, left: this.left, pointer: this.pointer, ...contents[i]});
     }
     this.read();
     this.describe();

@@ -1,13 +1,13 @@
 // The whole series in a strip: its severity, its alarms, and the stretch that the charts show.
 
-import {roundLimits} from "./axis.js";
-import {Chart} from "./chart.js";
+import {Chart, RIGHT} from "./chart.js";
+import {binsOf, severityLimits} from "./charts.js";
 import {byId, oncePerFrame} from "./dom.js";
 import {spansOf} from "./spans.js";
 import {color} from "./theme.js";
-import {extremes} from "./thinning.js";
+import {thin} from "./thinning.js";
 
-const LEFT = 10, RIGHT = 10;   // pixels beside the strip
+const LEFT = 10;   // pixels left of the strip
 const HIGHEST = 8;   // severity: higher peaks are cut off, so that the others can still be seen
 const STILL = 4;   // pixels within which a drag is a click
 
@@ -66,14 +66,13 @@ export class Overview {
   draw() {
     const {columns, view, chart} = this;
     if (!columns?.length) return;
-    const [from, to] = view.whole, range = [0, columns.length];
-    const [low, high] = extremes(columns.severity, range);
-    const limits = roundLimits(Math.min(0, low), Math.min(HIGHEST, Math.max(1.2, high)));
-    const {alarms, chosen} = this.charts;
-    const spans = spansOf(alarms, columns, chosen);
+    const [from, to] = view.whole, {alarms, chosen} = this.charts, {severity} = columns;
+    const starts = binsOf(columns, {from, to}, this.canvas.clientWidth - LEFT - RIGHT);
+    const points = thin(columns.at, severity, starts, columns.gaps());
     chart.draw({
-      columns, view: {from, to, span: to - from}, range, limits, left: LEFT, spans, threshold: 1,
-      lines: [{values: columns.severity, role: "severity"}], pointer: -1, bare: true, axis: false,
+      columns, view: {from, to}, limits: severityLimits(points, HIGHEST), left: LEFT, threshold: 1,
+      spans: spansOf(alarms, columns, chosen), lines: [{values: severity, points, role: "severity"}],
+      pointer: -1, bare: true, axis: false,
     });
     this.window(from, to);
   }

@@ -4,9 +4,8 @@
 
 export const POINTS_PER_COLUMN = 3;   // lowest, highest, and a gap where one begins
 
-// the first place whose value is not below what is sought, in ascending numbers
-export function search(sorted, sought) {
-  let low = 0, high = sorted.length;
+// the first place from a start on whose value is not below what is sought, in ascending numbers
+export function search(sorted, sought, low = 0, high = sorted.length) {
   while (low < high) {
     const middle = (low + high) >> 1;
     if (sorted[middle] < sought) low = middle + 1; else high = middle;
@@ -27,70 +26,71 @@ export function inView(at, from, to) {
   return [Math.max(0, first - 1), Math.min(at.length, last + 1)];
 }
 
+// where the rows of each column of pixels begin, and where the last of them end; edge(place) gives
+// the end of the column that a place is in. Found once for all lines, by leaps: most of a long
+// series is not looked at here
+export function bins(at, [first, last], edge) {
+  const starts = [];
+  for (let start = first; start < last;) {
+    starts.push(start);
+    const end = edge(at[start]);
+    let leap = 1;
+    while (start + leap < last && at[start + leap] < end) leap *= 2;
+    start = Math.max(start + 1, search(at, end, start + (leap >> 1), Math.min(start + leap, last)));
+  }
+  starts.push(last);
+  return starts;
+}
+
 const never = () => false;
 
-// points of a line as [x0, y0, x1, y1, …] with x in pixels and y as it was; y is NaN where the
-// line is broken, by values that are missing or where gapBefore(place) says so
-export function thin(at, values, [first, last], toPixel, gapBefore = never) {
+// points of a line as [place, value, …]; a value is NaN where the line is broken, by values that are
+// missing or where gapBefore(row) says so
+export function thin(at, values, starts, gapBefore = never) {
   const points = [];
-  let column = NaN, low = -1, high = -1, gap = false;
-  const flush = () => {
+  for (let bin = 0; bin + 1 < starts.length; bin++) {
+    const start = starts[bin], end = starts[bin + 1];
+    if (bin > 0 && gapBefore(start)) points.push(at[start], NaN);
+    let low = -1, high = -1, least = Infinity, most = -Infinity, gap = false;
+    for (let i = start; i < end; i++) {
+      const value = values[i];
+      if (value < least) { least = value; low = i; }
+      if (value > most) { most = value; high = i; }
+      if (value !== value) gap = true;
+    }
     if (low >= 0) {
       const [one, other] = low <= high ? [low, high] : [high, low];
-      points.push(toPixel(at[one]), values[one]);
-      if (other !== one) points.push(toPixel(at[other]), values[other]);
+      points.push(at[one], values[one]);
+      if (other !== one) points.push(at[other], values[other]);
     }
-    if (gap) points.push(column, NaN);
-    low = high = -1;
-    gap = false;
-  };
-  for (let i = first; i < last; i++) {
-    const here = Math.floor(toPixel(at[i]));
-    if (here !== column) {
-      if (i > first && gapBefore(i)) gap = true;
-      flush();
-      column = here;
-    }
-    const value = values[i];
-    if (!Number.isFinite(value)) { gap = true; continue; }
-    if (low < 0 || value < values[low]) low = i;
-    if (high < 0 || value > values[high]) high = i;
+    if (gap) points.push(at[end - 1], NaN);
   }
-  flush();
   return points;
 }
 
 // the outline of a band: for every column the lowest of low and the highest of high, as
-// [x, low, high, …]; NaN where either is missing in all of the column
-export function thinBand(at, lows, highs, [first, last], toPixel, gapBefore = never) {
+// [place, low, high, …]; NaN where either is missing in all of the column
+export function thinBand(at, lows, highs, starts, gapBefore = never) {
   const points = [];
-  let column = NaN, x = NaN, low = Infinity, high = -Infinity;
-  const flush = () => {
-    if (Number.isNaN(column)) return;
-    if (low <= high) points.push(x, low, high); else points.push(x, NaN, NaN);
-    low = Infinity;
-    high = -Infinity;
-  };
-  for (let i = first; i < last; i++) {
-    const exact = toPixel(at[i]), here = Math.floor(exact);
-    if (here !== column) {
-      flush();
-      if (i > first && gapBefore(i)) points.push(exact, NaN, NaN);
-      column = here;
-      x = exact;
+  for (let bin = 0; bin + 1 < starts.length; bin++) {
+    const start = starts[bin], end = starts[bin + 1];
+    if (bin > 0 && gapBefore(start)) points.push(at[start], NaN, NaN);
+    let low = Infinity, high = -Infinity;
+    for (let i = start; i < end; i++) {
+      const below = lows[i], above = highs[i];
+      if (below !== below || above !== above) continue;
+      if (below < low) low = below;
+      if (above > high) high = above;
     }
-    if (!Number.isFinite(lows[i]) || !Number.isFinite(highs[i])) continue;
-    low = Math.min(low, lows[i]);
-    high = Math.max(high, highs[i]);
+    if (low <= high) points.push(at[start], low, high); else points.push(at[start], NaN, NaN);
   }
-  flush();
   return points;
 }
 
-// the lowest and highest of what is in view
-export function extremes(values, [first, last]) {
+// the lowest and highest of some values, of every ``step`` from ``first`` to ``last``
+export function extremes(values, [first, last] = [0, values.length], step = 1) {
   let low = Infinity, high = -Infinity;
-  for (let i = first; i < last; i++) {
+  for (let i = first; i < last; i += step) {
     const value = values[i];
     if (value < low) low = value;
     if (value > high) high = value;
