@@ -1,8 +1,8 @@
 """Streams live in a process of their own, so that scoring does not keep the service from answering.
 
-Both would want the interpreter's lock all the time. The two speak in pickles over pipes, one question at a time; nobody else has these pipes. When the
-service ends, however it does, its pipe ends, and with it this process. When this process ends, the
-streams are made anew from the tables.
+Both would want the interpreter's lock all the time. The two speak in pickles over pipes, one
+question at a time; nobody else has these pipes. When the service ends, however it does, its pipe
+ends, and with it this process. When this process ends, the streams are made anew from the tables.
 """
 
 from __future__ import annotations
