@@ -60,6 +60,7 @@ class Opener:
         width: int = 1400,
         scheme: Any = "light",
         ready: bool = True,
+        before: Callable[[Page], None] = lambda _: None,
         touch: bool = False,
     ) -> Page:
         context = self.browser.new_context(
@@ -71,6 +72,7 @@ class Opener:
         tab.on("pageerror", lambda error: self.complaints.append(str(error)))
         tab.on("console", self.said)
         tab.on("request", self.asked)
+        before(tab)
         tab.goto(f"{self.address}/#{quote(series)}")
         if ready:
             tab.wait_for_selector("html[data-ready]")

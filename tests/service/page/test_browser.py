@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from live_service import LiveService
 from service.page.browsing import CHROMIUM, Opener, frame, page, until, view
@@ -52,6 +52,19 @@ def test_without_a_choice_the_worst_series_is_shown(opened: Opener) -> None:
     assert tab.url.endswith("#fan")
     tab.reload()
     expect(tab.locator("#detail-title")).to_have_text("fan")
+
+
+def test_the_wanted_series_is_shown_whatever_comes_first(
+    opened: Opener, backend: LiveService
+) -> None:
+    def hold(route: Route) -> None:
+        # events of another series come before the list of all
+        push_next(backend, "fan", 1)
+        route.continue_()
+
+    tab = opened(before=lambda tab: tab.route("**/api/series", hold))
+    expect(tab.locator("#detail-title")).to_have_text("pump")
+    expect(tab.locator("[aria-selected=true] .series-name")).to_have_text("pump")
 
 
 def test_names_are_shown_as_text_whatever_is_in_them(opened: Opener) -> None:

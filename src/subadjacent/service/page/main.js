@@ -134,7 +134,8 @@ const events = {
   },
   series(series) {
     list.update(series);
-    if (!watched.name) choose(series.name);
+    // the first of all; while the list is on its way, it is not known yet which one is wanted
+    if (!watched.name && document.documentElement.dataset.ready) choose(series.name);
     else if (series.name === watched.name) tell();
   },
 };
