@@ -1,0 +1,155 @@
+// The list of alarms: what happened, since when, how bad, why; acknowledge and mark as normal.
+
+import {alarmPath, send} from "./api.js";
+import {byId, make, oncePerFrame, say} from "./dom.js";
+import {count, lasting, severity, timeOf, when} from "./format.js";
+
+const FULL = 6;   // severity at which the meter is full
+const MOST = 200;   // alarms in the list
+
+// those that are open first, then the newest
+function order(one, other) {
+  const open = Number(other.state === "open") - Number(one.state === "open");
+  return open || other.id - one.id;
+}
+
+export function lasted(alarm) {
+  const [start, end] = [timeOf(alarm.start), timeOf(alarm.end)];
+  if (start === null || end === null || end <= start) return count((alarm.last ?? alarm.first) - alarm.first + 1, "row");
+  return lasting(end - start);
+}
+
+export class AlarmList {
+  // onChoose(alarm, channel); failed(error) tells the reader
+  constructor(onChoose, failed) {
+    this.onChoose = onChoose;
+    this.failed = failed;
+    this.all = new Map();
+    this.series = null;
+    this.chosen = null;
+    this.noting = null;   // the alarm whose note is being written
+    this.cards = new Map();
+    this.list = byId("alarm-list");
+    this.plan = oncePerFrame(() => this.render());
+    for (const scope of document.querySelectorAll("input[name=scope]")) scope.addEventListener("change", this.plan);
+  }
+
+  get everywhere() { return document.querySelector("input[name=scope]:checked").value === "all"; }
+
+  add(alarms) {
+    for (const alarm of alarms) this.all.set(alarm.id, {...this.all.get(alarm.id), ...alarm});
+    this.plan();
+  }
+
+  of(series) { return [...this.all.values()].filter(alarm => alarm.series === series); }
+  get shown() {
+    return (this.everywhere ? [...this.all.values()] : this.of(this.series)).sort(order).slice(0, MOST);
+  }
+
+  watch(series) {
+    this.series = series;
+    this.plan();
+  }
+
+  choose(id) {
+    this.chosen = id;
+    this.plan();
+  }
+
+  // to the next alarm of the list, or the one before
+  step(by) {
+    const {shown} = this;
+    if (!shown.length) return;
+    const at = shown.findIndex(alarm => alarm.id === this.chosen);
+    this.onChoose(shown[at < 0 ? (by > 0 ? 0 : shown.length - 1) : (at + by + shown.length) % shown.length]);
+  }
+
+  render() {
+    const {shown} = this, cards = shown.map(alarm => this.card(alarm));
+    for (const id of [...this.cards.keys()]) if (!this.all.has(id)) this.cards.delete(id);
+    if (cards.some((card, i) => this.list.children[i] !== card) || this.list.children.length !== cards.length) {
+      const focused = document.activeElement;
+      this.list.replaceChildren(...cards);
+      if (this.list.contains(focused)) focused.focus({preventScroll: true});
+    }
+    const open = shown.filter(alarm => alarm.state === "open").length;
+    say(byId("alarm-count"), shown.length ? `${open} open, ${shown.length - open} closed` : "No alarms");
+  }
+
+  // made again only when something of it has changed: what the reader types or reads stays
+  card(alarm) {
+    const noting = this.noting === alarm.id, chosen = this.chosen === alarm.id;
+    const key = JSON.stringify([alarm, noting, chosen, this.everywhere]);
+    const known = this.cards.get(alarm.id);
+    if (known?.dataset.key === key || known?.contains(document.activeElement) && noting && known.querySelector("form")) return known;
+    const made = this.build(alarm, noting, chosen);
+    made.dataset.key = key;
+    this.cards.set(alarm.id, made);
+    // who stood on a button of the old one stands on the same of the new one
+    const action = known?.contains(document.activeElement) && document.activeElement.dataset.action;
+    if (known?.isConnected) known.replaceWith(made);
+    if (action) (made.querySelector(`[data-action="${action}"]`) ?? made.querySelector(".go")).focus({preventScroll: true});
+    return made;
+  }
+
+  build(alarm, noting, chosen) {
+    const meter = make("span", {class: "meter", "aria-hidden": "true"});
+    meter.style.setProperty("--share", `${Math.min(100, 100 * alarm.severity / FULL)}%`);
+    // what was marked as normal has been seen, and is normal for good
+    const tags = alarm.normal ? ["marked as normal"] : [alarm.for_good && "changed for good", alarm.acknowledged && "acknowledged"];
+    const go = make("button", {class: "go", type: "button", "data-action": "go", onclick: () => this.onChoose(alarm)},
+      this.everywhere ? make("span", {class: "entity"}, alarm.series) : null,
+      make("b", {}, when(alarm.start, alarm.first)),
+      make("span", {class: "quiet lasted"}, alarm.state === "open" ? `open, ${lasted(alarm)}` : lasted(alarm)));
+    return make("li", {class: "alarm-card", "data-id": alarm.id, "data-state": alarm.state, "aria-current": chosen && "true"},
+      make("div", {class: "alarm-top"}, go, make("span", {class: "number"}, meter, make("span", {class: "hidden"}, "severity "), severity(alarm.severity))),
+      make("p", {class: "sentence"}, alarm.sentence),
+      this.causes(alarm),
+      alarm.note ? make("p", {class: "note"}, `“${alarm.note}”`) : null,
+      make("div", {class: "tags"}, ...tags.filter(Boolean).map(tag => make("span", {class: "tag"}, tag))),
+      make("div", {class: "actions"}, ...this.actions(alarm, noting)),
+      noting ? this.form(alarm) : null);
+  }
+
+  causes(alarm) {
+    if (!alarm.causes?.length) return null;
+    return make("div", {class: "causes"}, ...alarm.causes.map((cause, i) => make("button",
+      {class: "cause", type: "button", title: cause.sentence, "data-action": `cause-${i}`, onclick: () => this.onChoose(alarm, cause.channel)},
+      make("b", {}, cause.channel), ` ${cause.kind}`)));
+  }
+
+  actions(alarm, noting) {
+    const acts = [];
+    if (!alarm.acknowledged && !noting) acts.push(make("button", {class: "act", type: "button", "data-action": "acknowledge", onclick: () => this.note(alarm)}, "Acknowledge"));
+    if (!alarm.normal) acts.push(make("button", {class: "act", type: "button", "data-action": "normal", title: "Learns from its rows, so that the like of it does not alarm again", onclick: () => this.act(alarm, "/normal", {})}, "Mark as normal"));
+    return acts;
+  }
+
+  form(alarm) {
+    const note = make("input", {type: "text", maxlength: 500, placeholder: "A note, if you like", "aria-label": "Note"});
+    const close = () => { this.noting = null; this.plan(); };
+    return make("form", {class: "note-form", onsubmit: event => {
+      event.preventDefault();
+      this.noting = null;
+      this.act(alarm, "/acknowledge", {note: note.value});
+    }, onkeydown: event => {
+      if (event.key === "Escape") { event.stopPropagation(); close(); }
+    }}, note, make("button", {type: "submit", class: "primary", "data-action": "acknowledge"}, "Acknowledge"),
+    make("button", {type: "button", onclick: close}, "Cancel"));
+  }
+
+  note(alarm) {
+    this.noting = alarm.id;
+    this.render();
+    this.cards.get(alarm.id).querySelector("input").focus();
+  }
+
+  async act(alarm, rest, body) {
+    try {
+      this.add([await send("POST", alarmPath(alarm.id, rest), body)]);
+    } catch (error) {
+      this.failed(error);
+      this.plan();
+    }
+  }
+}

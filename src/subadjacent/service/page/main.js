@@ -1,0 +1,181 @@
+// Puts the page together: what is asked of the service at first, and what happens on each event.
+
+import {AlarmList} from "./alarms.js";
+import {get, onTokenWanted, send, seriesPath} from "./api.js";
+import {Charts} from "./charts.js";
+import {askForToken, startDialogs} from "./dialogs.js";
+import {byId, say} from "./dom.js";
+import {count, moment, timeOf} from "./format.js";
+import {startKeys} from "./keys.js";
+import {ModelChoice} from "./models.js";
+import {Overview} from "./overview.js";
+import {SeriesList, inWords} from "./series_list.js";
+import {spansOf} from "./spans.js";
+import {follow} from "./stream.js";
+import {onPaint, startTheme} from "./theme.js";
+import {Uploads} from "./upload.js";
+import {View} from "./view.js";
+import {Watched} from "./watched.js";
+
+const ALARMS = 200;   // that are asked for at once
+const AROUND = 1.5;   // times its length that are shown to either side of an alarm
+const LEAST_AROUND = 60;   // rows
+
+const view = new View(() => { redraw(); watched.refine(); });
+const charts = new Charts(view, id => chooseAlarm(alarms.all.get(id)));
+const overview = new Overview(view, charts);
+const alarms = new AlarmList(chooseAlarm, failed);
+const list = new SeriesList(name => choose(name), id => alarms.all.get(id));
+const watched = new Watched(view, {changed: redraw, failed});
+const models = new ModelChoice(series => { list.update(series); tell(); }, failed);
+const announced = new Set();   // alarms that the reader knows of
+
+// for those who look at the page from outside, such as its tests
+export const page = {view, charts, overview, list, alarms, watched};
+
+function failed(error) {
+  say(byId("trouble-text"), error.message);
+  byId("trouble").hidden = false;
+}
+
+function seen() {
+  byId("trouble").hidden = true;
+  say(byId("trouble-text"), "");
+}
+
+function redraw() {
+  charts.plan();
+  overview.plan();
+  byId("live").setAttribute("aria-pressed", String(view.following));
+}
+
+function mark() {
+  charts.mark(watched.name ? alarms.of(watched.name) : [], alarms.all.get(alarms.chosen) ?? null);
+  overview.plan();
+  tell();
+}
+
+// about the chosen series, beside its name
+function tell() {
+  const series = list.all.get(watched.name);
+  byId("empty").hidden = list.all.size > 0;
+  byId("chosen").hidden = !series;
+  if (!series) return;
+  say(byId("detail-title"), series.name);
+  byId("detail-state").dataset.state = series.state;
+  say(byId("detail-state"), inWords(list.told(series)));
+  const last = timeOf(series.last_time);
+  say(byId("detail-about"), [
+    count(series.rows ?? 0, "row"), last === null ? "" : `last ${moment(last)}`,
+    series.model ? `model ${series.model}` : "learns from its own rows",
+  ].filter(Boolean).join(" · "));
+  // of the alarm that was chosen, else of the one that is open
+  const alarm = alarms.all.get(alarms.chosen) ?? alarms.all.get(series.open_alarm);
+  say(byId("why"), alarm?.sentence ?? "");
+  byId("unmute").hidden = series.state !== "muted";
+  byId("mute").hidden = series.state === "muted";
+}
+
+async function choose(name) {
+  const series = list.all.get(name);
+  if (!series || watched.name === name) return;
+  list.choose(name);
+  alarms.choose(null);
+  alarms.watch(name);
+  history.replaceState(null, "", `#${encodeURIComponent(name)}`);
+  const opening = watched.open(series);
+  tell();
+  get("api/alarms", {series: name, state: "all", limit: ALARMS}).then(found => { alarms.add(found.alarms); mark(); }, failed);
+  models.watch(series);
+  if (!await opening) return;
+  view.watch(watched.columns);
+  charts.show(watched.columns);
+  mark();
+  document.documentElement.dataset.shown = name;
+}
+
+// the alarm in the middle of the view, its channels on top
+async function chooseAlarm(alarm, channel) {
+  if (!alarm) return;
+  if (alarm.series !== watched.name) await choose(alarm.series);
+  alarms.choose(alarm.id);
+  mark();
+  const {columns} = watched;
+  if (!columns?.length) return;
+  const [span] = spansOf([alarm], columns, null);
+  if (span) {
+    const margin = Math.max(AROUND * (span.to - span.from), LEAST_AROUND * columns.interval);
+    view.show(span.from - margin, span.to + margin);
+  }
+  if (channel) charts.reveal(channel);
+}
+
+async function refresh() {
+  const [found, told] = await Promise.all([get("api/series"), get("api/alarms", {state: "all", limit: ALARMS})]);
+  alarms.add(told.alarms);
+  list.set(found.series);
+  for (const {id, state} of told.alarms) if (state === "open") announced.add(id);
+  seen();
+  const wanted = watched.name ?? decodeURIComponent(location.hash.slice(1));
+  if (!watched.columns || !list.all.has(wanted)) await choose(list.all.has(wanted) ? wanted : list.sorted[0]?.name);
+  else await watched.catchUp();
+  mark();
+}
+
+const events = {
+  answer: answer => watched.take(answer),
+  alarm(alarm) {
+    alarms.add([alarm]);
+    list.plan();
+    if (alarm.series === watched.name) mark();
+    if (alarm.state !== "open" || announced.has(alarm.id)) return;
+    announced.add(alarm.id);
+    say(byId("announce"), `New alarm in ${alarm.series}: ${alarm.sentence}`);
+  },
+  series(series) {
+    list.update(series);
+    // the first of all; while the list is on its way, it is not known yet which one is wanted
+    if (!watched.name && document.documentElement.dataset.ready) choose(series.name);
+    else if (series.name === watched.name) tell();
+  },
+};
+
+function status(connected) {
+  byId("connection").dataset.state = connected ? "live" : "lost";
+  say(byId("connection"), connected ? "Live" : "Connection lost, trying again");
+  if (connected) refresh().then(() => { document.documentElement.dataset.ready = "true"; }, failed);
+}
+
+async function mute(time) {
+  try {
+    list.update(await send("POST", seriesPath(watched.name, "/mute"), {for: time}));
+    tell();
+  } catch (error) {
+    failed(error);
+  }
+}
+
+const uploads = new Uploads(async name => {
+  await refresh();
+  if (watched.name === name) watched.name = null;
+  await choose(name);
+  const [worst] = alarms.of(name).sort((one, other) => other.severity - one.severity);
+  if (worst) chooseAlarm(worst);
+});
+
+const on = (id, act) => byId(id).addEventListener("click", act);
+on("closer", () => view.zoom(0.5));
+on("further", () => view.zoom(2));
+on("earlier", () => view.pan(-0.5));
+on("later", () => view.pan(0.5));
+on("all", () => view.all());
+on("live", () => view.follow());
+on("trouble-seen", seen);
+on("unmute", () => mute(null));
+byId("mute").addEventListener("change", event => { mute(event.target.value); event.target.value = ""; });
+onPaint(redraw);
+startTheme();
+startDialogs();
+startKeys({view, charts, alarms, clear: () => { alarms.choose(null); mark(); view.all(); }});
+onTokenWanted(askForToken);
+follow("api/events", events, status);

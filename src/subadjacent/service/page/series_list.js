@@ -1,0 +1,145 @@
+// The series and how each of them is, the worst first; a filter; arrow keys.
+
+import {byId, make, notOften, say} from "./dom.js";
+import {count, severity, timeOf, moment} from "./format.js";
+
+const ORDER = ["alarm", "learning", "calm", "muted"];   // the worst first
+const MOST = 300;   // rows of the list: beyond, the filter finds them
+const RENDER_EVERY = 200;   // milliseconds: a thousand series may each have a row a second
+const byName = new Intl.Collator("en", {numeric: true}).compare;
+
+// among alarms the worst first; the others by name, so that a calm list stands still
+export function worstFirst(one, other) {
+  const apart = ORDER.indexOf(one.state) - ORDER.indexOf(other.state);
+  if (apart) return apart;
+  const worse = one.state === "alarm" ? (other.severity ?? 0) - (one.severity ?? 0) : 0;
+  return worse || byName(one.name, other.name);
+}
+
+export function inWords(series) {
+  if (series.state === "alarm") return `Alarm · severity ${severity(series.severity)}`;
+  if (series.state === "learning") return `Learning · ${Math.floor(100 * (series.sure ?? 0))} % sure`;
+  if (series.state !== "muted") return "Calm";
+  const until = timeOf(series.muted_until);
+  return until === null ? "Muted" : `Muted until ${moment(until)}`;
+}
+
+export function headline(all) {
+  const alarms = all.filter(one => one.state === "alarm"), learning = all.filter(one => one.state === "learning");
+  if (!all.length) return "Nothing to watch yet";
+  const series = count(all.length, "series", "series"), [worst] = alarms.sort(worstFirst);
+  if (alarms.length === 1) return `1 of ${series} has an open alarm: ${worst.name}`;
+  if (alarms.length) return `${alarms.length} of ${series} have open alarms, the worst ${worst.name}`;
+  if (learning.length) return `No open alarm; ${learning.length} of ${series} still ${learning.length === 1 ? "learns" : "learn"}`;
+  return all.length === 1 ? "The series is calm" : `All ${series} are calm`;
+}
+
+export class SeriesList {
+  // alarmOf(id) gives an alarm where it is known
+  constructor(onChoose, alarmOf) {
+    this.onChoose = onChoose;
+    this.alarmOf = alarmOf;
+    this.all = new Map();
+    this.chosen = null;
+    this.list = byId("series-list");
+    this.filter = byId("filter");
+    this.items = new Map();
+    this.plan = notOften(() => this.render(), RENDER_EVERY);
+    this.filter.addEventListener("input", () => this.render());
+    this.filter.addEventListener("keydown", event => this.filterKeys(event));
+    this.list.addEventListener("click", event => {
+      const item = event.target.closest("[data-name]");
+      if (item) onChoose(item.dataset.name);
+    });
+    this.list.addEventListener("keydown", event => this.keys(event));
+  }
+
+  set(all) {
+    this.all = new Map(all.map(one => [one.name, one]));
+    this.plan();
+  }
+
+  update(one) {
+    this.all.set(one.name, {...this.all.get(one.name), ...one});
+    this.plan();
+  }
+
+  // as bad as its open alarm, which has its worst row; the last row may be a better one
+  told(one) {
+    return {...one, severity: this.alarmOf(one.open_alarm)?.severity ?? one.severity};
+  }
+
+  get sorted() { return [...this.all.values()].map(one => this.told(one)).sort(worstFirst); }
+
+  shown() {
+    const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const text = one => `${one.name} ${one.state} ${(one.channels ?? []).join(" ")}`.toLowerCase();
+    return this.sorted.filter(one => words.every(word => text(one).includes(word)));
+  }
+
+  choose(name) {
+    this.chosen = name;
+    this.render();
+  }
+
+  render() {
+    const shown = this.shown(), listed = shown.slice(0, MOST);
+    for (const name of [...this.items.keys()]) if (!this.all.has(name)) this.items.delete(name);
+    const nodes = listed.map(one => this.item(one));
+    // the one that the tab key leads to: the chosen one, else the first
+    const current = nodes.find(node => node.dataset.name === this.chosen) ?? nodes[0];
+    for (const node of nodes) node.tabIndex = node === current ? 0 : -1;
+    const focused = document.activeElement;
+    if (nodes.some((node, i) => this.list.children[i] !== node) || this.list.children.length !== nodes.length) {
+      this.list.replaceChildren(...nodes);
+      if (nodes.includes(focused)) focused.focus({preventScroll: true});
+    }
+    const all = this.sorted, alarms = all.filter(one => one.state === "alarm").length;
+    say(byId("headline"), headline(all));
+    document.title = alarms ? `(${alarms}) subadjacent` : "subadjacent";
+    const left = shown.length - listed.length;
+    const none = this.all.size ? "None has this name" : "";
+    say(byId("listed"), !shown.length ? none : left ? `${count(left, "more", "more")}: the filter finds them` : "");
+  }
+
+  item(one) {
+    let node = this.items.get(one.name);
+    if (!node) {
+      node = make("li", {role: "option", "data-name": one.name},
+        make("span", {class: "dot", "aria-hidden": "true"}),
+        make("span", {class: "series-name"}, one.name), make("span", {class: "state quiet"}));
+      this.items.set(one.name, node);
+    }
+    node.dataset.state = one.state;
+    node.setAttribute("aria-selected", String(one.name === this.chosen));
+    say(node.querySelector(".state"), inWords(one));
+    return node;
+  }
+
+  filterKeys(event) {
+    if (event.key === "Escape") {
+      this.filter.value = "";
+      this.render();
+    } else if (event.key === "ArrowDown" || event.key === "Enter") {
+      const [first] = this.list.children;
+      first?.focus();
+      if (first) this.onChoose(first.dataset.name);
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  keys(event) {
+    const item = event.target.closest("[data-name]");
+    if (!item) return;
+    const to = {ArrowDown: item.nextElementSibling, ArrowUp: item.previousElementSibling,
+      Home: this.list.firstElementChild, End: this.list.lastElementChild, Enter: item, " ": item}[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (!to) return;
+    to.focus();
+    to.scrollIntoView({block: "nearest"});
+    this.onChoose(to.dataset.name);
+  }
+}

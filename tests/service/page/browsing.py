@@ -1,0 +1,112 @@
+"""The page in a real browser: opened, watched for complaints, its modules called by tests."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
+
+from live_service import LiveService
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+
+# milliseconds: never reached, however busy the machine is
+PATIENCE = 60_000
+expect.set_options(timeout=PATIENCE)
+
+TRIES = 2_000
+"""Times that something is asked for before it counts as never happening."""
+
+Module = Callable[..., Any]
+
+
+def address(service: LiveService) -> str:
+    """Where the page is."""
+    return f"http://127.0.0.1:{service.port}"
+
+
+def calling(tab: Page, name: str) -> Module:
+    """A function that calls code with a module of the page: ``(m, …) => …`` and its arguments."""
+
+    def call(code: str, *arguments: Any) -> Any:
+        script = f"async given => ({code})(await import('/page/{name}'), ...given)"
+        return tab.evaluate(script, list(arguments))
+
+    return call
+
+
+class Opener:
+    """Opens the page, and writes down every error, warning and request that leaves the host."""
+
+    def __init__(self, browser: Browser, address: str) -> None:
+        self.browser, self.address = browser, address
+        self.complaints: list[str] = []
+        self.contexts: list[BrowserContext] = []
+
+    def close(self) -> None:
+        """Close what was opened."""
+        for context in self.contexts:
+            context.close()
+
+    def __call__(
+        self,
+        *,
+        series: str = "pump",
+        width: int = 1400,
+        scheme: Any = "light",
+        ready: bool = True,
+        before: Callable[[Page], None] = lambda _: None,
+        touch: bool = False,
+    ) -> Page:
+        context = self.browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, has_touch=touch
+        )
+        self.contexts.append(context)
+        context.set_default_timeout(PATIENCE)
+        tab = context.new_page()
+        tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        tab.on("console", self.said)
+        tab.on("request", self.asked)
+        before(tab)
+        tab.goto(f"{self.address}/#{quote(series)}")
+        if ready:
+            tab.wait_for_selector("html[data-ready]")
+        return tab
+
+    def said(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def asked(self, request: Request) -> None:
+        if urlsplit(request.url).netloc != urlsplit(self.address).netloc:
+            self.complaints.append(request.url)
+
+
+def page(tab: Page, code: str, *arguments: Any) -> Any:
+    """Ask the running page, ``p``, for something: ``p => p.view.from``."""
+    return calling(tab, "main.js")(f"({{page}}, ...given) => ({code})(page, ...given)", *arguments)
+
+
+def until(tab: Page, code: str, *arguments: Any) -> None:
+    """Wait until the running page says so, however long that takes on a busy machine."""
+    for _ in range(TRIES):
+        if page(tab, code, *arguments):
+            return
+        tab.wait_for_timeout(50)
+    raise AssertionError(f"it never happened: {code}")
+
+
+def view(tab: Page) -> tuple[float, float, bool]:
+    """From where to where the charts show, and whether they follow."""
+    found = page(tab, "p => [p.view.from, p.view.to, p.view.following]")
+    return found[0], found[1], found[2]
+
+
+def frame(tab: Page) -> None:
+    """Wait until all that was planned is drawn."""
+    tab.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")

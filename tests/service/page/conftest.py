@@ -1,0 +1,47 @@
+"""One service and one browser for all tests of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from live_service import LiveService, live
+from service.page.browsing import CHROMIUM, Module, Opener, address, calling
+from service.page.made_rows import HOSTILE, HOSTILE_CHANNEL, push, rows
+
+
+@pytest.fixture(scope="session")
+def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
+    """A service with three series, one of which has alarms."""
+    with live(tmp_path_factory.mktemp("page") / "data") as started:
+        push(started, "pump", rows(["pressure", "flow"], 0, 600, jump=(500, 512)))
+        push(started, "fan", rows(["speed"], 0, 300, seed=1))
+        push(started, HOSTILE, rows([HOSTILE_CHANNEL, "other"], 0, 300, seed=2))
+        yield started
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def module(browser: Browser, backend: LiveService) -> Callable[[str], Module]:
+    """Gives modules of the page by name, to call functions in them."""
+    tab = browser.new_page()
+    tab.goto(address(backend))
+    return lambda name: calling(tab, name)
+
+
+@pytest.fixture
+def opened(browser: Browser, backend: LiveService) -> Iterator[Opener]:
+    """Opens pages for one test, which fails when any of them complained."""
+    opener = Opener(browser, address(backend))
+    yield opener
+    opener.close()
+    assert opener.complaints == []

@@ -1,0 +1,457 @@
+"""The page in a real browser against the real service, used as a person would."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from live_service import LiveService
+from service.page.browsing import CHROMIUM, Opener, frame, page, until, view
+from service.page.made_rows import HOSTILE, HOSTILE_CHANNEL, push, push_next, rows
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine's path")
+
+MINUTE = 60_000
+
+
+def centre(tab: Page, selector: str) -> tuple[float, float]:
+    box = tab.locator(selector).first.bounding_box()
+    assert box
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_series_are_listed_and_the_chosen_one_is_drawn(opened: Opener) -> None:
+    tab = opened()
+    names = tab.locator("#series-list .series-name").all_inner_texts()
+    assert {"fan", "pump", HOSTILE} <= set(names)
+    expect(tab.locator("[aria-selected=true] .series-name")).to_have_text("pump")
+    expect(tab.locator("#detail-title")).to_have_text("pump")
+    expect(tab.locator(".panel .name")).to_have_text(["Severity", "pressure", "flow"])
+    expect(tab.locator("#connection")).to_have_text("Live")
+    expect(tab.locator("#headline")).to_contain_text("series")
+    # something is drawn in every chart, in the colour of what was seen
+    drawn = tab.evaluate("""[...document.querySelectorAll(".panel canvas")].map(canvas => {
+      const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      let count = 0;
+      for (let at = 0; at < data.length; at += 4)
+        if (data[at] === 0 && data[at + 1] === 114 && data[at + 2] === 178) count++;
+      return count;
+    })""")
+    assert drawn[0] == 0
+    assert min(drawn[1:]) > 100
+
+
+def test_without_a_choice_the_worst_series_is_shown(opened: Opener) -> None:
+    tab = opened(series="")
+    first = tab.locator("#series-list .series-name").first.inner_text()
+    expect(tab.locator("#detail-title")).to_have_text(first)
+    tab.locator("#series-list li", has_text="fan").click()
+    expect(tab.locator("#detail-title")).to_have_text("fan")
+    assert tab.url.endswith("#fan")
+    tab.reload()
+    expect(tab.locator("#detail-title")).to_have_text("fan")
+
+
+def test_the_wanted_series_is_shown_whatever_comes_first(
+    opened: Opener, backend: LiveService
+) -> None:
+    def hold(route: Route) -> None:
+        # events of another series come before the list of all
+        push_next(backend, "fan", 1)
+        route.continue_()
+
+    tab = opened(before=lambda tab: tab.route("**/api/series", hold))
+    expect(tab.locator("#detail-title")).to_have_text("pump")
+    expect(tab.locator("[aria-selected=true] .series-name")).to_have_text("pump")
+
+
+def test_names_are_shown_as_text_whatever_is_in_them(opened: Opener) -> None:
+    tab = opened(series=HOSTILE)
+    expect(tab.locator("#detail-title")).to_have_text(HOSTILE)
+    expect(tab.locator(".panel .name").nth(1)).to_have_text(HOSTILE_CHANNEL)
+    assert tab.locator("img, #detail b[onclick]").count() == 0
+    assert tab.title() in ("subadjacent", "(1) subadjacent")
+    summary = tab.locator(".panel .hidden").nth(1)
+    expect(summary).to_contain_text(HOSTILE_CHANNEL)
+
+
+def test_every_chart_is_put_into_words(opened: Opener) -> None:
+    tab = opened()
+    summary = tab.locator("#summary-1")
+    expect(summary).to_contain_text("pressure, 2026-01-01 01:40 to 2026-01-01 09:59: lowest")
+    values = page(tab, "p => p.watched.columns.values.pressure.slice(100)")
+    expect(summary).to_contain_text(f"highest {max(values):.2f}".rstrip("0"))
+    described = tab.locator("#charts canvas").evaluate_all(
+        "all => all.map(one => document.getElementById(one.getAttribute('aria-describedby')) && "
+        "one.getAttribute('aria-label'))"
+    )
+    assert described == ["Chart of the severity", "Chart of pressure", "Chart of flow"]
+
+
+def test_a_click_on_an_alarm_leads_to_its_place(opened: Opener, backend: LiveService) -> None:
+    tab = opened()
+    alarms = backend.get("/api/alarms?series=pump&state=all")["alarms"]
+    found = next(one for one in alarms if one["first"] <= 505 <= one["last"])
+    card = tab.locator(f".alarm-card[data-id='{found['id']}']")
+    expect(card.locator(".sentence")).to_have_text(found["sentence"])
+    card.locator(".go").click()
+    expect(card).to_have_attribute("aria-current", "true")
+    expect(tab.locator("#why")).to_have_text(found["sentence"])
+    start = page(tab, "p => p.watched.columns.first")
+    low, high, following = view(tab)
+    assert low < start + found["first"] * MINUTE < start + found["last"] * MINUTE < high
+    assert not following
+    # and back, by the keyboard
+    tab.keyboard.press("Escape")
+    assert view(tab)[:2] == (start - MINUTE / 2, page(tab, "p => p.view.whole[1]"))
+    expect(tab.locator("[aria-current]")).to_have_count(0)
+    # a tap on its mark in the chart chooses it, too
+    box = tab.locator(".panel canvas").first.bounding_box()
+    assert box
+    at = page(tab, "(p, at) => (at - p.view.from) / p.view.span", start + 506 * MINUTE)
+    left = page(tab, "p => p.charts.left")
+    tab.mouse.click(box["x"] + left + at * (box["width"] - left - 10), box["y"] + 40)
+    expect(card).to_have_attribute("aria-current", "true")
+
+
+def test_an_alarm_is_acknowledged_with_a_note(opened: Opener, backend: LiveService) -> None:
+    tab, other = opened(), opened()
+    card = tab.locator(".alarm-card").last
+    number = card.get_attribute("data-id")
+    card.get_by_role("button", name="Acknowledge").click()
+    card.get_by_label("Note").fill("<i>seen</i>, a valve")
+    tab.keyboard.press("Enter")
+    expect(card.locator(".tag")).to_have_text("acknowledged")
+    expect(card.locator(".note")).to_have_text("“<i>seen</i>, a valve”")
+    expect(card.get_by_role("button", name="Acknowledge")).to_have_count(0)
+    found = backend.get(f"/api/alarms/{number}")
+    assert (found["acknowledged"], found["note"]) == (True, "<i>seen</i>, a valve")
+    # others who look are told
+    expect(other.locator(f"[data-id='{number}'] .tag")).to_have_text("acknowledged")
+
+
+def test_an_alarm_is_marked_as_normal(opened: Opener, backend: LiveService) -> None:
+    push(backend, "normal", rows(["a"], 0, 400, jump=(390, 400)))
+    tab = opened(series="normal")
+    card = tab.locator(".alarm-card").first
+    number = card.get_attribute("data-id")
+    card.get_by_role("button", name="Mark as normal").click()
+    expect(card.locator(".tag")).to_have_text("marked as normal")
+    expect(card.locator(".act")).to_have_count(0)
+    assert backend.get(f"/api/alarms/{number}")["normal"] is True
+
+
+def test_a_note_can_be_left_unwritten(opened: Opener, backend: LiveService) -> None:
+    push(backend, "unread", rows(["a"], 0, 400, jump=(390, 400)))
+    tab = opened(series="unread")
+    acknowledge = tab.locator(".alarm-card").first.get_by_role("button", name="Acknowledge")
+    acknowledge.click()
+    expect(tab.get_by_label("Note")).to_be_focused()
+    tab.keyboard.press("Escape")
+    expect(tab.get_by_label("Note")).to_have_count(0)
+    expect(acknowledge).to_be_visible()
+    # the key was for the note: the view stays
+    assert view(tab)[2]
+
+
+def test_a_series_is_muted_and_unmuted(opened: Opener, backend: LiveService) -> None:
+    tab = opened(series="fan")
+    tab.locator("#mute").select_option("8h")
+    expect(tab.locator("#detail-state")).to_contain_text("Muted until")
+    assert backend.get("/api/series/fan")["state"] == "muted"
+    expect(tab.locator("#series-list li").last.locator(".series-name")).to_have_text("fan")
+    tab.locator("#unmute").click()
+    expect(tab.locator("#detail-state")).not_to_contain_text("Muted")
+    assert backend.get("/api/series/fan")["state"] != "muted"
+
+
+def test_a_pushed_row_moves_the_chart(opened: Opener, backend: LiveService) -> None:
+    tab = opened(series="fan")
+    expect(tab.locator("html")).to_have_attribute("data-shown", "fan")
+    before, picture = view(tab), "document.querySelectorAll('.panel canvas')[1].toDataURL()"
+    frame(tab)
+    drawn, held = tab.evaluate(picture), page(tab, "p => p.watched.columns.length")
+    push_next(backend, "fan", 1)
+    until(tab, "(p, n) => p.watched.columns.length > n", held)
+    frame(tab)
+    assert view(tab)[1] == before[1] + MINUTE
+    assert tab.evaluate(picture) != drawn
+    # what does not follow stays where it is
+    tab.keyboard.press("ArrowLeft")
+    still = view(tab)
+    assert still[2] is False
+    expect(tab.locator("#live")).to_have_attribute("aria-pressed", "false")
+    push_next(backend, "fan", 1)
+    until(tab, "(p, n) => p.watched.columns.length > n", held + 1)
+    assert view(tab) == still
+    tab.keyboard.press("l")
+    assert view(tab)[1] == before[1] + 2 * MINUTE
+    expect(tab.locator("#live")).to_have_attribute("aria-pressed", "true")
+
+
+def test_of_many_rows_at_once_all_are_drawn(opened: Opener, backend: LiveService) -> None:
+    push(backend, "many", rows(["a"], 0, 50))
+    tab = opened(series="many")
+    push_next(backend, "many", 400)
+    until(tab, "p => p.watched.columns.length === 450")
+    assert page(tab, "p => p.watched.columns.rows") == list(range(450))
+    assert view(tab)[2]
+
+
+def test_a_new_alarm_is_announced_and_its_series_comes_first(
+    opened: Opener, backend: LiveService
+) -> None:
+    push(backend, "valve", rows(["opening"], 0, 300, seed=5))
+    tab = opened()
+    push_next(backend, "valve", 3, jump=(300, 303))
+    expect(tab.locator("#announce")).to_contain_text("New alarm in valve: ")
+    first = tab.locator("#series-list li", has_text="valve")
+    expect(first).to_have_attribute("data-state", "alarm")
+    worst = backend.get("/api/alarms?series=valve")["alarms"][0]["severity"]
+    expect(first.locator(".state")).to_have_text(f"Alarm · severity {worst:.1f}")
+    expect(tab.locator("#headline")).to_contain_text("open alarm")
+    expect(tab).to_have_title(re.compile(r"^\(\d\) subadjacent$"))
+    # in the list of all alarms it stands with the name of its series
+    tab.locator(".scope label", has_text="All").click()
+    card = tab.locator(".alarm-card", has=tab.locator(".entity", has_text="valve")).first
+    expect(card).to_have_attribute("data-state", "open")
+    card.locator(".go").click()
+    expect(tab.locator("#detail-title")).to_have_text("valve")
+    push_next(backend, "valve", 60)
+
+
+def test_all_is_done_by_keyboard(opened: Opener) -> None:
+    tab = opened()
+    tab.keyboard.press("/")
+    expect(tab.locator("#filter")).to_be_focused()
+    tab.keyboard.type("fa")
+    expect(tab.locator("#series-list li")).to_have_count(1)
+    tab.keyboard.press("ArrowDown")
+    expect(tab.locator("#series-list li")).to_be_focused()
+    expect(tab.locator("#detail-title")).to_have_text("fan")
+    tab.keyboard.press("/")
+    tab.keyboard.press("Escape")
+    expect(tab.locator("#filter")).to_have_value("")
+    tab.keyboard.press("ArrowDown")
+    items = tab.locator("#series-list li")
+    expect(items.first).to_be_focused()
+    for key, place in (("ArrowDown", 1), ("ArrowDown", 2), ("ArrowUp", 1), ("Home", 0)):
+        tab.keyboard.press(key)
+        expect(items.nth(place)).to_be_focused()
+        expect(items.nth(place)).to_have_attribute("aria-selected", "true")
+    tab.keyboard.press("End")
+    expect(items.last).to_be_focused()
+    # only one of them is a stop of the tab key, and what has the focus shows it
+    assert items.evaluate_all("all => all.filter(one => one.tabIndex === 0).length") == 1
+    outline = "getComputedStyle(document.activeElement).outlineStyle"
+    assert tab.evaluate(outline) == "solid"
+
+
+def test_keys_zoom_move_and_step_through_alarms(opened: Opener) -> None:
+    tab = opened()
+    expect(tab.locator("html")).to_have_attribute("data-shown", "pump")
+    whole = view(tab)
+    tab.keyboard.press("+")
+    closer = view(tab)
+    assert closer[1] - closer[0] == pytest.approx((whole[1] - whole[0]) / 2)
+    assert closer[1:] == whole[1:]
+    tab.keyboard.press("ArrowLeft")
+    earlier = view(tab)
+    assert earlier[0] == pytest.approx(closer[0] - (closer[1] - closer[0]) / 4)
+    tab.keyboard.press("-")
+    assert view(tab)[1] - view(tab)[0] == pytest.approx(whole[1] - whole[0])
+    tab.keyboard.press("a")
+    start, end = page(tab, "p => p.view.whole")
+    assert view(tab)[:2] == (start, end)
+    for key, place in (("j", 0), ("k", -1)):
+        tab.keyboard.press(key)
+        card = tab.locator(".alarm-card").nth(place)
+        expect(card).to_have_attribute("aria-current", "true")
+    tab.keyboard.press("?")
+    expect(tab.locator("#help-dialog")).to_be_visible()
+    tab.keyboard.press("j")
+    expect(tab.locator(".alarm-card").nth(-1)).to_have_attribute("aria-current", "true")
+    tab.keyboard.press("Escape")
+    expect(tab.locator("#help-dialog")).to_be_hidden()
+    # the row that is read
+    tab.keyboard.press("Escape")
+    tab.keyboard.press("Shift+ArrowRight")
+    last = page(tab, "p => p.charts.pointer")
+    tab.keyboard.press("Shift+ArrowLeft")
+    assert page(tab, "p => p.charts.pointer") == last - 1
+    expect(tab.locator("#pointed")).not_to_be_empty()
+
+
+def test_what_is_pointed_at_is_read_out(opened: Opener) -> None:
+    tab = opened()
+    tab.mouse.move(*centre(tab, ".panel canvas >> nth=1"))
+    frame(tab)
+    row = page(tab, "p => p.charts.pointer")
+    value, low, high = page(
+        tab,
+        "(p, row) => ['values', 'low', 'high'].map(one => p.watched.columns[one].pressure[row])",
+        row,
+    )
+    told = tab.locator(".panel .read").nth(1).inner_text()
+    assert told == f"{value:.2f} · usually {low:.2f} to {high:.2f}"
+    assert 150 < row < 550
+    hours, minutes = divmod(row, 60)
+    expect(tab.locator("#pointed")).to_have_text(f"2026-01-01 {hours:02}:{minutes:02}")
+    tab.mouse.move(5, 5)
+    expect(tab.locator("#pointed")).to_be_empty()
+
+
+def test_drag_moves_and_the_wheel_zooms_with_ctrl_only(opened: Opener) -> None:
+    tab = opened()
+    x, y = centre(tab, ".panel canvas >> nth=1")
+    whole = view(tab)
+    tab.mouse.move(x, y)
+    tab.mouse.wheel(0, -200)
+    frame(tab)
+    assert view(tab) == whole
+    tab.keyboard.down("Control")
+    tab.mouse.wheel(0, -400)
+    tab.keyboard.up("Control")
+    until(tab, "p => !p.view.following")
+    closer = view(tab)
+    assert closer[1] - closer[0] == pytest.approx((whole[1] - whole[0]) / 2)
+    tab.mouse.down()
+    tab.mouse.move(x + 100, y, steps=4)
+    tab.mouse.up()
+    moved = view(tab)
+    assert moved[0] < closer[0]
+    assert moved[1] - moved[0] == pytest.approx(closer[1] - closer[0])
+    tab.locator("#all").click()
+    assert view(tab)[0] < moved[0]
+
+
+def test_a_drag_over_the_whole_series_chooses_a_stretch(opened: Opener) -> None:
+    tab = opened()
+    tab.locator("#all").click()
+    box = tab.locator("#overview").bounding_box()
+    assert box
+    y, width = box["y"] + 20, box["width"] - 20
+    tab.mouse.move(box["x"] + 10 + 0.25 * width, y)
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + 10 + 0.5 * width, y, steps=3)
+    tab.mouse.up()
+    start, end = page(tab, "p => p.view.whole")
+    low, high, _ = view(tab)
+    assert (low - start) / (end - start) == pytest.approx(0.25, abs=0.01)
+    assert (high - start) / (end - start) == pytest.approx(0.5, abs=0.01)
+    # within what is shown, a drag moves it
+    tab.mouse.move(box["x"] + 10 + 0.4 * width, y)
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + 10 + 0.6 * width, y, steps=3)
+    tab.mouse.up()
+    moved = view(tab)
+    assert (moved[0] - start) / (end - start) == pytest.approx(0.45, abs=0.01)
+    assert moved[1] - moved[0] == pytest.approx(high - low)
+
+
+def test_two_fingers_zoom(opened: Opener) -> None:
+    tab = opened(touch=True, width=360)
+    x, y = centre(tab, ".panel canvas >> nth=1")
+    tab.locator(".panel canvas").nth(1).scroll_into_view_if_needed()
+    x, y = centre(tab, ".panel canvas >> nth=1")
+    before = view(tab)
+    client = tab.context.new_cdp_session(tab)
+
+    def touch(kind: str, *places: float) -> None:
+        points = [{"x": place, "y": y, "id": number} for number, place in enumerate(places)]
+        client.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    touch("touchStart", x - 40)
+    touch("touchStart", x - 40, x + 20)
+    for far in (30, 50, 80):
+        touch("touchMove", x - 40, x + far)
+    touch("touchEnd")
+    after = view(tab)
+    assert after[1] - after[0] == pytest.approx((before[1] - before[0]) / 2, rel=0.25)
+
+
+def test_dark_follows_the_system_and_the_switch_which_is_kept(opened: Opener) -> None:
+    background = "getComputedStyle(document.body).backgroundColor"
+    tab = opened(scheme="dark")
+    dark = tab.evaluate(background)
+    assert dark == "rgb(15, 18, 23)"
+    tab.locator("#theme").click()
+    assert tab.evaluate(background) == "rgb(246, 247, 249)"
+    tab.reload()
+    assert tab.evaluate(background) == "rgb(246, 247, 249)"
+    tab.keyboard.press("t")
+    assert tab.evaluate(background) == dark
+    # what the system says is followed again
+    tab.emulate_media(color_scheme="light")
+    expect(tab.locator("body")).to_have_css("background-color", "rgb(246, 247, 249)")
+
+
+@pytest.mark.parametrize("name", ["pump", HOSTILE])
+@pytest.mark.parametrize("width", [360, 768, 1100])
+def test_nothing_is_wider_than_the_screen(opened: Opener, width: int, name: str) -> None:
+    tab = opened(width=width, series=name)
+    expect(tab.locator("html")).to_have_attribute("data-shown", name)
+    tab.locator(".scope label", has_text="All").click()
+    frame(tab)
+    assert tab.evaluate("document.documentElement.scrollWidth") == width
+    beyond = tab.locator("main *").evaluate_all(
+        "(all, width) => all.filter(one => one.getBoundingClientRect().right > width + 1 &&"
+        " !one.closest('.hidden')).map(one => one.outerHTML.slice(0, 80))",
+        width,
+    )
+    assert beyond == []
+
+
+def test_a_hundred_thousand_rows_cost_no_more_than_the_pixels_they_fall_on(
+    opened: Opener,
+) -> None:
+    tab = opened()
+    held, drawn, frames, asked = page(
+        tab,
+        """async p => {
+      const columns = p.watched.columns, rows = [...Array(100000).keys()];
+      const wave = rows.map(row => Math.sin(row / 50) + (row % 7) / 9);
+      const low = wave.map(one => one - 1), high = wave.map(one => one + 1);
+      columns.kind = undefined;
+      columns.clear();
+      const all = column => ({pressure: column, flow: column});
+      const [values, expected] = [all(wave), all(wave)];
+      columns.merge({rows, severity: wave, values, expected, low: all(low), high: all(high)});
+      const frame = act => requestAnimationFrame(act);
+      const next = () => new Promise(done => frame(() => frame(done)));
+      let frames = 0, asked = 0, most = 0;
+      const draw = p.charts.draw.bind(p.charts);
+      p.charts.draw = () => { frames++; draw(); };
+      p.view.all();
+      await next();
+      for (let turn = 0; turn < 20; turn++) {
+        // many moves of a mouse within one frame are drawn once
+        for (let move = 0; move < 25; move++) { p.view.pan(move % 2 ? 0.01 : -0.01); asked++; }
+        p.view.zoom(turn < 10 ? 0.8 : 1.25);
+        await next();
+        most = Math.max(most, ...p.charts.panels.map(one => one.chart.drawn));
+      }
+      return [columns.length, most, frames, asked];
+    }""",
+    )
+    width = page(tab, "p => p.charts.stack.clientWidth")
+    assert held == 100_000
+    # two lines of at most three points a column of pixels, and a band of one
+    assert 1_000 < drawn <= 7 * width
+    assert asked == 500
+    assert frames <= 60
+
+
+def test_more_channels_than_fit_are_shown_when_asked_for(
+    opened: Opener, backend: LiveService
+) -> None:
+    names = [f"sensor {number}" for number in range(8)]
+    push(backend, "wide", rows(names, 0, 150, seed=8))
+    tab = opened(series="wide")
+    expect(tab.locator(".panel")).to_have_count(6)
+    tab.get_by_role("button", name="Show all 8 channels").click()
+    expect(tab.locator(".panel .name")).to_have_text(["Severity", *names])
+    tab.get_by_role("button", name="Show fewer channels").click()
+    expect(tab.locator(".panel")).to_have_count(6)

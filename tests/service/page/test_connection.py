@@ -1,0 +1,110 @@
+"""Tokens that are asked for, and a service that goes away and comes back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from live_service import LiveService, live
+from running import GENEROUS
+from service.page.browsing import CHROMIUM, Opener, address, page, until
+from service.page.made_rows import push, rows
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine's path")
+
+READ, WRITE = "a-token-for-reading", "a-token-for-writing"
+LONG = GENEROUS * 1000  # milliseconds
+
+
+def is_refusal(said: str) -> bool:
+    """What the browser itself says of a refused request, or of one that found nobody."""
+    return re.match(r"Failed to load resource: .*(40[13]|ERR_)", said) is not None
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
+    folder = tmp_path_factory.mktemp("guarded")
+    tokens = folder / "tokens.txt"
+    tokens.write_text(f"read {READ}\nwrite {WRITE}\n", encoding="utf-8")
+    with live(folder / "data", "--token-file", str(tokens)) as started:
+        some = rows(["pressure"], 0, 300, jump=(280, 290))
+        push(started, "pump", some, Authorization=f"Bearer {WRITE}")
+        yield started
+
+
+def give(tab: Page, token: str) -> None:
+    expect(tab.locator("#token-dialog")).to_be_visible()
+    tab.locator("#token").fill(token)
+    tab.keyboard.press("Enter")
+
+
+def test_a_token_is_asked_for_and_kept_in_the_tab(browser: Browser, guarded: LiveService) -> None:
+    opener = Opener(browser, address(guarded))
+    asked: list[str] = []
+    tab = opener(ready=False)
+    tab.on("request", lambda request: asked.append(request.url))
+    expect(tab.locator("#token-why")).to_contain_text("token is needed")
+    assert tab.locator("#series-list li").count() == 0
+    give(tab, "a-token-of-somebody-else")
+    expect(tab.locator("#token-why")).to_contain_text("not known")
+    give(tab, READ)
+    expect(tab.locator("#detail-title")).to_have_text("pump")
+    assert tab.evaluate("sessionStorage.getItem('subadjacent-token')") == READ
+    tab.reload()
+    expect(tab.locator("#detail-title")).to_have_text("pump")
+    expect(tab.locator("#token-dialog")).to_be_hidden()
+    # what needs another one asks for it; who has none goes on reading
+    card = tab.locator(".alarm-card").first
+    for token in (None, WRITE):
+        card.get_by_role("button", name="Acknowledge").click()
+        tab.keyboard.press("Enter")
+        expect(tab.locator("#token-why")).to_contain_text("for writing")
+        if token is None:
+            tab.locator("#token-dialog [data-close]").click()
+            expect(tab.locator("#trouble")).to_contain_text("for writing")
+            assert tab.evaluate("sessionStorage.getItem('subadjacent-token')") == READ
+            tab.get_by_label("Dismiss").click()
+            expect(tab.locator("#trouble")).to_be_hidden()
+        else:
+            give(tab, token)
+    expect(card.locator(".tag")).to_have_text("acknowledged")
+    assert not [url for url in asked if "token-for" in url]
+    assert [said for said in opener.complaints if not is_refusal(said)] == []
+    opener.close()
+
+
+def test_a_service_with_nothing_yet_says_how_to_begin_is_lost_and_found_again(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with live(tmp_path / "data") as service:
+        opener = Opener(browser, address(service))
+        tab = opener(series="")
+        expect(tab.locator("#headline")).to_have_text("Nothing to watch yet")
+        expect(tab.locator("#empty")).to_contain_text("Drop a CSV file")
+        expect(tab.locator("#chosen")).to_be_hidden()
+        push(service, "pump", rows(["pressure"], 0, 1))
+        expect(tab.locator("#detail-title")).to_have_text("pump")
+        expect(tab.locator("#empty")).to_be_hidden()
+        expect(tab.locator("#detail-state")).to_contain_text("Learning")
+        push(service, "pump", rows(["pressure"], 1, 199))
+        until(tab, "p => p.watched.columns?.length === 200")
+        expect(tab.locator("#connection")).to_have_text("Live")
+        assert opener.complaints == []
+        service.kill()
+        expect(tab.locator("#connection")).to_have_text("Connection lost, trying again")
+        assert tab.locator("#connection").get_attribute("role") == "status"
+        # what is there can still be looked at
+        tab.keyboard.press("+")
+        assert page(tab, "p => p.view.span") < 199 * 60_000
+        service.start()
+        push(service, "pump", rows(["pressure"], 200, 3))
+        expect(tab.locator("#connection")).to_have_text("Live", timeout=LONG)
+        # what came meanwhile is there
+        until(tab, "p => p.watched.columns.length === 203")
+        expect(tab.locator("#trouble")).to_be_hidden()
+        assert [said for said in opener.complaints if not is_refusal(said)] == []
+        opener.close()
