@@ -44,8 +44,8 @@ def test_the_sub_adjacent_ridge_sees_no_row_nearer_than_five() -> None:
     expectation.learn(rng.standard_normal((200, 1, FEATURES)), rng.standard_normal((200, 1)), 1.0)
     expectation.solve()
     unseen = np.setdiff1d(np.arange(FEATURES), SUB_ADJACENT)
-    assert (expectation.sub_adjacent[0, unseen] == 0).all()
-    assert (expectation.near[0] != 0).all()
+    assert (expectation.weights[1, 0, unseen] == 0).all()
+    assert (expectation.weights[0, 0] != 0).all()
 
 
 def wave(count: int, period: float) -> np.ndarray:
@@ -67,7 +67,7 @@ def test_it_is_the_ridge_regression_of_rows_on_features() -> None:
     product = far.T @ far
     product += np.diag(1e-3 * np.diag(product) + 1e-6 * len(far) + 0.5)
     np.testing.assert_allclose(
-        expectation.sub_adjacent[0, SUB_ADJACENT], np.linalg.solve(product, far.T @ rows[REACH:, 0])
+        expectation.weights[1, 0, SUB_ADJACENT], np.linalg.solve(product, far.T @ rows[REACH:, 0])
     )
 
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
+
+from subadjacent.streaming.learning.windows import windows
 
 Array = NDArray[np.float64]
 
@@ -48,7 +49,7 @@ def features(rows: Array, season: Array, new: int) -> Array:
     missing = REACH + new - len(rows)
     if missing > 0:
         rows = np.concatenate([np.repeat(rows[:1], missing, axis=0), rows])
-    before = sliding_window_view(rows[len(rows) - new - REACH : -1], REACH, axis=0)
+    before = windows(rows[len(rows) - new - REACH : -1], REACH)
     found = np.empty((new, rows.shape[1], FEATURES))
     found[..., 0] = 1
     found[..., 1:-2] = before @ _MEANS
@@ -63,15 +64,14 @@ class Expectation:
         self.rows = 0.0
         self.products: Array = np.zeros((channels, FEATURES, FEATURES))
         self.targets: Array = np.zeros((channels, FEATURES))
-        self.near: Array = np.zeros((channels, FEATURES))
-        self.sub_adjacent: Array = np.zeros((channels, FEATURES))
-        self.near[:, 1] = self.sub_adjacent[:, 5] = 1.0
+        # of the near ridge and of the sub-adjacent one
+        self.weights: Array = np.zeros((2, channels, FEATURES))
+        self.weights[0, :, 1] = self.weights[1, :, 5] = 1.0
 
     def residuals(self, seen: Array, rows: Array) -> tuple[Array, Array]:
         """What is left of rows, (B, C), by the near ridge and by the sub-adjacent one."""
-        near: Array = rows - np.einsum("bcf,cf->bc", seen, self.near)
-        far: Array = rows - np.einsum("bcf,cf->bc", seen, self.sub_adjacent)
-        return near, far
+        expected = np.einsum("bcf,kcf->kbc", seen, self.weights)
+        return rows - expected[0], rows - expected[1]
 
     def learn(self, seen: Array, values: Array, keep: float) -> None:
         """Take in rows' features, (B, C, F), and values, (B, C), after the older ones faded."""
@@ -101,12 +101,13 @@ class Expectation:
         diagonal += PENALTY * diagonal + (1e-6 * self.rows + LEAST_PENALTY)
         targets = self.targets.copy()
         targets[:, 1] += LEAST_PENALTY * PERSISTS
-        self.near = np.asarray(np.linalg.solve(ridge, targets[..., None])[..., 0])
+        weights = np.zeros_like(self.weights)
+        weights[0] = np.linalg.solve(ridge, targets[..., None])[..., 0]
         few = ridge[:, SUB_ADJACENT[:, None], SUB_ADJACENT]
-        self.sub_adjacent = np.zeros_like(self.near)
-        self.sub_adjacent[:, SUB_ADJACENT] = np.linalg.solve(
-            few, self.targets[:, SUB_ADJACENT, None]
-        )[..., 0]
+        weights[1, :, SUB_ADJACENT] = np.linalg.solve(few, self.targets[:, SUB_ADJACENT, None])[
+            ..., 0
+        ].T
+        self.weights = weights
 
     def state(self) -> dict[str, NDArray[Any]]:
         """What was learned; ``restore`` is the inverse."""
@@ -114,12 +115,11 @@ class Expectation:
             "rows": np.array([self.rows]),
             "products": self.products,
             "targets": self.targets,
-            "near": self.near,
-            "sub_adjacent": self.sub_adjacent,
+            "weights": self.weights,
         }
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Go on from what was learned."""
         self.rows = float(state["rows"][0])
-        for name in ("products", "targets", "near", "sub_adjacent"):
+        for name in ("products", "targets", "weights"):
             setattr(self, name, np.array(state[name], dtype=np.float64))

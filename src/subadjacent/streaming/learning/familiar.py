@@ -6,13 +6,14 @@ Shapes: B rows, C channels, L rows of a window, R windows to compare with.
 from __future__ import annotations
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
+
+from subadjacent.streaming.learning.windows import windows
 
 Array = NDArray[np.float64]
 
 LENGTHS = (4, 16)
-"""Rows of a window."""
+"""Rows of a window, the shorter first."""
 
 LONGEST = max(LENGTHS)
 
@@ -50,10 +51,9 @@ class Familiar:
         """
         places = numbers % self.size
         for length, seen in zip(LENGTHS, self._seen, strict=True):
-            windows = sliding_window_view(rows[LONGEST - length :], length, axis=0)  # (B, C, L)
-            squares = np.where(calm[:, None], np.square(windows).sum(axis=-1), NEVER)
-            seen[:, :-1, places] = windows.transpose(1, 2, 0)
-            seen[:, -1, places] = squares.T
+            each = windows(rows[LONGEST - length :], length).transpose(1, 2, 0)  # (C, L, B)
+            seen[:, :-1, places] = each
+            seen[:, -1, places] = np.where(calm, np.square(each).sum(axis=1), NEVER)
 
     def distances(self, rows: Array) -> list[Array]:
         """How far each channel's latest windows are from all that are remembered, (B, C) a length.
@@ -63,10 +63,10 @@ class Familiar:
         """
         found = []
         for length, seen in zip(LENGTHS, self._seen, strict=True):
-            windows = sliding_window_view(rows[LONGEST - length :], length, axis=0)
-            mine = np.ones((windows.shape[1], len(windows), length + 1))  # (C, B, L + 1)
-            np.multiply(windows.transpose(1, 0, 2), -2, out=mine[..., :-1])
-            nearest = (mine @ seen).min(axis=2).T + np.square(windows).sum(axis=-1)
+            each = windows(rows[LONGEST - length :], length).transpose(1, 0, 2)  # (C, B, L)
+            mine = np.ones((*each.shape[:2], length + 1))
+            np.multiply(each, -2, out=mine[..., :-1])
+            nearest = (mine @ seen).min(axis=2) + np.square(each).sum(axis=2)
             nearest[nearest >= NEVER / 2] = 0
-            found.append(np.sqrt(np.maximum(nearest, 0) / length))
+            found.append(np.sqrt(np.maximum(nearest, 0) / length).T)
         return found

@@ -14,7 +14,6 @@ import math
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from subadjacent.streaming.learning.block import Block
@@ -26,6 +25,7 @@ from subadjacent.streaming.learning.news import News
 from subadjacent.streaming.learning.rarity import Rarity
 from subadjacent.streaming.learning.seasons import Seasons
 from subadjacent.streaming.learning.tails import Tails
+from subadjacent.streaming.learning.windows import windows
 
 Array = NDArray[np.float64]
 
@@ -51,7 +51,7 @@ AVERAGED = 20
 """Rows that sub-adjacent residuals are averaged over."""
 
 SHARE, SCORE_SHARE = 0.5, 0.5
-"""What the surprise of a view counts for: views are not independent. And that of a model's score."""
+"""What the surprise of a view counts for, since views say the same in part; and that of a score."""
 
 MOST = 40.0
 """Surprise of one view at most."""
@@ -183,7 +183,7 @@ class Learner:
         """Sub-adjacent residuals averaged with those before them, without sign."""
         row = np.concatenate([self._late, far])
         self._late = row[len(far) :]
-        means: Array = np.abs(sliding_window_view(row, AVERAGED, axis=0).mean(axis=-1))
+        means: Array = np.abs(windows(row, AVERAGED).sum(axis=-1)) / AVERAGED
         return means
 
     def _features(self, count: int) -> Array:

@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
+
+from subadjacent.streaming.learning.windows import windows
 
 Array = NDArray[np.float64]
 
@@ -31,7 +32,7 @@ class News:
     def of(self, surprise: Array) -> Array:
         """By how much the surprise of the next rows, (B,), exceeds what was said before."""
         row = np.concatenate([self.before, surprise])
-        said = (sliding_window_view(row[:-1], FADES) * _FADED).max(axis=1)
+        said = (windows(row[:-1], FADES) * _FADED).max(axis=1)
         self.before = row[len(surprise) :]
         found: Array = np.maximum(surprise - said, 0)
         return found

@@ -23,6 +23,8 @@ counted how often so much came; the tail falls exponentially."""
 PRIOR_VALUES, PRIOR_EXCESS, LEAST_EXCESS = 5.0, 1.0, 0.3
 """Amounts in the tail taken as seen before any, their mean excess, and the least believed."""
 
+_AMOUNTS = np.arange(BINS) * STEP
+
 
 class Rarity:
     """Counts of amounts, of which the older ones fade.
@@ -57,20 +59,12 @@ class Rarity:
         self._measure()
 
     def _measure(self) -> None:
-        at_least = np.cumsum(self.counts[::-1])[::-1]
-        self._high, self._at_high, _ = self._knot(at_least, HIGH)
-        self._highest, self._at_highest, self._excess = self._knot(at_least, HIGHEST)
+        # from the highest bin down
+        at_least = np.cumsum(self.counts[::-1])
+        sums = np.cumsum((self.counts * _AMOUNTS)[::-1])
+        self._high, self._at_high, _ = _knot(at_least, sums, HIGH)
+        self._highest, self._at_highest, self._excess = _knot(at_least, sums, HIGHEST)
         self._least = 0.0 if self._high else self._at_high
-
-    def _knot(self, at_least: Array, share: float) -> tuple[float, float, float]:
-        """The amount that a share reaches, how rare it is, and the mean excess of what is more."""
-        reached = (at_least >= share * at_least[0]) & (at_least > 0)
-        first = max(int(reached.sum()) - 1, 0)
-        tail = float(at_least[first])
-        rare = -math.log((tail + 1) / (float(at_least[0]) + 2))
-        excess = float(self.counts[first:] @ (np.arange(BINS - first) * STEP))
-        mean = (excess + PRIOR_VALUES * PRIOR_EXCESS) / (tail + PRIOR_VALUES)
-        return first * STEP, rare, max(mean, LEAST_EXCESS)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """What was counted; ``restore`` is the inverse."""
@@ -80,3 +74,23 @@ class Rarity:
         """Go on from what was counted."""
         self.counts = state["counts"]
         self._measure()
+
+
+def _knot(at_least: Array, sums: Array, share: float) -> tuple[float, float, float]:
+    """The amount that a share reaches, how rare it is, and the mean excess of what is more.
+
+    Parameters
+    ----------
+    at_least, sums
+        From the highest bin down: how many amounts are in it or higher, and their sum.
+    share
+        Of all amounts.
+    """
+    total = float(at_least[-1])
+    # before anything is counted, the tail begins with nothing
+    place = int(np.searchsorted(at_least, share * total)) if total else BINS - 1
+    tail, high = float(at_least[place]), float(_AMOUNTS[BINS - 1 - place])
+    rare = -math.log((tail + 1) / (total + 2))
+    excess = float(sums[place]) - tail * high
+    mean = (excess + PRIOR_VALUES * PRIOR_EXCESS) / (tail + PRIOR_VALUES)
+    return high, rare, max(mean, LEAST_EXCESS)

@@ -74,23 +74,13 @@ class Tails:
     def _measure(self) -> None:
         """Where values are high, where the tail of each trace begins, and how heavy it is."""
         at_least = np.cumsum(self.counts[..., ::-1], axis=-1)[..., ::-1]
-        total = at_least[..., :1]
-        self._high, self._at_high, mean = self._knot(at_least, total, HIGH)
-        self._highest, self._at_highest, self._excess = self._knot(at_least, total, HIGHEST)
+        # a value is anywhere in its bin
+        sums = np.cumsum((self.counts * (_LOGS + WIDTH / 2))[..., ::-1], axis=-1)[..., ::-1]
+        self._high, self._at_high, mean = _knot(at_least, sums, HIGH)
+        self._highest, self._at_highest, self._excess = _knot(at_least, sums, HIGHEST)
         rise = self._highest - self._high
         between = (self._at_highest - self._at_high) / np.where(rise > 0, rise, 1)
         self._slope = np.where(rise > 0, between, 1 / mean)
-
-    def _knot(self, at_least: Array, total: Array, share: float) -> tuple[Array, Array, Array]:
-        """The value that a share reaches, its surprise, and the mean excess of those beyond."""
-        first = np.maximum((at_least >= share * total).sum(axis=-1, keepdims=True) - 1, 0)
-        tail = np.take_along_axis(at_least, first, axis=-1)[..., 0]
-        beyond = np.arange(BINS) - first
-        # a value is anywhere in its bin
-        excess = (self.counts * np.maximum(beyond + 0.5, 0) * (beyond >= 0)).sum(axis=-1) * WIDTH
-        mean = (excess + PRIOR_VALUES * PRIOR_EXCESS) / (tail + PRIOR_VALUES)
-        surprise = -np.log((tail + 0.5) / (total[..., 0] + 1))
-        return _LOGS[first[..., 0]], surprise, np.clip(mean, LEAST_EXCESS, MOST_EXCESS)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """What was counted; ``restore`` is the inverse."""
@@ -100,3 +90,24 @@ class Tails:
         """Go on from what was counted."""
         self.counts = state["counts"]
         self._measure()
+
+
+def _knot(at_least: Array, sums: Array, share: float) -> tuple[Array, Array, Array]:
+    """The value that a share reaches, its surprise, and the mean excess of those beyond.
+
+    Parameters
+    ----------
+    at_least, sums
+        How many values are in each bin or higher, and the sum of their logarithms.
+    share
+        Of all values.
+    """
+    total = at_least[..., 0]
+    # the highest bin that the share reaches
+    first = np.maximum((at_least >= share * total[..., None]).sum(axis=-1, keepdims=True) - 1, 0)
+    tail = np.take_along_axis(at_least, first, axis=-1)[..., 0]
+    high: Array = _LOGS[first[..., 0]]
+    excess = np.take_along_axis(sums, first, axis=-1)[..., 0] - tail * high
+    mean = (excess + PRIOR_VALUES * PRIOR_EXCESS) / (tail + PRIOR_VALUES)
+    surprise: Array = -np.log((tail + 0.5) / (total + 1))
+    return high, surprise, np.clip(mean, LEAST_EXCESS, MOST_EXCESS)
