@@ -35,8 +35,8 @@ class Limits(Section):
     """In one request to score a file; nothing of them is kept."""
     channels: Count = 500
     """Of one series."""
-    series: Count = 5_000
-    """In all; each holds about a tenth of a megabyte."""
+    series: Count = 2_000
+    """In all; one of five channels holds 1 megabyte at first, 3 after some thousand rows."""
     models: Count = 100
     """In all; each is a folder."""
     queue: Count = 20_000

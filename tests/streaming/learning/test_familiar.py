@@ -53,6 +53,20 @@ def test_it_is_the_nearest_of_all(channels: int, new: int) -> None:
         np.testing.assert_allclose(found, oracle(seen, mine, length), atol=1e-9)
 
 
+def test_room_grows_and_nothing_is_lost() -> None:
+    rows = np.random.default_rng(0).standard_normal((900, 1))
+    familiar, together = Familiar(1), Familiar(1)
+    for begin in range(0, 900 - LONGEST + 1, 5):
+        part = rows[begin : begin + LONGEST + 4]
+        ends = np.arange(begin, begin + len(part) - LONGEST + 1) + LONGEST - 1
+        familiar.add(part, ends, np.ones(len(ends), bool))
+    remember(together, rows)
+    mine = np.random.default_rng(1).standard_normal((LONGEST + 2, 1))
+    for one, other in zip(familiar.distances(mine), together.distances(mine), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-9)
+    assert familiar._seen[0].shape[2] < 2_000
+
+
 def test_windows_of_alarms_are_not_compared_with() -> None:
     rows = np.zeros((40, 1))
     rows[30:] = 7.0

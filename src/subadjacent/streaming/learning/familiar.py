@@ -26,6 +26,9 @@ MOST_VALUES = 20_000
 APART = 32
 """Rows between a window and the latest that it is compared with: neighbours are always alike."""
 
+ROOM = 256
+"""Windows that there is room for at first."""
+
 NEVER = 1e300
 """The square of a window that is not compared with."""
 
@@ -39,10 +42,7 @@ class Familiar:
 
     def __init__(self, channels: int) -> None:
         self.size = min(REMEMBERED, MOST_VALUES // channels)
-        # the last line holds squares: one product then gives all of a distance but the own square
-        self._seen = [np.zeros((channels, length + 1, self.size)) for length in LENGTHS]
-        for seen in self._seen:
-            seen[:, -1] = NEVER
+        self._seen = [_room(channels, length, min(ROOM, self.size)) for length in LENGTHS]
 
     def add(self, rows: Array, numbers: NDArray[np.int64], calm: NDArray[np.bool_]) -> None:
         """Remember the windows that end at rows with these numbers, if they were calm.
@@ -50,10 +50,21 @@ class Familiar:
         ``rows`` are those of all the windows, (B + LONGEST - 1, C).
         """
         places = numbers % self.size
+        self._grow(int(places.max()) + 1)
         for length, seen in zip(LENGTHS, self._seen, strict=True):
             each = windows(rows[LONGEST - length :], length).transpose(1, 2, 0)  # (C, L, B)
             seen[:, :-1, places] = each
             seen[:, -1, places] = np.where(calm, np.square(each).sum(axis=1), NEVER)
+
+    def _grow(self, needed: int) -> None:
+        """Make room for so many windows: a series of few rows does not need that of many."""
+        there = self._seen[0].shape[2]
+        if needed > there:
+            more = min(max(2 * there, needed), self.size) - there
+            for number, length in enumerate(LENGTHS):
+                seen = self._seen[number]
+                room = _room(len(seen), length, more)
+                self._seen[number] = np.concatenate([seen, room], axis=2)
 
     def distances(self, rows: Array) -> list[Array]:
         """How far each channel's latest windows are from all that are remembered, (B, C) a length.
@@ -70,3 +81,13 @@ class Familiar:
             nearest[nearest >= NEVER / 2] = 0
             found.append(np.sqrt(np.maximum(nearest, 0) / length).T)
         return found
+
+
+def _room(channels: int, length: int, count: int) -> Array:
+    """Room for windows, of which none is there yet, (C, L + 1, R).
+
+    The last line holds squares: one product then gives all of a distance but the own square.
+    """
+    room = np.zeros((channels, length + 1, count))
+    room[:, -1] = NEVER
+    return room
