@@ -34,7 +34,7 @@ class Followed:
         self.keeper = AlarmKeeper(AlarmRules(**rules))
         self.row = 0
         self.notices: list[Notice] = []
-        self.loud: list[bool] = []
+        self.alarmed: list[bool] = []
         self.calm: list[bool] = []
         self.accepted: list[int] = []
 
@@ -50,7 +50,7 @@ class Followed:
         rows = Severities(news, news, np.full(len(news), since), now)
         walk = self.keeper.follow(self.row, rows, **options)
         self.notices += walk.notices
-        self.loud += walk.loud.tolist()
+        self.alarmed += walk.alarmed.tolist()
         self.calm += walk.calm.tolist()
         self.row += len(news)
         if walk.accepted is not None:
@@ -67,7 +67,7 @@ def test_an_alarm_opens_goes_on_through_a_lull_and_closes_after_the_quiet_period
     assert found.told == [(2, OPENED), (3, UPDATED), (5, UPDATED), (8, CLOSED)]
     closed = found.notices[-1].event
     assert (closed.first, closed.last, closed.severity, closed.number) == (2, 5, 1.0, 1)
-    assert np.flatnonzero(found.loud).tolist() == [2, 5]
+    assert np.flatnonzero(found.alarmed).tolist() == [2, 3, 4, 5, 6, 7]
     assert not found.notices[-1].for_good
 
 
@@ -103,7 +103,7 @@ def test_what_is_no_news_any_more_keeps_an_alarm_open() -> None:
     assert [(one.row, one.what) for one in walk.notices][-1] == (5, CLOSED)
     assert walk.notices[-1].event.last == 3
     assert walk.notices[-1].event.severity == 1
-    assert walk.loud.tolist() == [True, True, False, True, False, False]
+    assert walk.alarmed.tolist() == [True, True, True, True, True, False]
 
 
 def test_without_adapting_an_alarm_lasts_as_long_as_its_rows() -> None:
@@ -118,7 +118,7 @@ def test_what_was_silent_before_began_before() -> None:
 def test_beyond_the_budget_an_event_is_no_alarm_and_nothing_is_learned_from_it() -> None:
     found = Followed(quiet=2, budget=20).push([1, 0, 0, 9, 0, 0])
     assert found.told == [(0, OPENED), (1, UPDATED), (2, CLOSED)]
-    assert found.loud == [True, False, False, False, False, False]
+    assert found.alarmed == [True, True, False, False, False, False]
     assert found.calm == [False] * 6
     assert found.push([0]).calm[-1]
 
@@ -189,7 +189,7 @@ def test_grouping_and_stopping_change_nothing_and_no_alarm_flaps(
         parts.keeper.restore(saved)
         turn += 1
     assert parts.notices == whole.notices
-    assert parts.loud == whole.loud
+    assert parts.alarmed == whole.alarmed
     assert parts.calm == whole.calm
     assert parts.accepted == whole.accepted
     numbers = [notice.event.number for notice in whole.notices if notice.what == OPENED]

@@ -134,7 +134,7 @@ class Walk(NamedTuple):
     """What came of following some rows."""
 
     notices: list[Notice]
-    loud: NDArray[np.bool_]  # (B,), rows of alarms
+    alarmed: NDArray[np.bool_]  # (B,), whether an alarm is open
     calm: NDArray[np.bool_]  # (B,), rows outside of all events
     accepted: Event | None = None  # what has lasted so long that it is normal by the last row
 
@@ -159,10 +159,10 @@ class AlarmKeeper:
         ``may_accept`` says that what lasts may be taken for normal at the last of them.
         """
         count = len(rows.news)
-        loud, calm = np.zeros(count, dtype=bool), np.ones(count, dtype=bool)
+        alarmed, calm = np.zeros(count, dtype=bool), np.ones(count, dtype=bool)
         notices: list[Notice] = []
         if self.event is None and not (rows.news >= 1).any():
-            return Walk(notices, loud, calm)
+            return Walk(notices, alarmed, calm)
         for place in range(count):
             if self.event is None:
                 if rows.news[place] < 1:
@@ -173,16 +173,17 @@ class AlarmKeeper:
             here = max(float(rows.news[place]), float(rows.lasting[place]))
             told = self._go_on(self.event, row + place, here, rows, place)
             notices += told
-            loud[place] = here >= LOUD and self.event.number is not None
-            if row + place - self.event.last >= self.rules.quiet:
+            over = row + place - self.event.last >= self.rules.quiet
+            alarmed[place] = self.event.number is not None and not over
+            if over:
                 notices += self._close(self.event, row + place, for_good=False)
         event = self.event
         if event is None or not may_accept or not self._lasts(event, row + count - 1):
-            return Walk(notices, loud, calm)
+            return Walk(notices, alarmed, calm)
         # it is closed at this row: there is nothing else to be told of it
         notices = [notice for notice in notices if notice.row < row + count - 1 or _is_new(notice)]
         notices += self._close(event, row + count - 1, for_good=True)
-        return Walk(notices, loud, calm, event)
+        return Walk(notices, alarmed, calm, event)
 
     def _go_on(
         self, event: Event, row: int, here: float, rows: Severities, place: int

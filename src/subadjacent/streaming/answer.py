@@ -30,7 +30,7 @@ class Answer:
     severity
         How bad it is: 1.0 opens an alarm. It follows what the series did lately.
     anomalous
-        Whether the row belongs to an alarm.
+        Whether an alarm is open at this row.
     sure
         From 0 to 1: how much of what it needs to have seen to be sure it has seen.
     by_channel

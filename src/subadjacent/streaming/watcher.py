@@ -104,7 +104,7 @@ class Watcher:
         if walk.accepted is not None:
             self._accept_rows(walk.accepted.first, self.recent.count - 1)
         judged, severity = found.judged, found.severities.news.tolist()
-        sure, loud = judged.sure.tolist(), walk.loud.tolist()
+        sure, alarmed = judged.sure.tolist(), walk.alarmed.tolist()
         scores = None if span.scores is None else span.scores.tolist()
         for place in range(count):
             yield Answer(
@@ -114,7 +114,7 @@ class Watcher:
                 self._final,
                 None if scores is None else scores[place],
                 severity[place],
-                loud[place],
+                alarmed[place],
                 sure[place],
                 judged.by_channel[place],
                 judged.expected[place],
@@ -141,7 +141,7 @@ class Watcher:
             found.judged.by_channel,
             silent.missing,
             silent.silent,
-            walk.loud,
+            walk.alarmed,
             span.starts,
         )
         self.recent.add(rows, span.times)
