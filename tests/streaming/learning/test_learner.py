@@ -200,3 +200,14 @@ def test_noise_alarms_about_as_rarely_as_was_asked_for() -> None:
     ]
     # 6 x 2,500 rows, one in 500: 30 are accepted
     assert 10 <= sum(counts) <= 60
+
+
+def test_it_does_not_learn_from_what_it_said() -> None:
+    # a channel that moves once in a while, in step with a cycle: what is expected stays in range
+    rng = np.random.default_rng(0)
+    rows = np.zeros((12_000, 1))
+    rows[::90, 0] = rng.standard_normal(len(rows[::90])) * 50
+    rows[6_000:, 0] *= 1e-3
+    found = judged(Learner(1), rows)
+    assert np.abs(found.expected).max() < 1_000
+    assert np.isfinite(found.severity).all()

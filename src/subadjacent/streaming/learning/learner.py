@@ -225,10 +225,11 @@ class Learner:
         keep = math.exp(-BLOCK / LONG_MEMORY)
         if calm.any():
             numbers = np.flatnonzero(calm) + self.rows - BLOCK
-            near, scaled = block["near"][calm], block["scaled"][calm]
-            # a single wild value teaches little
-            targets = scaled - near + self.levels.usual(near, 0, CUT)
-            self._follow(numbers, block["seen"][calm], targets, scaled, near, block["far"][calm])
+            scaled, near, far = (block[name][calm] for name in ("scaled", "near", "far"))
+            # a single wild value teaches little. It is cut around the level, not around what was
+            # expected: whoever learns from what it said may talk itself into anything
+            targets = self.levels.around(scaled, CUT)
+            self._follow(numbers, block["seen"][calm], targets, near, far)
             if self.rows <= OFTEN or (self.rows // BLOCK) % EVERY == 0:
                 self.expectation.solve()
         weights = np.where(calm, 1.0, ALARMING)
@@ -242,22 +243,15 @@ class Learner:
             self._look_for_seasons()
 
     def _follow(
-        self,
-        numbers: NDArray[np.intp],
-        seen: Array,
-        targets: Array,
-        scaled: Array,
-        near: Array,
-        far: Array,
+        self, numbers: NDArray[np.intp], seen: Array, rows: Array, near: Array, far: Array
     ) -> None:
-        """Let expectations and seasons follow the targets, and levels the rows they are of."""
+        """Let expectations, seasons and levels follow rows."""
         keep = math.exp(-BLOCK / MEMORY)
-        self.expectation.learn(seen, targets, keep)
-        self.seasons.learn(self._skipped + numbers, targets)
+        self.expectation.learn(seen, rows, keep)
+        self.seasons.learn(self._skipped + numbers, rows)
         levels = self.levels
-        levels.follow(
-            levels.around(scaled, CUT), levels.usual(near, 0, CUT), levels.usual(far, 1, CUT), keep
-        )
+        around = levels.around(rows, CUT)
+        levels.follow(around, levels.usual(near, 0, CUT), levels.usual(far, 1, CUT), keep)
 
     def _look_for_seasons(self) -> None:
         """Look for cycles; where one is found, what is expected has to know it."""
@@ -306,7 +300,7 @@ class Learner:
         seen, scaled = self._features(count)[some], self.kept.last(count)[some]
         numbers = np.arange(self.rows - count, self.rows)[some]
         near, far = self.expectation.residuals(seen, scaled)
-        self._follow(numbers, seen, scaled, scaled, near, far)
+        self._follow(numbers, seen, scaled, near, far)
         self.expectation.solve()
         self._late = np.zeros_like(self._late)
         self._remember(self.familiar.size)
