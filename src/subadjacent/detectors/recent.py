@@ -17,6 +17,9 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Arrays, State, require_array
 
+FARTHEST = float(np.finfo(np.float32).max)
+"""From the centre, as far as float32 can say."""
+
 MOST_ROWS = 2_000
 """Rows of an entity that are kept: about as many as a learner remembers."""
 
@@ -64,7 +67,7 @@ def _last(series: TrainSeries, most: int) -> Recent:
         if most <= 0:
             break
         rows = series.values[max(start, stop - most) : stop]
-        parts.append((rows - center).astype(np.float32))
+        parts.append(np.clip(rows - center, -FARTHEST, FARTHEST).astype(np.float32))
         most -= len(rows)
     return Recent(center, tuple(parts[::-1]))
 

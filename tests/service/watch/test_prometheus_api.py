@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 import socket
@@ -13,6 +12,7 @@ from urllib.parse import parse_qs
 import numpy as np
 import pytest
 
+from apart import run_apart
 from service.watch.servers import Question, Reply, answering
 from subadjacent.errors import InputError
 from subadjacent.service.watch.prometheus_api import (
@@ -43,7 +43,7 @@ def read(settings: Settings) -> Table:
         async with PrometheusAPI(settings) as api:
             return await api.read("up", 10_000, 14_000, 2_000)
 
-    return asyncio.run(ask())
+    return run_apart(ask())
 
 
 def success(data: Any) -> Reply:

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from apart import run_apart
 from service.watch.past import AGAIN, CHANGE, MACHINES, PAIR, SITE, Past, look, machines, settings
 from service.watch.servers import needs_prometheus
 from subadjacent.service.watch.grid import MOST_POINTS
@@ -21,7 +22,7 @@ def test_it_learns_from_the_history_of_what_is_there_now(past: Past) -> None:
         async with looking.api:
             await looking.watch.catch_up(past.at(600) + 400)
 
-    asyncio.run(learn())
+    run_apart(learn())
     assert looking.watch.clock == past.at(600)
     found = machines(looking.watch)
     assert sorted(found) == ["1", "2", "4"]
@@ -46,7 +47,7 @@ def test_every_row_is_taken_once_and_an_anomaly_is_told(past: Past) -> None:
             assert machines(looking.watch)["1"].shown.score > 1
             await looking.watch.catch_up(past.at(CHANGE + 5))
 
-    asyncio.run(follow())
+    run_apart(follow())
     assert looking.api.asked[2:4] == [
         (past.at(601), past.at(603)),
         (past.at(604), past.at(CHANGE - 1)),
@@ -80,7 +81,7 @@ def test_series_come_and_go(past: Past) -> None:
             await looking.watch.catch_up(past.at(730))
             assert machines(looking.watch)["3"].rows == 31
 
-    asyncio.run(follow())
+    run_apart(follow())
 
 
 def test_label_sets_that_share_labels_are_channels_of_one_series(past: Past) -> None:
@@ -99,7 +100,7 @@ def test_label_sets_that_share_labels_are_channels_of_one_series(past: Past) -> 
             assert [name[-1] for name in series.channels] == ["a", "b", "c"]
             assert series.rows == 400
 
-    asyncio.run(follow())
+    run_apart(follow())
 
 
 def test_the_channel_that_departs_adds_most(past: Past) -> None:
@@ -110,7 +111,7 @@ def test_the_channel_that_departs_adds_most(past: Past) -> None:
             await looking.watch.catch_up(past.at(CHANGE - 1))
             await looking.watch.catch_up(past.at(CHANGE))
 
-    asyncio.run(follow())
+    run_apart(follow())
     (series,) = looking.watch.series.values()
     assert series.shown is not None
     assert series.shown.alarm
@@ -125,7 +126,7 @@ def test_no_more_label_sets_are_watched_than_asked_for(past: Past) -> None:
             for second in (600, 601, 602):
                 await looking.watch.catch_up(past.at(second))
 
-    asyncio.run(follow())
+    run_apart(follow())
     assert sorted(machines(looking.watch)) == ["1", "2"]
     assert looking.watch.refused == 1
     assert looking.said[0] == (
@@ -147,7 +148,7 @@ def test_a_long_history_is_read_in_parts_that_the_server_allows(past: Past) -> N
                 await looking.api.read(MACHINES, past.at(600 - rows), past.at(600), 1_000)
             assert found.value.kind == "refused"
 
-    asyncio.run(learn())
+    run_apart(learn())
     _, later, earlier, _ = looking.api.asked
     assert later == (past.at(601 - MOST_POINTS), past.at(600))
     assert earlier == (past.at(601 - rows), past.at(600 - MOST_POINTS))
@@ -167,7 +168,7 @@ def test_a_watch_that_slept_longer_than_its_history_begins_anew(past: Past) -> N
             await looking.watch.catch_up(past.at(902))
             assert machines(looking.watch)["3"].rows == 203
 
-    asyncio.run(follow())
+    run_apart(follow())
     assert [text for text in looking.said if "learned" in text] == [
         f"{MACHINES}: learned {n} series from history" for n in (3, 3, 3)
     ]
@@ -185,7 +186,7 @@ def test_newcomers_are_learned_at_most_once_in_a_hundred_rows(past: Past) -> Non
         return watched
 
     # machine 3 came at second 700, machine 4 is gone by 715, the third sensor came at 800
-    assert asyncio.run(follow()) == [5, 5, 6, 5, 6]
+    assert run_apart(follow()) == [5, 5, 6, 5, 6]
 
 
 def test_rows_that_were_missed_are_read_in_parts_that_the_server_allows(past: Past) -> None:
@@ -200,7 +201,7 @@ def test_rows_that_were_missed_are_read_in_parts_that_the_server_allows(past: Pa
             looking.api.asked.clear()
             await looking.watch.catch_up(past.at(600))
 
-    asyncio.run(follow())
+    run_apart(follow())
     asked = looking.api.asked[: rows // 1_000]
     assert [first for first, _ in asked] == [
         past.at(601 - rows + 1_000 * part) for part in range(rows // 1_000)
@@ -219,7 +220,7 @@ def test_a_budget_holds_alarms_back(past: Past) -> None:
             await looking.watch.catch_up(past.at(CHANGE - 1))
             await looking.watch.catch_up(past.at(AGAIN + 5))
 
-    asyncio.run(follow())
+    run_apart(follow())
     # it jumps twice
     assert sum(text.startswith("alarm: ") for text in looking.said) == 1
 
@@ -234,7 +235,7 @@ def test_the_first_series_to_appear_does_not_wait(past: Past) -> None:
             await looking.watch.catch_up(past.at(702))
             assert machines(looking.watch)["3"].rows == 3
 
-    asyncio.run(follow())
+    run_apart(follow())
 
 
 def test_a_clock_that_was_put_right_does_not_end_the_watch(past: Past) -> None:
@@ -249,7 +250,7 @@ def test_a_clock_that_was_put_right_does_not_end_the_watch(past: Past) -> None:
             await looking.watch.catch_up(past.at(599))
             assert looking.watch.clock == past.at(599)
 
-    asyncio.run(follow())
+    run_apart(follow())
 
 
 def test_rows_are_asked_for_when_they_are_old_enough(past: Past) -> None:
@@ -262,7 +263,7 @@ def test_rows_are_asked_for_when_they_are_old_enough(past: Past) -> None:
             await looking.watch.catch_up(past.at(630) - 1)
             assert looking.watch.clock == past.at(599)
 
-    asyncio.run(follow())
+    run_apart(follow())
 
 
 @pytest.mark.parametrize("steps", [1, 3, 6, 10])
@@ -289,7 +290,7 @@ def test_an_interruption_leaves_whole_rows(past: Past, steps: int) -> None:
             await looking.watch.catch_up(past.at(690))
         return {key: one.shown for key, one in machines(looking.watch).items()}
 
-    assert asyncio.run(interrupted()) == asyncio.run(whole())
+    assert run_apart(interrupted()) == run_apart(whole())
 
 
 def test_a_wrong_query_is_refused_in_the_server_s_words(past: Past) -> None:
@@ -300,5 +301,5 @@ def test_a_wrong_query_is_refused_in_the_server_s_words(past: Past) -> None:
             await api.read("plant_load{", past.at(0), past.at(1), 1_000)
 
     with pytest.raises(ReadFailure, match="parse error") as found:
-        asyncio.run(ask())
+        run_apart(ask())
     assert found.value.kind == "refused"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sqlite3
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from apart import run_apart
 from service.watch.past import CHANGE, MACHINES, PAIR, Looking, Past, look, settings
 from service.watch.servers import needs_prometheus
 from subadjacent.errors import InputError
@@ -25,7 +25,7 @@ def follow(looking: Looking, *moments: int) -> dict[Any, Any]:
             for moment in moments:
                 await looking.watch.catch_up(moment)
 
-    asyncio.run(go())
+    run_apart(go())
     return {key: series.shown for key, series in looking.watch.series.items()}
 
 

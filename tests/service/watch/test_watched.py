@@ -77,7 +77,7 @@ def test_a_row_that_barely_departs_does_not_turn_another_alarm_into_one() -> Non
     assert push(series, -40.0, 10.5, 10.5) == []
     assert series.shown is not None
     assert not series.shown.alarm
-    assert len(push(series, 80.0)) == 1
+    assert len(push(series, 80_000.0)) == 1
 
 
 def test_nothing_is_shown_of_a_series_that_has_no_value_now() -> None:
@@ -110,8 +110,9 @@ def test_a_series_goes_on_from_its_state() -> None:
 def test_a_budget_holds_alarms_back() -> None:
     def alarms(**settings: Any) -> int:
         series = watched(**settings)
-        calm = np.random.default_rng(6).normal(10, 1, 400).tolist()
-        return sum(len(push(series, *event)) for event in ([60.0, *calm], [61.0, *calm]))
+        calm = np.random.default_rng(6).normal(10, 1, 600).tolist()
+        # the second is far larger: what comes again is no alarm
+        return sum(len(push(series, *event)) for event in ([60.0, *calm], [6_000.0, *calm]))
 
     assert alarms() == 2
     assert alarms(budget="1/day") == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 
+from apart import call_apart, run_apart
 from service.watch.past import MACHINES, Looking, Past, look, machines, settings
 from service.watch.servers import Prometheus, free_port, needs_prometheus
 from subadjacent.service.watch.exposition import Board, Health
@@ -40,7 +40,7 @@ def take(looking: Looking, *steps: Any) -> list[int]:
         async with looking.api:
             return [await step() for step in steps]
 
-    return asyncio.run(go())
+    return run_apart(go())
 
 
 def shown(registry: CollectorRegistry) -> int:
@@ -132,28 +132,34 @@ def test_a_fault_of_ours_is_told_and_the_query_begins_anew(
 def test_a_full_disk_is_said_once_and_what_was_kept_stays(
     past: Past, at: Any, registry: CollectorRegistry, tmp_path: Path
 ) -> None:
-    looking = look(settings(past.server, MACHINES))
-    with Store(tmp_path) as store:
-        turn = turns(looking, registry, store)
+    def body() -> None:
+        looking = look(settings(past.server, MACHINES))
+        with Store(tmp_path) as store:
+            turn = turns(looking, registry, store)
 
-        async def full() -> int:
-            database: sqlite3.Connection = store._database
-            (pages,) = database.execute("PRAGMA page_count").fetchone()
-            database.execute(f"PRAGMA max_page_count = {pages}")
-            for second in (601, 602):
-                at(second)
-                await turn.turn()
-                # larger by far than what was kept
-                for series in looking.watch.series.values():
-                    series.channels |= {str(n) * 1_000: () for n in range(300)}
-                turn.save()
-            return 0
+            async def full() -> int:
+                database: sqlite3.Connection = store._database
+                (pages,) = database.execute("PRAGMA page_count").fetchone()
+                database.execute(f"PRAGMA max_page_count = {pages}")
+                for second in (601, 602):
+                    at(second)
+                    await turn.turn()
+                    # larger by far than what was kept
+                    for series in looking.watch.series.values():
+                        series.channels |= {str(n) * 1_000: () for n in range(300)}
+                    turn.save()
+                return 0
 
-        take(looking, turn.turn, full)
-        assert sum("state was not saved (database or disk is full)" in t for t in looking.said) == 1
-        again = look(settings(past.server, MACHINES))
-        assert store.restore(again.watch)
-        assert again.watch.clock == past.at(600)
+            take(looking, turn.turn, full)
+            assert (
+                sum("state was not saved (database or disk is full)" in t for t in looking.said)
+                == 1
+            )
+            again = look(settings(past.server, MACHINES))
+            assert store.restore(again.watch)
+            assert again.watch.clock == past.at(600)
+
+    call_apart(body)  # what SQLite opens is for one thread
 
 
 def test_nothing_is_kept_where_nothing_is_asked_for(registry: CollectorRegistry) -> None:
