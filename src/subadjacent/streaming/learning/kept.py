@@ -12,16 +12,19 @@ Array = NDArray[np.float64]
 KEPT = 4_096
 """Rows that are kept: two weeks of five minutes each."""
 
+ROOM = 128
+"""Rows that there is room for at first."""
+
 
 class KeptRows:
     """Rows in order, the latest last; at least the last ``KEPT`` of them.
 
-    Room is twice that, so that old rows are moved out of the way once in so many rows.
+    Room grows to twice that, so that old rows are moved out of the way once in so many rows.
     """
 
     def __init__(self, channels: int) -> None:
-        self._rows: Array = np.zeros((2 * KEPT, channels))
-        self._calm: NDArray[np.bool_] = np.zeros(2 * KEPT, dtype=bool)
+        self._rows: Array = np.zeros((ROOM, channels))
+        self._calm: NDArray[np.bool_] = np.zeros(ROOM, dtype=bool)
         self._end = 0
 
     def __len__(self) -> int:
@@ -29,11 +32,13 @@ class KeptRows:
 
     def add(self, rows: Array) -> None:
         """Append rows, (B, C), at most ``KEPT``; none is calm until that is said."""
-        if self._end + len(rows) > len(self._rows):
-            first = self._end - KEPT
-            self._rows[:KEPT] = self._rows[first : self._end]
-            self._calm[:KEPT] = self._calm[first : self._end]
-            self._end = KEPT
+        needed = self._end + len(rows)
+        if needed > len(self._rows):
+            kept, calm = self.last(KEPT), self.calm(KEPT)
+            room = min(2 * needed, 2 * KEPT)
+            self._rows, self._calm = np.zeros((room, rows.shape[1])), np.zeros(room, dtype=bool)
+            self._end = len(kept)
+            self._rows[: self._end], self._calm[: self._end] = kept, calm
         self._rows[self._end : self._end + len(rows)] = rows
         self._calm[self._end : self._end + len(rows)] = False
         self._end += len(rows)

@@ -38,13 +38,15 @@ class Rarity:
     def __init__(self, period: float) -> None:
         self.period = period
         self.counts: Array = np.zeros(BINS)
-        self._measure()
+        self._is_measured = False
 
     def severity(self, amounts: Array) -> Array:
         """The logarithm of the rows until so much comes again, as a share of that asked for.
 
         Nothing has none; what is not high yet has its share of what is.
         """
+        if not self._is_measured:
+            self._measure()
         knots = [0.0, self._high, self._highest]
         counted = np.interp(amounts, knots, [self._least, self._at_high, self._at_highest])
         beyond = np.maximum(amounts - self._highest, 0) / self._excess
@@ -56,7 +58,7 @@ class Rarity:
         self.counts *= keep
         bins = np.minimum((amounts / STEP).astype(np.intp), BINS - 1)
         self.counts += np.bincount(bins, minlength=BINS)
-        self._measure()
+        self._is_measured = False
 
     def _measure(self) -> None:
         # from the highest bin down
@@ -65,6 +67,7 @@ class Rarity:
         self._high, self._at_high, _ = _knot(at_least, sums, HIGH)
         self._highest, self._at_highest, self._excess = _knot(at_least, sums, HIGHEST)
         self._least = 0.0 if self._high else self._at_high
+        self._is_measured = True
 
     def state(self) -> dict[str, NDArray[Any]]:
         """What was counted; ``restore`` is the inverse."""
@@ -73,7 +76,7 @@ class Rarity:
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Go on from what was counted."""
         self.counts = state["counts"]
-        self._measure()
+        self._is_measured = False
 
 
 def _knot(at_least: Array, sums: Array, share: float) -> tuple[float, float, float]:

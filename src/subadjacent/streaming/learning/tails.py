@@ -43,10 +43,12 @@ class Tails:
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.counts: Array = np.zeros((*shape, BINS))
-        self._measure()
+        self._is_measured = False
 
     def surprise(self, values: Array) -> Array:
         """``-log`` of how often a value is exceeded, by what was counted; at least 0."""
+        if not self._is_measured:
+            self._measure()
         logs = np.log(values + NOTHING)
         beyond = logs - self._highest
         found = np.where(
@@ -69,7 +71,7 @@ class Tails:
         counted = np.bincount(places.ravel(), each, minlength=self.counts.size)
         self.counts *= keep
         self.counts += counted.reshape(self.counts.shape)
-        self._measure()
+        self._is_measured = False
 
     def _measure(self) -> None:
         """Where values are high, where the tail of each trace begins, and how heavy it is."""
@@ -81,6 +83,7 @@ class Tails:
         rise = self._highest - self._high
         between = (self._at_highest - self._at_high) / np.where(rise > 0, rise, 1)
         self._slope = np.where(rise > 0, between, 1 / mean)
+        self._is_measured = True
 
     def state(self) -> dict[str, NDArray[Any]]:
         """What was counted; ``restore`` is the inverse."""
@@ -89,7 +92,7 @@ class Tails:
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Go on from what was counted."""
         self.counts = state["counts"]
-        self._measure()
+        self._is_measured = False
 
 
 def _knot(at_least: Array, sums: Array, share: float) -> tuple[Array, Array, Array]:
