@@ -31,12 +31,17 @@ import numpy as np
 TRIES = 600
 """Of one row, a tenth of a second apart: a service that was killed is back long before."""
 
+SETTLED = 5
+"""Rows of a series after which it is no newcomer: all of them come in the first second here."""
+
 
 @dataclass
 class Found:
     """What clients saw."""
 
     seconds: list[float] = field(default_factory=list)
+    # of rows of series that are a while old
+    later: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     again: int = 0
 
@@ -123,7 +128,10 @@ class Client:
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
             self.prepare(moment)
             await self._until_taken(found)
-            found.seconds.append(time.perf_counter() - due)
+            waited = time.perf_counter() - due
+            found.seconds.append(waited)
+            if moment >= SETTLED:
+                found.later.append(waited)
         self.close()
 
     def close(self) -> None:
@@ -197,6 +205,7 @@ def main() -> None:
     wanted = options.series * options.seconds
     lost = wanted - sum(rows.values())
     p50, p99, worst = np.quantile(found.seconds, [0.5, 0.99, 1.0]) * 1_000
+    later = float(np.quantile(found.later or [np.nan], 0.99)) * 1_000
     text = f"""# The service under load
 
 {options.series:,} series x {options.channels} channels, a row a second each over its own
@@ -211,6 +220,7 @@ connection, {options.seconds} s{", killed by SIGKILL and started again halfway" 
 | sent again | {found.again} |
 | p50, ms | {p50:.1f} |
 | p99, ms | {p99:.1f} |
+| p99 of rows after the first {SETTLED} of each series, ms | {later:.1f} |
 | worst, ms | {worst:.1f} |
 | processor seconds of the service | {cpu:.1f} |
 | memory of the service, MB | {memory:.0f} |
