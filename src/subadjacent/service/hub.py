@@ -20,14 +20,17 @@ from subadjacent.service import records
 from subadjacent.service.bodies import Batch, check_name
 from subadjacent.service.events import Listeners, LiveEvent
 from subadjacent.service.models import Models
-from subadjacent.service.moments import TimeKind
+from subadjacent.service.moments import TimeKind, for_stream
 from subadjacent.service.problems import Refusal, not_found
 from subadjacent.service.schema import connect, connect_reader
 from subadjacent.service.settings import Settings
 from subadjacent.service.streams import RemoteStream, StreamHost
-from subadjacent.service.taking import AlarmChange, TakenRows, keep_alarm, take
+from subadjacent.service.taking import AlarmChange, TakenRows, all_new, keep_alarm, take
 from subadjacent.service.watched import COLUMNS, WatchedSeries
 from subadjacent.service.writer import Changes, Writer
+
+MOST_EARLY = 4
+"""Rows of a request that are scored before it is its turn: pipes hold the answers to so many."""
 
 READERS = 4
 """Connections that read: more would wait for the two cores, not for the disk."""
@@ -54,6 +57,8 @@ class Hub:
         self.on_alarm: list[Callable[[Changes, WatchedSeries, dict[str, Any], str], None]] = []
         self.chores: list[Callable[[Changes], None]] = []
         self._host = StreamHost()
+        # whose rows are scored before they are taken, in the group of requests that is done now
+        self._early: list[WatchedSeries] = []
         self.writer = Writer(self._tables, self, most_rows=settings.limits.queue)
 
     def start(self) -> None:
@@ -100,6 +105,12 @@ class Hub:
             else:
                 known.read(columns)
 
+    def settle(self, tables: sqlite3.Connection) -> None:
+        """Streams that were given rows which then were not taken are made anew."""
+        given = {series.id for series in self._early if series.stream and series.stream.has_early}
+        self._early.clear()
+        self.undo(given, tables)
+
     def publish(self, events: list[LiveEvent]) -> None:
         """Tell listeners."""
         self.listeners.publish(events)
@@ -130,7 +141,10 @@ class Hub:
     async def push(self, name: str, batch: Batch, *, patient: bool = False) -> TakenRows:
         """Take rows of a series; a new name is a new series."""
         found: TakenRows = await self.writer.do(
-            partial(self._push, name, batch), rows=len(batch), patient=patient
+            partial(self._push, name, batch),
+            rows=len(batch),
+            patient=patient,
+            early=partial(self._push_early, name, batch),
         )
         return found
 
@@ -245,6 +259,17 @@ class Hub:
         await self.writer.do(work)
 
     # in the writer's thread
+
+    def _push_early(self, name: str, batch: Batch) -> None:
+        """Have a few new rows scored while requests before them are written."""
+        series = self.series.get(name)
+        if series is None or series in self._early or len(batch) > MOST_EARLY:
+            return
+        stream = series.stream
+        if stream is None or not stream.is_there or not all_new(series, batch):
+            return
+        self._early.append(series)
+        stream.push_early(batch.values, for_stream(batch.times or (), series.time_kind))
 
     def _push(self, name: str, batch: Batch, changes: Changes) -> TakenRows:
         series = self.series.get(name)

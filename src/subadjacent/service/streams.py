@@ -1,8 +1,10 @@
 """Streams live in a process of their own, so that scoring does not keep the service from answering.
 
-Both would want the interpreter's lock all the time. The two speak in pickles over pipes, one
-question at a time; nobody else has these pipes. When the service ends, however it does, its pipe
-ends, and with it this process. When this process ends, the streams are made anew from the tables.
+Both would want the interpreter's lock all the time. The two speak in pickles over pipes; answers
+come in the order of the questions. A few questions may be asked before their answers are fetched,
+so that both processes work at the same time. Nobody else has these pipes. When the service ends,
+however it does, its pipe ends, and with it this process. When this process ends, the streams are
+made anew from the tables.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import pickle
 import signal
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -33,11 +36,33 @@ Saved = tuple[str, bytes]
 """The state of a stream as a table holds it: facts as JSON, arrays as safetensors."""
 
 
+AHEAD = 16
+"""Questions that wait for their answers at most: pipes hold that many, so that nobody is stuck."""
+
+
+class Posted:
+    """A question that was asked, and its answer once it was fetched."""
+
+    def __init__(self, host: StreamHost) -> None:
+        self._host = host
+        self.answer: Any = None
+        self.is_there = False
+
+    def fetch(self) -> Any:
+        """The answer; a 503 where the process has ended."""
+        while not self.is_there:
+            self._host.fetch_next()
+        if isinstance(self.answer, SubadjacentError | Refusal):
+            raise self.answer
+        return self.answer
+
+
 class StreamHost:
     """The process that scores, as the writer sees it; it is started when it is needed."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._waiting: deque[Posted] = deque()
         self.generation = 0
 
     def begin(
@@ -49,29 +74,54 @@ class StreamHost:
         saved: Saved | None = None,
     ) -> RemoteStream:
         """A stream that begins, or goes on where its state was saved."""
-        self.ask("begin", key, tuple(channels), name, model, saved)
+        posted = self.post("begin", key, tuple(channels), name, model, saved)
+        # one that begins with nothing cannot fail
+        if model is not None or saved is not None:
+            posted.fetch()
         return RemoteStream(self, key)
 
     def ask(self, *question: Any) -> Any:
         """The answer to a question; a 503 where the process has ended."""
+        return self.post(*question).fetch()
+
+    def post(self, *question: Any) -> Posted:
+        """Ask a question without waiting for its answer."""
+        while len(self._waiting) >= AHEAD:
+            self.fetch_next()
         if self._process is None:
             self.start()
-        process = self._process
+        process, posted = self._process, Posted(self)
         assert process is not None
         assert process.stdin is not None
-        assert process.stdout is not None
+        self._waiting.append(posted)
         try:
             pickle.dump(question, process.stdin, pickle.HIGHEST_PROTOCOL)
             process.stdin.flush()
+        except OSError:
+            self._fail()
+        return posted
+
+    def fetch_next(self) -> None:
+        """Fetch the next answer; where the process has ended, none will come."""
+        process = self._process
+        assert process is not None
+        assert process.stdout is not None
+        try:
             answer = pickle.load(process.stdout)
-        except (OSError, EOFError, pickle.UnpicklingError) as error:
-            self.end()
-            raise Refusal(
+        except (OSError, EOFError, pickle.UnpicklingError):
+            self._fail()
+            return
+        posted = self._waiting.popleft()
+        posted.answer, posted.is_there = answer, True
+
+    def _fail(self) -> None:
+        for posted in self._waiting:
+            posted.answer = Refusal(
                 503, "the process that scores has ended, and is started anew: send this again"
-            ) from error
-        if isinstance(answer, SubadjacentError):
-            raise answer
-        return answer
+            )
+            posted.is_there = True
+        self._waiting.clear()
+        self.end()
 
     def start(self) -> None:
         """Start the process; it is asked once it has imported what it needs."""
@@ -98,15 +148,30 @@ class RemoteStream:
     def __init__(self, host: StreamHost, key: int) -> None:
         self._host, self._key = host, key
         self._generation = host.generation
+        self._early: tuple[NDArray[np.float64], Posted] | None = None
 
     @property
     def is_there(self) -> bool:
         """Whether its process still is the one that it was begun in."""
         return self._generation == self._host.generation
 
+    @property
+    def has_early(self) -> bool:
+        """Whether rows were pushed early whose answers nobody has fetched."""
+        return self._early is not None
+
+    def push_early(self, rows: NDArray[np.float64], times: list[Any] | None) -> None:
+        """Begin to score rows that are pushed next, before anything else is asked of this one."""
+        self._early = rows, self._host.post("push", self._key, rows, times)
+
     def push(self, rows: NDArray[np.float64], times: list[Any] | None) -> list[Answer]:
         """As ``SeriesStream.push``."""
-        answers: list[Answer] = self._host.ask("push", self._key, rows, times)
+        if self._early is None:
+            self.push_early(rows, times)
+        assert self._early is not None
+        (given, posted), self._early = self._early, None
+        assert given is rows
+        answers: list[Answer] = posted.fetch()
         return answers
 
     def replay(self, rows: NDArray[np.float64], times: list[Any] | None) -> Answer:

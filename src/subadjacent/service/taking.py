@@ -11,6 +11,7 @@ import sqlite3
 import time as clock
 from dataclasses import asdict, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,6 +82,16 @@ def take(changes: Changes, series: WatchedSeries, stream: RemoteStream, batch: B
         if answer.alarm is not None
     ]
     return TakenRows(len(fresh), late, duplicates, told, batch.left_out, changed)
+
+
+def all_new(series: WatchedSeries, batch: Batch) -> bool:
+    """Whether all rows of a batch will be taken as they are."""
+    if batch.kind != series.time_kind or batch.channels != series.channels:
+        return False
+    if batch.times is None:
+        return True
+    times = batch.times if series.last_time is None else [series.last_time, *batch.times]
+    return all(one < other for one, other in pairwise(times))
 
 
 def new_rows(

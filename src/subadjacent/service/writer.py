@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time as clock
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -23,6 +23,9 @@ log = logging.getLogger(__name__)
 
 GROUP_TASKS, GROUP_ROWS = 200, 2_000
 """Most tasks and rows of one transaction; those behind them wait for a tenth of a second or so."""
+
+EARLY = 12
+"""Tasks that are begun before they are done."""
 
 CHORES_EVERY = 1.0
 """Seconds from one piece of work that can wait to the next."""
@@ -63,6 +66,9 @@ class Owner(Protocol):
     def publish(self, events: list[LiveEvent]) -> None:
         """Tell listeners; called in the event loop."""
 
+    def settle(self, tables: sqlite3.Connection) -> None:
+        """Put away what was begun early for work that then was not done."""
+
     def idle(self, changes: Changes) -> None:
         """Do a piece of work that can wait. Called about every second."""
 
@@ -72,6 +78,18 @@ class _Task:
     work: Work
     future: asyncio.Future[Any]
     rows: int
+    early: Callable[[], None] | None
+
+
+def _begun_early(group: list[_Task]) -> Iterator[_Task]:
+    """The tasks in order; before one is done, those behind it that can are begun."""
+    begun = 0
+    for place, task in enumerate(group):
+        begun = max(begun, place)
+        while begun < min(place + EARLY, len(group)) and (early := group[begun].early):
+            early()
+            begun += 1
+        yield task
 
 
 class Writer:
@@ -109,10 +127,19 @@ class Writer:
         """How many pieces of work have queued."""
         return len(self._urgent) + len(self._patient)
 
-    async def do(self, work: Work, *, rows: int = 0, patient: bool = False) -> Any:
+    async def do(
+        self,
+        work: Work,
+        *,
+        rows: int = 0,
+        patient: bool = False,
+        early: Callable[[], None] | None = None,
+    ) -> Any:
         """Have a piece of work done; its result, once it is on disk.
 
         ``rows`` is how much it weighs in the queue. ``patient`` work comes after all other.
+        ``early`` begins what goes on elsewhere while work before it is done; only work that can
+        begin early stands between the two.
         """
         future: asyncio.Future[Any] = self._loop.create_future()
         with self._wake:
@@ -124,7 +151,7 @@ class Writer:
                     f"{self.rows_waiting:,} rows wait to be scored, and {self._most_rows:,} may: "
                     f"send this again in a moment",
                 )
-            (self._patient if patient else self._urgent).append(_Task(work, future, rows))
+            (self._patient if patient else self._urgent).append(_Task(work, future, rows, early))
             self.rows_waiting += rows
             self._wake.notify()
         return await future
@@ -160,14 +187,22 @@ class Writer:
         changes = Changes(self._tables)
         try:
             self._tables.execute("begin immediate")
-            done = [(task, *self._one(task, changes)) for task in group]
+            done = [(task, *self._one(task, changes)) for task in _begun_early(group)]
             self._tables.execute("commit")
         except sqlite3.Error as error:
             log.warning("a transaction failed: %s", error)
             self._roll_back(changes)
+            self._settle()
             self._deliver([(task, None, storage(error)) for task in group], [])
             return
+        self._settle()
         self._deliver(done, changes.events)
+
+    def _settle(self) -> None:
+        try:
+            self._owner.settle(self._tables)
+        except sqlite3.Error:
+            log.exception("what the tables say cannot be read")
 
     def _one(self, task: _Task, group: Changes) -> tuple[Any, Refusal | None]:
         """Do one task; where it fails, only its own changes go."""
