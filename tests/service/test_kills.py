@@ -9,6 +9,7 @@ import os
 import signal
 import threading
 from functools import partial
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,8 @@ def push_all(service: LiveService, number: int, answers: list[dict[str, Any]]) -
         while True:
             try:
                 taken = service.push(f"s{number}", part)
-            except OSError:
-                # http.client's own errors are of this kind as well
+            except (OSError, HTTPException):
+                # the process may end between the head and the body of an answer
                 until(lambda: service.process.poll() is None)
                 continue
             assert taken["late"] == 0

@@ -154,12 +154,7 @@ class Watcher:
     def warm(self, rows: Array, scores: Array) -> None:
         """Learn from rows of training, with what the model says of them; one stretch of them."""
         self.learner.gap(0)
-        done = 0
-        while done < len(rows):
-            part = slice(done, done + self.learner.room)
-            self.learner.judge(rows[part], scores[part])
-            self.learner.learn(np.ones(len(rows[part]), dtype=bool))
-            done = part.stop
+        self.learner.watch(rows, scores)
 
     def learn_anew(self, first_values: dict[int, float]) -> None:
         """Forget what was learned, for channels that had no value yet have one now.
