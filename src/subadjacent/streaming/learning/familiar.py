@@ -13,12 +13,13 @@ from subadjacent.streaming.learning.windows import windows
 Array = NDArray[np.float64]
 
 LENGTHS = (4, 16)
-"""Rows of a window, the shorter first."""
+"""Rows of a window. Longer ones find less (docs/log.md, "Learning while it watches")."""
 
 LONGEST = max(LENGTHS)
 
 REMEMBERED = 2_000
-"""Windows to compare with: those that ended at each of the last so many rows."""
+"""Windows to compare with: those that ended at each of the last so many rows. Half as many cost six
+points on telemetry, twice as many gain one (docs/log.md, "Learning while it watches")."""
 
 MOST_VALUES = 20_000
 """Windows times channels at most: wide rows are compared with fewer."""

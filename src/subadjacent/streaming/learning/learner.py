@@ -33,7 +33,8 @@ VIEWS = 2 + len(LENGTHS)
 """The near expectation, the sub-adjacent one averaged, and windows of each length."""
 
 BLOCK = 16
-"""Rows after which what they say is learned."""
+"""Rows after which what they say is learned. 32 are quicker, and cost a point or two of the live
+score, which is within chance (docs/log.md, "Learning while it watches")."""
 
 MEMORY, LONG_MEMORY = 3_000.0, 6_000.0
 """Rows after which a row counts for a third: in what is expected, and in what is rare."""
@@ -48,13 +49,14 @@ OFTEN, EVERY = 1_000, 4
 """Ridges are fitted anew after each block in so many first rows, then after so many blocks."""
 
 AVERAGED = 20
-"""Rows that sub-adjacent residuals are averaged over."""
+"""Rows that sub-adjacent residuals are averaged over. 10 are as good within chance (same entry)."""
 
 SHARE, SCORE_SHARE = 0.5, 0.5
 """What the surprise of a view counts for, since views say the same in part; and that of a score."""
 
 MOST = 40.0
-"""Surprise of one view at most."""
+"""Surprise of one view at most: one view alone may open an alarm. 15 or 20 change nothing (same
+entry)."""
 
 ALARMING = 0.1
 """What a row of an alarm counts for in what is rare: what comes again and again is not, in the

@@ -18,7 +18,8 @@ from subadjacent.streaming.learning.windows import windows
 Array = NDArray[np.float64]
 
 FADES = 500
-"""Rows after which a surprise is forgotten, and the same again is news."""
+"""Rows after which a surprise is forgotten, and the same again is news. 100 cost ten points of the
+live score, 1,000 change nothing (docs/log.md, "Learning while it watches")."""
 
 _FADED = (np.arange(FADES) + 1) / FADES
 
