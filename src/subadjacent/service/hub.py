@@ -29,8 +29,9 @@ from subadjacent.service.taking import AlarmChange, TakenRows, all_new, keep_ala
 from subadjacent.service.watched import COLUMNS, WatchedSeries
 from subadjacent.service.writer import Changes, Writer
 
-MOST_EARLY = 4
-"""Rows of a request that are scored before it is its turn: pipes hold the answers to so many."""
+MOST_EARLY = 100
+"""Values of a request that is scored before it is its turn: pipes hold the answers to so many of
+the requests that are asked ahead, 3 kB each."""
 
 READERS = 4
 """Connections that read: more would wait for the two cores, not for the disk."""
@@ -263,7 +264,7 @@ class Hub:
     def _push_early(self, name: str, batch: Batch) -> None:
         """Have a few new rows scored while requests before them are written."""
         series = self.series.get(name)
-        if series is None or series in self._early or len(batch) > MOST_EARLY:
+        if series is None or series in self._early or batch.values.size > MOST_EARLY:
             return
         stream = series.stream
         if stream is None or not stream.is_there or not all_new(series, batch):

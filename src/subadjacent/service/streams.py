@@ -1,10 +1,11 @@
 """Streams live in a process of their own, so that scoring does not keep the service from answering.
 
-Both would want the interpreter's lock all the time. The two speak in pickles over pipes; answers
-come in the order of the questions. A few questions may be asked before their answers are fetched,
-so that both processes work at the same time. Nobody else has these pipes. When the service ends,
-however it does, its pipe ends, and with it this process. When this process ends, the streams are
-made anew from the tables.
+Both would want the interpreter's lock all the time. The two speak in pickles over pipes, several
+questions or answers a message; answers come in the order of the questions. A few questions may be
+asked before their answers are fetched, so that both processes work at the same time. While nothing
+is asked, streams learn what their next rows would have to wait for. Nobody else has these pipes.
+When the service ends, however it does, its pipe ends, and with it this process. When this process
+ends, the streams are made anew from the tables.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import select
 import signal
+import struct
 import subprocess
 import sys
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +41,13 @@ Saved = tuple[str, bytes]
 
 AHEAD = 16
 """Questions that wait for their answers at most: pipes hold that many, so that nobody is stuck."""
+
+TOGETHER = AHEAD // 2
+"""Questions of a message, where nobody waits for the answer of one: while those of a message are
+scored, the answers of the one before are written to the tables."""
+
+LENGTH = struct.Struct("<Q")
+"""Comes before a message."""
 
 
 class Posted:
@@ -63,6 +73,7 @@ class StreamHost:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._waiting: deque[Posted] = deque()
+        self._unsent: list[tuple[Any, ...]] = []
         self.generation = 0
 
     def begin(
@@ -90,29 +101,37 @@ class StreamHost:
             self.fetch_next()
         if self._process is None:
             self.start()
-        process, posted = self._process, Posted(self)
-        assert process is not None
-        assert process.stdin is not None
+        posted = Posted(self)
         self._waiting.append(posted)
-        try:
-            pickle.dump(question, process.stdin, pickle.HIGHEST_PROTOCOL)
-            process.stdin.flush()
-        except OSError:
-            self._fail()
+        self._unsent.append(question)
+        if len(self._unsent) >= TOGETHER:
+            self._send()
         return posted
 
-    def fetch_next(self) -> None:
-        """Fetch the next answer; where the process has ended, none will come."""
-        process = self._process
-        assert process is not None
-        assert process.stdout is not None
+    def _send(self) -> None:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        questions, self._unsent = self._unsent, []
         try:
-            answer = pickle.load(process.stdout)
+            _write(self._process.stdin, questions)
+        except OSError:
+            self._fail()
+
+    def fetch_next(self) -> None:
+        """Fetch the next answers; where the process has ended, none will come."""
+        if self._unsent:
+            self._send()
+        if self._process is None:
+            return
+        assert self._process.stdout is not None
+        try:
+            answers = _read(self._process.stdout)
         except (OSError, EOFError, pickle.UnpicklingError):
             self._fail()
             return
-        posted = self._waiting.popleft()
-        posted.answer, posted.is_there = answer, True
+        for answer in answers:
+            posted = self._waiting.popleft()
+            posted.answer, posted.is_there = answer, True
 
     def _fail(self) -> None:
         for posted in self._waiting:
@@ -121,6 +140,7 @@ class StreamHost:
             )
             posted.is_there = True
         self._waiting.clear()
+        self._unsent.clear()
         self.end()
 
     def start(self) -> None:
@@ -201,6 +221,25 @@ class _Streams:
     def __init__(self) -> None:
         self._streams: dict[int, SeriesStream] = {}
         self._detectors: dict[Path, BaseDetector] = {}
+        # those that have to learn before their next rows are judged, the first to be so first
+        self._behind: dict[int, None] = {}
+
+    @property
+    def are_behind(self) -> bool:
+        return bool(self._behind)
+
+    def catch_up(self) -> None:
+        """Have one stream learn."""
+        key = next(iter(self._behind))
+        del self._behind[key]
+        self._streams[key].catch_up()
+
+    def answer(self, question: tuple[Any, ...]) -> Any:
+        name, *words = question
+        try:
+            return getattr(self, name)(*words)
+        except SubadjacentError as error:
+            return error
 
     def begin(
         self,
@@ -222,10 +261,16 @@ class _Streams:
             self._streams[key] = SeriesStream.restore(state, detector)
 
     def push(self, key: int, rows: NDArray[np.float64], times: list[Any] | None) -> list[Answer]:
-        return self._streams[key].push(rows, times)
+        stream = self._streams[key]
+        answers = stream.push(rows, times)
+        if stream.is_behind:
+            self._behind[key] = None
+        else:
+            self._behind.pop(key, None)
+        return answers
 
     def replay(self, key: int, rows: NDArray[np.float64], times: list[Any] | None) -> Answer:
-        return self._streams[key].push(rows, times)[-1]
+        return self.push(key, rows, times)[-1]
 
     def accept(self, key: int, number: int) -> LiveAlarm:
         return self._streams[key].accept(number)
@@ -239,22 +284,42 @@ class _Streams:
 
     def drop(self, key: int) -> None:
         self._streams.pop(key, None)
+        self._behind.pop(key, None)
 
 
-def main(questions: BinaryIO, answers: BinaryIO) -> None:
-    """Answer questions until there are none."""
+def main(questions: IO[bytes], answers: IO[bytes]) -> None:
+    """Answer questions until there are none; ``questions`` must not be buffered."""
     streams = _Streams()
     while True:
+        while streams.are_behind and not select.select([questions], [], [], 0)[0]:
+            streams.catch_up()
         try:
-            name, *words = pickle.load(questions)
+            message = _read(questions)
         except EOFError:
             return
-        try:
-            answer = getattr(streams, name)(*words)
-        except SubadjacentError as error:
-            answer = error
-        pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)
-        answers.flush()
+        _write(answers, [streams.answer(question) for question in message])
+
+
+def _write(pipe: IO[bytes], message: list[Any]) -> None:
+    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    pipe.write(LENGTH.pack(len(data)) + data)
+    pipe.flush()
+
+
+def _read(pipe: IO[bytes]) -> list[Any]:
+    message: list[Any] = pickle.loads(_exactly(pipe, *LENGTH.unpack(_exactly(pipe, LENGTH.size))))
+    return message
+
+
+def _exactly(pipe: IO[bytes], count: int) -> bytes:
+    """So many bytes: a pipe gives as many as it has."""
+    parts = []
+    while count:
+        parts.append(pipe.read(count))
+        if not parts[-1]:
+            raise EOFError
+        count -= len(parts[-1])
+    return b"".join(parts)
 
 
 if __name__ == "__main__":
@@ -262,5 +327,5 @@ if __name__ == "__main__":
     # whatever a library prints must not come between answers
     own = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    with open(own, "wb") as out:  # noqa: PTH123 — a handle has no path
-        main(sys.stdin.buffer, out)
+    with open(0, "rb", buffering=0) as into, open(own, "wb") as out:  # noqa: PTH123 — handles
+        main(into, out)

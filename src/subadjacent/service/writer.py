@@ -24,8 +24,8 @@ log = logging.getLogger(__name__)
 GROUP_TASKS, GROUP_ROWS = 200, 2_000
 """Most tasks and rows of one transaction; those behind them wait for a tenth of a second or so."""
 
-EARLY = 12
-"""Tasks that are begun before they are done."""
+EARLY = 16
+"""Tasks that are begun before they are done: as many as may be asked of streams ahead."""
 
 CHORES_EVERY = 1.0
 """Seconds from one piece of work that can wait to the next."""

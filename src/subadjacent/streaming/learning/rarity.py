@@ -58,7 +58,7 @@ class Rarity:
         self.counts *= keep
         bins = np.minimum((amounts / STEP).astype(np.intp), BINS - 1)
         self.counts += np.bincount(bins, minlength=BINS)
-        self._is_measured = False
+        self._measure()
 
     def _measure(self) -> None:
         # from the highest bin down

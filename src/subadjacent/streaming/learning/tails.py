@@ -71,7 +71,7 @@ class Tails:
         counted = np.bincount(places.ravel(), each, minlength=self.counts.size)
         self.counts *= keep
         self.counts += counted.reshape(self.counts.shape)
-        self._is_measured = False
+        self._measure()
 
     def _measure(self) -> None:
         """Where values are high, where the tail of each trace begins, and how heavy it is."""
