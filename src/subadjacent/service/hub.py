@@ -24,14 +24,10 @@ from subadjacent.service.moments import TimeKind, for_stream
 from subadjacent.service.problems import Refusal, not_found
 from subadjacent.service.schema import connect, connect_reader
 from subadjacent.service.settings import Settings
-from subadjacent.service.streams import RemoteStream, StreamHost
+from subadjacent.service.streams import MOST_EARLY, RemoteStream, StreamHost
 from subadjacent.service.taking import AlarmChange, TakenRows, all_new, keep_alarm, take
 from subadjacent.service.watched import COLUMNS, WatchedSeries
 from subadjacent.service.writer import Changes, Writer
-
-MOST_EARLY = 100
-"""Values of a request that is scored before it is its turn: pipes hold the answers to so many of
-the requests that are asked ahead, 3 kB each."""
 
 READERS = 4
 """Connections that read: more would wait for the two cores, not for the disk."""
@@ -307,16 +303,14 @@ class Hub:
             )
         model = self.models.fitting(batch.channels)
         channels = batch.channels if model is None else model.channels
-        (key,) = changes.tables.execute(
+        columns = changes.tables.execute(
             "insert into series (name, channels, time_kind, model) values (?, ?, ?, ?) "
-            "returning id",
+            f"returning {COLUMNS}",
             (name, json.dumps(channels), batch.kind, None if model is None else model.key),
         ).fetchone()
-        columns = changes.tables.execute(
-            f"select {COLUMNS} from series where id = ?", (key,)
-        ).fetchone()
-        changes.touched.add(key)
-        return self._remember(WatchedSeries(columns))
+        series = self._remember(WatchedSeries(columns))
+        changes.touched.add(series.id)
+        return series
 
     def _wake(self, changes: Changes, series: WatchedSeries) -> RemoteStream:
         return series.wake(changes.tables, self._host, self.models.place(series.model))

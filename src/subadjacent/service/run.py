@@ -60,6 +60,7 @@ def serve(settings: Settings, *, listening: Callable[[str], None]) -> None:
             limit_concurrency=settings.limits.connections,
             timeout_keep_alive=75,
             timeout_graceful_shutdown=5,
+            proxy_headers=False,
             server_header=False,
             date_header=False,
         )

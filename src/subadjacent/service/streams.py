@@ -42,6 +42,10 @@ Saved = tuple[str, bytes]
 AHEAD = 16
 """Questions that wait for their answers at most: pipes hold that many, so that nobody is stuck."""
 
+MOST_EARLY = 100
+"""Values of rows that may be pushed early: a pipe holds the answers to ``AHEAD`` such questions,
+3 kB each. With more, both processes could wait for each other for ever."""
+
 TOGETHER = AHEAD // 2
 """Questions of a message, where nobody waits for the answer of one: while those of a message are
 scored, the answers of the one before are written to the tables."""
