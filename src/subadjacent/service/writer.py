@@ -27,6 +27,11 @@ GROUP_TASKS, GROUP_ROWS = 200, 2_000
 EARLY = 16
 """Tasks that are begun before they are done: as many as may be asked of streams ahead."""
 
+GATHER = 0.01
+"""Seconds from the beginning of one transaction to that of the next, while several requests come at
+a time: each wakes two threads and the disk, which costs as much as some rows. A client that sends
+one request after the other does not wait."""
+
 CHORES_EVERY = 1.0
 """Seconds from one piece of work that can wait to the next."""
 
@@ -159,8 +164,11 @@ class Writer:
     def _run(self) -> None:
         rested = clock.monotonic()
         while (group := self._next()) is not None:
+            began = clock.monotonic()
             if group:
                 self._do(group)
+            if len(group) > 1:
+                clock.sleep(max(0.0, began + GATHER - clock.monotonic()))
             # busy or not: what can wait must not wait for ever
             if clock.monotonic() >= rested + CHORES_EVERY:
                 self._rest()
