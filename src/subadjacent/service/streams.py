@@ -10,6 +10,7 @@ ends, the streams are made anew from the tables.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import pickle
@@ -328,6 +329,8 @@ def _exactly(pipe: IO[bytes], count: int) -> bytes:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # what was imported stays: to look through it for garbage would hold up rows
+    gc.freeze()
     # whatever a library prints must not come between answers
     own = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
