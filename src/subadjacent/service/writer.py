@@ -29,8 +29,9 @@ EARLY = 16
 
 GATHER = 0.01
 """Seconds from the beginning of one transaction to that of the next, while several requests come at
-a time: each wakes two threads and the disk, which costs as much as some rows. A client that sends
-one request after the other does not wait."""
+a time: each wakes two threads and the disk. Without it this thread took a fifth more of a core for
+400 rows a second on a busy machine. A client that sends one request after the other does not
+wait."""
 
 CHORES_EVERY = 1.0
 """Seconds from one piece of work that can wait to the next."""
