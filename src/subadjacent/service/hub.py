@@ -255,6 +255,7 @@ class Hub:
             if series.stream is not None:
                 series.stream.drop()
             self._forget(series)
+            changes.events.append(LiveEvent("deleted", name, lambda: {"name": name}))
 
         await self.writer.do(work)
 
