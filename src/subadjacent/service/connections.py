@@ -16,7 +16,12 @@ class ImpatientProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait."""
         super().connection_made(transport)
-        self.loop.call_later(self.patience, self._give_up)
+        self._waiting = self.loop.call_later(self.patience, self._give_up)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer: the timer would keep all that the connection holds until it is due."""
+        self._waiting.cancel()
+        super().connection_lost(exc)
 
     def _give_up(self) -> None:
         if self.cycle is None and not self.transport.is_closing():
