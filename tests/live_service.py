@@ -146,6 +146,12 @@ def live(folder: Path, *options: str, **process: Any) -> Iterator[LiveService]:
             service.end()
 
 
+def children_of(service: LiveService) -> list[int]:
+    """Processes that the service has started: the one that scores, and a fit while there is one."""
+    found = Path(f"/proc/{service.process.pid}/task").glob("*/children")
+    return [int(key) for file in found for key in file.read_text().split()]
+
+
 def until(happened: Callable[[], bool]) -> None:
     for _ in range(TRIES):
         if happened():
