@@ -6,7 +6,10 @@ import os
 import re
 import subprocess
 import sys
+from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -33,6 +36,11 @@ def test_the_demo_has_series_with_alarms_that_keep_coming_and_leaves_nothing(
         )
         first = service.get("/api/series/pump")["rows"]
         until(lambda: service.get("/api/series/pump")["rows"] > first)
+        # a row a second from the first on, however long the history took
+        for one in SERIES:
+            path = f"/api/series/{quote(one.name)}/history?limit=5000&points=5000"
+            times = [datetime.fromisoformat(time) for time in service.get(path)["times"]]
+            assert {(b - a).total_seconds() for a, b in pairwise(times)} == {1.0}
         alarms = service.get("/api/alarms?limit=1000")["alarms"]
         assert {alarm["series"] for alarm in alarms} == set(names)
         assert all(alarm["sentence"] and alarm["causes"] for alarm in alarms)
