@@ -60,7 +60,7 @@ class LiveService:
     def start(self) -> None:
         data = () if self.folder is None else ("--data", str(self.folder))
         words = ("serve", *data, "--listen", f"127.0.0.1:{self.port}")
-        self.process = subprocess.Popen(
+        self.process: subprocess.Popen[str] = subprocess.Popen(
             [sys.executable, *START_WORDS, *words, *self.options],
             stderr=subprocess.PIPE,
             text=True,
