@@ -26,7 +26,12 @@ class ImpatientProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait."""
         super().connection_made(transport)
-        self.loop.call_later(self.patience, self._give_up)
+        self._waiting = self.loop.call_later(self.patience, self._give_up)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer: the timer would keep all that the connection holds until it is due."""
+        self._waiting.cancel()
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Take what came, unless it is a head without an end."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import sqlite3
 import time as clock
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from typing import Any
 
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import load
-from subadjacent.errors import InputError
+from subadjacent.errors import DataNotFound, InputError, ModelFileError
 from subadjacent.service import records
 from subadjacent.service.bodies import Batch, check_name
 from subadjacent.service.events import Listeners, LiveEvent
@@ -28,6 +29,8 @@ from subadjacent.service.streams import MOST_EARLY, RemoteStream, StreamHost
 from subadjacent.service.taking import AlarmChange, TakenRows, all_new, keep_alarm, take
 from subadjacent.service.watched import COLUMNS, WatchedSeries
 from subadjacent.service.writer import Changes, Writer
+
+log = logging.getLogger(__name__)
 
 READERS = 4
 """Connections that read: more would wait for the two cores, not for the disk."""
@@ -252,6 +255,7 @@ class Hub:
             if series.stream is not None:
                 series.stream.drop()
             self._forget(series)
+            changes.events.append(LiveEvent("deleted", name, lambda: {"name": name}))
 
         await self.writer.do(work)
 
@@ -313,7 +317,15 @@ class Hub:
         return series
 
     def _wake(self, changes: Changes, series: WatchedSeries) -> RemoteStream:
-        return series.wake(changes.tables, self._host, self.models.place(series.model))
+        try:
+            return series.wake(changes.tables, self._host, self.models.place(series.model))
+        except (DataNotFound, ModelFileError) as error:
+            log.error("the model of %r cannot be loaded: %s", series.name, error)
+            raise Refusal(
+                503,
+                f"the model {self.models.name_of(series.model)!r} of this series cannot be loaded: "
+                f"switch the series to another, or to none, then send this again",
+            ) from error
 
     def _switch(self, changes: Changes, series: WatchedSeries, name: str | None) -> None:
         model = None if name is None else self.models.find(name)

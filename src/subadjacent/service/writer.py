@@ -45,18 +45,21 @@ class Changes:
     """What one task does: it writes to the tables, and notes what must be known of it.
 
     ``touched`` are series whose state in memory follows the tables; ``events`` are told to
-    listeners once all is on disk; ``undo`` is called if it does not come there.
+    listeners, and ``then`` is called in the event loop, once all is on disk; ``undo`` is called if
+    it does not come there.
     """
 
     tables: sqlite3.Connection
     touched: set[int] = field(default_factory=set)
     events: list[LiveEvent] = field(default_factory=list)
+    then: list[Callable[[], None]] = field(default_factory=list)
     undo: list[Callable[[], None]] = field(default_factory=list)
 
     def add(self, other: Changes) -> None:
         """Take over what another one noted."""
         self.touched |= other.touched
         self.events += other.events
+        self.then += other.then
         self.undo += other.undo
 
 
@@ -202,10 +205,10 @@ class Writer:
             log.warning("a transaction failed: %s", error)
             self._roll_back(changes)
             self._settle()
-            self._deliver([(task, None, storage(error)) for task in group], [])
+            self._deliver([(task, None, storage(error)) for task in group], Changes(self._tables))
             return
         self._settle()
-        self._deliver(done, changes.events)
+        self._deliver(done, changes)
 
     def _settle(self) -> None:
         try:
@@ -245,7 +248,7 @@ class Writer:
             log.warning("a transaction failed: %s", error)
             self._roll_back(changes)
         else:
-            self._deliver([], changes.events)
+            self._deliver([], changes)
 
     def _roll_back(self, changes: Changes) -> None:
         if self._tables.in_transaction:
@@ -263,11 +266,8 @@ class Writer:
     def _deliver(
         self,
         done: list[tuple[_Task, Any, Refusal | None]],
-        events: list[LiveEvent],
+        changes: Changes,
     ) -> None:
-        if not done and not events:
-            return
-
         def deliver() -> None:
             for task, result, refusal in done:
                 # whoever asked may have gone
@@ -277,6 +277,8 @@ class Writer:
                     task.future.set_result(result)
                 else:
                     task.future.set_exception(refusal)
-            self._owner.publish(events)
+            self._owner.publish(changes.events)
+            for follow in changes.then:
+                follow()
 
         self._loop.call_soon_threadsafe(deliver)
