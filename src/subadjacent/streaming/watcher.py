@@ -129,8 +129,8 @@ class Watcher:
         judged = self.learner.judge(span.filled.values, span.scores)
         # what stands in for a missing value says nothing
         judged = judged._replace(by_channel=np.where(silent.missing, 0.0, judged.by_channel))
-        # as in a batch, what says nothing is an alarm whatever its score. It is news when it begins;
-        # alarms are followed by all of its rows, for a spent budget may have to put one off
+        # as in a batch, what says nothing is an alarm whatever its score. It is news when it
+        # begins; alarms follow all of its rows, for a spent budget may have to put one off
         begins, least = (
             np.where(which.any(axis=1), SILENT, -np.inf) for which in (silent.begins, silent.silent)
         )
