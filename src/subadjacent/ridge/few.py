@@ -39,20 +39,24 @@ class FewRows:
 
     def residuals(self, rows: Rows, first: int, last: int) -> Rows:
         """Of the rows from ``first`` to ``last``, (B, C), all of which have their neighbours."""
+        return np.array([self.residual(rows, row) for row in range(first, last)])
+
+    def residual(self, rows: Rows, row: int) -> Rows:
+        """Of one row, (C,)."""
         clip = self._clip
-        here = np.arange(first, last)
-        around = rows[here[:, None] + self._offsets].astype(np.float64)  # (B, J, C)
+        around = rows.take(self._offsets + row, axis=0).astype(np.float64)  # (J, C)
         np.maximum(around, -clip, out=around)
         np.minimum(around, clip, out=around)
-        target = np.minimum(np.maximum(rows[first:last], -clip), clip, dtype=np.float64)
+        target = np.minimum(np.maximum(rows[row], -clip), clip, dtype=np.float64)
         if self._local:
-            level = np.add.reduce(around, axis=1) / len(self._offsets)
-            around -= level[:, None]
+            level = np.add.reduce(around, axis=0) / len(self._offsets)
+            around -= level
             target -= level
-        features = around @ self._axes  # (B, J, K)
+        features = around @ self._axes  # (J, K)
         if self._local:
             np.maximum(features, -CLIP, out=features)
             np.minimum(features, CLIP, out=features)
-        expected = features.reshape(last - first, -1) @ self._weights
-        left = (target - (expected + self._constant)).astype(np.float32)
-        return np.asarray(left * self._gain, dtype=np.float32)
+        expected = features.reshape(-1) @ self._weights
+        expected += self._constant
+        target -= expected
+        return np.asarray(target.astype(np.float32) * self._gain, dtype=np.float32)

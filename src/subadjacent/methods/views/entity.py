@@ -230,13 +230,13 @@ class ViewsModel(Model):
             if name in forms
         }
 
-    def stream(self, state: State | None = None) -> ModelStream:
+    def stream(self, state: State | None = None, *, explained: bool = True) -> ModelStream:
         """Score a stretch as it comes, every row once; with a network, by replaying."""
         if self.network is not None:
-            return super(ViewsModel, self).stream(state)
+            return super(ViewsModel, self).stream(state, explained=explained)
         from subadjacent.methods.views.stream import ViewsStream
 
-        return ViewsStream(self, state)
+        return ViewsStream(self, state, explained=explained)
 
     def state(self) -> State:
         """Arrays of the scaler, the weights and every view; layouts of neighbours as facts."""

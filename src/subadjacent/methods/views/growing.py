@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.methods.views.nearest import References
-from subadjacent.methods.views.novelty import Novelty
+from subadjacent.methods.views.novelty import Novelty, Scores
 from subadjacent.methods.views.shapes import ShapesOfLength, ShapeView
 from subadjacent.ridge.axes import cut
 from subadjacent.scoring.tail import Tail
@@ -83,6 +83,19 @@ class GrowingWindows:
             total += own.sum(axis=1) / len(length.channels)
         values /= len(windows)
         return Novelty(total / len(windows), values)
+
+    def of_rows(self, windows: list[Tail], rows: int, first: int, last: int) -> Scores:
+        """The same of rows alone, not of their channels, (B,)."""
+        total = np.zeros(last - first)
+        for length, tail in zip(self.view.lengths, windows, strict=True):
+            own = self._of_rows(length, tail, rows, first, last)
+            total += own.sum(axis=1) / len(length.channels)
+        return total / len(windows)
+
+    def unjudged(self, windows: list[Tail]) -> int:
+        """The first row of the windows that are not judged yet."""
+        lengths = zip(windows, self.view.lengths, strict=True)
+        return min(tail.end * length.grain for tail, length in lengths)
 
     def _of_rows(
         self, length: ShapesOfLength, tail: Tail, rows: int, first: int, last: int

@@ -21,6 +21,7 @@ from subadjacent.ridge.axes import Rows, cut
 from subadjacent.ridge.companions import CLIP
 from subadjacent.ridge.few import FEW, FewRows
 from subadjacent.scoring.usual import ChannelScale, JointSquares, Squares
+from subadjacent.scoring.usual_row import JointColumns, RowSurprise
 
 
 class Left(NamedTuple):
@@ -73,6 +74,19 @@ class StackedViews:
             )
             relations = [view.companions.weights.T for view in self._views]
             self._companions = np.stack(relations).astype(np.float64)  # (V, C, C)
+            self._row = self._row_surprise()
+
+    def _row_surprise(self) -> RowSurprise:
+        """Of one row that all views judge."""
+        shares = self._shares / self._weights.sum()
+        alone = 2 * self.count
+        joints = [
+            JointColumns(slice(number * self.channels, (number + 1) * self.channels), joint, share)
+            for number, share in zip(self._joint, shares[alone:].tolist(), strict=True)
+            if (joint := self._views[number].joint) is not None
+        ]
+        weights = np.repeat(shares[:alone] / self.channels, self.channels)
+        return RowSurprise(self._scale, weights, joints)
 
     @property
     def count(self) -> int:
@@ -84,10 +98,11 @@ class StackedViews:
         """Columns of the table of residuals."""
         return 2 * len(self._views) * self.channels
 
-    def look(self, rows: Rows, first: int, last: int) -> Left:
+    def look(self, rows: Rows, first: int, last: int, *, explained: bool = True) -> Left:
         """What is left of rows ``first`` to ``last`` of a stretch of standardised rows.
 
-        The rows before them must be there as far as views look, or as the stretch goes.
+        The rows before them must be there as far as views look, or as the stretch goes. What is
+        expected of them is there if they are to be ``explained``.
         """
         found = np.empty((self.count, last - first, self.channels), dtype=np.float32)
         judged = np.ones((last - first, self.count), dtype=bool)
@@ -100,7 +115,7 @@ class StackedViews:
             else:
                 found[number] = view.ridge.residuals(rows, first, last)
                 judged[:, number] = view.ridge.judged(len(rows))[first:last]
-            if number == self.expects and view.ridge is not None:
+            if explained and number == self.expects and view.ridge is not None:
                 expected = view.ridge.expected(rows, found[number], first)
         left = np.empty((last - first, 2, self.count, self.channels), dtype=np.float32)
         left[:, 0] = found.swapaxes(0, 1)
@@ -137,6 +152,22 @@ class StackedViews:
         np.divide(self._shares, (there @ self._weights)[:, None], out=share, where=there)
         surprise *= share[:, :, None]
         return Shares(surprise.sum(axis=1), surprise.sum(axis=2) / self.channels)
+
+    def means(
+        self,
+        residuals: NDArray[np.float32],
+        judged: NDArray[np.bool_],
+        first: int,
+        last: int,
+        lookahead: int | None,
+    ) -> NDArray[np.float64]:
+        """The means over channels of what ``combine`` makes of rows, (B,); quick for one row."""
+        if last - first == 1 and self._views and judged.all():
+            found = self._row.of(residuals, first, lookahead)
+            if found is not None:
+                return np.array([found])
+        values = self.combine(residuals, judged, first, last, lookahead).values
+        return np.asarray(values.sum(axis=1) / self.channels)
 
 
 def _rank(form: str) -> int:

@@ -76,9 +76,7 @@ class StateView:
         ``references`` are this view's own, where they were prepared already.
         """
         points = along(rows, self.axes)
-        found = references.nearest(points) if references else nearest(points, self.references)
-        squares, which = found
-        own = surprise(squares / rows.shape[1], self.usual[which], self.floor)
+        own, which = self._judge(points, references)
         apart = points.astype(np.float64) - self.references[which]
         departures = np.square(np.asarray(apart @ self.axes.T, dtype=np.float32))
         total = departures.sum(axis=1, keepdims=True)
@@ -87,6 +85,19 @@ class StateView:
         shares = departures / total
         shared = own * min(rows.shape[1], MOST_SHARED)
         return Novelty(own, shared[:, None].astype(np.float32) * shares)
+
+    def of_rows(self, rows: Rows, references: References) -> Scores:
+        """The same of rows alone, not of their channels, (T,)."""
+        return self._judge(along(rows, self.axes), references)[0]
+
+    def _judge(
+        self, points: NDArray[np.float32], references: References | None
+    ) -> tuple[Scores, NDArray[np.int64]]:
+        """How new points are, and which reference is nearest to each."""
+        found = references.nearest(points) if references else nearest(points, self.references)
+        squares, which = found
+        own = surprise(squares / self.axes.shape[0], self.usual[which], self.floor)
+        return own, which
 
 
 class StateFit(NamedTuple):

@@ -21,7 +21,7 @@ from subadjacent.methods.views.combine import smoothed, smoothing_lengths, unusu
 from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.growing import GrowingWindows
 from subadjacent.methods.views.nearest import References
-from subadjacent.methods.views.novelty import WEIGHTS, Novelty
+from subadjacent.methods.views.novelty import WEIGHTS, Novelty, Scores
 from subadjacent.methods.views.settings import SHAPE, STATE
 from subadjacent.methods.views.stacked import StackedViews
 from subadjacent.methods.views.states import StateView
@@ -30,6 +30,9 @@ from subadjacent.scoring.moving import rows_ahead
 from subadjacent.scoring.tail import Tail
 from subadjacent.scoring.usual import MARGIN
 
+# rows whose like is sought at a time, where there is time for it: a block of them takes hardly longer
+# than one
+BLOCK = 16
 # residuals that are worked on at a time: few enough to stay in the processor's cache
 MOST_VALUES = 100_000
 # names of the tables that are kept, one row a row of the stretch
@@ -63,10 +66,14 @@ class ViewsStream(ModelStream):
         Without a network.
     state
         Where to go on; None for the beginning of a stretch.
+    explained
+        Whether evidence says more than scores.
     """
 
-    def __init__(self, model: ViewsModel, state: State | None = None) -> None:
-        self._model = model
+    def __init__(
+        self, model: ViewsModel, state: State | None = None, *, explained: bool = True
+    ) -> None:
+        self._model, self._explained = model, explained
         self._channels = len(model.scaler.center)
         self._views = StackedViews(model.entity, self._channels)
         self._seeking = {
@@ -98,6 +105,7 @@ class ViewsStream(ModelStream):
         self.taken = self.given = 0
         self._tails = {name: Tail(rows) for name, rows in self._nothing().items()}
         self._ends = [] if self._windows is None else self._windows.empty()
+        self._sought = Tail(np.zeros((0, self._sought_width)))
 
     def _nothing(self) -> dict[str, NDArray[Any]]:
         """No rows of every table."""
@@ -105,10 +113,12 @@ class ViewsStream(ModelStream):
             ROWS: np.zeros((0, self._channels), np.float32),
             LEFT: np.zeros((0, self._views.width), np.float32),
             JUDGED: np.zeros((0, self._views.count), bool),
-            VALUES: np.zeros((0, self._channels), np.float32),
             MEANS: np.zeros(0),
-            BY_PART: np.zeros((0, self._parts)),
         }
+        if not self._explained:
+            return nothing
+        nothing[VALUES] = np.zeros((0, self._channels), np.float32)
+        nothing[BY_PART] = np.zeros((0, self._parts))
         if self._views.expects is not None:
             nothing[EXPECTED] = np.zeros((0, self._channels), np.float32)
         return nothing
@@ -134,27 +144,32 @@ class ViewsStream(ModelStream):
 
     def waiting(self) -> Evidence:
         """Of the rows that wait, as if the stretch ended here."""
-        tails, ends = self._tails, self._ends
+        tails, ends, sought = self._tails, self._ends, self._sought
         # worked on in copies, and left as they were
         self._tails = {name: tail.copy() for name, tail in tails.items()}
-        self._ends = [tail.copy() for tail in ends]
+        self._ends, self._sought = [tail.copy() for tail in ends], sought.copy()
         everything = _Final(self.taken, self.taken, self.taken)
         try:
             return self._advance(everything)
         finally:
-            self._tails, self._ends = tails, ends
+            self._tails, self._ends, self._sought = tails, ends, sought
 
     def _take(self, scaled: NDArray[np.float32]) -> Evidence:
         self._tails[ROWS].push(scaled)
         self.taken += len(scaled)
-        if self._windows is not None:
-            self._windows.add_to(self._ends, self._tails[ROWS])
         final = self._final(self.taken)
         found = self._advance(final)
         self.given = final.scores
-        for tail, first in self._needed(final):
-            tail.forget(first)
+        self._forget(final)
         return found
+
+    def _forget(self, final: _Final) -> None:
+        """What no later step looks back at."""
+        windows = self.taken if self._windows is None else self._windows.unjudged(self._ends)
+        for tail, first in self._needed(final):
+            # rows of windows that wait to be judged, which themselves cannot be forgotten yet
+            tail.forget(min(first, windows if tail is self._tails[ROWS] else tail.end))
+        self._sought.forget(final.combined)
 
     def _advance(self, final: _Final) -> Evidence:
         """Take every step as far as it goes now; evidence of rows that came to its end."""
@@ -167,7 +182,9 @@ class ViewsStream(ModelStream):
         rows, left = self._tails[ROWS], self._tails[LEFT]
         if last <= left.end:
             return
-        found = self._views.look(rows.rows, left.end - rows.begin, last - rows.begin)
+        found = self._views.look(
+            rows.rows, left.end - rows.begin, last - rows.begin, explained=self._explained
+        )
         left.push(found.residuals)
         self._tails[JUDGED].push(found.judged)
         if found.expected is not None:
@@ -179,23 +196,49 @@ class ViewsStream(ModelStream):
         first = means.end
         if last <= first:
             return
-        values, by_part = self._views.combine(
+        here = (
             left.rows,
             self._tails[JUDGED].between(first, last),
             first - left.begin,
             last - left.begin,
             self._lookahead,
         )
-        rows, added = values.sum(axis=1) / self._channels, [by_part]
-        for name, weight in self._seeking.items():
+        self._seek(last)
+        sought = self._sought.between(first, last)
+        if not self._explained:
+            means.push(self._views.means(*here) + sought[:, 0])
+            return
+        values, by_part = self._views.combine(*here)
+        own, of_values = sought[:, : len(self._seeking)], sought[:, len(self._seeking) :]
+        means.push(values.sum(axis=1) / self._channels + own.sum(axis=1))
+        self._tails[VALUES].push(values + of_values)
+        self._tails[BY_PART].push(np.concatenate([by_part, own], axis=1))
+
+    @property
+    def _sought_width(self) -> int:
+        """Columns of what views that seek add: to a row, or by view and then by channel."""
+        return len(self._seeking) + self._channels if self._explained else 1
+
+    def _seek(self, last: int) -> None:
+        """What views that seek add to rows up to one at least: rows that are there already too."""
+        first = self._sought.end
+        if last <= first:
+            return
+        settled = self.taken
+        if self._windows is not None:
+            settled = min(settled, self._windows.settled(settled))
+            self._windows.add_to(self._ends, self._tails[ROWS])
+        last = max(last, min(first + BLOCK, settled))
+        found = np.zeros((last - first, self._sought_width))
+        for number, (name, weight) in enumerate(self._seeking.items()):
+            if not self._explained:
+                found[:, 0] += weight * self._of_rows(name, first, last)
+                continue
             novelty = self._novelty(name, first, last)
-            own = weight * novelty.rows
-            rows += own
-            added.append(own[:, None])
-            values[:, : novelty.values.shape[1]] += weight * novelty.values
-        means.push(rows)
-        self._tails[VALUES].push(values)
-        self._tails[BY_PART].push(np.concatenate(added, axis=1))
+            found[:, number] = weight * novelty.rows
+            of_values = found[:, len(self._seeking) :]
+            of_values[:, : novelty.values.shape[1]] += weight * novelty.values
+        self._sought.push(found)
 
     def _novelty(self, name: str, first: int, last: int) -> Novelty:
         if name == SHAPE:
@@ -204,13 +247,22 @@ class ViewsStream(ModelStream):
         assert self._states is not None
         return self._states.novelty(self._tails[ROWS].between(first, last), self._references)
 
+    def _of_rows(self, name: str, first: int, last: int) -> Scores:
+        if name == SHAPE:
+            assert self._windows is not None
+            return self._windows.of_rows(self._ends, self.taken, first, last)
+        assert self._states is not None
+        return self._states.of_rows(self._tails[ROWS].between(first, last), self._references)
+
     def _score(self, last: int) -> Evidence:
         """Average what all parts make of rows, up to a row, from the first not given yet."""
-        means, values = self._tails[MEANS], self._tails[VALUES]
-        first = self.given
+        means, first = self._tails[MEANS], self.given
         smoothing, allowed = self._model.settings.smoothing, self._score_lookahead
         here = (first - means.begin, last - means.begin)
         score = smoothed(means.rows, smoothing, allowed, *here) / self._model.unit
+        if not self._explained:
+            return Evidence(score, np.zeros((len(score), 0), np.float32), None, {})
+        values = self._tails[VALUES]
         by_channel = unusual_rows(
             values.rows, smoothing, allowed, first - values.begin, last - values.begin
         )
@@ -244,6 +296,9 @@ class ViewsStream(ModelStream):
 
     def state(self) -> State:
         """The rows that each step keeps, and how many have come."""
+        if self._windows is not None:
+            self._windows.add_to(self._ends, self._tails[ROWS])
+        self._forget(self._final(self.taken))
         arrays = {name: tail.rows.copy() for name, tail in self._tails.items()}
         # files of arrays know no yes and no
         arrays[JUDGED] = arrays[JUDGED].astype(np.uint8)
@@ -275,3 +330,5 @@ class ViewsStream(ModelStream):
         }
         self._tails = {name: restored[name] for name in self._tails}
         self._ends = [restored[f"{WINDOWS}{n}"] for n in range(len(self._ends))]
+        # what was sought ahead is sought again
+        self._sought = Tail(self._sought.rows, final.combined)
