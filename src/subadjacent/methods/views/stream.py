@@ -30,8 +30,7 @@ from subadjacent.scoring.moving import rows_ahead
 from subadjacent.scoring.tail import Tail
 from subadjacent.scoring.usual import MARGIN
 
-# rows whose like is sought at a time, where there is time for it: a block of them takes hardly longer
-# than one
+# rows at a time for what is not due at every row: a block of them takes hardly longer than one
 BLOCK = 16
 # residuals that are worked on at a time: few enough to stay in the processor's cache
 MOST_VALUES = 100_000
@@ -102,7 +101,7 @@ class ViewsStream(ModelStream):
             self._go_on(state)
 
     def _begin(self) -> None:
-        self.taken = self.given = 0
+        self.taken = self.given = self._forgotten = 0
         self._tails = {name: Tail(rows) for name, rows in self._nothing().items()}
         self._ends = [] if self._windows is None else self._windows.empty()
         self._sought = Tail(np.zeros((0, self._sought_width)))
@@ -160,11 +159,13 @@ class ViewsStream(ModelStream):
         final = self._final(self.taken)
         found = self._advance(final)
         self.given = final.scores
-        self._forget(final)
+        if self.taken - self._forgotten >= BLOCK:
+            self._forget(final)
         return found
 
     def _forget(self, final: _Final) -> None:
         """What no later step looks back at."""
+        self._forgotten = self.taken
         windows = self.taken if self._windows is None else self._windows.unjudged(self._ends)
         for tail, first in self._needed(final):
             # rows of windows that wait to be judged, which themselves cannot be forgotten yet
