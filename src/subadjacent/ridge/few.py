@@ -30,9 +30,12 @@ class FewRows:
     """
 
     def __init__(self, model: BandRidge, gain: NDArray[np.float64]) -> None:
-        self._local, self._gain = model.local, gain
+        self._local = model.local
+        # the first model of a view sets the scale
+        self._gain = None if (gain == 1).all() else gain
         self._clip = FAR_CLIP if model.local else CLIP
-        self._offsets = model.neighbours.offsets
+        # the row itself comes last
+        self._offsets = np.append(model.neighbours.offsets, 0)
         self._axes = model.axes.astype(np.float64)
         self._weights = model.weights[:-1].astype(np.float64)
         self._constant = model.weights[-1].astype(np.float64)
@@ -43,20 +46,18 @@ class FewRows:
 
     def residual(self, rows: Rows, row: int) -> Rows:
         """Of one row, (C,)."""
-        clip = self._clip
-        around = rows.take(self._offsets + row, axis=0).astype(np.float64)  # (J, C)
-        np.maximum(around, -clip, out=around)
-        np.minimum(around, clip, out=around)
-        target = np.minimum(np.maximum(rows[row], -clip), clip, dtype=np.float64)
+        values = rows.take(self._offsets + row, axis=0).astype(np.float64)  # (J + 1, C)
+        np.maximum(values, -self._clip, out=values)
+        np.minimum(values, self._clip, out=values)
         if self._local:
-            level = np.add.reduce(around, axis=0) / len(self._offsets)
-            around -= level
-            target -= level
-        features = around @ self._axes  # (J, K)
+            values -= np.add.reduce(values[:-1], axis=0) / (len(values) - 1)
+        features = values[:-1] @ self._axes  # (J, K)
         if self._local:
             np.maximum(features, -CLIP, out=features)
             np.minimum(features, CLIP, out=features)
         expected = features.reshape(-1) @ self._weights
         expected += self._constant
-        target -= expected
-        return np.asarray(target.astype(np.float32) * self._gain, dtype=np.float32)
+        left = (values[-1] - expected).astype(np.float32)
+        if self._gain is not None:
+            left = (left * self._gain).astype(np.float32)
+        return np.asarray(left)

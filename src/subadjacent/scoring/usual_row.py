@@ -10,6 +10,7 @@ Shapes: C columns of residuals, S scales, W rows of the longest average.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,12 +75,11 @@ class RowSurprise:
     def of(self, residuals: NDArray[Any], row: int, lookahead: int | None) -> float | None:
         """Of one row of a stretch; None where one of its averages lacks rows."""
         begin = row + rows_ahead(MARGIN, lookahead) + 1 - MARGIN
-        values = residuals[max(begin, 0) : begin + MARGIN].astype(np.float64)  # (W, C)
-        if len(values) < MARGIN:
+        there = residuals[max(begin, 0) : begin + MARGIN]
+        if len(there) < MARGIN:
             return None
-        ends = [row + rows_ahead(length, lookahead) + 1 - begin for length in SCALES]
-        spans = [slice(end - length, end) for end, length in zip(ends, SCALES, strict=True)]
-        product = _sums(values, spans)
+        values, spans = there.astype(np.float64), _spans(lookahead)  # (W, C), (S, W)
+        product = spans @ values
         np.square(product, out=product)
         product *= self._units
         product += 1
@@ -107,14 +107,14 @@ class _JointRow:
         self._units = 1 / (usual * np.concatenate([np.square(LENGTHS), LENGTHS]))
         self._weight = joint.weight / len(usual)
 
-    def of(self, values: NDArray[np.float64], spans: Sequence[slice]) -> float:
+    def of(self, values: NDArray[np.float64], spans: NDArray[np.float64]) -> float:
         within = np.empty((len(values), self._count + 1))
         cut = within[:, :-1]
         np.maximum(values[:, self._columns], -JOINT_CLIP, out=cut)
         np.minimum(cut, JOINT_CLIP, out=cut)
         # the last column is the row's sum of squares
         np.einsum("wc,wc->w", cut, cut, out=within[:, -1])
-        sums = _sums(within, spans)
+        sums = spans @ within  # (S, C + 1)
         ratios = np.empty(2 * len(spans))
         np.einsum("sc,sc->s", sums[:, :-1], sums[:, :-1], out=ratios[: len(spans)])
         ratios[len(spans) :] = sums[:, -1]
@@ -122,9 +122,11 @@ class _JointRow:
         return self._weight * float(np.add.reduce(np.log1p(ratios)))
 
 
-def _sums(values: NDArray[np.float64], spans: Sequence[slice]) -> NDArray[np.float64]:
-    """Over the rows of each span, (S, C)."""
-    sums = np.empty((len(spans), values.shape[1]))
-    for own, span in zip(sums, spans, strict=True):
-        np.add.reduce(values[span], axis=0, out=own)
-    return sums
+@cache
+def _spans(lookahead: int | None) -> NDArray[np.float64]:
+    """1 for the rows of the longest average that each average is of, else 0, (S, W)."""
+    spans = np.zeros((len(SCALES), MARGIN))
+    for own, length in zip(spans, SCALES, strict=True):
+        end = MARGIN - rows_ahead(MARGIN, lookahead) + rows_ahead(length, lookahead)
+        own[end - length : end] = 1
+    return spans

@@ -180,7 +180,8 @@ class ModelScores:
         """
         if start:
             self._at_once.finish()
-        rows, apart = np.where(missing, self._typical, values), np.asarray(missing.any(axis=1))
+        apart = np.asarray(missing.any(axis=1))
+        rows = np.where(missing, self._typical, values) if apart.any() else values
         push = self._at_once.push_each if self._each else self._at_once.push
         return np.concatenate([np.zeros(0), *push(rows, apart)])
 

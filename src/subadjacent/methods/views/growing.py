@@ -88,9 +88,17 @@ class GrowingWindows:
         """The same of rows alone, not of their channels, (B,)."""
         total = np.zeros(last - first)
         for length, tail in zip(self.view.lengths, windows, strict=True):
-            own = self._of_rows(length, tail, rows, first, last)
+            if last - first == 1 and self._inside(length, rows, first):
+                own = tail.between(window := self._window(length, first), window + 1)
+            else:
+                own = self._of_rows(length, tail, rows, first, last)
             total += own.sum(axis=1) / len(length.channels)
         return total / len(windows)
+
+    def _inside(self, length: ShapesOfLength, rows: int, row: int) -> bool:
+        """Whether a row's window lies within so many rows."""
+        ahead = length.ahead(self.view.lookahead)
+        return length.rows <= row + ahead + 1 <= rows
 
     def unjudged(self, windows: list[Tail]) -> int:
         """The first row of the windows that are not judged yet."""

@@ -99,6 +99,8 @@ class References:
         if self._count == 1:
             return which
         points = points.reshape(-1, width)
+        if len(points) == 1:
+            return self._which_one(points, brackets, which)
         rows = np.arange(len(points))
         group = rows // max(count, 1)
         least = brackets[rows, which]
@@ -112,6 +114,17 @@ class References:
                 points[close], brackets[close] <= limit[close, None], group[close]
             )
         return which
+
+    def _which_one(
+        self, point: Points, brackets: Points, which: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """The same of a single point, in fewer calls."""
+        (first,) = which
+        limit = brackets[0, first] + ROUNDING * (np.square(point).sum() + self._sizes[first])
+        may_be = brackets <= limit
+        if np.count_nonzero(may_be) == 1:
+            return which
+        return self._decided(point, may_be, np.zeros(1, dtype=np.intp))
 
     def _decided(
         self, points: Points, may_be: NDArray[np.bool_], group: NDArray[np.intp]

@@ -126,7 +126,9 @@ class ShapesOfLength:
         """
         values = rows[:, self.channels].astype(np.float64)
         means = values.reshape(-1, self.grain, len(self.channels)).sum(axis=1) / self.grain
-        windows = np.lib.stride_tricks.sliding_window_view(means, POINTS, axis=0)  # (W, P, POINTS)
+        # one more call for each window, which are few, in place of many to see them all
+        count = len(means) - POINTS + 1
+        windows = np.stack([means[n : n + POINTS].T for n in range(count)])  # (W, P, POINTS)
         points = _normalised(windows)[0].astype(np.float32).swapaxes(0, 1)
         return surprise(references.nearest_in_groups(points).T, self.usual)
 
@@ -216,8 +218,8 @@ def z_normalised(values: NDArray[Any], grain: int, step: int = 1) -> Windows:
 
 def _normalised(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Windows, (…, POINTS), as points of mean 0 and mean square below 1; and their variances."""
-    centred = points - points.mean(axis=-1, keepdims=True)
-    variance = np.square(centred).mean(axis=-1)
+    centred = points - np.add.reduce(points, axis=-1, keepdims=True) / POINTS
+    variance = np.add.reduce(np.square(centred), axis=-1) / POINTS
     centred /= np.sqrt(POINTS * (variance + FLAT**2))[..., None]
     return centred, variance
 

@@ -29,7 +29,7 @@ from subadjacent.methods.views.novelty import (
     surprise,
     usual_distance,
 )
-from subadjacent.ridge.axes import FoldSums, Rows, cut
+from subadjacent.ridge.axes import CLIP, FoldSums, Rows
 from subadjacent.scoring.usual import FLOOR
 
 # training rows that others are compared with. A quarter costs up to four points where a state is
@@ -148,7 +148,8 @@ def fit_states(parts: Sequence[Rows], sums: FoldSums, floor: float = FLOOR) -> S
 def along(rows: Rows, axes: NDArray[np.float32]) -> NDArray[np.float32]:
     """Standardised rows along their main axes, without values that are far out, (T, K)."""
     # in float64, so that where a row stands does not depend on how many are looked at
-    return np.asarray(cut(rows).astype(np.float64) @ axes, dtype=np.float32)
+    within = np.minimum(np.maximum(rows, -CLIP), CLIP, dtype=np.float64)
+    return np.asarray(within @ axes, dtype=np.float32)
 
 
 class _RowsByReference:

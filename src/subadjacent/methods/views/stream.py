@@ -31,7 +31,7 @@ from subadjacent.scoring.tail import Tail
 from subadjacent.scoring.usual import MARGIN
 
 # rows at a time for what is not due at every row: a block of them takes hardly longer than one
-BLOCK = 16
+BLOCK = 4
 # residuals that are worked on at a time: few enough to stay in the processor's cache
 MOST_VALUES = 100_000
 # names of the tables that are kept, one row a row of the stretch
