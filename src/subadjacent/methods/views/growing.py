@@ -100,11 +100,6 @@ class GrowingWindows:
         ahead = length.ahead(self.view.lookahead)
         return length.rows <= row + ahead + 1 <= rows
 
-    def unjudged(self, windows: list[Tail]) -> int:
-        """The first row of the windows that are not judged yet."""
-        lengths = zip(windows, self.view.lengths, strict=True)
-        return min(tail.end * length.grain for tail, length in lengths)
-
     def _of_rows(
         self, length: ShapesOfLength, tail: Tail, rows: int, first: int, last: int
     ) -> NDArray[np.float64]:

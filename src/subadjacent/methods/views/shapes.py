@@ -126,9 +126,9 @@ class ShapesOfLength:
         """
         values = rows[:, self.channels].astype(np.float64)
         means = values.reshape(-1, self.grain, len(self.channels)).sum(axis=1) / self.grain
-        # one more call for each window, which are few, in place of many to see them all
-        count = len(means) - POINTS + 1
-        windows = np.stack([means[n : n + POINTS].T for n in range(count)])  # (W, P, POINTS)
+        row, item = means.strides
+        shape = (len(means) - POINTS + 1, len(self.channels), POINTS)
+        windows = np.lib.stride_tricks.as_strided(means, shape, (row, item, row), writeable=False)
         points = _normalised(windows)[0].astype(np.float32).swapaxes(0, 1)
         return surprise(references.nearest_in_groups(points).T, self.usual)
 

@@ -30,8 +30,8 @@ from subadjacent.scoring.moving import rows_ahead
 from subadjacent.scoring.tail import Tail
 from subadjacent.scoring.usual import MARGIN
 
-# rows at a time for what is not due at every row: a block of them takes hardly longer than one
-BLOCK = 4
+# rows that come before old ones are forgotten: it takes no longer than for one
+AT_LEAST = 16
 # residuals that are worked on at a time: few enough to stay in the processor's cache
 MOST_VALUES = 100_000
 # names of the tables that are kept, one row a row of the stretch
@@ -104,7 +104,6 @@ class ViewsStream(ModelStream):
         self.taken = self.given = self._forgotten = 0
         self._tails = {name: Tail(rows) for name, rows in self._nothing().items()}
         self._ends = [] if self._windows is None else self._windows.empty()
-        self._sought = Tail(np.zeros((0, self._sought_width)))
 
     def _nothing(self) -> dict[str, NDArray[Any]]:
         """No rows of every table."""
@@ -143,34 +142,33 @@ class ViewsStream(ModelStream):
 
     def waiting(self) -> Evidence:
         """Of the rows that wait, as if the stretch ended here."""
-        tails, ends, sought = self._tails, self._ends, self._sought
+        tails, ends = self._tails, self._ends
         # worked on in copies, and left as they were
         self._tails = {name: tail.copy() for name, tail in tails.items()}
-        self._ends, self._sought = [tail.copy() for tail in ends], sought.copy()
+        self._ends = [tail.copy() for tail in ends]
         everything = _Final(self.taken, self.taken, self.taken)
         try:
             return self._advance(everything)
         finally:
-            self._tails, self._ends, self._sought = tails, ends, sought
+            self._tails, self._ends = tails, ends
 
     def _take(self, scaled: NDArray[np.float32]) -> Evidence:
         self._tails[ROWS].push(scaled)
         self.taken += len(scaled)
+        if self._windows is not None:
+            self._windows.add_to(self._ends, self._tails[ROWS])
         final = self._final(self.taken)
         found = self._advance(final)
         self.given = final.scores
-        if self.taken - self._forgotten >= BLOCK:
+        if self.taken - self._forgotten >= AT_LEAST:
             self._forget(final)
         return found
 
     def _forget(self, final: _Final) -> None:
         """What no later step looks back at."""
         self._forgotten = self.taken
-        windows = self.taken if self._windows is None else self._windows.unjudged(self._ends)
         for tail, first in self._needed(final):
-            # rows of windows that wait to be judged, which themselves cannot be forgotten yet
-            tail.forget(min(first, windows if tail is self._tails[ROWS] else tail.end))
-        self._sought.forget(final.combined)
+            tail.forget(first)
 
     def _advance(self, final: _Final) -> Evidence:
         """Take every step as far as it goes now; evidence of rows that came to its end."""
@@ -204,42 +202,23 @@ class ViewsStream(ModelStream):
             last - left.begin,
             self._lookahead,
         )
-        self._seek(last)
-        sought = self._sought.between(first, last)
         if not self._explained:
-            means.push(self._views.means(*here) + sought[:, 0])
+            rows = self._views.means(*here)
+            for name, weight in self._seeking.items():
+                rows += weight * self._of_rows(name, first, last)
+            means.push(rows)
             return
         values, by_part = self._views.combine(*here)
-        own, of_values = sought[:, : len(self._seeking)], sought[:, len(self._seeking) :]
-        means.push(values.sum(axis=1) / self._channels + own.sum(axis=1))
-        self._tails[VALUES].push(values + of_values)
-        self._tails[BY_PART].push(np.concatenate([by_part, own], axis=1))
-
-    @property
-    def _sought_width(self) -> int:
-        """Columns of what views that seek add: to a row, or by view and then by channel."""
-        return len(self._seeking) + self._channels if self._explained else 1
-
-    def _seek(self, last: int) -> None:
-        """What views that seek add to rows up to one at least: rows that are there already too."""
-        first = self._sought.end
-        if last <= first:
-            return
-        settled = self.taken
-        if self._windows is not None:
-            settled = min(settled, self._windows.settled(settled))
-            self._windows.add_to(self._ends, self._tails[ROWS])
-        last = max(last, min(first + BLOCK, settled))
-        found = np.zeros((last - first, self._sought_width))
-        for number, (name, weight) in enumerate(self._seeking.items()):
-            if not self._explained:
-                found[:, 0] += weight * self._of_rows(name, first, last)
-                continue
+        rows, added = values.sum(axis=1) / self._channels, [by_part]
+        for name, weight in self._seeking.items():
             novelty = self._novelty(name, first, last)
-            found[:, number] = weight * novelty.rows
-            of_values = found[:, len(self._seeking) :]
-            of_values[:, : novelty.values.shape[1]] += weight * novelty.values
-        self._sought.push(found)
+            own = weight * novelty.rows
+            rows += own
+            added.append(own[:, None])
+            values[:, : novelty.values.shape[1]] += weight * novelty.values
+        means.push(rows)
+        self._tails[VALUES].push(values)
+        self._tails[BY_PART].push(np.concatenate(added, axis=1))
 
     def _novelty(self, name: str, first: int, last: int) -> Novelty:
         if name == SHAPE:
@@ -297,8 +276,6 @@ class ViewsStream(ModelStream):
 
     def state(self) -> State:
         """The rows that each step keeps, and how many have come."""
-        if self._windows is not None:
-            self._windows.add_to(self._ends, self._tails[ROWS])
         self._forget(self._final(self.taken))
         arrays = {name: tail.rows.copy() for name, tail in self._tails.items()}
         # files of arrays know no yes and no
@@ -331,5 +308,3 @@ class ViewsStream(ModelStream):
         }
         self._tails = {name: restored[name] for name in self._tails}
         self._ends = [restored[f"{WINDOWS}{n}"] for n in range(len(self._ends))]
-        # what was sought ahead is sought again
-        self._sought = Tail(self._sought.rows, final.combined)
