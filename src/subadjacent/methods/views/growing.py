@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.methods.views.nearest import References
+from subadjacent.methods.views.nearest import prepared
 from subadjacent.methods.views.novelty import Novelty, Scores
 from subadjacent.methods.views.shapes import ShapesOfLength, ShapeView
 from subadjacent.ridge.axes import cut
@@ -28,7 +28,7 @@ class GrowingWindows:
         self.view = view
         # channels up to the last that has shapes
         self._width = 1 + max(int(length.channels.max()) for length in view.lengths)
-        self._references = [References(length.references) for length in view.lengths]
+        self._references = [prepared(length) for length in view.lengths]
 
     def empty(self) -> list[Tail]:
         """No window of any length: a tail of windows each, (W, P)."""

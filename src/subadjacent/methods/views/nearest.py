@@ -6,7 +6,8 @@ Shapes: N points, R references, D dimensions.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,6 +142,27 @@ class References:
         """Squared distances of points to some references, one each."""
         apart = points.astype(np.float64) - self._points[which]
         return np.asarray(np.square(apart).sum(axis=1))
+
+
+class HasReferences(Protocol):
+    """What was learned by a view that compares points with references."""
+
+    @property
+    def references(self) -> NDArray[Any]:
+        """(R, D), or (G, R, D)."""
+
+
+_PREPARED: WeakKeyDictionary[HasReferences, References] = WeakKeyDictionary()
+
+
+def prepared(view: HasReferences) -> References:
+    """The references of a view, prepared once for all streams: of many series, and of twins.
+
+    They take little memory then, and stay in the processor's cache from one stream to the next.
+    """
+    if view not in _PREPARED:
+        _PREPARED[view] = References(view.references)
+    return _PREPARED[view]
 
 
 def nearest(points: NDArray[Any], references: NDArray[Any]) -> Nearest:

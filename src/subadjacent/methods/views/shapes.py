@@ -56,7 +56,7 @@ ENOUGH_VALUES = 5_000
 LEAST_MOVING = 0.5
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class ShapesOfLength:
     """Shapes of one length seen in training.
 

@@ -49,7 +49,7 @@ PRIOR_ROWS = 20
 MOST_SHARED = 10
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class StateView:
     """States seen in training, and how far from each of them rows usually are.
 

@@ -20,10 +20,9 @@ from subadjacent.methods.stream import ModelStream, check_rows, check_table, che
 from subadjacent.methods.views.combine import smoothed, smoothing_lengths, unusual_rows
 from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.growing import GrowingWindows
-from subadjacent.methods.views.nearest import References
+from subadjacent.methods.views.nearest import prepared
 from subadjacent.methods.views.novelty import WEIGHTS, Novelty, Scores
 from subadjacent.methods.views.settings import SHAPE, STATE
-from subadjacent.methods.views.stacked import StackedViews
 from subadjacent.methods.views.states import StateView
 from subadjacent.scoring.evidence import Evidence
 from subadjacent.scoring.moving import rows_ahead
@@ -74,7 +73,7 @@ class ViewsStream(ModelStream):
     ) -> None:
         self._model, self._explained = model, explained
         self._channels = len(model.scaler.center)
-        self._views = StackedViews(model.entity, self._channels)
+        self._views = model.stacked
         self._seeking = {
             name: WEIGHTS[name] * seeking.weight for name, seeking in model.entity.seeking.items()
         }
@@ -84,7 +83,7 @@ class ViewsStream(ModelStream):
         self._states: StateView | None = None
         if states is not None:
             assert isinstance(states.view, StateView)
-            self._states, self._references = states.view, References(states.view.references)
+            self._states, self._references = states.view, prepared(states.view)
         allowed = model.settings.ahead
         self._lookahead, self._score_lookahead = allowed.residuals, allowed.score
         self._behind, self._ahead = model.entity.reach
