@@ -231,20 +231,19 @@ def test_row_by_row_views_may_be_left_out(views: tuple[str, ...], lookahead: int
 
 @pytest.mark.parametrize("lookahead", LOOKAHEADS)
 def test_a_stop_at_any_row_changes_no_score(lookahead: int | str) -> None:
-    """Also between the rows that blocks of work are done at."""
+    """Also between the rows at which old ones are forgotten."""
     fitted, rows = model(5, lookahead), spoiled(900, 5)
     stream = fitted.stream(explained=False)
     parts = [stream.push(rows[:500])]
     for row in rows[500:540]:
         parts.append(stream.push(row[None]))
         stream = fitted.stream(stream.state(), explained=False)
-    for row in rows[540:600]:
-        parts.append(stream.push(row[None]))
+    parts += [stream.push(row[None]) for row in rows[540:600]]
     found = joined([*parts, in_parts(stream, rows[600:], 300)])
     np.testing.assert_array_equal(found.score, all_at_once(5, lookahead, 900).score)
 
 
-def test_what_waits_may_be_looked_at_between_blocks() -> None:
+def test_what_waits_may_be_looked_at_row_by_row() -> None:
     fitted, rows = model(5, "full"), spoiled(640, 5)
     stream = fitted.stream(explained=False)
     parts = [stream.push(rows[:620])]
