@@ -199,7 +199,11 @@ def test_groups_are_each_by_itself(references: int) -> None:
 
 
 def test_references_are_prepared_once_for_a_view() -> None:
-    views = [StateView(np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32), np.ones(2))] * 2
-    other = StateView(np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32), np.ones(2))
+    views = [
+        StateView(np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32), np.ones(2, np.float32))
+    ] * 2
+    other = StateView(
+        np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32), np.ones(2, np.float32)
+    )
     assert prepared(views[0]) is prepared(views[1])
     assert prepared(views[0]) is not prepared(other)
