@@ -171,7 +171,7 @@ class RemoteStream:
     """A stream in the process that scores."""
 
     def __init__(self, host: StreamHost, key: int) -> None:
-        self._host, self._key = host, key
+        self._host, self.key = host, key
         self._generation = host.generation
         self._early: tuple[NDArray[np.float64], Posted] | None = None
 
@@ -187,7 +187,7 @@ class RemoteStream:
 
     def push_early(self, rows: NDArray[np.float64], times: list[Any] | None) -> None:
         """Begin to score rows that are pushed next, before anything else is asked of this one."""
-        self._early = rows, self._host.post("push", self._key, rows, times)
+        self._early = rows, self._host.post("push", self.key, rows, times)
 
     def push(self, rows: NDArray[np.float64], times: list[Any] | None) -> list[Answer]:
         """As ``SeriesStream.push``."""
@@ -201,23 +201,23 @@ class RemoteStream:
 
     def replay(self, rows: NDArray[np.float64], times: list[Any] | None) -> Answer:
         """The same, but only the last answer."""
-        answer: Answer = self._host.ask("replay", self._key, rows, times)
+        answer: Answer = self._host.ask("replay", self.key, rows, times)
         return answer
 
     def accept(self, number: int) -> LiveAlarm:
         """As ``SeriesStream.accept``."""
-        alarm: LiveAlarm = self._host.ask("accept", self._key, number)
+        alarm: LiveAlarm = self._host.ask("accept", self.key, number)
         return alarm
 
     def saved(self) -> Saved:
         """Its state."""
-        saved: Saved = self._host.ask("saved", self._key)
+        saved: Saved = self._host.ask("saved", self.key)
         return saved
 
     def drop(self) -> None:
         """Forget it."""
         if self.is_there:
-            self._host.ask("drop", self._key)
+            self._host.ask("drop", self.key)
 
 
 class _Streams:
