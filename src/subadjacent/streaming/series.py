@@ -109,6 +109,10 @@ class SeriesStream:
 
     def catch_up(self) -> None:
         """Learn now what the next row would have to wait for; its answer is the same."""
+        self._watcher.learner.prepare()
+
+    def learn(self) -> None:
+        """Learn, and leave it to the next row to look at what was learned: half of the work."""
         self._watcher.learner.catch_up()
 
     def push(self, rows: Any, times: Sequence[Any] | None = None) -> list[Answer]:

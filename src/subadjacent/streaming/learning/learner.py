@@ -216,6 +216,12 @@ class Learner:
         if self.rows >= FIRST:
             self._remember(BLOCK)
 
+    def prepare(self) -> None:
+        """Catch up, and have ready what the next row is judged by."""
+        self.catch_up()
+        for part in (self.tails, self.score_tails, self.rare_news, self.rare_surprise):
+            part.measure()
+
     def _begin(self) -> None:
         """Units, from the first rows."""
         rows = self.kept.last(FIRST).copy()
