@@ -19,6 +19,7 @@ MODULES = {
     "SubAdjacentTransformerDetector": "transformer",
     "StrictTransformerDetector": "rivals.strict",
     "AnomalyTransformerDetector": "rivals.anomaly_transformer",
+    "USADDetector": "rivals.usad",
     "SubPCADetector": "rivals.sub_pca",
     "PCADetector": "rivals.pca",
     "MagnitudeDetector": "rivals.magnitude",
