@@ -20,6 +20,8 @@ MODULES = {
     "StrictTransformerDetector": "rivals.strict",
     "AnomalyTransformerDetector": "rivals.anomaly_transformer",
     "USADDetector": "rivals.usad",
+    "DAGMMDetector": "rivals.dagmm",
+    "LSTMVAEDetector": "rivals.lstm_vae",
     "SubPCADetector": "rivals.sub_pca",
     "PCADetector": "rivals.pca",
     "MagnitudeDetector": "rivals.magnitude",
