@@ -22,6 +22,7 @@ MODULES = {
     "USADDetector": "rivals.usad",
     "DAGMMDetector": "rivals.dagmm",
     "LSTMVAEDetector": "rivals.lstm_vae",
+    "OmniAnomalyDetector": "rivals.omni_anomaly",
     "SubPCADetector": "rivals.sub_pca",
     "PCADetector": "rivals.pca",
     "MagnitudeDetector": "rivals.magnitude",

@@ -89,7 +89,8 @@ class LSTMVAE(Rival):
         """Decode windows from encodings that are drawn at random, or from their means."""
         mean, deviation = self.code(self.encoder(windows)[0])
         code = draw(mean, deviation) if drawn else mean
-        return Decoded(*self.value(self.decoder(code)[0]), mean, deviation)
+        value_mean, value_deviation = self.value(self.decoder(code)[0])
+        return Decoded(value_mean, value_deviation, mean, deviation)
 
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002 — the same
         """Surprise at clean values, decoded from noisy ones, and divergence from the prior."""
