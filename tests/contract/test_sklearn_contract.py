@@ -30,6 +30,7 @@ BLIND_TO_SPIKES = {
     "RandomDetector": "scores do not depend on the data",
     "AnomalyTransformerDetector": "the discrepancy outweighs the error at the usual temperature",
     "DAGMMDetector": "its errors are relative to a sample's own length, and its code is bounded",
+    "THOCDetector": "it compares directions of bounded features, which say little of size",
 }
 
 

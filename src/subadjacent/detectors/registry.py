@@ -23,6 +23,7 @@ MODULES = {
     "DAGMMDetector": "rivals.dagmm",
     "LSTMVAEDetector": "rivals.lstm_vae",
     "OmniAnomalyDetector": "rivals.omni_anomaly",
+    "THOCDetector": "rivals.thoc",
     "SubPCADetector": "rivals.sub_pca",
     "PCADetector": "rivals.pca",
     "MagnitudeDetector": "rivals.magnitude",
