@@ -24,6 +24,7 @@ MODULES = {
     "LSTMVAEDetector": "rivals.lstm_vae",
     "OmniAnomalyDetector": "rivals.omni_anomaly",
     "THOCDetector": "rivals.thoc",
+    "MADGANDetector": "rivals.mad_gan",
     "SubPCADetector": "rivals.sub_pca",
     "PCADetector": "rivals.pca",
     "MagnitudeDetector": "rivals.magnitude",
