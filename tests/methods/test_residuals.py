@@ -143,7 +143,7 @@ def test_a_fit_says_how_far_it_has_come() -> None:
 
 
 def test_entities_may_be_fitted_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subadjacent.methods.subspace.MANY_ENTITIES", 2)
+    monkeypatch.setattr("subadjacent.methods.per_entity.MANY_ENTITIES", 2)
 
     def backwards(function: Any, items: Any) -> Any:
         return iter([function(item) for item in reversed(items)][::-1])

@@ -51,6 +51,24 @@ ENTRIES = {
         "sub-pca", "rivals.sub_pca", "what main directions of short windows leave unexplained"
     ),
     "PCADetector": Entry("pca", "rivals.pca", "what main directions of rows leave unexplained"),
+    "KNNDetector": Entry("knn", "rivals.knn", "distance to the k-th nearest row of training"),
+    "LOFDetector": Entry(
+        "lof", "rivals.lof", "how much denser the nearest rows of training lie than a row"
+    ),
+    "IsolationForestDetector": Entry(
+        "iforest", "rivals.iforest", "how soon random cuts leave a row alone"
+    ),
+    "ECODDetector": Entry(
+        "ecod", "rivals.ecod", "chance of values so extreme, multiplied over channels"
+    ),
+    "MatrixProfileDetector": Entry(
+        "matrix-profile",
+        "rivals.matrix_profile",
+        "how unlike a window's shape is to all shapes of training",
+    ),
+    "LinearForecastDetector": Entry(
+        "linear", "rivals.linear", "error of a linear forecast from the rows before"
+    ),
     "MagnitudeDetector": Entry("magnitude", "rivals.magnitude", "how far a row is from the mean"),
     "RandomDetector": Entry("random", "rivals.random", "chance: what any detector should beat"),
 }
