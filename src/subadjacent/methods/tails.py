@@ -54,7 +54,7 @@ class Tails(Predictor):
 
     def state(self) -> State:
         """Ordered values, and which tails are longer."""
-        return State({"ordered": self.ordered, "leans_low": self.leans_low}, {})
+        return State({"ordered": self.ordered, "leans_low": self.leans_low.astype(np.int8)}, {})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,8 +25,6 @@ class IsolationForestDetector(BaseDetector):
         How many.
     samples : int
         Training rows of each tree, drawn by chance.
-    window : int
-        Rows in a window that ends with the row: all their channels make one vector. 1: rows alone.
     smoothing : int
         Average each score with those before it, so many in all.
     clip : float
@@ -47,7 +45,6 @@ class IsolationForestDetector(BaseDetector):
         *,
         trees: int = 100,
         samples: int = 256,
-        window: int = 1,
         smoothing: int = 1,
         clip: float = 10.0,
         contamination: Any = "auto",
@@ -57,7 +54,6 @@ class IsolationForestDetector(BaseDetector):
     ) -> None:
         self.trees = trees
         self.samples = samples
-        self.window = window
         self.smoothing = smoothing
         self.clip = clip
         self.contamination = contamination
@@ -69,7 +65,6 @@ class IsolationForestDetector(BaseDetector):
         return ForestMethod(
             trees=self.trees,
             samples=self.samples,
-            window=self.window,
             smoothing=self.smoothing,
             clip=self.clip,
         )
