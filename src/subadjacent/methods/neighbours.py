@@ -22,7 +22,7 @@ from subadjacent.methods.trailing import by_channel, sample, trailing
 from subadjacent.scoring.evidence import Reach
 
 # rows in a window, and training vectors to compare with, at most: both are allocated
-LONGEST_WINDOW, MOST_REFERENCES = 10_000, 1_000_000
+LONGEST_WINDOW, MOST_REFERENCES = 1_000, 1_000_000
 # values compared at a time
 VALUES = 2_000_000
 # standard deviations, a value of a vector: nearer neighbours count as being so far. Rows that came
@@ -137,7 +137,8 @@ class NearestMethod(PerEntityMethod):
     window
         Rows in a window; all their channels make one vector.
     references
-        Training vectors to keep at most, drawn by chance.
+        Training vectors to keep at most, drawn by chance; fewer where they would hold more than
+        20 million values.
     """
 
     keeps_rows: ClassVar[bool] = True
@@ -174,7 +175,7 @@ class DensityMethod(NearestMethod):
     def _restore(self, state: State, channels: int) -> Predictor:
         references, length, k = restored(state, channels)
         radius, density = state.arrays["radius"], state.arrays["density"]
-        require_array("radius", radius, (len(references),), least=0)
+        require_array("radius", radius, (len(references),), least=NEAREST)
         require_array("density", density, (len(references),), least=0)
         return Density(references, length, k, radius, density)
 

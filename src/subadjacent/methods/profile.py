@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 
 from subadjacent.data.scaling import chunks
 from subadjacent.errors import InputError, require_whole
-from subadjacent.methods.method import State, require_array
+from subadjacent.methods.method import State, require_array, require_places
 from subadjacent.methods.per_entity import PerEntityMethod, Task
 from subadjacent.methods.residuals import Prediction, Predictor, Rows
 from subadjacent.scoring.evidence import Reach
 
 # rows in a window, and training rows to compare with, at most: both are allocated
-LONGEST_WINDOW, MOST_REFERENCES = 10_000, 1_000_000
+LONGEST_WINDOW, MOST_REFERENCES = 1_000, 1_000_000
+# values of all training windows of a channel, at most: 160 MB
+MOST_VALUES = 20_000_000
 # correlations held at a time: 16 MB
 CORRELATIONS = 2_000_000
 # standard deviations of a channel: a window that moves less has no shape, only rounding
@@ -110,7 +112,8 @@ class ProfileMethod(PerEntityMethod):
     window
         Rows in a window.
     references
-        Training rows to keep at most: blocks of ten windows' length, evenly over all.
+        Training rows to keep at most: blocks of ten windows' length, evenly over all, one at
+        least. Fewer where their windows would hold more than 20 million values.
     """
 
     keeps_rows: ClassVar[bool] = True
@@ -126,14 +129,15 @@ class ProfileMethod(PerEntityMethod):
     def _fit_one(self, task: Task) -> Predictor:
         length = int(self.window)
         blocks = list(task.stretches(length))
-        if sum(map(len, blocks)) > self.references:
+        most = min(int(self.references), MOST_VALUES // length)
+        if sum(map(len, blocks)) > most:
             size = BLOCK * length
             pieces = [
                 one[start : start + size]
                 for one in blocks
                 for start in range(0, max(len(one) - size, 0) + 1, size)
             ]
-            kept = max(int(self.references) // size, 1)
+            kept = max(most // size, 1)
             chosen = np.linspace(0, len(pieces) - 1, min(kept, len(pieces))).round().astype(int)
             blocks = [pieces[one] for one in chosen]
         starts = np.cumsum([0, *(len(one) for one in blocks[:-1])])
@@ -145,6 +149,9 @@ class ProfileMethod(PerEntityMethod):
         require_whole("window", length, least=3, most=LONGEST_WINDOW)
         require_array("references", references, (*references.shape[:1], channels))
         require_array("starts", starts, starts.shape[:1])
+        require_places("starts", starts)
+        if len(references) * length > MOST_VALUES:
+            raise InputError(f"references must be at most {MOST_VALUES // length:,} rows")
         long = np.diff(np.append(starts, len(references))) >= length
         if not len(starts) or starts[0] or not long.all():
             raise InputError(f"starts must begin with 0 and lie {length} rows apart at least")

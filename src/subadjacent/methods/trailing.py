@@ -15,6 +15,8 @@ from subadjacent.methods.residuals import Rows
 
 # vectors handled at a time
 CHUNK = 4096
+# values that a sample holds at most: 160 MB
+MOST_VALUES = 20_000_000
 
 
 def trailing(scaled: Rows, length: int) -> Iterator[tuple[slice, Rows]]:
@@ -39,9 +41,10 @@ def sample(task: Task, length: int, most: int) -> Rows:
     """Windows of training rows as vectors: all, or ``most`` of them drawn by chance, (R, D).
 
     Time and memory of what compares with them are bounded by this, however long the training
-    series is. The same seed draws the same ones.
+    series is; vectors that are very long are fewer. The same seed draws the same ones.
     """
     stretches = list(task.stretches(length))
+    most = min(most, max(MOST_VALUES // (length * stretches[0].shape[1]), 1))
     counts = [len(one) - length + 1 for one in stretches]
     total = sum(counts)
     chosen = np.arange(total)

@@ -14,7 +14,7 @@ from sklearn.ensemble import IsolationForest
 
 from subadjacent.data.scaling import chunks
 from subadjacent.errors import InputError, require_whole
-from subadjacent.methods.method import State, require_array
+from subadjacent.methods.method import State, require_array, require_places
 from subadjacent.methods.per_entity import PerEntityMethod, Task
 from subadjacent.methods.residuals import Prediction, Predictor, Rows
 from subadjacent.methods.trailing import CHUNK, sample
@@ -131,6 +131,8 @@ class ForestMethod(PerEntityMethod):
         nodes = len(arrays["cut"])
         for name in ("left", "right", "channel", "count", "cut"):
             require_array(name, arrays[name], (nodes,))
+        for name in ("left", "right", "channel", "count", "roots"):
+            require_places(name, arrays[name])
         roots, places = arrays["roots"], np.arange(nodes)
         require_array("roots", roots, roots.shape[:1], least=0)
         require_array("count", arrays["count"], (nodes,), least=1)
@@ -139,7 +141,7 @@ class ForestMethod(PerEntityMethod):
         for name in ("left", "right"):
             if (arrays[name] < places).any() or (arrays[name] >= nodes).any():
                 raise InputError(f"{name} must name nodes that come later, of {nodes}")
-        if not len(roots) or (roots >= nodes).any():
+        if not 1 <= len(roots) <= MOST_TREES or (roots >= nodes).any():
             raise InputError(f"roots must be some of {nodes} nodes")
         if (arrays["channel"] >= channels).any():
             raise InputError(f"channel must be below {channels}")
