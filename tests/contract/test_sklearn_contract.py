@@ -24,7 +24,14 @@ from subadjacent.detectors.rivals.rival import RivalDetector
 TIME_ORDER = "scores depend on neighbours in time"
 NEED_ORDER = ("check_methods_sample_order_invariance", "check_methods_subset_invariance")
 # detectors that judge a row by itself
-ROW_BY_ROW = ("PCADetector", "MagnitudeDetector")
+ROW_BY_ROW = (
+    "PCADetector",
+    "MagnitudeDetector",
+    "KNNDetector",
+    "LOFDetector",
+    "IsolationForestDetector",
+    "ECODDetector",
+)
 # detectors that may pass over a spike, each for a reason that is its own
 BLIND_TO_SPIKES = {
     "RandomDetector": "scores do not depend on the data",
