@@ -94,7 +94,7 @@ def test_tries_on_the_labels_are_counted() -> None:
 def test_the_largest_dataset_is_trained_longer_on_fewer_windows() -> None:
     assert published._settings(Run("smd", "sub-adjacent", PUBLISHED)) == {
         "window": 100, "near": 20, "far": 30, "size": "paper", "attention": "softmax",
-        "attention_weight": 10.0, "epochs": 3, "stride": 10,
+        "attention_weight": 10.0, "epochs": 3, "stride": 10, "batch_size": 128,
     }  # fmt: skip
     assert published._settings(Run("msl", "sub-adjacent", PUBLISHED))["epochs"] == 1
     assert published._settings(Run("smd", "untrained", PUBLISHED))["epochs"] == 0
