@@ -14,7 +14,7 @@ from subadjacent.data.series import TestSeries
 from subadjacent.errors import InputError
 from subadjacent.evaluation.metrics import best_f1, best_point_adjusted_f1
 from subadjacent.experiments.datasets import load
-from subadjacent.experiments.protocols import published
+from subadjacent.experiments.protocols import published, unadjusted
 from subadjacent.experiments.protocols.published import BLOCKS, TEMPERATURES, RowOutputs
 from subadjacent.experiments.run import PUBLISHED, Run
 
@@ -94,13 +94,45 @@ def test_tries_on_the_labels_are_counted() -> None:
 def test_the_largest_dataset_is_trained_longer_on_fewer_windows() -> None:
     assert published._settings(Run("smd", "sub-adjacent", PUBLISHED)) == {
         "window": 100, "near": 20, "far": 30, "size": "paper", "attention": "softmax",
-        "attention_weight": 10.0, "epochs": 3, "stride": 10,
+        "attention_weight": 10.0, "epochs": 3, "stride": 10, "batch_size": 128,
     }  # fmt: skip
     assert published._settings(Run("msl", "sub-adjacent", PUBLISHED))["epochs"] == 1
     assert published._settings(Run("smd", "untrained", PUBLISHED))["epochs"] == 0
     assert (
         published._settings(Run("msl", "anomaly-transformer", PUBLISHED))["attention_weight"] == 3
     )
+
+
+def steps_of(settings: tuple[tuple[str, int], ...]) -> int:
+    """Steps of one epoch over 300 rows, with windows in every row."""
+    steps = []
+    rows = np.random.default_rng(0).normal(size=(300, 1)).astype(np.float32)
+    run = replace(RUN, settings=(("epochs", 1), ("stride", 1), ("size", "tiny"), *settings))
+    hook = register_optimizer_step_pre_hook(lambda *_: steps.append(1))
+    try:
+        published.fit(run, rows, CPU)
+    finally:
+        hook.remove()
+    return len(steps)
+
+
+def test_a_step_has_as_many_windows_as_the_paper_says_or_as_a_script_does() -> None:
+    # 201 windows
+    assert steps_of(()) == 2
+    assert steps_of((("batch_size", 64),)) == 4
+
+
+def test_without_point_adjustment_the_kernels_length_is_picked_for_each_entity() -> None:
+    found = published._evaluate(replace(RUN, score="smoothed"), noisy())
+    assert found == unadjusted.evaluate(noisy().error, noisy().labels)
+    assert published._tries(replace(RUN, score="smoothed")) == 61
+
+
+def test_with_a_model_for_each_entity_a_row_has_the_f1_of_each() -> None:
+    many = replace(RUN, score="smoothed", per_entity=True)
+    row = published.execute(many, None, "cpu")
+    assert row[unadjusted.BY_ENTITY] == f"{row['oracle_f1']:.4f}"
+    assert unadjusted.BY_ENTITY not in published.execute(RUN, None, "cpu")
 
 
 def test_the_learning_rate_stays_for_two_epochs_and_then_halves() -> None:

@@ -59,8 +59,8 @@ def reproduce(
         list[str],
         typer.Argument(
             callback=_check_names,
-            help="table1 to table11, figure3, figure5, decisions, ablation-default, "
-            "ablation-kinds, or all.",
+            help="table1 to table11, figure3, figure5, decisions, nips-ts-kinds, "
+            "ablation-default, ablation-kinds, or all.",
         ),
     ],
     quick: Annotated[

@@ -7,6 +7,7 @@ from typing import Any
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import DETECTORS
 from subadjacent.errors import InputError
+from subadjacent.experiments.datasets import DATA_SETTINGS
 from subadjacent.experiments.run import Run
 from subadjacent.methods.views.settings import EXPECTING
 
@@ -46,7 +47,7 @@ def build(run: Run, device: str) -> BaseDetector:
         arguments = {"epochs": 1} | arguments | {"size": "small", "stride": 40}
     if run.quick and "network" in arguments:
         arguments = arguments | {"budget": QUICK_BUDGET}
-    arguments = arguments | {name: value for name, value in run.settings if name != "train"}
+    arguments |= {name: value for name, value in run.settings if name not in DATA_SETTINGS}
     # controls have no device, some of them no seed
     arguments |= {
         name: value
