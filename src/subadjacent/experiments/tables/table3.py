@@ -2,6 +2,7 @@
 
 from subadjacent.experiments.comparison import Comparison, Variant
 from subadjacent.experiments.plan import SYNTHETIC
+from subadjacent.experiments.tables.rivals import PAPERS_RIVALS
 from subadjacent.experiments.tables.table2 import (
     ANOMALY_TRANSFORMER,
     DEFAULT,
@@ -19,7 +20,7 @@ TABLE = Comparison(
     "table3",
     "NeurIPS-TS",
     "method",
-    (ANOMALY_TRANSFORMER, OURS, CONTAMINATED, DEFAULT, WITH_NETWORK),
+    (*PAPERS_RIVALS, ANOMALY_TRANSFORMER, OURS, CONTAMINATED, DEFAULT, WITH_NETWORK),
     datasets=(SYNTHETIC,),
     published=(*MAIN.published[:-1], auc_metric("table3")),
     clean=MAIN.clean,
