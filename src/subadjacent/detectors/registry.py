@@ -20,6 +20,7 @@ MODULES = {
     "StrictTransformerDetector": "rivals.strict",
     "AnomalyTransformerDetector": "rivals.anomaly_transformer",
     "USADDetector": "rivals.usad",
+    "GDNDetector": "rivals.gdn",
     "SubPCADetector": "rivals.sub_pca",
     "PCADetector": "rivals.pca",
     "MagnitudeDetector": "rivals.magnitude",
