@@ -21,6 +21,7 @@ MODULES = {
     "AnomalyTransformerDetector": "rivals.anomaly_transformer",
     "USADDetector": "rivals.usad",
     "GDNDetector": "rivals.gdn",
+    "MTADGATDetector": "rivals.mtad_gat",
     "SubPCADetector": "rivals.sub_pca",
     "PCADetector": "rivals.pca",
     "MagnitudeDetector": "rivals.magnitude",
