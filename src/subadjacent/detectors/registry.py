@@ -22,6 +22,7 @@ MODULES = {
     "USADDetector": "rivals.usad",
     "GDNDetector": "rivals.gdn",
     "MTADGATDetector": "rivals.mtad_gat",
+    "MSCREDDetector": "rivals.mscred",
     "SubPCADetector": "rivals.sub_pca",
     "PCADetector": "rivals.pca",
     "MagnitudeDetector": "rivals.magnitude",
