@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -150,7 +151,7 @@ def test_a_broken_correlation_is_found_though_every_value_is_in_range() -> None:
     generator = torch.Generator().manual_seed(0)
     one = torch.randn(800, 1, generator=generator)
     rows = torch.cat([one, one, -one], dim=1) + 0.1 * torch.randn(800, 3, generator=generator)
-    model = network()
+    model = network(replace(CONFIG, maps=(8, 8), bad=0.05))
     windows = Windows(rows, torch.arange(0, 788, 3), 12)
     config = TrainingConfig(epochs=3, batch_size=16, learning_rate=1e-2, patience=3)
     optimizers = make_optimizers(model, 1e-2)
@@ -164,7 +165,7 @@ def test_a_broken_correlation_is_found_though_every_value_is_in_range() -> None:
         usual, found = model.judge(normal).score, model.judge(broken).score
     assert usual is not None
     assert found is not None
-    assert found[:, -1].median() > usual[:, -1].quantile(0.95)
+    assert found[:, -1].mean() > 3 * usual[:, -1].mean()
 
 
 @pytest.mark.parametrize(

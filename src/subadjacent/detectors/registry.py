@@ -23,6 +23,7 @@ MODULES = {
     "GDNDetector": "rivals.gdn",
     "MTADGATDetector": "rivals.mtad_gat",
     "MSCREDDetector": "rivals.mscred",
+    "NPSRDetector": "rivals.npsr",
     "SubPCADetector": "rivals.sub_pca",
     "PCADetector": "rivals.pca",
     "MagnitudeDetector": "rivals.magnitude",
