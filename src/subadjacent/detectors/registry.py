@@ -47,6 +47,36 @@ ENTRIES = {
         "error, weighted by how local attention is (Xu et al. 2022)",
         "network",
     ),
+    "DAGMMDetector": Entry(
+        "dagmm",
+        "rivals.dagmm",
+        "how unlikely a row is as an autoencoder codes it (Zong et al. 2018)",
+        "network",
+    ),
+    "LSTMVAEDetector": Entry(
+        "lstm-vae",
+        "rivals.lstm_vae",
+        "how unlikely rows are to a variational LSTM (Park et al. 2018)",
+        "network",
+    ),
+    "MSCREDDetector": Entry(
+        "mscred",
+        "rivals.mscred",
+        "error of how channels go together, reconstructed (Zhang et al. 2019)",
+        "network",
+    ),
+    "OmniAnomalyDetector": Entry(
+        "omni-anomaly",
+        "rivals.omni_anomaly",
+        "how unlikely rows are given a chain of hidden states (Su et al. 2019)",
+        "network",
+    ),
+    "MTADGATDetector": Entry(
+        "mtad-gat",
+        "rivals.mtad_gat",
+        "forecast and reconstruction by attention over channels and time (Zhao et al. 2020)",
+        "network",
+    ),
     "USADDetector": Entry(
         "usad",
         "rivals.usad",
@@ -59,10 +89,22 @@ ENTRIES = {
         "how unlikely errors of one autoencoder a channel are (Garg et al. 2021)",
         "network",
     ),
+    "GDNDetector": Entry(
+        "gdn",
+        "rivals.gdn",
+        "error of a forecast along a learned graph of channels (Deng and Hooi 2021)",
+        "network",
+    ),
     "TranADDetector": Entry(
         "tranad",
         "rivals.tranad",
         "error of a Transformer that is told its own first error (Tuli et al. 2022)",
+        "network",
+    ),
+    "NPSRDetector": Entry(
+        "npsr",
+        "rivals.npsr",
+        "how far from nominal rows and their sequences are (Lai et al. 2023)",
         "network",
     ),
     "TimesNetDetector": Entry(
