@@ -11,11 +11,13 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from subadjacent.data.series import TestSeries
+from subadjacent.detectors.rivals.pca import PCADetector
 from subadjacent.errors import InputError
-from subadjacent.evaluation.metrics import best_f1, best_point_adjusted_f1
+from subadjacent.evaluation.metrics import average_precision, best_f1, best_point_adjusted_f1
 from subadjacent.experiments.datasets import load
 from subadjacent.experiments.protocols import published, unadjusted
 from subadjacent.experiments.protocols.published import BLOCKS, TEMPERATURES, RowOutputs
+from subadjacent.experiments.protocols.scaling import scale_benchmark
 from subadjacent.experiments.run import PUBLISHED, Run
 
 RUN = Run("nips-ts", "sub-adjacent", PUBLISHED, quick=True)
@@ -158,8 +160,19 @@ def test_a_setting_nobody_knows_is_refused() -> None:
 
 
 def test_a_detector_it_does_not_know_is_refused() -> None:
-    with pytest.raises(InputError, match=r"the published protocol knows random, .* got 'pca'"):
-        published.execute(replace(RUN, detector="pca"), None, "cpu")
+    with pytest.raises(InputError, match=r"detector must be one of default, .*; got 'magic'"):
+        published.execute(replace(RUN, detector="magic"), None, "cpu")
+
+
+def test_any_detector_is_fitted_on_the_scaled_rows_and_scored_as_it_is() -> None:
+    run = replace(RUN, detector="pca", score="error")
+    train_rows, test_rows = scale_benchmark(load(run, None))
+    scores = PCADetector().fit(train_rows).decision_function(test_rows)
+    labels = np.concatenate([one.labels for one in load(run, None).test])
+    row = published.execute(run, None, "cpu")
+    assert row["oracle_point_adjusted_f1"] == best_point_adjusted_f1(scores, labels).f1
+    assert row["average_precision"] == pytest.approx(average_precision(scores, labels))
+    assert row["tries"] == 1
 
 
 def test_labels_reach_neither_the_network_nor_its_output() -> None:

@@ -19,13 +19,10 @@ PAPERS_RIVALS = (
     _system("LSTM-VAE", "lstm-vae"),
     _system("MSCRED", "mscred"),
     _system("OmniAnomaly", "omni-anomaly"),
-    _system("MAD-GAN", "mad-gan"),
     _system("MTAD-GAT", "mtad-gat"),
     _system("USAD", "usad"),
-    _system("THOC", "thoc"),
     _system("UAE", "uae"),
     _system("GDN", "gdn"),
-    _system("GTA", "gta"),
     _system("TranAD", "tranad"),
     # the paper has the better of a random score and this one, which only labels tell
     replace(_system("Heuristics", "magnitude"), protocols=(PUBLISHED,)),
