@@ -24,6 +24,7 @@ MODULES = {
     "MTADGATDetector": "rivals.mtad_gat",
     "MSCREDDetector": "rivals.mscred",
     "NPSRDetector": "rivals.npsr",
+    "GTADetector": "rivals.gta",
     "SubPCADetector": "rivals.sub_pca",
     "PCADetector": "rivals.pca",
     "MagnitudeDetector": "rivals.magnitude",
