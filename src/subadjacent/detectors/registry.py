@@ -95,6 +95,12 @@ ENTRIES = {
         "error of a forecast along a learned graph of channels (Deng and Hooi 2021)",
         "network",
     ),
+    "GTADetector": Entry(
+        "gta",
+        "rivals.gta",
+        "error of a Transformer's forecast along a drawn graph (Chen et al. 2021)",
+        "network",
+    ),
     "TranADDetector": Entry(
         "tranad",
         "rivals.tranad",

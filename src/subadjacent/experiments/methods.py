@@ -38,7 +38,7 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 # systems of other papers, and what people would take instead, each with its own defaults
 RIVALS = (
     "dagmm", "lstm-vae", "mscred", "omni-anomaly", "mtad-gat", "usad", "uae",
-    "gdn", "tranad", "npsr", "timesnet", "knn", "iforest", "lof", "ecod", "matrix-profile",
+    "gdn", "gta", "tranad", "npsr", "timesnet", "knn", "iforest", "lof", "ecod", "matrix-profile",
     "lstm", "linear",
 )  # fmt: skip
 METHODS |= {short: (class_name(short), {}) for short in RIVALS}

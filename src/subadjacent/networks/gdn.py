@@ -102,8 +102,9 @@ class GDN(Rival):
     def graph(self) -> Tensor:
         """Which channels each channel is joined to, (C, C), [from, to]; itself among them."""
         direction = functional.normalize(self.embedding.detach(), dim=-1)
-        # 2 is above any cosine: a channel is the first of its own neighbours
-        alike = (direction @ direction.T).fill_diagonal_(2.0)
+        # not a matrix product, which training may run in few digits; 2 is above any cosine, so
+        # that a channel is the first of its own neighbours
+        alike = (direction[:, None] * direction).sum(dim=-1).fill_diagonal_(2.0)
         count = min(self.config.neighbours + 1, len(alike))
         nearest = alike.topk(count, dim=-1).indices
         return torch.zeros_like(alike, dtype=torch.bool).scatter(1, nearest, True)

@@ -23,6 +23,7 @@ PAPERS_RIVALS = (
     _system("USAD", "usad"),
     _system("UAE", "uae"),
     _system("GDN", "gdn"),
+    _system("GTA", "gta"),
     _system("TranAD", "tranad"),
     # the paper has the better of a random score and this one, which only labels tell
     replace(_system("Heuristics", "magnitude"), protocols=(PUBLISHED,)),
