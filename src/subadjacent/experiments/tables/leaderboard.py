@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from subadjacent.data.benchmarks import SOURCES
 from subadjacent.experiments.comparison import (
     ADJUSTED,
-    CLEAN_CONTROLS,
     DETERMINISTIC,
+    MAGNITUDE,
     NOT_RUN,
+    PCA,
     PERCENT,
     RANDOM,
+    SUB_PCA,
+    UNTRAINED,
     Cell,
     ResultTable,
     Variant,
@@ -35,7 +39,9 @@ VARIANTS = (
     ANOMALY_TRANSFORMER,
     *(one for one in PAPERS_RIVALS if CLEAN in one.protocols),
     *OTHERS,
-    *CLEAN_CONTROLS,
+    RANDOM,
+    UNTRAINED,
+    *(replace(one, score="error") for one in (MAGNITUDE, PCA, SUB_PCA)),
 )
 LABELS = {OURS.label: "the paper's network"}
 
