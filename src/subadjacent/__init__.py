@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from subadjacent.detectors.default import SubAdjacentDetector
     from subadjacent.detectors.registry import load
     from subadjacent.detectors.rivals.anomaly_transformer import AnomalyTransformerDetector
+    from subadjacent.detectors.rivals.ecod import ECODDetector
+    from subadjacent.detectors.rivals.iforest import IsolationForestDetector
+    from subadjacent.detectors.rivals.knn import KNNDetector
+    from subadjacent.detectors.rivals.linear import LinearForecastDetector
+    from subadjacent.detectors.rivals.lof import LOFDetector
     from subadjacent.detectors.rivals.magnitude import MagnitudeDetector
+    from subadjacent.detectors.rivals.matrix_profile import MatrixProfileDetector
     from subadjacent.detectors.rivals.pca import PCADetector
     from subadjacent.detectors.rivals.random import RandomDetector
     from subadjacent.detectors.rivals.strict import StrictTransformerDetector
@@ -41,12 +47,18 @@ _HOMES = {
     "BaseDetector": "detectors.base",
     "Cause": "scoring.causes",
     "DataNotFound": "errors",
+    "ECODDetector": "detectors.rivals.ecod",
     "Epoch": "training.history",
     "ExtremeValue": "scoring.threshold",
     "Fixed": "scoring.threshold",
     "InputError": "errors",
+    "IsolationForestDetector": "detectors.rivals.iforest",
+    "KNNDetector": "detectors.rivals.knn",
+    "LOFDetector": "detectors.rivals.lof",
+    "LinearForecastDetector": "detectors.rivals.linear",
     "LiveAlarm": "streaming.alarms",
     "MagnitudeDetector": "detectors.rivals.magnitude",
+    "MatrixProfileDetector": "detectors.rivals.matrix_profile",
     "ModelFileError": "errors",
     "PCADetector": "detectors.rivals.pca",
     "Progress": "runtime",
@@ -73,12 +85,18 @@ __all__ = [
     "BaseDetector",
     "Cause",
     "DataNotFound",
+    "ECODDetector",
     "Epoch",
     "ExtremeValue",
     "Fixed",
     "InputError",
+    "IsolationForestDetector",
+    "KNNDetector",
+    "LOFDetector",
+    "LinearForecastDetector",
     "LiveAlarm",
     "MagnitudeDetector",
+    "MatrixProfileDetector",
     "ModelFileError",
     "PCADetector",
     "Progress",

@@ -24,10 +24,18 @@ from subadjacent.detectors.rivals.rival import RivalDetector
 TIME_ORDER = "scores depend on neighbours in time"
 NEED_ORDER = ("check_methods_sample_order_invariance", "check_methods_subset_invariance")
 # detectors that judge a row by itself
-ROW_BY_ROW = ("PCADetector", "MagnitudeDetector")
+ROW_BY_ROW = (
+    "PCADetector",
+    "MagnitudeDetector",
+    "KNNDetector",
+    "LOFDetector",
+    "IsolationForestDetector",
+    "ECODDetector",
+)
 # detectors that may pass over a spike, each for a reason that is its own
 BLIND_TO_SPIKES = {
     "RandomDetector": "scores do not depend on the data",
+    "LSTMDetector": "errors are averaged over the 105 rows before, as published",
     "AnomalyTransformerDetector": "the discrepancy outweighs the error at the usual temperature",
     "DAGMMDetector": "its errors are relative to a sample's own length, and its code is bounded",
     "THOCDetector": "it compares directions of bounded features, which say little of size",

@@ -83,7 +83,8 @@ def test_neither_data_nor_rows_is_an_error_that_says_where_to_look(tmp_path: Pat
 
 def test_what_can_be_made_is_made_and_the_rest_is_named(tmp_path: Path) -> None:
     plan = make_plan(names(["all"]), ANY, Results(tmp_path), tmp_path, run=True)
-    tables = ["table1", "table3", "decisions", "ablation-default", "ablation-kinds"]
+    tables = ["table1", "table3", "leaderboard", "decisions", "nips-ts-kinds"]
+    tables += ["ablation-default", "ablation-kinds"]
     assert [table.name for table in plan.tables] == tables
     assert [figure.name for figure in plan.compute] == ["figure5"]
     assert set(plan.lacking) == {*names(["all"])} - {*tables, "figure5"}

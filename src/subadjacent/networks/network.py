@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -130,7 +131,7 @@ def restore_weights(
     # that are computed and not saved as well
     most = {"layers": len(weights)}
     count = sum(one.numel() for one in weights.values())
-    for name in config.__dataclass_fields__:
+    for name in [one.name for one in fields(config)]:
         value, limit = getattr(config, name), most.get(name, count)
         # a window may be longer than there are weights, and is bounded by who restores it
         if isinstance(value, int) and value > limit and name != "window":

@@ -6,11 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
+from torch import Tensor
+
 from subadjacent.errors import InputError, require_whole
 from subadjacent.networks.network import Network
 
 TINY, PAPER = "tiny", "paper"
 """Small enough for a test; as its paper has it."""
+
+# in squared standard deviations
+SMALLEST_ERROR = 1e-4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,3 +68,11 @@ class Rival(Network):
     """A network of another paper, built for windows of one length."""
 
     configured_by: ClassVar[type[RivalConfig]]
+
+
+def squared_error(found: Tensor, windows: Tensor) -> Tensor:
+    """The squared error of each value, at least that of a hundredth of a deviation.
+
+    Less matters to nobody, and where nothing ever moved it would be the unit of all scores.
+    """
+    return (found - windows).square().clamp(min=SMALLEST_ERROR)

@@ -27,7 +27,7 @@ from torch import Tensor, nn
 
 from subadjacent.errors import require_number, require_whole
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.networks.rival import Rival, RivalConfig
+from subadjacent.networks.rival import Rival, RivalConfig, squared_error
 
 # standard deviations that a decoder can give back
 BOUND = 4.0
@@ -100,11 +100,11 @@ class USAD(Rival):
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:
         """Each autoencoder's own error fades with the epochs, and their contest grows."""
         found = self(windows)
-        contest = _error(found.again, windows).mean()
+        contest = squared_error(found.again, windows).mean()
         own, against = 1 / epoch, 1 - 1 / epoch
         return [
-            own * _error(found.first, windows).mean() + against * contest,
-            own * _error(found.second, windows).mean() - against * contest,
+            own * squared_error(found.first, windows).mean() + against * contest,
+            own * squared_error(found.second, windows).mean() - against * contest,
         ]
 
     def parameter_groups(self) -> Sequence[Sequence[nn.Parameter]]:
@@ -115,17 +115,13 @@ class USAD(Rival):
     def judge(self, windows: Tensor) -> WindowEvidence:
         """Both errors, weighted."""
         found = self(windows)
-        first, again = _error(found.first, windows), _error(found.again, windows)
+        first, again = squared_error(found.first, windows), squared_error(found.again, windows)
         error = (1 - self.config.second) * first + self.config.second * again
         return WindowEvidence(error, found.first, {})
 
 
 def _bounded(decoded: Tensor) -> Tensor:
     return BOUND * torch.tanh(decoded / BOUND)
-
-
-def _error(found: Tensor, windows: Tensor) -> Tensor:
-    return (found - windows).square()
 
 
 def _chain(widths: Sequence[int]) -> nn.Sequential:
