@@ -19,6 +19,8 @@ class NPSRDetector(RivalDetector):
     ----------
     reach : int
         Points on either side that a score may spread to; 0 leaves the error alone.
+    nominal : float
+        Share of held-out points that a score can spread to; more spreads it further.
     others
         As of every ``RivalDetector``. A window has 100 points, unless it is given.
     """
@@ -26,3 +28,4 @@ class NPSRDetector(RivalDetector):
     rival = NPSR
 
     reach: int = 16
+    nominal: float = 0.985
