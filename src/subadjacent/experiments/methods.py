@@ -37,7 +37,7 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 # systems of other papers, and what people would take instead, each with its own defaults
 RIVALS = (
-    "dagmm", "lstm-vae", "mscred", "omni-anomaly", "mtad-gat", "usad", "uae",
+    "dagmm", "lstm-vae", "mscred", "omni-anomaly", "mad-gan", "mtad-gat", "usad", "thoc", "uae",
     "gdn", "gta", "tranad", "npsr", "timesnet", "knn", "iforest", "lof", "ecod", "matrix-profile",
     "lstm", "linear",
 )  # fmt: skip

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
 from subadjacent.errors import InputError, require_whole
 from subadjacent.methods.method import State, require_array
@@ -20,6 +19,9 @@ from subadjacent.methods.per_entity import PerEntityMethod, Task
 from subadjacent.methods.residuals import Prediction, Predictor, Rows
 from subadjacent.methods.trailing import by_channel, sample, trailing
 from subadjacent.scoring.evidence import Reach
+
+if TYPE_CHECKING:
+    from sklearn.neighbors import NearestNeighbors
 
 # rows in a window, and training vectors to compare with, at most: both are allocated
 LONGEST_WINDOW, MOST_REFERENCES = 1_000, 1_000_000
@@ -40,9 +42,8 @@ class Neighbours(Predictor):
     index: NearestNeighbors = field(init=False)
 
     def __post_init__(self) -> None:
-        # all distances by matrix products: trees are slower beyond some ten channels
-        index = NearestNeighbors(n_neighbors=self.k, algorithm="brute")
-        object.__setattr__(self, "index", index.fit(self.references.astype(np.float64)))
+        index = search_among(self.references.astype(np.float64), self.k)
+        object.__setattr__(self, "index", index)
 
     @property
     def window(self) -> int:
@@ -187,12 +188,20 @@ def densities(references: NDArray[np.float32], k: int) -> tuple[Rows, Rows]:
     if len(vectors) == 1:
         # alone, it has no neighbour but itself
         return np.array([floor]), np.array([1 / floor])
-    index = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(vectors)
     # of the vectors that were fitted, without themselves
-    distances, nearest = index.kneighbors()
+    distances, nearest = search_among(vectors, k).kneighbors()
     radius = np.maximum(distances[:, -1], floor)
     reachability = np.maximum(distances, radius[nearest])
     return radius, 1 / reachability.mean(axis=1)
+
+
+def search_among(vectors: Rows, k: int) -> NearestNeighbors:
+    """What finds the k nearest of some vectors."""
+    # here: importing it draws from Python's random numbers, and is slow
+    from sklearn.neighbors import NearestNeighbors
+
+    # all distances by matrix products: trees are slower beyond some ten channels
+    return NearestNeighbors(n_neighbors=k, algorithm="brute").fit(vectors)
 
 
 def restored(state: State, channels: int) -> tuple[NDArray[Any], int, int]:

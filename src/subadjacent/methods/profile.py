@@ -174,12 +174,18 @@ def nearest(own: Shapes, known: Shapes) -> tuple[Rows, Rows]:
     product of matrices. Two windows without a shape are alike.
     """
     length = own.standard.shape[1]
-    correlation = own.standard @ known.standard.T / length  # (W, V)
-    correlation[own.flat] = HALF
-    correlation[:, known.flat] = HALF
-    correlation[np.ix_(own.flat, known.flat)] = 1.0
-    closest = correlation.argmax(axis=1)
-    best = known.standard[closest]
+    shaped, flat = known.standard[~known.flat], bool(known.flat.any())
+    best = np.zeros_like(own.standard)
+    if len(shaped):
+        if not flat:
+            # all are as far from what has no shape
+            best[own.flat] = shaped[0]
+        moving = ~own.flat
+        correlation = own.standard[moving] @ shaped.T / length  # (W, V) at most
+        alike = shaped[correlation.argmax(axis=1)]
+        if flat:
+            alike[correlation.max(axis=1) < HALF] = 0.0
+        best[moving] = alike
     # once more, from differences: near 1, a correlation has lost digits of the distance
     square = np.square(own.standard - best).sum(axis=1)
     return square, own.mean[:, None] + own.deviation[:, None] * best

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import IsolationForest
 
 from subadjacent.data.scaling import chunks
 from subadjacent.errors import InputError, require_whole
@@ -118,6 +117,9 @@ class ForestMethod(PerEntityMethod):
         require_whole("samples", self.samples, least=2, most=MOST_SAMPLES)
 
     def _fit_one(self, task: Task) -> Predictor:
+        # here: importing it draws from Python's random numbers, and is slow
+        from sklearn.ensemble import IsolationForest
+
         rows = sample(task, 1, POOL)
         samples = min(int(self.samples), len(rows))
         grown = IsolationForest(
