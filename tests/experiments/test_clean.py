@@ -230,3 +230,18 @@ def test_seed_settings_and_device_reach_the_detector() -> None:
 def test_an_unknown_detector_is_refused() -> None:
     with pytest.raises(InputError, match=r"detector must be one of default, .*; got 'oracle'"):
         build(replace(RUN, detector="oracle"), "cpu")
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_settings_of_one_run_do_not_reach_the_next(quick: bool) -> None:
+    one = Run("nips-ts", "default", CLEAN, settings=(("lookahead", 0),), quick=quick)
+    assert build(one, "cpu").get_params()["lookahead"] == 0
+    assert build(replace(one, settings=()), "cpu").get_params()["lookahead"] is None
+
+
+def test_settings_that_choose_a_series_do_not_reach_the_detector() -> None:
+    settings = (("anomalies", "global"), ("train", "contaminated"))
+    run = Run("nips-ts", "random", CLEAN)
+    assert build(replace(run, settings=settings), "cpu").get_params() == (
+        build(run, "cpu").get_params()
+    )

@@ -190,6 +190,9 @@ def test_a_row_of_one_dataset_is_run_there_alone(tmp_path: Path) -> None:
     )
     runs = [r for r in one.runs(Selection(datasets=("msl", "smd"))) if r.detector == "sub-adjacent"]
     assert {run.dataset for run in runs} == {"smd"}
+    # a trial has it where it can
+    trial = one.runs(Selection(datasets=("msl",), quick=True))
+    assert "msl" in {run.dataset for run in trial if run.detector == "sub-adjacent"}
     grid = one.result_tables(Results(tmp_path), Selection(datasets=("msl", "smd")))[0]
     assert [cell.missing for cell in dict(grid.rows)["mine"]] == ["no data", "", "not run"]
 
