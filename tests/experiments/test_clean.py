@@ -234,9 +234,11 @@ def test_an_unknown_detector_is_refused() -> None:
 
 @pytest.mark.parametrize("quick", [False, True])
 def test_settings_of_one_run_do_not_reach_the_next(quick: bool) -> None:
-    one = Run("nips-ts", "default", CLEAN, settings=(("lookahead", 0),), quick=quick)
-    assert build(one, "cpu").get_params()["lookahead"] == 0
-    assert build(replace(one, settings=()), "cpu").get_params()["lookahead"] is None
+    plain = Run("nips-ts", "default", CLEAN, quick=quick)
+    before = build(plain, "cpu").get_params()
+    changed = build(replace(plain, settings=(("lookahead", 0),)), "cpu").get_params()
+    assert changed["lookahead"] == 0 != before["lookahead"]
+    assert build(plain, "cpu").get_params() == before
 
 
 def test_settings_that_choose_a_series_do_not_reach_the_detector() -> None:
