@@ -54,7 +54,9 @@ def build(run: Run, device: str) -> BaseDetector:
         arguments = {"epochs": 1} | arguments | {"size": "tiny", "stride": 40}
     if run.quick and "network" in arguments:
         arguments = arguments | {"budget": QUICK_BUDGET}
-    arguments |= {name: value for name, value in run.settings if name not in DATA_SETTINGS}
+    chosen = {name: value for name, value in run.settings if name not in DATA_SETTINGS}
+    # a new dictionary: the settings of all runs stay as they are
+    arguments = arguments | chosen
     # controls have no device, some of them no seed
     arguments |= {
         name: value
