@@ -22,6 +22,9 @@ import numpy as np
 TRIES = 6_000
 """Looks at something that is to happen, a hundredth of a second apart: never reached."""
 
+START_WORDS = ("-m", "subadjacent.cli.start")
+"""What an interpreter is told to run the command."""
+
 CHANNELS = ("pressure", "flow")
 START = 1_767_225_600
 """2026-01-01 in seconds since 1970."""
@@ -42,18 +45,26 @@ class Answered(NamedTuple):
 class LiveService:
     """One process on a free port of this machine."""
 
-    def __init__(self, folder: Path, *options: str, **process: Any) -> None:
+    def __init__(
+        self,
+        folder: Path | None,
+        *options: str,
+        more_env: dict[str, str] | None = None,
+        **process: Any,
+    ) -> None:
         self.folder, self.options, self.more = folder, options, process
+        self.env = os.environ | {"OMP_NUM_THREADS": "1"} | (more_env or {})
         self.port = 0
         self.start()
 
     def start(self) -> None:
-        words = ("serve", "--data", str(self.folder), "--listen", f"127.0.0.1:{self.port}")
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "subadjacent.cli.start", *words, *self.options],
+        data = () if self.folder is None else ("--data", str(self.folder))
+        words = ("serve", *data, "--listen", f"127.0.0.1:{self.port}")
+        self.process: subprocess.Popen[str] = subprocess.Popen(
+            [sys.executable, *START_WORDS, *words, *self.options],
             stderr=subprocess.PIPE,
             text=True,
-            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            env=self.env,
             **self.more,
         )
         assert self.process.stderr is not None
@@ -133,6 +144,12 @@ def live(folder: Path, *options: str, **process: Any) -> Iterator[LiveService]:
     finally:
         if service.process.poll() is None:
             service.end()
+
+
+def children_of(service: LiveService) -> list[int]:
+    """Processes that the service has started: the one that scores, and a fit while there is one."""
+    found = Path(f"/proc/{service.process.pid}/task").glob("*/children")
+    return [int(key) for file in found for key in file.read_text().split()]
 
 
 def until(happened: Callable[[], bool]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from live_service import LiveService, alike, live, rows_of, until
+from subadjacent.service.connections import MOST_HEAD
 
 CONFIG = """
 [limits]
@@ -62,6 +63,14 @@ def test_a_body_that_does_not_come_is_given_up(impatient: LiveService) -> None:
     with connect(impatient, head) as silent, silent.makefile("rb") as answer:
         assert answer.readline().startswith(b"HTTP/1.1 408 ")
         assert b"within 0.2 seconds" in answer.read()
+
+
+def test_a_head_without_an_end_is_given_up_and_a_long_one_is_read(service: LiveService) -> None:
+    assert service.ask("GET", "/health", X_Long="a" * 60_000).status == 200
+    head = b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"a" * MOST_HEAD
+    with connect(service, head) as endless, endless.makefile("rb") as answer:
+        assert answer.readline().startswith(b"HTTP/1.1 400 ")
+        assert b"too long" in answer.read()
 
 
 def test_connections_that_say_nothing_or_garbage_keep_nobody_from_asking(

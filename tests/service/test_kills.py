@@ -13,7 +13,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
-from live_service import LiveService, alike, as_csv, live, rows_of, until, with_a_jump
+from live_service import LiveService, alike, as_csv, children_of, live, rows_of, until, with_a_jump
 from running import runner
 
 SERIES = 4
@@ -171,8 +171,7 @@ def test_when_the_process_that_scores_is_killed_answers_go_on_as_before(tmp_path
         with live(tmp_path / str(kill)) as service:
             service.push("pump", rows[:155])
             if kill:
-                children = Path(f"/proc/{service.process.pid}/task").glob("*/children")
-                (scores,) = [int(key) for file in children for key in file.read_text().split()]
+                (scores,) = children_of(service)
                 os.kill(scores, signal.SIGKILL)
                 answer = service.ask("POST", "/api/series/pump/rows", {"rows": rows[155:]})
                 assert answer.status == 503

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from live_service import LiveService, as_csv, live, rows_of, until
+from live_service import LiveService, as_csv, children_of, live, rows_of, until
 from running import runner
 
 READ, WRITE = "r" * 20, "w" * 20
@@ -18,6 +21,7 @@ body_bytes = 20000
 upload_bytes = 30000
 rows = 50
 series = 3
+queue = 60
 channels = 4
 listeners = 1
 jobs = 1
@@ -83,6 +87,45 @@ def test_too_many_series_and_channels_are_refused(small: LiveService) -> None:
     wide = small.ask("POST", "/api/series/d/rows", [{str(n): 1.0 for n in range(5)}])
     assert wide.status == 413
     assert "4 channels" in wide.json["error"]
+
+
+def waiting(service: LiveService, rows: int) -> bool:
+    return f"subadjacent_queue_rows {rows}.0\n".encode() in service.ask("GET", "/metrics").body
+
+
+def test_rows_beyond_the_queue_are_refused_whole_and_the_service_goes_on_answering(
+    small: LiveService,
+) -> None:
+    small.ask("DELETE", "/api/series/a")
+    assert small.push("a", rows_of(1))["taken"] == 1
+    (scores,) = children_of(small)
+    os.kill(scores, signal.SIGSTOP)
+    try:
+        with ThreadPoolExecutor(3) as pool:
+            # the first is being scored, the second waits; a third is refused, but a small one fits
+            taken = [pool.submit(small.push, "a", rows_of(50, first=1))]
+            until(lambda: waiting(small, 0))
+            until(lambda: small.get("/health") == {"status": "ok"})
+            taken.append(pool.submit(small.push, "a", rows_of(49, first=51)))
+            until(lambda: waiting(small, 49) or waiting(small, 50 + 49))
+            until(lambda: waiting(small, 49))
+            refused = small.ask("POST", "/api/series/a/rows", {"rows": rows_of(12, first=111)})
+            assert (refused.status, refused.headers["retry-after"]) == (429, "1")
+            assert refused.json["error"] == (
+                "49 rows wait to be scored, and 60 may: send this again in a moment"
+            )
+            taken.append(pool.submit(small.push, "a", rows_of(11, first=100)))
+            until(lambda: waiting(small, 60))
+            assert small.get("/ready") == {"status": "ok"}
+            assert small.get("/api/series/a/history")["rows"] == [0]
+            os.kill(scores, signal.SIGCONT)
+            assert [one.result()["taken"] for one in taken] == [50, 49, 11]
+    finally:
+        os.kill(scores, signal.SIGCONT)
+    # nothing of what was refused was kept
+    assert small.get("/api/series/a")["rows"] == 111
+    again = small.push("a", rows_of(12, first=111))
+    assert (again["taken"], again["late"], again["duplicates"]) == (12, 0, 0)
 
 
 def test_old_rows_go_and_scoring_goes_on(small: LiveService) -> None:

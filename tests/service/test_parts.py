@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import json
 import sqlite3
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +21,7 @@ from subadjacent.service.problems import Refusal, refusal_of, told_of
 from subadjacent.service.records import thinned
 from subadjacent.service.schema import connect
 from subadjacent.service.settings import Settings, read_settings
-from subadjacent.service.tokens import read_tokens
+from subadjacent.service.tokens import Tokens, read_tokens
 
 
 @pytest.mark.parametrize(
@@ -122,6 +126,97 @@ def test_a_file_of_tokens_that_is_none_is_refused(tmp_path: Path, text: str, sen
 
 def test_without_tokens_all_is_allowed() -> None:
     read_tokens(None).check(None, writes=True)
+
+
+R, W = b"r" * 16, b"w" * 16
+
+
+@pytest.mark.parametrize(
+    ("header", "writes", "status", "sentence"),
+    [
+        (None, False, 401, "a token is needed"),
+        (b"Bearer ", False, 401, "a token is needed"),
+        (b"Basic " + R, False, 401, "a token is needed"),
+        (b"Bearer " + R + b"x", False, 401, "the token is not known"),
+        (b"Bearer " + R, True, 403, "the token is for reading"),
+    ],
+)
+def test_a_token_that_does_not_do_is_refused(
+    header: bytes | None, writes: bool, status: int, sentence: str
+) -> None:
+    with pytest.raises(Refusal, match=sentence) as caught:
+        Tokens((R,), (W,)).check(header, writes=writes)
+    assert caught.value.status == status
+
+
+def test_a_token_that_does_is_let_through(tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    # as short as one may be
+    file.write_text(f"read {R.decode()}\n\nwrite {W.decode()}\n")
+    both = read_tokens(file)
+    assert both == Tokens((R,), (W,))
+    both.check(b"Bearer " + R, writes=False)
+    both.check(b"bearer  " + W + b" ", writes=False)
+    both.check(b"Bearer " + W, writes=True)
+    # one kind alone is enough to ask for one
+    for some in (Tokens(read=(R,)), Tokens(write=(W,))):
+        assert some.are_asked_for
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        (sqlite3.SQLITE_FULL, 507),
+        (sqlite3.SQLITE_IOERR, 507),
+        (sqlite3.SQLITE_IOERR_WRITE, 507),
+        (sqlite3.SQLITE_BUSY, 503),
+    ],
+)
+def test_what_the_disk_says_has_a_status(code: int, status: int) -> None:
+    error = sqlite3.OperationalError("why")
+    error.sqlite_errorcode = code
+    refusal = refusal_of(error)
+    assert refusal.status == status
+    assert "(why)" in str(refusal)
+
+
+def test_values_as_far_as_they_may_go(tmp_path: Path) -> None:
+    def read(text: str) -> float:
+        body = f'[{{"a": {text}, "b": 1}}]'.encode()
+        batch = read_rows(body, "application/json", most_rows=1, folder=tmp_path)
+        return float(batch.values[0, 0])
+
+    assert (read("1e100"), read("-1e100")) == (1e100, -1e100)
+    for large in ("2e100", "-2e100"):
+        with pytest.raises(InputError, match=r"must not exceed 1e\+100 in magnitude"):
+            read(large)
+    # beyond all numbers is as good as missing, below and above
+    assert np.isnan([read("1" + "0" * 400), read("-1" + "0" * 400)]).all()
+
+
+def test_rows_at_the_same_time_stay_in_their_order(tmp_path: Path) -> None:
+    rows = [{"time": 5, "a": -1.0}, *({"time": n % 2, "a": float(n)} for n in range(60))]
+    batch = read_rows(json.dumps(rows).encode(), "", most_rows=61, folder=tmp_path)
+    expected = [*range(0, 60, 2), *range(1, 60, 2), -1]
+    assert batch.values[:, 0].tolist() == expected
+
+
+def test_times_of_tables_are_seconds(tmp_path: Path) -> None:
+    for column, seconds, kind in (
+        ([datetime(2026, 1, 1)], 1_767_225_600.0, TimeKind.local),
+        ([datetime(2026, 1, 1, tzinfo=UTC)], 1_767_225_600.0, TimeKind.utc),
+        ([7], 7.0, TimeKind.number),
+    ):
+        body = io.BytesIO()
+        pl.DataFrame({"time": column, "a": [1.0]}).write_parquet(body)
+        batch = read_rows(
+            body.getvalue(), "application/vnd.apache.parquet", most_rows=1, folder=tmp_path
+        )
+        assert (batch.times, batch.kind) == ([seconds], kind)
+
+
+def test_a_name_as_long_as_it_may_be_is_taken() -> None:
+    check_name("a name", "x" * 200)
 
 
 @pytest.mark.parametrize(

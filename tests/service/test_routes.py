@@ -151,7 +151,12 @@ def test_a_muted_series_says_so_until_it_is_not(service: LiveService) -> None:
 
 def test_a_deleted_series_is_gone_and_can_come_again(service: LiveService) -> None:
     service.push("gone", rows_of(3))
-    assert service.ask("DELETE", "/api/series/gone").status == 204
+    connection, file = listen(service, "?series=gone")
+    with connection, file:
+        assert service.ask("DELETE", "/api/series/gone").status == 204
+        while file.readline() != b"event: deleted\n":
+            pass
+        assert json.loads(file.readline().removeprefix(b"data: ")) == {"name": "gone"}
     assert service.ask("GET", "/api/series/gone").status == 404
     assert service.push("gone", rows_of(2))["answers"][0]["row"] == 0
     assert service.get("/api/series/gone/history")["rows"] == [0, 1]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from safetensors.numpy import load
 
+from live_service import LiveService, until
 from subadjacent.service.problems import Refusal
-from subadjacent.service.streams import AHEAD, StreamHost
+from subadjacent.service.streams import AHEAD, MOST_EARLY, StreamHost
+from subadjacent.streaming.learning.learner import BLOCK
 from subadjacent.streaming.series import SeriesStream
 
 CHANNELS = ("a", "b")
@@ -41,11 +46,60 @@ def test_answers_that_are_fetched_later_are_the_same(host: StreamHost) -> None:
         assert not any(stream.has_early for stream in streams)
 
 
-def test_more_questions_than_pipes_hold_do_not_stop_anything(host: StreamHost) -> None:
-    stream = host.begin(1, CHANNELS, "one", None)
-    posted = [host.post("push", 1, rows(4, seed), None) for seed in range(5 * AHEAD)]
+@pytest.mark.parametrize("channels", [2, MOST_EARLY // 4])
+def test_more_questions_than_pipes_hold_do_not_stop_anything(
+    host: StreamHost, channels: int
+) -> None:
+    stream = host.begin(1, [f"c{n}" for n in range(channels)], "one", None)
+    given = np.random.default_rng(0).standard_normal((5 * AHEAD, 4, channels))
+    posted = [host.post("push", 1, some, None) for some in given]
     assert [len(one.fetch()) for one in reversed(posted)] == [4] * len(posted)
-    assert stream.push(rows(1), None)[0].row == 4 * len(posted)
+    assert stream.push(given[0, :1], None)[0].row == 4 * len(posted)
+
+
+def test_wide_rows_of_many_series_at_once_are_all_taken(service: LiveService) -> None:
+    names = [f"wide-{n}" for n in range(AHEAD)]
+
+    def push(name: str) -> list[int]:
+        taken = []
+        for first in (0, 4):
+            times = range(first, first + 4)
+            sent = [{"time": time} | {f"c{n}": time + n for n in range(500)} for time in times]
+            taken.append(service.push(name, sent)["taken"])
+        return taken
+
+    with ThreadPoolExecutor(len(names)) as pool:
+        assert list(pool.map(push, names)) == [[4, 4]] * len(names)
+
+
+def test_streams_learn_while_nothing_is_asked_and_say_the_same(host: StreamHost) -> None:
+    stream, own = host.begin(1, CHANNELS, "one", None), SeriesStream(CHANNELS, None, "one")
+    given = rows(12 * BLOCK)
+
+    def waits() -> int:
+        """Rows that are not learned from yet."""
+        return int(load(stream.saved()[1])["watcher/learner/block.count"][0])
+
+    for first in range(0, len(given), BLOCK):
+        some = given[first : first + BLOCK]
+        found, expected = stream.push(some, None), own.push(some)
+        assert [one.severity for one in found] == [one.severity for one in expected]
+        assert own.is_behind
+        until(lambda: waits() == 0)
+    own.catch_up()
+    assert not own.is_behind
+    state, (facts, arrays) = own.state(), stream.saved()
+    assert json.loads(facts) == json.loads(json.dumps(state.facts))
+    for name, array in load(arrays).items():
+        np.testing.assert_array_equal(array, state.arrays[name], err_msg=name)
+
+
+def test_a_stream_that_is_dropped_is_not_waited_for(host: StreamHost) -> None:
+    stream = host.begin(1, CHANNELS, "one", None)
+    stream.push(rows(BLOCK), None)
+    stream.drop()
+    other = host.begin(2, CHANNELS, "two", None)
+    assert len(other.push(rows(BLOCK), None)) == BLOCK
 
 
 def test_the_end_of_the_process_is_told_to_all_who_wait_and_it_is_started_anew(

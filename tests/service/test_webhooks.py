@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from apart import run_apart
 from live_service import live, until, with_a_jump
+from subadjacent.service.hub import Hub
+from subadjacent.service.schema import FILE
+from subadjacent.service.settings import Settings, Webhook
+from subadjacent.service.webhooks import Webhooks
 
 
 class Receiver(ThreadingHTTPServer):
@@ -84,6 +91,33 @@ def test_an_alarm_is_posted_until_it_is_taken_even_after_a_kill(tmp_path: Path) 
     assert (key, "opened") in events
     assert events.index((key, "opened")) < events.index((key, "closed"))
     assert all(body["alarm"]["sentence"] for body in delivered)
+
+
+def test_what_cannot_be_forgotten_on_a_full_disk_is_not_sent_again(tmp_path: Path) -> None:
+    async def deliver(address: str) -> None:
+        webhook = Webhook.model_validate({"url": address})
+        hub = Hub(Settings(webhooks=(webhook,)), tmp_path)
+        # a lock that is held looks to the writer as a disk does that is full, but at once
+        hub._tables.execute("pragma busy_timeout = 0")
+        for event in ("first", "second"):
+            hub._tables.execute(
+                "insert into outbox (address, body) values (?, ?)",
+                (str(webhook.url), json.dumps({"event": event})),
+            )
+        hub.writer.start()
+        webhooks = Webhooks(hub, (webhook,))
+        with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as other:
+            other.execute("begin immediate")
+            webhooks.start()
+            await asyncio.to_thread(until, lambda: webhooks.delivered == 1)
+            other.execute("rollback")
+        await asyncio.to_thread(until, lambda: webhooks.delivered == 2)
+        await webhooks.stop()
+        await hub.stop()
+
+    with receiving() as (receiver, address):
+        run_apart(deliver(address))
+    assert [body["event"] for _, body, _ in receiver.came] == ["first", "second"]
 
 
 def test_alarms_of_a_muted_series_are_not_posted_and_a_refusal_is_final(tmp_path: Path) -> None:

@@ -29,6 +29,9 @@ def test_with_a_detector_the_first_row_is_judged_by_what_training_showed(
     warm = SeriesStream(CHANNELS, detectors["pca"]).push(plant(1))[0]
     assert alone.sure < 0.1
     assert warm.sure == 1
+    # fitted on one series without a name, whatever it is to judge is that series
+    named = SeriesStream(CHANNELS, detectors["pca"], "pump").push(plant(1))[0]
+    assert (named.sure, named.severity) == (1, warm.severity)
     # where a detector kept no training rows, a stream begins as without one
     bare = copy.copy(detectors["pca"])
     bare.recent_ = {}

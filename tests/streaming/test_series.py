@@ -13,6 +13,7 @@ from live_plant import CHANNELS, broken, plant
 from subadjacent import InputError
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.methods.method import State
+from subadjacent.scoring.decision import SILENT
 from subadjacent.streaming.alarms import CLOSED, OPENED, AlarmRules
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.series import SeriesStream
@@ -179,6 +180,26 @@ def test_a_stuck_channel_is_an_alarm_from_its_first_equal_row() -> None:
     assert (alarm.kind, alarm.first) == ("stuck", 500)
     assert alarm.sentence == "speed stood still at 0.5 for 20 rows"
     assert answers[19].alarm is alarm
+
+
+def test_a_channel_that_says_nothing_is_news_once_and_its_alarm_stays_open() -> None:
+    rows = plant(560)[500:]
+    rows[:, 2] = 0.5
+    _, answers = calm_then(rows)
+    severe = [one.row for one in answers if one.severity >= SILENT]
+    assert severe == [519]
+    assert all(one.anomalous for one in answers[19:])
+
+
+def test_a_channel_that_fell_silent_is_told_once_the_budget_allows() -> None:
+    rows = plant(700)[500:]
+    rows[0, 0] += 500
+    rows[100:, 2] = 0.5
+    _, answers = calm_then(rows, rules=AlarmRules(budget=150))
+    first, second = opened(answers)
+    assert (first.kind == "stuck", second.kind) == (False, "stuck")
+    assert [one.row for one in answers if one.severity >= SILENT and one.row > 550] == [619]
+    assert next(one.row for one in answers if one.alarm is second) == 650
 
 
 def test_what_lasts_is_closed_for_good_and_normal_from_then_on() -> None:

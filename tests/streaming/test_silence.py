@@ -54,6 +54,7 @@ def test_a_gap_is_silent_once_it_is_longer_than_the_limit() -> None:
     found = silence.step(Filled(moving(5), column(0, 1, 2, 3, 4).astype(np.int64)), none(5))
     assert found.missing[:, 0].tolist() == [False, False, False, True, True]
     assert found.silent.tolist() == found.missing.tolist()
+    assert found.begins[:, 0].tolist() == [False, False, False, True, False]
     assert found.since[:, 0].tolist() == [0, 0, 0, 2, 3]
 
 
@@ -79,6 +80,24 @@ def test_stuck_since_is_the_first_equal_row() -> None:
     silence = Silence(1, 10, still=np.array([1.0]))
     found = silence.step(Filled(np.full((21, 1), 2.0), np.zeros((21, 1), np.int64)), none(21))
     assert found.since[:, 0].tolist() == [0] * 19 + [19, 20]
+    assert found.begins[:, 0].tolist() == [False] * 19 + [True, False]
+
+
+def test_a_stuck_channel_whose_values_go_missing_is_told_again() -> None:
+    silence = Silence(1, 2, still=np.array([1.0]))
+    gaps = np.zeros((30, 1), np.int64)
+    gaps[25:, 0] = np.arange(1, 6)
+    found = silence.step(Filled(np.zeros((30, 1)), gaps), none(30))
+    assert np.flatnonzero(found.silent[:, 0]).tolist() == list(range(19, 30))
+    assert np.flatnonzero(found.begins[:, 0]).tolist() == [19, 27]
+
+
+def test_what_was_accepted_does_not_begin() -> None:
+    silence = Silence(1, fill_limit=1)
+    assert follow(silence, moving(1), column(1).astype(np.int64)) == [False]
+    silence.accepted[:] = True
+    found = silence.step(Filled(moving(2), column(2, 3).astype(np.int64)), none(2))
+    assert not found.begins.any()
 
 
 @pytest.mark.parametrize("run", [6, 19])

@@ -20,11 +20,13 @@ EXTRAS = {
     "onnx": "onnx",
     "onnxscript": "onnx",
     "fastapi": "serve",
+    "httptools": "serve",
     "httpx2": "serve",
     "prometheus_client": "serve",
     "pydantic": "serve",
     "starlette": "serve",
     "uvicorn": "serve",
+    "uvloop": "serve",
 }
 """Packages that some commands need, and the extra that installs each."""
 

@@ -57,7 +57,8 @@ class Scaler:
         scaled = np.empty(values.shape, dtype=np.float32) if out is None else out
         for rows in chunks(len(values)):
             part = (values[rows] - self.center) / self.deviation
-            scaled[rows] = np.clip(part, -self.clip, self.clip)
+            np.maximum(part, -self.clip, out=part)
+            scaled[rows] = np.minimum(part, self.clip, out=part)
         return scaled
 
     def invert(self, scaled: NDArray[Any]) -> NDArray[np.float64]:

@@ -54,11 +54,17 @@ class Model(ABC):
     def assess(self, rows: Array) -> Evidence:
         """Judge the rows of one unbroken stretch, (T, C), given in the data's own units."""
 
-    def stream(self, state: State | None = None) -> ModelStream:
+    def stream(
+        self,
+        state: State | None = None,
+        *,
+        explained: bool = True,  # noqa: ARG002  for models to whom it makes a difference
+    ) -> ModelStream:
         """Score the rows of one unbroken stretch as they come, as ``assess`` scores all at once.
 
         ``state`` is that of another stream of this model, to go on from there. This one scores a
         buffer as long as its reach again whenever rows come; models that can do better say so.
+        Evidence that need not be ``explained`` may hold scores alone, where that is quicker.
         """
         from subadjacent.methods.stream import ReplayStream
 

@@ -30,29 +30,34 @@ class FewRows:
     """
 
     def __init__(self, model: BandRidge, gain: NDArray[np.float64]) -> None:
-        self._local, self._gain = model.local, gain
+        self._local = model.local
+        # the first model of a view sets the scale
+        self._gain = None if (gain == 1).all() else gain
         self._clip = FAR_CLIP if model.local else CLIP
-        self._offsets = model.neighbours.offsets
+        # the row itself comes last
+        self._offsets = np.append(model.neighbours.offsets, 0)
         self._axes = model.axes.astype(np.float64)
         self._weights = model.weights[:-1].astype(np.float64)
         self._constant = model.weights[-1].astype(np.float64)
 
     def residuals(self, rows: Rows, first: int, last: int) -> Rows:
         """Of the rows from ``first`` to ``last``, (B, C), all of which have their neighbours."""
-        clip = self._clip
-        here = np.arange(first, last)
-        around = rows[here[:, None] + self._offsets].astype(np.float64)  # (B, J, C)
-        np.maximum(around, -clip, out=around)
-        np.minimum(around, clip, out=around)
-        target = np.minimum(np.maximum(rows[first:last], -clip), clip, dtype=np.float64)
+        return np.array([self.residual(rows, row) for row in range(first, last)])
+
+    def residual(self, rows: Rows, row: int) -> Rows:
+        """Of one row, (C,)."""
+        values = rows.take(self._offsets + row, axis=0).astype(np.float64)  # (J + 1, C)
+        np.maximum(values, -self._clip, out=values)
+        np.minimum(values, self._clip, out=values)
         if self._local:
-            level = np.add.reduce(around, axis=1) / len(self._offsets)
-            around -= level[:, None]
-            target -= level
-        features = around @ self._axes  # (B, J, K)
+            values -= np.add.reduce(values[:-1], axis=0) / (len(values) - 1)
+        features = values[:-1] @ self._axes  # (J, K)
         if self._local:
             np.maximum(features, -CLIP, out=features)
             np.minimum(features, CLIP, out=features)
-        expected = features.reshape(last - first, -1) @ self._weights
-        left = (target - (expected + self._constant)).astype(np.float32)
-        return np.asarray(left * self._gain, dtype=np.float32)
+        expected = features.reshape(-1) @ self._weights
+        expected += self._constant
+        left = (values[-1] - expected).astype(np.float32)
+        if self._gain is not None:
+            left = (left * self._gain).astype(np.float32)
+        return np.asarray(left)

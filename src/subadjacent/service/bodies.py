@@ -115,9 +115,6 @@ def read_table(path: Path, *, most_rows: int) -> Batch:
         column = frame[TIME]
         if column.dtype.is_numeric():
             times, kind = column.cast(pl.Float64).to_list(), TimeKind.number
-        elif isinstance(column.dtype, pl.Duration):
-            times = (column.dt.total_microseconds() / 1e6).to_list()
-            kind = TimeKind.number
         else:
             zone = getattr(column.dtype, "time_zone", None)
             times = (column.cast(pl.Datetime("us", zone)).dt.epoch("us") / 1e6).to_list()

@@ -1,22 +1,54 @@
-"""Connections that are opened and then say nothing, or too little, are closed."""
+"""Connections that are opened and then say nothing, too little or too much are closed."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+MOST_HEAD = 65_536
+"""Bytes of a request before its body: the parser itself knows no bound."""
 
 
-class ImpatientProtocol(H11Protocol):
+class ImpatientProtocol(HttpToolsProtocol):
     """HTTP as uvicorn has it, with an end to waiting for the first request of a connection."""
 
     patience = 30.0
     """Seconds."""
 
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        # bytes of a head that has not ended yet
+        self._head = 0
+        self._is_in_head = False
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait."""
         super().connection_made(transport)
-        self.loop.call_later(self.patience, self._give_up)
+        self._waiting = self.loop.call_later(self.patience, self._give_up)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer: the timer would keep all that the connection holds until it is due."""
+        self._waiting.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came, unless it is a head without an end."""
+        super().data_received(data)
+        self._head = self._head + len(data) if self._is_in_head else 0
+        if self._head > MOST_HEAD and not self.transport.is_closing():
+            self.send_400_response("The head of a request is too long.")
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        self._is_in_head = True
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """Its head is there."""
+        self._is_in_head = False
+        super().on_headers_complete()
 
     def _give_up(self) -> None:
         if self.cycle is None and not self.transport.is_closing():

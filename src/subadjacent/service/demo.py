@@ -22,6 +22,9 @@ ROWS = 4_000
 
 PUSHED_AT_ONCE = 200
 
+LATE = 300.0
+"""Seconds that rows may be late, as on a busy machine; of a longer pause a gap is left."""
+
 
 class DemoSeries(NamedTuple):
     """A name, its channels, and a seed."""
@@ -56,10 +59,11 @@ async def _play(hub: Hub, series: DemoSeries) -> None:
         shown = HISTORY + BROKEN
         for start in range(0, shown, PUSHED_AT_ONCE):
             some = rows[start : min(start + PUSHED_AT_ONCE, shown)]
-            times = [now - shown + start + place for place in range(len(some))]
+            times = [now + 1 - shown + start + place for place in range(len(some))]
             await hub.push(series.name, _batch(series, some, times), patient=True)
     while True:
-        now = max(now + 1, float(int(clock.time())))
+        # a row for every second, also of those that scoring the history took; not of a night asleep
+        now = max(now + 1, float(int(clock.time())) - LATE)
         await hub.push(series.name, _batch(series, rows[shown][None], [now]), patient=True)
         shown = HISTORY if shown + 1 == len(rows) else shown + 1
         await asyncio.sleep(max(0.0, now + 1 - clock.time()))

@@ -47,7 +47,8 @@ class Guard:
     """Refuses what must not reach the routes."""
 
     def __init__(self, app: ASGIApp, settings: Settings, tokens: Tokens, measure: Measure) -> None:
-        self._app, self._settings, self._tokens, self._measure = app, settings, tokens, measure
+        self._app, self._tokens, self._measure = app, tokens, measure
+        self._limits, self._is_loopback = settings.limits, settings.is_loopback
         self.ending: list[Callable[[], None]] = []
         """Called when the service is told to end, before it waits for requests."""
 
@@ -82,7 +83,7 @@ class Guard:
     def _check(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         host = headers.get(b"host", b"").decode("latin-1")
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-        if self._settings.is_loopback and name.lower() not in LOCAL_NAMES:
+        if self._is_loopback and name.lower() not in LOCAL_NAMES:
             # a page on the web may give its own name our address
             raise Refusal(421, f"Host must be one of {', '.join(LOCAL_NAMES)}; got {host[:100]!r}")
         origin = headers.get(b"origin", b"").decode("latin-1")
@@ -95,7 +96,7 @@ class Guard:
 
     def _limited(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> Receive:
         """The body, up to what may come and as long as it may take."""
-        limits = self._settings.limits
+        limits = self._limits
         most = limits.upload_bytes if scope["path"] in UPLOADS else limits.body_bytes
         told = headers.get(b"content-length", b"0")
         if told.isdigit() and int(told) > most:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import sqlite3
 import time as clock
 from collections.abc import Callable, Iterator
@@ -15,22 +16,22 @@ from typing import Any
 
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import load
-from subadjacent.errors import InputError
+from subadjacent.errors import DataNotFound, InputError, ModelFileError
 from subadjacent.service import records
 from subadjacent.service.bodies import Batch, check_name
+from subadjacent.service.early import EarlyRows
 from subadjacent.service.events import Listeners, LiveEvent
 from subadjacent.service.models import Models
-from subadjacent.service.moments import TimeKind, for_stream
+from subadjacent.service.moments import TimeKind
 from subadjacent.service.problems import Refusal, not_found
 from subadjacent.service.schema import connect, connect_reader
 from subadjacent.service.settings import Settings
 from subadjacent.service.streams import RemoteStream, StreamHost
-from subadjacent.service.taking import AlarmChange, TakenRows, all_new, keep_alarm, take
+from subadjacent.service.taking import AlarmChange, TakenRows, keep_alarm, take
 from subadjacent.service.watched import COLUMNS, WatchedSeries
 from subadjacent.service.writer import Changes, Writer
 
-MOST_EARLY = 4
-"""Rows of a request that are scored before it is its turn: pipes hold the answers to so many."""
+log = logging.getLogger(__name__)
 
 READERS = 4
 """Connections that read: more would wait for the two cores, not for the disk."""
@@ -57,8 +58,7 @@ class Hub:
         self.on_alarm: list[Callable[[Changes, WatchedSeries, dict[str, Any], str], None]] = []
         self.chores: list[Callable[[Changes], None]] = []
         self._host = StreamHost()
-        # whose rows are scored before they are taken, in the group of requests that is done now
-        self._early: list[WatchedSeries] = []
+        self._early = EarlyRows(self._host, self.models, self._tables)
         self.writer = Writer(self._tables, self, most_rows=settings.limits.queue)
 
     def start(self) -> None:
@@ -107,9 +107,7 @@ class Hub:
 
     def settle(self, tables: sqlite3.Connection) -> None:
         """Streams that were given rows which then were not taken are made anew."""
-        given = {series.id for series in self._early if series.stream and series.stream.has_early}
-        self._early.clear()
-        self.undo(given, tables)
+        self.undo(self._early.settle(), tables)
 
     def publish(self, events: list[LiveEvent]) -> None:
         """Tell listeners."""
@@ -252,9 +250,8 @@ class Hub:
             for table in ("rows", "alarms", "snapshots"):
                 changes.tables.execute(f"delete from {table} where series = ?", (series.id,))
             changes.tables.execute("delete from series where id = ?", (series.id,))
-            if series.stream is not None:
-                series.stream.drop()
             self._forget(series)
+            changes.events.append(LiveEvent("deleted", name, lambda: {"name": name}))
 
         await self.writer.do(work)
 
@@ -262,14 +259,10 @@ class Hub:
 
     def _push_early(self, name: str, batch: Batch) -> None:
         """Have a few new rows scored while requests before them are written."""
-        series = self.series.get(name)
-        if series is None or series in self._early or len(batch) > MOST_EARLY:
-            return
-        stream = series.stream
-        if stream is None or not stream.is_there or not all_new(series, batch):
-            return
-        self._early.append(series)
-        stream.push_early(batch.values, for_stream(batch.times or (), series.time_kind))
+        if (series := self.series.get(name)) is None:
+            self._early.begin(name, batch)
+        else:
+            self._early.push(series, batch)
 
     def _push(self, name: str, batch: Batch, changes: Changes) -> TakenRows:
         series = self.series.get(name)
@@ -306,19 +299,28 @@ class Hub:
             )
         model = self.models.fitting(batch.channels)
         channels = batch.channels if model is None else model.channels
-        (key,) = changes.tables.execute(
-            "insert into series (name, channels, time_kind, model) values (?, ?, ?, ?) "
-            "returning id",
-            (name, json.dumps(channels), batch.kind, None if model is None else model.key),
-        ).fetchone()
+        stream = self._early.begun(name, batch)
+        key = self._early.next_key() if stream is None else stream.key
         columns = changes.tables.execute(
-            f"select {COLUMNS} from series where id = ?", (key,)
+            "insert into series (id, name, channels, time_kind, model) values (?, ?, ?, ?, ?) "
+            f"returning {COLUMNS}",
+            (key, name, json.dumps(channels), batch.kind, None if model is None else model.key),
         ).fetchone()
+        series = self._remember(WatchedSeries(columns))
+        series.stream = stream
         changes.touched.add(key)
-        return self._remember(WatchedSeries(columns))
+        return series
 
     def _wake(self, changes: Changes, series: WatchedSeries) -> RemoteStream:
-        return series.wake(changes.tables, self._host, self.models.place(series.model))
+        try:
+            return series.wake(changes.tables, self._host, self.models.place(series.model))
+        except (DataNotFound, ModelFileError) as error:
+            log.error("the model of %r cannot be loaded: %s", series.name, error)
+            raise Refusal(
+                503,
+                f"the model {self.models.name_of(series.model)!r} of this series cannot be loaded: "
+                f"switch the series to another, or to none, then send this again",
+            ) from error
 
     def _switch(self, changes: Changes, series: WatchedSeries, name: str | None) -> None:
         model = None if name is None else self.models.find(name)
@@ -368,6 +370,8 @@ class Hub:
         return series
 
     def _forget(self, series: WatchedSeries) -> None:
+        if series.stream is not None:
+            series.stream.drop()
         self.series.pop(series.name, None)
         self._by_key.pop(series.id, None)
 

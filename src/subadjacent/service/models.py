@@ -71,11 +71,11 @@ class Models:
 
     def has(self, name: str, folder: Path) -> bool:
         """Whether the model of a name is the one in a folder, file by file."""
-        key = self.key_of(name)
-        if key is None:
+        if (key := self.key_of(name)) is None:
             return False
+        own = self.folder / str(key)
         return all(
-            (folder / file).read_bytes() == (self.folder / str(key) / file).read_bytes()
+            (own / file).is_file() and (own / file).read_bytes() == (folder / file).read_bytes()
             for file in (CONFIG, WEIGHTS)
         )
 
@@ -142,3 +142,6 @@ class Models:
         for place in self.folder.iterdir():
             if not place.name.isdigit() or int(place.name) not in self._models:
                 shutil.rmtree(place, ignore_errors=True)
+        for key in tuple(self._detectors):
+            if key not in self._models:
+                self._detectors.pop(key, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import sys
 from collections.abc import Callable
@@ -50,6 +51,8 @@ def serve(settings: Settings, *, listening: Callable[[str], None]) -> None:
         _allow_files(settings.limits.connections)
         # the thread that scores must not wait long for the one that answers, nor that for it
         sys.setswitchinterval(SWITCH_EVERY)
+        # what was imported stays: to look through it for garbage would hold up requests
+        gc.freeze()
         config = uvicorn.Config(
             app,
             log_config=None,
@@ -60,6 +63,8 @@ def serve(settings: Settings, *, listening: Callable[[str], None]) -> None:
             limit_concurrency=settings.limits.connections,
             timeout_keep_alive=75,
             timeout_graceful_shutdown=5,
+            loop="uvloop",
+            proxy_headers=False,
             server_header=False,
             date_header=False,
         )

@@ -1,24 +1,28 @@
 """Streams live in a process of their own, so that scoring does not keep the service from answering.
 
-Both would want the interpreter's lock all the time. The two speak in pickles over pipes; answers
-come in the order of the questions. A few questions may be asked before their answers are fetched,
-so that both processes work at the same time. Nobody else has these pipes. When the service ends,
-however it does, its pipe ends, and with it this process. When this process ends, the streams are
-made anew from the tables.
+Both would want the interpreter's lock all the time. The two speak in pickles over pipes, several
+questions or answers a message; answers come in the order of the questions. A few questions may be
+asked before their answers are fetched, so that both processes work at the same time. While nothing
+is asked, streams learn what their next rows would have to wait for. Nobody else has these pipes.
+When the service ends, however it does, its pipe ends, and with it this process. When this process
+ends, the streams are made anew from the tables.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import pickle
+import select
 import signal
+import struct
 import subprocess
 import sys
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +42,17 @@ Saved = tuple[str, bytes]
 
 AHEAD = 16
 """Questions that wait for their answers at most: pipes hold that many, so that nobody is stuck."""
+
+MOST_EARLY = 100
+"""Values of rows that may be pushed early: a pipe holds the answers to ``AHEAD`` such questions,
+3 kB each. With more, both processes could wait for each other for ever."""
+
+TOGETHER = AHEAD // 2
+"""Questions of a message, where nobody waits for the answer of one: while those of a message are
+scored, the answers of the one before are written to the tables."""
+
+LENGTH = struct.Struct("<Q")
+"""Comes before a message."""
 
 
 class Posted:
@@ -63,6 +78,7 @@ class StreamHost:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._waiting: deque[Posted] = deque()
+        self._unsent: list[tuple[Any, ...]] = []
         self.generation = 0
 
     def begin(
@@ -90,29 +106,37 @@ class StreamHost:
             self.fetch_next()
         if self._process is None:
             self.start()
-        process, posted = self._process, Posted(self)
-        assert process is not None
-        assert process.stdin is not None
+        posted = Posted(self)
         self._waiting.append(posted)
-        try:
-            pickle.dump(question, process.stdin, pickle.HIGHEST_PROTOCOL)
-            process.stdin.flush()
-        except OSError:
-            self._fail()
+        self._unsent.append(question)
+        if len(self._unsent) >= TOGETHER:
+            self._send()
         return posted
 
-    def fetch_next(self) -> None:
-        """Fetch the next answer; where the process has ended, none will come."""
-        process = self._process
-        assert process is not None
-        assert process.stdout is not None
+    def _send(self) -> None:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        questions, self._unsent = self._unsent, []
         try:
-            answer = pickle.load(process.stdout)
+            _write(self._process.stdin, questions)
+        except OSError:
+            self._fail()
+
+    def fetch_next(self) -> None:
+        """Fetch the next answers; where the process has ended, none will come."""
+        if self._unsent:
+            self._send()
+        if self._process is None:
+            return
+        assert self._process.stdout is not None
+        try:
+            answers = _read(self._process.stdout)
         except (OSError, EOFError, pickle.UnpicklingError):
             self._fail()
             return
-        posted = self._waiting.popleft()
-        posted.answer, posted.is_there = answer, True
+        for answer in answers:
+            posted = self._waiting.popleft()
+            posted.answer, posted.is_there = answer, True
 
     def _fail(self) -> None:
         for posted in self._waiting:
@@ -121,6 +145,7 @@ class StreamHost:
             )
             posted.is_there = True
         self._waiting.clear()
+        self._unsent.clear()
         self.end()
 
     def start(self) -> None:
@@ -146,7 +171,7 @@ class RemoteStream:
     """A stream in the process that scores."""
 
     def __init__(self, host: StreamHost, key: int) -> None:
-        self._host, self._key = host, key
+        self._host, self.key = host, key
         self._generation = host.generation
         self._early: tuple[NDArray[np.float64], Posted] | None = None
 
@@ -162,7 +187,7 @@ class RemoteStream:
 
     def push_early(self, rows: NDArray[np.float64], times: list[Any] | None) -> None:
         """Begin to score rows that are pushed next, before anything else is asked of this one."""
-        self._early = rows, self._host.post("push", self._key, rows, times)
+        self._early = rows, self._host.post("push", self.key, rows, times)
 
     def push(self, rows: NDArray[np.float64], times: list[Any] | None) -> list[Answer]:
         """As ``SeriesStream.push``."""
@@ -176,23 +201,23 @@ class RemoteStream:
 
     def replay(self, rows: NDArray[np.float64], times: list[Any] | None) -> Answer:
         """The same, but only the last answer."""
-        answer: Answer = self._host.ask("replay", self._key, rows, times)
+        answer: Answer = self._host.ask("replay", self.key, rows, times)
         return answer
 
     def accept(self, number: int) -> LiveAlarm:
         """As ``SeriesStream.accept``."""
-        alarm: LiveAlarm = self._host.ask("accept", self._key, number)
+        alarm: LiveAlarm = self._host.ask("accept", self.key, number)
         return alarm
 
     def saved(self) -> Saved:
         """Its state."""
-        saved: Saved = self._host.ask("saved", self._key)
+        saved: Saved = self._host.ask("saved", self.key)
         return saved
 
     def drop(self) -> None:
         """Forget it."""
         if self.is_there:
-            self._host.ask("drop", self._key)
+            self._host.ask("drop", self.key)
 
 
 class _Streams:
@@ -201,6 +226,25 @@ class _Streams:
     def __init__(self) -> None:
         self._streams: dict[int, SeriesStream] = {}
         self._detectors: dict[Path, BaseDetector] = {}
+        # those that have to learn before their next rows are judged, the first to be so first
+        self._behind: dict[int, None] = {}
+
+    @property
+    def are_behind(self) -> bool:
+        return bool(self._behind)
+
+    def catch_up(self) -> None:
+        """Have one stream learn."""
+        key = next(iter(self._behind))
+        del self._behind[key]
+        self._streams[key].catch_up()
+
+    def answer(self, question: tuple[Any, ...]) -> Any:
+        name, *words = question
+        try:
+            return getattr(self, name)(*words)
+        except SubadjacentError as error:
+            return error
 
     def begin(
         self,
@@ -222,10 +266,16 @@ class _Streams:
             self._streams[key] = SeriesStream.restore(state, detector)
 
     def push(self, key: int, rows: NDArray[np.float64], times: list[Any] | None) -> list[Answer]:
-        return self._streams[key].push(rows, times)
+        stream = self._streams[key]
+        answers = stream.push(rows, times)
+        if stream.is_behind:
+            self._behind[key] = None
+        else:
+            self._behind.pop(key, None)
+        return answers
 
     def replay(self, key: int, rows: NDArray[np.float64], times: list[Any] | None) -> Answer:
-        return self._streams[key].push(rows, times)[-1]
+        return self.push(key, rows, times)[-1]
 
     def accept(self, key: int, number: int) -> LiveAlarm:
         return self._streams[key].accept(number)
@@ -239,28 +289,50 @@ class _Streams:
 
     def drop(self, key: int) -> None:
         self._streams.pop(key, None)
+        self._behind.pop(key, None)
 
 
-def main(questions: BinaryIO, answers: BinaryIO) -> None:
-    """Answer questions until there are none."""
+def main(questions: IO[bytes], answers: IO[bytes]) -> None:
+    """Answer questions until there are none; ``questions`` must not be buffered."""
     streams = _Streams()
     while True:
+        while streams.are_behind and not select.select([questions], [], [], 0)[0]:
+            streams.catch_up()
         try:
-            name, *words = pickle.load(questions)
+            message = _read(questions)
         except EOFError:
             return
-        try:
-            answer = getattr(streams, name)(*words)
-        except SubadjacentError as error:
-            answer = error
-        pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)
-        answers.flush()
+        _write(answers, [streams.answer(question) for question in message])
+
+
+def _write(pipe: IO[bytes], message: list[Any]) -> None:
+    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    pipe.write(LENGTH.pack(len(data)) + data)
+    pipe.flush()
+
+
+def _read(pipe: IO[bytes]) -> list[Any]:
+    message: list[Any] = pickle.loads(_exactly(pipe, *LENGTH.unpack(_exactly(pipe, LENGTH.size))))
+    return message
+
+
+def _exactly(pipe: IO[bytes], count: int) -> bytes:
+    """So many bytes: a pipe gives as many as it has."""
+    parts = []
+    while count:
+        parts.append(pipe.read(count))
+        if not parts[-1]:
+            raise EOFError
+        count -= len(parts[-1])
+    return b"".join(parts)
 
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # what was imported stays: to look through it for garbage would hold up rows
+    gc.freeze()
     # whatever a library prints must not come between answers
     own = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    with open(own, "wb") as out:  # noqa: PTH123 — a handle has no path
-        main(sys.stdin.buffer, out)
+    with open(0, "rb", buffering=0) as into, open(own, "wb") as out:  # noqa: PTH123 — handles
+        main(into, out)

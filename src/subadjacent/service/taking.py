@@ -9,6 +9,7 @@ import json
 import math
 import sqlite3
 import time as clock
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import pairwise
@@ -88,10 +89,14 @@ def all_new(series: WatchedSeries, batch: Batch) -> bool:
     """Whether all rows of a batch will be taken as they are."""
     if batch.kind != series.time_kind or batch.channels != series.channels:
         return False
-    if batch.times is None:
-        return True
-    times = batch.times if series.last_time is None else [series.last_time, *batch.times]
-    return all(one < other for one, other in pairwise(times))
+    if batch.times is None or series.last_time is None:
+        return in_order(batch.times)
+    return in_order([series.last_time, *batch.times])
+
+
+def in_order(times: Sequence[float] | None) -> bool:
+    """Whether each time is later than the one before; rows without times always are."""
+    return times is None or all(one < other for one, other in pairwise(times))
 
 
 def new_rows(

@@ -106,6 +106,9 @@ class WatchedSeries:
     def _made_anew(
         self, tables: sqlite3.Connection, host: StreamHost, model: Path | None
     ) -> RemoteStream:
+        if not self.rows:
+            # a thousand new ones in a second should not look for what cannot be there
+            return host.begin(self.id, self.channels, self.name, model)
         found = tables.execute(
             "select row, facts, arrays from snapshots where series = ?", (self.id,)
         ).fetchone()

@@ -16,6 +16,7 @@ from typing import Any
 import httpx2
 
 from subadjacent.service.hub import Hub
+from subadjacent.service.problems import Refusal
 from subadjacent.service.settings import Webhook
 from subadjacent.service.watched import WatchedSeries
 from subadjacent.service.writer import Changes
@@ -46,7 +47,6 @@ class Webhooks:
         self._hub, self._addresses = hub, addresses
         self._wake = [asyncio.Event() for _ in addresses]
         self._tasks: list[asyncio.Task[None]] = []
-        self._loop = asyncio.get_running_loop()
         self.delivered = self.dropped = 0
         if addresses:
             hub.on_alarm.append(self.follow)
@@ -83,7 +83,7 @@ class Webhooks:
                     "where address = ? order by id desc limit 1 offset ?)",
                     (str(address.url), str(address.url), MOST_WAITING),
                 )
-                self._loop.call_soon_threadsafe(wake.set)
+                changes.then.append(wake.set)
 
     async def _send_all(self, address: Webhook, wake: asyncio.Event) -> None:
         headers = {"Content-Type": "application/json"}
@@ -96,10 +96,7 @@ class Webhooks:
                     found := await asyncio.to_thread(self._oldest, str(address.url))
                 ) is not None:
                     await self._deliver(client, str(address.url), *found)
-                # the transaction that woke us may not be on disk yet
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(PATIENCE):
-                        await wake.wait()
+                await wake.wait()
 
     def _oldest(self, url: str) -> tuple[int, str] | None:
         with self._hub.reader() as tables:
@@ -129,7 +126,14 @@ class Webhooks:
         def work(changes: Changes) -> None:
             changes.tables.execute("delete from outbox where id = ?", (key,))
 
-        await self._hub.writer.do(work)
+        while True:
+            try:
+                await self._hub.writer.do(work)
+            except Refusal:
+                # on a full disk: what cannot be forgotten would be sent again and again
+                await asyncio.sleep(FIRST_PAUSE)
+            else:
+                return
 
 
 class _Problem(str):

@@ -54,7 +54,8 @@ class FittedModel:
         self.looks_ahead = model.reach.after != 0
         twin = None if detector.causal_ is None else detector.causal_.models.of(entity)
         self._causal = model if twin is None else twin
-        self._recent = detector.recent_.get(entity)
+        # fitted on one series without a name, it knows whatever it is to judge as that series
+        self._recent = detector.recent_.get(entity, detector.recent_.get(None))
         self._scores = ModelScores(model, twin, self.fill_limit)
 
     def training(self) -> Iterator[tuple[Array, Array]]:

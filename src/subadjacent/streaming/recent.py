@@ -17,6 +17,9 @@ KEPT = 1_000
 """Rows that are kept: the 300 before an alarm and the 300 within it that explanations look at, and
 several cycles of what comes round every hundred rows."""
 
+ROOM = 128
+"""Rows that there is room for at first: a series of few rows costs little to begin."""
+
 
 class RecentRows(NamedTuple):
     """Rows in order, with what was found in them."""
@@ -38,15 +41,7 @@ class Recent:
     """A buffer of the latest ``KEPT`` rows; what is added costs the same however many there are."""
 
     def __init__(self, channels: int) -> None:
-        wide, rows = (2 * KEPT, channels), (2 * KEPT,)
-        self._room = RecentRows(
-            np.zeros(wide),
-            np.zeros(wide),
-            np.zeros(wide, dtype=bool),
-            np.zeros(wide, dtype=bool),
-            np.zeros(rows, dtype=bool),
-            np.zeros(rows, dtype=bool),
-        )
+        self._room = _room(ROOM, channels)
         self._times: list[Any] = []
         self._end = 0  # rows of the room that are in use; the last KEPT of them count
         self.count = 0  # rows of the series so far
@@ -54,19 +49,23 @@ class Recent:
     def add(self, rows: RecentRows, times: Sequence[Any] | None) -> None:
         """Add rows, at most ``KEPT`` of them."""
         new = len(rows.anomalous)
-        if self._end + new > 2 * KEPT:
-            # makes room for as many again: once in a thousand rows
-            kept = min(self._end, KEPT)
-            for column in self._room:
-                column[:kept] = column[self._end - kept : self._end].copy()
-            self._times = self._times[-kept:] if self._times else []
-            self._end = kept
+        if self._end + new > len(self._room.anomalous):
+            self._make_room(new)
         for column, added in zip(self._room, rows, strict=True):
             column[self._end : self._end + new] = added
         if times is not None:
             self._times.extend(times)
         self._end += new
         self.count += new
+
+    def _make_room(self, new: int) -> None:
+        """For as many rows again as there will be, so that it is seldom done."""
+        kept = min(self._end, KEPT)
+        room = _room(min(2 * (kept + new), 2 * KEPT), self._room.values.shape[1])
+        for column, old in zip(room, self._room, strict=True):
+            column[:kept] = old[self._end - kept : self._end]
+        self._room, self._end = room, kept
+        self._times = self._times[-kept:] if self._times else []
 
     def mark(self, row: int, channel: int, since: int, *, missing: bool) -> None:
         """Note that a channel that is silent at a row has been so for some rows before it."""
@@ -117,3 +116,15 @@ class Recent:
         recent.add(rows, times or None)
         recent.count = int(facts["count"])
         return recent
+
+
+def _room(rows: int, channels: int) -> RecentRows:
+    wide = (rows, channels)
+    return RecentRows(
+        np.zeros(wide),
+        np.zeros(wide),
+        np.zeros(wide, dtype=bool),
+        np.zeros(wide, dtype=bool),
+        np.zeros(rows, dtype=bool),
+        np.zeros(rows, dtype=bool),
+    )

@@ -159,6 +159,8 @@ class StreamScorer:
         # kept only once its first rows were good
         self._readers[name], self._series[name] = reader, series
         series.counts.unknown += unknown
+        # one half now and the other with the next row, so that neither takes long
+        series.learn()
         return answers
 
     def _reader(self, row: Row) -> RowReader:

@@ -56,6 +56,10 @@ class Gaps:
 
         ``ends`` says that no more rows of the stretch come.
         """
+        if not len(self.held) and len(rows) and not np.isnan(rows).any():
+            # nothing is missing, as nearly always
+            self.last, self.within = rows[-1].copy(), np.zeros(len(self.last), dtype=bool)
+            return Settled(rows, np.zeros(len(rows), dtype=bool))
         held = np.concatenate([self.held, rows])
         unknown = np.isnan(held)
         long = np.zeros(held.shape, dtype=bool)
@@ -122,6 +126,8 @@ class PartsStream:
 
     def push(self, rows: Array, apart: NDArray[np.bool_]) -> list[Array]:
         """Scores that became final."""
+        if len(rows) and not self.apart and not apart.any():
+            return [self.stream.push(rows).score]
         found = []
         edges = np.flatnonzero(np.diff(apart, prepend=self.apart))
         for begin, end in zip([0, *edges], [*edges, len(rows)], strict=True):
@@ -163,8 +169,8 @@ class ModelScores:
         self._models = model, twin
         self._typical = np.asarray(model.typical_values, dtype=np.float64)
         self._gaps = Gaps(self._typical, fill_limit)
-        self._final = PartsStream(model.stream())
-        self._at_once = PartsStream(twin.stream())
+        self._final = PartsStream(model.stream(explained=False))
+        self._at_once = PartsStream(twin.stream(explained=False))
 
     def at_once(self, values: Array, missing: NDArray[np.bool_], start: bool) -> Array:
         """Scores from the past alone, (B,), of rows of one stretch that were filled as they came.
@@ -174,7 +180,8 @@ class ModelScores:
         """
         if start:
             self._at_once.finish()
-        rows, apart = np.where(missing, self._typical, values), np.asarray(missing.any(axis=1))
+        apart = np.asarray(missing.any(axis=1))
+        rows = np.where(missing, self._typical, values) if apart.any() else values
         push = self._at_once.push_each if self._each else self._at_once.push
         return np.concatenate([np.zeros(0), *push(rows, apart)])
 
@@ -212,7 +219,8 @@ class ModelScores:
         for name, model in zip(("final", "at_once"), self._models, strict=True):
             facts = state.facts[name]
             saved = State(_within(state.arrays, name), facts["stream"])
-            streams.append(PartsStream(model.stream(saved), apart=bool(facts["apart"])))
+            stream = model.stream(saved, explained=False)
+            streams.append(PartsStream(stream, apart=bool(facts["apart"])))
         self._final, self._at_once = streams
 
 

@@ -102,6 +102,19 @@ class SeriesStream:
         """Alarms that were opened so far."""
         return self._watcher.keeper.opened
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether there is something to learn before the next row is judged."""
+        return self._watcher.learner.is_behind
+
+    def catch_up(self) -> None:
+        """Learn now what the next row would have to wait for; its answer is the same."""
+        self._watcher.learner.prepare()
+
+    def learn(self) -> None:
+        """Learn, and leave it to the next row to look at what was learned: half of the work."""
+        self._watcher.learner.catch_up()
+
     def push(self, rows: Any, times: Sequence[Any] | None = None) -> list[Answer]:
         """Take rows in order, (B, C), NaN for what is missing; what can be said now.
 

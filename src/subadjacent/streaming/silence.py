@@ -89,7 +89,8 @@ class Silent(NamedTuple):
     """What says nothing, and since when."""
 
     missing: NDArray[np.bool_]  # (B, C), for long
-    silent: NDArray[np.bool_]  # (B, C), that or stuck, and news
+    silent: NDArray[np.bool_]  # (B, C), that or stuck, unless it was accepted
+    begins: NDArray[np.bool_]  # (B, C), the row by which it is told that a channel is silent
     since: Counts  # (B, C), rows before it that what is silent has been so; 0 elsewhere
 
 
@@ -130,10 +131,12 @@ class Silence:
         runs, stuck = self._stuck(values, changed)
         silent = (missing & ~accepted) | (stuck & ~missing)
         since = np.where(silent, np.where(missing, gaps, runs) - 1, 0)
+        # by its count, so that nothing has to be carried from row to row
+        begins = silent & np.where(missing, gaps == self._fill_limit + 1, runs == LEAST_STILL)
         self.accepted = accepted[-1]
         self.gap = gaps[-1]
         self.rows += len(values)
-        return Silent(missing, silent, since)
+        return Silent(missing, silent, begins, since)
 
     def _all_speak(self, values: Array) -> Silent:
         """The same where all values are there and none is that of the row before: most rows."""
@@ -146,7 +149,7 @@ class Silence:
         self.previous = values[-1]
         self.rows += len(values)
         none = np.zeros(values.shape, dtype=bool)
-        return Silent(none, none, np.zeros(values.shape, dtype=np.int64))
+        return Silent(none, none, none, np.zeros(values.shape, dtype=np.int64))
 
     def accept(self) -> None:
         """Take what is missing or stuck now for normal."""

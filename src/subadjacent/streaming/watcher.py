@@ -50,7 +50,8 @@ class _Found(NamedTuple):
 
     judged: Judged
     silent: Silent
-    severities: Severities
+    severity: Array  # (B,), what is told of each row
+    severities: Severities  # by which alarms are followed
 
 
 class Watcher:
@@ -103,7 +104,7 @@ class Watcher:
         told = {one.row: self.book.tell(one, self.recent, interval) for one in walk.notices}
         if walk.accepted is not None:
             self._accept_rows(walk.accepted.first, self.recent.count - 1)
-        judged, severity = found.judged, found.severities.news.tolist()
+        judged, severity = found.judged, found.severity.tolist()
         sure, alarmed = judged.sure.tolist(), walk.alarmed.tolist()
         scores = None if span.scores is None else span.scores.tolist()
         for place in range(count):
@@ -128,11 +129,14 @@ class Watcher:
         judged = self.learner.judge(span.filled.values, span.scores)
         # what stands in for a missing value says nothing
         judged = judged._replace(by_channel=np.where(silent.missing, 0.0, judged.by_channel))
-        # as in a batch, what says nothing is an alarm whatever its score
-        least = np.where(silent.silent.any(axis=1), SILENT, -np.inf)
+        # as in a batch, what says nothing is an alarm whatever its score. It is news when it
+        # begins; alarms follow all of its rows, for a spent budget may have to put one off
+        begins, least = (
+            np.where(which.any(axis=1), SILENT, -np.inf) for which in (silent.begins, silent.silent)
+        )
         news, lasting = np.maximum(judged.severity, least), np.maximum(judged.lasting, least)
-        since = silent.since.max(axis=1)
-        return _Found(judged, silent, Severities(news, lasting, since, span.now))
+        severities = Severities(news, lasting, silent.since.max(axis=1), span.now)
+        return _Found(judged, silent, np.maximum(judged.severity, begins), severities)
 
     def _keep(self, span: Span, found: _Found, walk: Walk) -> None:
         row, silent = self.recent.count, found.silent

@@ -66,3 +66,8 @@ def test_what_is_new_is_as_in_the_whole_stretch(step: int, lookahead: int | None
         found = windows.novelty(tails, 700, first, last)
         np.testing.assert_allclose(found.rows, wanted.rows[first:last], rtol=1e-12)
         np.testing.assert_array_equal(found.values, wanted.values[first:last])
+        rows_alone = windows.of_rows(tails, 700, first, last)
+        np.testing.assert_array_equal(rows_alone, found.rows)
+    for row in (0, 1, 14, 15, 16, 46, 47, 48, 300, 301, 690, 698, 699):
+        found_row = windows.of_rows(tails, 700, row, row + 1)
+        np.testing.assert_allclose(found_row, wanted.rows[row : row + 1], rtol=1e-12)

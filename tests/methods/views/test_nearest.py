@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from methods.views.looks import Floats
-from subadjacent.methods.views.nearest import References, nearest, spread_out
+from subadjacent.methods.views.nearest import References, nearest, prepared, spread_out
+from subadjacent.methods.views.states import StateView
 
 # ---- the nearest reference
 
@@ -195,3 +196,14 @@ def test_groups_are_each_by_itself(references: int) -> None:
     found = References(known).nearest_in_groups(points)
     wanted = [nearest(own, group).squares for own, group in zip(points, known, strict=True)]
     np.testing.assert_array_equal(found, wanted)
+
+
+def test_references_are_prepared_once_for_a_view() -> None:
+    views = [
+        StateView(np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32), np.ones(2, np.float32))
+    ] * 2
+    other = StateView(
+        np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32), np.ones(2, np.float32)
+    )
+    assert prepared(views[0]) is prepared(views[1])
+    assert prepared(views[0]) is not prepared(other)

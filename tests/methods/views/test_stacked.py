@@ -67,3 +67,21 @@ def test_without_any_view_there_is_nothing() -> None:
     found = views.combine(left.residuals, left.judged, 0, 5, None)
     assert found.values.tolist() == [[0.0] * 3] * 5
     assert found.by_part.shape == (5, 0)
+
+
+@pytest.mark.parametrize("lookahead", ["full", 0])
+def test_means_and_residuals_of_one_row_are_those_of_many(lookahead: int | str) -> None:
+    views, settings = stacked(lookahead)
+    rows, allowed = waves(900, seed=1), settings.ahead.residuals
+    rows[600] += 30
+    left = views.look(rows, 0, 900)
+    many = views.means(left.residuals, left.judged, 0, 900, allowed)
+    combined_ = views.combine(left.residuals, left.judged, 0, 900, allowed)
+    np.testing.assert_array_equal(many, combined_.values.sum(axis=1) / 3)
+    for row in (0, 25, 199, 200, 400, 600, 610, 699, 700, 899):
+        one = views.look(rows, row, row + 1, explained=False)
+        assert one.expected is None
+        np.testing.assert_array_equal(one.residuals, left.residuals[row : row + 1])
+        np.testing.assert_array_equal(one.judged, left.judged[row : row + 1])
+        found = views.means(left.residuals, one.judged, row, row + 1, allowed)
+        np.testing.assert_allclose(found, many[row : row + 1], rtol=1e-12)

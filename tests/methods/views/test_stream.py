@@ -203,3 +203,51 @@ def test_rows_of_another_shape_are_refused() -> None:
 def test_replaying_comes_to_the_same() -> None:
     fitted, rows = model(3, 30), spoiled(600, 3)
     assert_exact(in_parts(ReplayStream(fitted), rows, 200), fitted.assess(rows))
+
+
+@pytest.mark.parametrize("size", [1, 7, 61])
+@pytest.mark.parametrize("lookahead", LOOKAHEADS)
+@pytest.mark.parametrize("channels", [1, 5])
+def test_scores_alone_are_those_with_explanations(
+    channels: int, lookahead: int | str, size: int
+) -> None:
+    stream = model(channels, lookahead).stream(explained=False)
+    found = in_parts(stream, spoiled(900, channels), size)
+    np.testing.assert_array_equal(found.score, all_at_once(channels, lookahead, 900).score)
+    assert found.expected is None
+    assert not found.by_channel.size
+    assert not found.traces
+
+
+@pytest.mark.parametrize("lookahead", [0, "full"])
+@pytest.mark.parametrize(
+    "views", [*((name,) for name in VIEWS), VIEWS[4:], ("level", "shape"), VIEWS[:4]]
+)
+def test_row_by_row_views_may_be_left_out(views: tuple[str, ...], lookahead: int | str) -> None:
+    fitted, rows = model(3, lookahead, views), spoiled(400, 3)
+    found = in_parts(fitted.stream(explained=False), rows, 1)
+    np.testing.assert_array_equal(found.score, fitted.assess(rows).score)
+
+
+@pytest.mark.parametrize("lookahead", LOOKAHEADS)
+def test_a_stop_at_any_row_changes_no_score(lookahead: int | str) -> None:
+    """Also between the rows at which old ones are forgotten."""
+    fitted, rows = model(5, lookahead), spoiled(900, 5)
+    stream = fitted.stream(explained=False)
+    parts = [stream.push(rows[:500])]
+    for row in rows[500:540]:
+        parts.append(stream.push(row[None]))
+        stream = fitted.stream(stream.state(), explained=False)
+    parts += [stream.push(row[None]) for row in rows[540:600]]
+    found = joined([*parts, in_parts(stream, rows[600:], 300)])
+    np.testing.assert_array_equal(found.score, all_at_once(5, lookahead, 900).score)
+
+
+def test_what_waits_may_be_looked_at_row_by_row() -> None:
+    fitted, rows = model(5, "full"), spoiled(640, 5)
+    stream = fitted.stream(explained=False)
+    parts = [stream.push(rows[:620])]
+    for row in range(620, 640):
+        parts.append(stream.push(rows[row : row + 1]))
+        found = joined([*parts, stream.waiting()]).score
+        np.testing.assert_array_equal(found, fitted.assess(rows[: row + 1]).score)

@@ -67,6 +67,28 @@ def test_the_wanted_series_is_shown_whatever_comes_first(
     expect(tab.locator("[aria-selected=true] .series-name")).to_have_text("pump")
 
 
+def test_a_series_that_is_deleted_goes_with_its_alarms(
+    opened: Opener, backend: LiveService
+) -> None:
+    for name in ("brief", "short"):
+        push(backend, name, rows(["level"], 0, 320, jump=(300, 310)))
+    tab = opened(series="brief")
+    tab.locator(".scope label", has_text="All").click()
+    cards = tab.locator(".alarm-card")
+    for name in ("short", "brief"):
+        expect(cards.filter(has_text=name)).not_to_have_count(0)
+        assert backend.ask("DELETE", f"/api/series/{name}").status == 204
+        expect(tab.locator("#series-list li", has_text=name)).to_have_count(0)
+        expect(cards.filter(has_text=name)).to_have_count(0)
+        expect(tab.locator("#detail-title")).not_to_have_text("short")
+        if name == "short":
+            # another one than is looked at
+            expect(tab.locator("#detail-title")).to_have_text("brief")
+    first = tab.locator("#series-list .series-name").first.inner_text()
+    expect(tab.locator("#detail-title")).to_have_text(first)
+    expect(tab.locator("[aria-selected=true] .series-name")).to_have_text(first)
+
+
 def test_names_are_shown_as_text_whatever_is_in_them(opened: Opener) -> None:
     tab = opened(series=HOSTILE)
     expect(tab.locator("#detail-title")).to_have_text(HOSTILE)

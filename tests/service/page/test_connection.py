@@ -90,6 +90,8 @@ def test_a_service_with_nothing_yet_says_how_to_begin_is_lost_and_found_again(
         expect(tab.locator("#detail-title")).to_have_text("pump")
         expect(tab.locator("#empty")).to_be_hidden()
         expect(tab.locator("#detail-state")).to_contain_text("Learning")
+        # of one row nothing is known but that row
+        expect(tab.locator(".panel .read").nth(1)).to_have_text(re.compile(r"^\S+ · usually \S+$"))
         push(service, "pump", rows(["pressure"], 1, 199))
         until(tab, "p => p.watched.columns?.length === 200")
         expect(tab.locator("#connection")).to_have_text("Live")
@@ -106,5 +108,34 @@ def test_a_service_with_nothing_yet_says_how_to_begin_is_lost_and_found_again(
         # what came meanwhile is there
         until(tab, "p => p.watched.columns.length === 203")
         expect(tab.locator("#trouble")).to_be_hidden()
+        # one series goes, another of the same name comes, and nobody is told
+        push(service, "fan", rows(["speed"], 0, 2))
+        other = opener(series="fan")
+        for one in (tab, other):
+            one.route("**/api/events", lambda route: route.abort())
+        service.kill()
+        for one in (tab, other):
+            expect(one.locator("#connection")).to_have_text("Connection lost, trying again")
+        service.start()
+        for name in ("pump", "fan"):
+            assert service.ask("DELETE", f"/api/series/{name}").status == 204
+        push(service, "pump", rows(["level"], 0, 7))
+        for one in (tab, other):
+            one.unroute("**/api/events")
+            expect(one.locator("#connection")).to_have_text("Live", timeout=LONG)
+            until(one, "p => p.watched.columns?.length === 7")
+            expect(one.locator(".panel .name")).to_have_text(["Severity", "level"])
+            expect(one.locator("#detail-title")).to_have_text("pump")
+            assert one.locator("#series-list .series-name").all_inner_texts() == ["pump"]
+        # the last one is deleted, and there is one again
+        assert service.ask("DELETE", "/api/series/pump").status == 204
+        expect(tab.locator("#headline")).to_have_text("Nothing to watch yet")
+        expect(tab.locator("#empty")).to_be_visible()
+        expect(tab.locator("#chosen")).to_be_hidden()
+        assert tab.url == f"{address(service)}/"
+        push(service, "boiler", rows(["heat"], 0, 2))
+        expect(tab.locator("#detail-title")).to_have_text("boiler")
+        expect(tab.locator("#empty")).to_be_hidden()
+        until(tab, "p => p.watched.columns?.length === 2")
         assert [said for said in opener.complaints if not is_refusal(said)] == []
         opener.close()

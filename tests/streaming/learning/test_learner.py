@@ -83,7 +83,7 @@ def test_answers_do_not_depend_on_how_rows_come(together: int) -> None:
         np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9, err_msg=name)
 
 
-@pytest.mark.parametrize("stop", [1, FIRST - 1, FIRST, 100, 333, 1_000])
+@pytest.mark.parametrize("stop", [1, BLOCK, FIRST - 1, FIRST, 100, 20 * BLOCK, 333, 1_000])
 def test_a_restored_learner_goes_on_as_if_nothing_had_been(stop: int) -> None:
     rows, scores = day(1_200), np.abs(noise(1_200, 1))[:, 0]
     learner = Learner(2)
@@ -96,6 +96,35 @@ def test_a_restored_learner_goes_on_as_if_nothing_had_been(stop: int) -> None:
     state = learner.state()
     for name, array in other.state().items():
         np.testing.assert_array_equal(array, state[name], err_msg=name)
+
+
+def test_a_block_is_learned_from_before_the_next_row_or_when_there_is_time() -> None:
+    late, soon = Learner(2), Learner(2)
+    rows = day(25 * BLOCK)
+    for start in range(0, len(rows), BLOCK):
+        part = rows[start : start + BLOCK]
+        # rows are missing, and an alarm is accepted, just after a block
+        for learner in (late, soon):
+            if start == 12 * BLOCK:
+                learner.gap(3)
+            if start == 18 * BLOCK:
+                learner.accept(20, 1)
+        for one, other in zip(late.judge(part), soon.judge(part), strict=True):
+            np.testing.assert_array_equal(one, other)
+        for learner in (late, soon):
+            learner.learn(np.arange(BLOCK) != start // BLOCK)
+            assert learner.is_behind
+        before = soon.levels.rows
+        soon.catch_up()
+        assert not soon.is_behind
+        assert (soon.levels.rows != before) == (start + BLOCK >= FIRST)
+        soon.catch_up()
+    late.judge(rows[:1])
+    soon.judge(rows[:1])
+    found, expected = late.state(), soon.state()
+    assert found.keys() == expected.keys()
+    for name, array in found.items():
+        np.testing.assert_array_equal(array, expected[name], err_msg=name)
 
 
 def test_state_does_not_grow() -> None:
@@ -111,6 +140,7 @@ def test_rows_of_an_alarm_are_not_learned_from() -> None:
     calm, alarmed = Learner(1), Learner(1)
     for learner in (calm, alarmed):
         learner.watch(noise(960, 1))
+        learner.catch_up()
     before = alarmed.expectation.products.copy()
     level = alarmed.levels.level.copy()
     for start in range(0, 160, BLOCK):
@@ -119,6 +149,8 @@ def test_rows_of_an_alarm_are_not_learned_from() -> None:
         alarmed.learn(np.zeros(BLOCK, dtype=bool))
         calm.judge(rows)
         calm.learn(np.ones(BLOCK, dtype=bool))
+    calm.catch_up()
+    alarmed.catch_up()
     assert (alarmed.expectation.products == before).all()
     assert (alarmed.levels.level == level).all()
     assert calm.levels.level > level

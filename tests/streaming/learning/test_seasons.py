@@ -11,8 +11,8 @@ from subadjacent.streaming.learning.seasons import FIRST_LOOK, Seasons
 def with_cycle(period: int = 4, channels: int = 1) -> Seasons:
     seasons = Seasons(channels)
     seasons.periods[:] = period
-    seasons.usual[:, :period] = np.arange(period) * 10.0
-    seasons.seen[:, :period] = 1.0
+    seasons.usual = np.tile(np.arange(period) * 10.0, (channels, 1))
+    seasons.seen = np.ones((channels, period))
     return seasons
 
 

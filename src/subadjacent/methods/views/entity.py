@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,9 @@ from subadjacent.scoring.evidence import Array, Evidence, Reach
 from subadjacent.scoring.moving import rows_ahead
 from subadjacent.scoring.usual import SCALES, SPREAD
 from subadjacent.scoring.weights import PartWeights
+
+if TYPE_CHECKING:
+    from subadjacent.methods.views.stacked import StackedViews
 
 
 class Seeking(NamedTuple):
@@ -230,13 +234,20 @@ class ViewsModel(Model):
             if name in forms
         }
 
-    def stream(self, state: State | None = None) -> ModelStream:
+    def stream(self, state: State | None = None, *, explained: bool = True) -> ModelStream:
         """Score a stretch as it comes, every row once; with a network, by replaying."""
         if self.network is not None:
-            return super(ViewsModel, self).stream(state)
+            return super(ViewsModel, self).stream(state, explained=explained)
         from subadjacent.methods.views.stream import ViewsStream
 
-        return ViewsStream(self, state)
+        return ViewsStream(self, state, explained=explained)
+
+    @cached_property
+    def stacked(self) -> StackedViews:
+        """Views that expect values, prepared once for all streams."""
+        from subadjacent.methods.views.stacked import StackedViews
+
+        return StackedViews(self.entity, len(self.scaler.center))
 
     def state(self) -> State:
         """Arrays of the scaler, the weights and every view; layouts of neighbours as facts."""

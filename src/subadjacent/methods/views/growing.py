@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.methods.views.nearest import References
-from subadjacent.methods.views.novelty import Novelty
+from subadjacent.methods.views.nearest import prepared
+from subadjacent.methods.views.novelty import Novelty, Scores
 from subadjacent.methods.views.shapes import ShapesOfLength, ShapeView
 from subadjacent.ridge.axes import cut
 from subadjacent.scoring.tail import Tail
@@ -28,7 +28,7 @@ class GrowingWindows:
         self.view = view
         # channels up to the last that has shapes
         self._width = 1 + max(int(length.channels.max()) for length in view.lengths)
-        self._references = [References(length.references) for length in view.lengths]
+        self._references = [prepared(length) for length in view.lengths]
 
     def empty(self) -> list[Tail]:
         """No window of any length: a tail of windows each, (W, P)."""
@@ -83,6 +83,22 @@ class GrowingWindows:
             total += own.sum(axis=1) / len(length.channels)
         values /= len(windows)
         return Novelty(total / len(windows), values)
+
+    def of_rows(self, windows: list[Tail], rows: int, first: int, last: int) -> Scores:
+        """The same of rows alone, not of their channels, (B,)."""
+        total = np.zeros(last - first)
+        for length, tail in zip(self.view.lengths, windows, strict=True):
+            if last - first == 1 and self._inside(length, rows, first):
+                own = tail.between(window := self._window(length, first), window + 1)
+            else:
+                own = self._of_rows(length, tail, rows, first, last)
+            total += own.sum(axis=1) / len(length.channels)
+        return total / len(windows)
+
+    def _inside(self, length: ShapesOfLength, rows: int, row: int) -> bool:
+        """Whether a row's window lies within so many rows."""
+        ahead = length.ahead(self.view.lookahead)
+        return length.rows <= row + ahead + 1 <= rows
 
     def _of_rows(
         self, length: ShapesOfLength, tail: Tail, rows: int, first: int, last: int

@@ -6,7 +6,8 @@ Shapes: N points, R references, D dimensions.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +100,8 @@ class References:
         if self._count == 1:
             return which
         points = points.reshape(-1, width)
+        if len(points) == 1:
+            return self._which_one(points, brackets, which)
         rows = np.arange(len(points))
         group = rows // max(count, 1)
         least = brackets[rows, which]
@@ -112,6 +115,17 @@ class References:
                 points[close], brackets[close] <= limit[close, None], group[close]
             )
         return which
+
+    def _which_one(
+        self, point: Points, brackets: Points, which: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """The same of a single point, in fewer calls."""
+        (first,) = which
+        limit = brackets[0, first] + ROUNDING * (np.square(point).sum() + self._sizes[first])
+        may_be = brackets <= limit
+        if np.count_nonzero(may_be) == 1:
+            return which
+        return self._decided(point, may_be, np.zeros(1, dtype=np.intp))
 
     def _decided(
         self, points: Points, may_be: NDArray[np.bool_], group: NDArray[np.intp]
@@ -128,6 +142,27 @@ class References:
         """Squared distances of points to some references, one each."""
         apart = points.astype(np.float64) - self._points[which]
         return np.asarray(np.square(apart).sum(axis=1))
+
+
+class HasReferences(Protocol):
+    """What was learned by a view that compares points with references."""
+
+    @property
+    def references(self) -> NDArray[Any]:
+        """(R, D), or (G, R, D)."""
+
+
+_PREPARED: WeakKeyDictionary[HasReferences, References] = WeakKeyDictionary()
+
+
+def prepared(view: HasReferences) -> References:
+    """The references of a view, prepared once for all streams: of many series, and of twins.
+
+    They take little memory then, and stay in the processor's cache from one stream to the next.
+    """
+    if view not in _PREPARED:
+        _PREPARED[view] = References(view.references)
+    return _PREPARED[view]
 
 
 def nearest(points: NDArray[Any], references: NDArray[Any]) -> Nearest:

@@ -56,7 +56,7 @@ ENOUGH_VALUES = 5_000
 LEAST_MOVING = 0.5
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class ShapesOfLength:
     """Shapes of one length seen in training.
 
@@ -126,7 +126,9 @@ class ShapesOfLength:
         """
         values = rows[:, self.channels].astype(np.float64)
         means = values.reshape(-1, self.grain, len(self.channels)).sum(axis=1) / self.grain
-        windows = np.lib.stride_tricks.sliding_window_view(means, POINTS, axis=0)  # (W, P, POINTS)
+        row, item = means.strides
+        shape = (len(means) - POINTS + 1, len(self.channels), POINTS)
+        windows = np.lib.stride_tricks.as_strided(means, shape, (row, item, row), writeable=False)
         points = _normalised(windows)[0].astype(np.float32).swapaxes(0, 1)
         return surprise(references.nearest_in_groups(points).T, self.usual)
 
@@ -216,8 +218,8 @@ def z_normalised(values: NDArray[Any], grain: int, step: int = 1) -> Windows:
 
 def _normalised(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Windows, (…, POINTS), as points of mean 0 and mean square below 1; and their variances."""
-    centred = points - points.mean(axis=-1, keepdims=True)
-    variance = np.square(centred).mean(axis=-1)
+    centred = points - np.add.reduce(points, axis=-1, keepdims=True) / POINTS
+    variance = np.add.reduce(np.square(centred), axis=-1) / POINTS
     centred /= np.sqrt(POINTS * (variance + FLAT**2))[..., None]
     return centred, variance
 

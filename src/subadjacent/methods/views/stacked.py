@@ -21,6 +21,7 @@ from subadjacent.ridge.axes import Rows, cut
 from subadjacent.ridge.companions import CLIP
 from subadjacent.ridge.few import FEW, FewRows
 from subadjacent.scoring.usual import ChannelScale, JointSquares, Squares
+from subadjacent.scoring.usual_row import JointColumns, RowSurprise
 
 
 class Left(NamedTuple):
@@ -73,6 +74,28 @@ class StackedViews:
             )
             relations = [view.companions.weights.T for view in self._views]
             self._companions = np.stack(relations).astype(np.float64)  # (V, C, C)
+            self._row = self._row_surprise()
+        # rows that are in the middle of a stretch to all views; none where a view knows nothing
+        ridges = [view.ridge for view in self._views if view.ridge is not None]
+        layouts = [ridge.models[0].neighbours for ridge in ridges if ridge.models]
+        self._reach = (
+            max((one.behind for one in layouts), default=0),
+            max((one.ahead for one in layouts), default=0),
+        )
+        self._any_row = bool(self._views) and len(layouts) == len(ridges)
+        self._all_judged = np.ones((1, self.count), dtype=bool)
+
+    def _row_surprise(self) -> RowSurprise:
+        """Of one row that all views judge."""
+        shares = self._shares / self._weights.sum()
+        alone = 2 * self.count
+        joints = [
+            JointColumns(slice(number * self.channels, (number + 1) * self.channels), joint, share)
+            for number, share in zip(self._joint, shares[alone:].tolist(), strict=True)
+            if (joint := self._views[number].joint) is not None
+        ]
+        weights = np.repeat(shares[:alone] / self.channels, self.channels)
+        return RowSurprise(self._scale, weights, joints)
 
     @property
     def count(self) -> int:
@@ -84,11 +107,14 @@ class StackedViews:
         """Columns of the table of residuals."""
         return 2 * len(self._views) * self.channels
 
-    def look(self, rows: Rows, first: int, last: int) -> Left:
+    def look(self, rows: Rows, first: int, last: int, *, explained: bool = True) -> Left:
         """What is left of rows ``first`` to ``last`` of a stretch of standardised rows.
 
-        The rows before them must be there as far as views look, or as the stretch goes.
+        The rows before them must be there as far as views look, or as the stretch goes. What is
+        expected of them is there if they are to be ``explained``.
         """
+        if last - first == 1 and not explained and (one := self._look_at(rows, first)) is not None:
+            return one
         found = np.empty((self.count, last - first, self.channels), dtype=np.float32)
         judged = np.ones((last - first, self.count), dtype=bool)
         expected = None
@@ -100,7 +126,7 @@ class StackedViews:
             else:
                 found[number] = view.ridge.residuals(rows, first, last)
                 judged[:, number] = view.ridge.judged(len(rows))[first:last]
-            if number == self.expects and view.ridge is not None:
+            if explained and number == self.expects and view.ridge is not None:
                 expected = view.ridge.expected(rows, found[number], first)
         left = np.empty((last - first, 2, self.count, self.channels), dtype=np.float32)
         left[:, 0] = found.swapaxes(0, 1)
@@ -108,6 +134,19 @@ class StackedViews:
             within = np.minimum(np.maximum(found, -CLIP), CLIP, dtype=np.float64)
             left[:, 1] = (within @ self._companions).swapaxes(0, 1)
         return Left(left.reshape(last - first, -1), judged, expected)
+
+    def _look_at(self, rows: Rows, row: int) -> Left | None:
+        """What is left of one row, in fewer calls; None where a view misses neighbours of it."""
+        behind, ahead = self._reach
+        if not (self._any_row and behind <= row < len(rows) - ahead):
+            return None
+        left = np.empty((2, self.count, self.channels), dtype=np.float32)
+        found = left[0]
+        for own, few in zip(found, self._few, strict=True):
+            own[:] = cut(rows[row]) if few is None else few.residual(rows, row)
+        within = np.minimum(np.maximum(found, -CLIP), CLIP, dtype=np.float64)
+        left[1] = (within[:, None] @ self._companions)[:, 0]
+        return Left(left.reshape(1, -1), self._all_judged, None)
 
     def combine(
         self,
@@ -137,6 +176,22 @@ class StackedViews:
         np.divide(self._shares, (there @ self._weights)[:, None], out=share, where=there)
         surprise *= share[:, :, None]
         return Shares(surprise.sum(axis=1), surprise.sum(axis=2) / self.channels)
+
+    def means(
+        self,
+        residuals: NDArray[np.float32],
+        judged: NDArray[np.bool_],
+        first: int,
+        last: int,
+        lookahead: int | None,
+    ) -> NDArray[np.float64]:
+        """The means over channels of what ``combine`` makes of rows, (B,); quick for one row."""
+        if last - first == 1 and self._views and judged.all():
+            found = self._row.of(residuals, first, lookahead)
+            if found is not None:
+                return np.array([found])
+        values = self.combine(residuals, judged, first, last, lookahead).values
+        return np.asarray(values.sum(axis=1) / self.channels)
 
 
 def _rank(form: str) -> int:

@@ -29,7 +29,7 @@ from subadjacent.methods.views.novelty import (
     surprise,
     usual_distance,
 )
-from subadjacent.ridge.axes import FoldSums, Rows, cut
+from subadjacent.ridge.axes import CLIP, FoldSums, Rows
 from subadjacent.scoring.usual import FLOOR
 
 # training rows that others are compared with. A quarter costs up to four points where a state is
@@ -49,7 +49,7 @@ PRIOR_ROWS = 20
 MOST_SHARED = 10
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class StateView:
     """States seen in training, and how far from each of them rows usually are.
 
@@ -76,9 +76,7 @@ class StateView:
         ``references`` are this view's own, where they were prepared already.
         """
         points = along(rows, self.axes)
-        found = references.nearest(points) if references else nearest(points, self.references)
-        squares, which = found
-        own = surprise(squares / rows.shape[1], self.usual[which], self.floor)
+        own, which = self._judge(points, references)
         apart = points.astype(np.float64) - self.references[which]
         departures = np.square(np.asarray(apart @ self.axes.T, dtype=np.float32))
         total = departures.sum(axis=1, keepdims=True)
@@ -87,6 +85,19 @@ class StateView:
         shares = departures / total
         shared = own * min(rows.shape[1], MOST_SHARED)
         return Novelty(own, shared[:, None].astype(np.float32) * shares)
+
+    def of_rows(self, rows: Rows, references: References) -> Scores:
+        """The same of rows alone, not of their channels, (T,)."""
+        return self._judge(along(rows, self.axes), references)[0]
+
+    def _judge(
+        self, points: NDArray[np.float32], references: References | None
+    ) -> tuple[Scores, NDArray[np.int64]]:
+        """How new points are, and which reference is nearest to each."""
+        found = references.nearest(points) if references else nearest(points, self.references)
+        squares, which = found
+        own = surprise(squares / self.axes.shape[0], self.usual[which], self.floor)
+        return own, which
 
 
 class StateFit(NamedTuple):
@@ -137,7 +148,8 @@ def fit_states(parts: Sequence[Rows], sums: FoldSums, floor: float = FLOOR) -> S
 def along(rows: Rows, axes: NDArray[np.float32]) -> NDArray[np.float32]:
     """Standardised rows along their main axes, without values that are far out, (T, K)."""
     # in float64, so that where a row stands does not depend on how many are looked at
-    return np.asarray(cut(rows).astype(np.float64) @ axes, dtype=np.float32)
+    within = np.minimum(np.maximum(rows, -CLIP), CLIP, dtype=np.float64)
+    return np.asarray(within @ axes, dtype=np.float32)
 
 
 class _RowsByReference:

@@ -20,16 +20,17 @@ from subadjacent.methods.stream import ModelStream, check_rows, check_table, che
 from subadjacent.methods.views.combine import smoothed, smoothing_lengths, unusual_rows
 from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.growing import GrowingWindows
-from subadjacent.methods.views.nearest import References
-from subadjacent.methods.views.novelty import WEIGHTS, Novelty
+from subadjacent.methods.views.nearest import prepared
+from subadjacent.methods.views.novelty import WEIGHTS, Novelty, Scores
 from subadjacent.methods.views.settings import SHAPE, STATE
-from subadjacent.methods.views.stacked import StackedViews
 from subadjacent.methods.views.states import StateView
 from subadjacent.scoring.evidence import Evidence
 from subadjacent.scoring.moving import rows_ahead
 from subadjacent.scoring.tail import Tail
 from subadjacent.scoring.usual import MARGIN
 
+# rows that come before old ones are forgotten: it takes no longer than for one
+AT_LEAST = 16
 # residuals that are worked on at a time: few enough to stay in the processor's cache
 MOST_VALUES = 100_000
 # names of the tables that are kept, one row a row of the stretch
@@ -63,12 +64,16 @@ class ViewsStream(ModelStream):
         Without a network.
     state
         Where to go on; None for the beginning of a stretch.
+    explained
+        Whether evidence says more than scores.
     """
 
-    def __init__(self, model: ViewsModel, state: State | None = None) -> None:
-        self._model = model
+    def __init__(
+        self, model: ViewsModel, state: State | None = None, *, explained: bool = True
+    ) -> None:
+        self._model, self._explained = model, explained
         self._channels = len(model.scaler.center)
-        self._views = StackedViews(model.entity, self._channels)
+        self._views = model.stacked
         self._seeking = {
             name: WEIGHTS[name] * seeking.weight for name, seeking in model.entity.seeking.items()
         }
@@ -78,7 +83,7 @@ class ViewsStream(ModelStream):
         self._states: StateView | None = None
         if states is not None:
             assert isinstance(states.view, StateView)
-            self._states, self._references = states.view, References(states.view.references)
+            self._states, self._references = states.view, prepared(states.view)
         allowed = model.settings.ahead
         self._lookahead, self._score_lookahead = allowed.residuals, allowed.score
         self._behind, self._ahead = model.entity.reach
@@ -95,7 +100,7 @@ class ViewsStream(ModelStream):
             self._go_on(state)
 
     def _begin(self) -> None:
-        self.taken = self.given = 0
+        self.taken = self.given = self._forgotten = 0
         self._tails = {name: Tail(rows) for name, rows in self._nothing().items()}
         self._ends = [] if self._windows is None else self._windows.empty()
 
@@ -105,10 +110,12 @@ class ViewsStream(ModelStream):
             ROWS: np.zeros((0, self._channels), np.float32),
             LEFT: np.zeros((0, self._views.width), np.float32),
             JUDGED: np.zeros((0, self._views.count), bool),
-            VALUES: np.zeros((0, self._channels), np.float32),
             MEANS: np.zeros(0),
-            BY_PART: np.zeros((0, self._parts)),
         }
+        if not self._explained:
+            return nothing
+        nothing[VALUES] = np.zeros((0, self._channels), np.float32)
+        nothing[BY_PART] = np.zeros((0, self._parts))
         if self._views.expects is not None:
             nothing[EXPECTED] = np.zeros((0, self._channels), np.float32)
         return nothing
@@ -152,9 +159,15 @@ class ViewsStream(ModelStream):
         final = self._final(self.taken)
         found = self._advance(final)
         self.given = final.scores
+        if self.taken - self._forgotten >= AT_LEAST:
+            self._forget(final)
+        return found
+
+    def _forget(self, final: _Final) -> None:
+        """What no later step looks back at."""
+        self._forgotten = self.taken
         for tail, first in self._needed(final):
             tail.forget(first)
-        return found
 
     def _advance(self, final: _Final) -> Evidence:
         """Take every step as far as it goes now; evidence of rows that came to its end."""
@@ -167,7 +180,9 @@ class ViewsStream(ModelStream):
         rows, left = self._tails[ROWS], self._tails[LEFT]
         if last <= left.end:
             return
-        found = self._views.look(rows.rows, left.end - rows.begin, last - rows.begin)
+        found = self._views.look(
+            rows.rows, left.end - rows.begin, last - rows.begin, explained=self._explained
+        )
         left.push(found.residuals)
         self._tails[JUDGED].push(found.judged)
         if found.expected is not None:
@@ -179,13 +194,20 @@ class ViewsStream(ModelStream):
         first = means.end
         if last <= first:
             return
-        values, by_part = self._views.combine(
+        here = (
             left.rows,
             self._tails[JUDGED].between(first, last),
             first - left.begin,
             last - left.begin,
             self._lookahead,
         )
+        if not self._explained:
+            rows = self._views.means(*here)
+            for name, weight in self._seeking.items():
+                rows += weight * self._of_rows(name, first, last)
+            means.push(rows)
+            return
+        values, by_part = self._views.combine(*here)
         rows, added = values.sum(axis=1) / self._channels, [by_part]
         for name, weight in self._seeking.items():
             novelty = self._novelty(name, first, last)
@@ -204,13 +226,22 @@ class ViewsStream(ModelStream):
         assert self._states is not None
         return self._states.novelty(self._tails[ROWS].between(first, last), self._references)
 
+    def _of_rows(self, name: str, first: int, last: int) -> Scores:
+        if name == SHAPE:
+            assert self._windows is not None
+            return self._windows.of_rows(self._ends, self.taken, first, last)
+        assert self._states is not None
+        return self._states.of_rows(self._tails[ROWS].between(first, last), self._references)
+
     def _score(self, last: int) -> Evidence:
         """Average what all parts make of rows, up to a row, from the first not given yet."""
-        means, values = self._tails[MEANS], self._tails[VALUES]
-        first = self.given
+        means, first = self._tails[MEANS], self.given
         smoothing, allowed = self._model.settings.smoothing, self._score_lookahead
         here = (first - means.begin, last - means.begin)
         score = smoothed(means.rows, smoothing, allowed, *here) / self._model.unit
+        if not self._explained:
+            return Evidence(score, np.zeros((len(score), 0), np.float32), None, {})
+        values = self._tails[VALUES]
         by_channel = unusual_rows(
             values.rows, smoothing, allowed, first - values.begin, last - values.begin
         )
@@ -244,6 +275,7 @@ class ViewsStream(ModelStream):
 
     def state(self) -> State:
         """The rows that each step keeps, and how many have come."""
+        self._forget(self._final(self.taken))
         arrays = {name: tail.rows.copy() for name, tail in self._tails.items()}
         # files of arrays know no yes and no
         arrays[JUDGED] = arrays[JUDGED].astype(np.uint8)

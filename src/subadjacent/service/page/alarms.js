@@ -41,6 +41,12 @@ export class AlarmList {
     this.plan();
   }
 
+  // those of a series that was deleted
+  remove(series) {
+    for (const {id} of this.of(series)) this.all.delete(id);
+    this.plan();
+  }
+
   of(series) { return [...this.all.values()].filter(alarm => alarm.series === series); }
   get shown() {
     return (this.everywhere ? [...this.all.values()] : this.of(this.series)).sort(order).slice(0, MOST);

@@ -133,7 +133,8 @@ export class Charts {
       const [low, high] = [columns.low[channel][row], columns.high[channel][row]];
       const step = Math.min(1, power(Math.max(Math.abs(low), Math.abs(high)) || columns.values[channel][row], 4));
       const told = [`${number(columns.values[channel][row], step)}`];
-      if (Number.isFinite(low)) told.push(`usually ${number(low, step)} to ${number(high, step)}`);
+      const [from, to] = [number(low, step), number(high, step)];
+      if (Number.isFinite(low)) told.push(from === to ? `usually ${from}` : `usually ${from} to ${to}`);
       say(read, told.join(" · "));
     }
     const kind = columns.kind;

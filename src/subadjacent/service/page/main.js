@@ -116,10 +116,23 @@ async function refresh() {
   list.set(found.series);
   for (const {id, state} of told.alarms) if (state === "open") announced.add(id);
   seen();
+  for (const name of new Set([...alarms.all.values()].map(alarm => alarm.series))) if (!list.all.has(name)) alarms.remove(name);
   const wanted = watched.name ?? decodeURIComponent(location.hash.slice(1));
-  if (!watched.columns || !list.all.has(wanted)) await choose(list.all.has(wanted) ? wanted : list.sorted[0]?.name);
-  else await watched.catchUp();
+  if (watched.name && !list.all.has(watched.name)) await forget(watched.name);
+  else if (!watched.columns) await choose(list.all.has(wanted) ? wanted : list.sorted[0]?.name);
+  else if (!await watched.catchUp()) await forget(wanted, wanted);
   mark();
+}
+
+// a series was deleted: where it was looked at, the worst of the others is
+async function forget(name, next = list.sorted[0]?.name) {
+  alarms.remove(name);
+  if (watched.name !== name) return;
+  watched.close();
+  list.choose(null);
+  history.replaceState(null, "", location.pathname);
+  await choose(next);
+  tell();
 }
 
 const events = {
@@ -137,6 +150,10 @@ const events = {
     // the first of all; while the list is on its way, it is not known yet which one is wanted
     if (!watched.name && document.documentElement.dataset.ready) choose(series.name);
     else if (series.name === watched.name) tell();
+  },
+  deleted({name}) {
+    list.remove(name);
+    forget(name);
   },
 };
 

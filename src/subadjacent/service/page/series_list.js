@@ -64,6 +64,11 @@ export class SeriesList {
     this.plan();
   }
 
+  remove(name) {
+    this.all.delete(name);
+    this.plan();
+  }
+
   // as bad as its open alarm, which has its worst row; the last row may be a better one
   told(one) {
     return {...one, severity: this.alarmOf(one.open_alarm)?.severity ?? one.severity};

@@ -37,6 +37,10 @@ export class Watched {
     return true;
   }
 
+  close() {
+    this.name = this.columns = null;
+  }
+
   // null where it failed, or where the reader has gone on to another series
   async history(values) {
     const {name} = this;
@@ -62,15 +66,17 @@ export class Watched {
     }
   }
 
-  // what came while the connection was lost
+  // what came while the connection was lost; false where that is another series of the same name
   async catchUp() {
     const {columns} = this;
-    if (!columns) return;
-    const history = await this.history({limit: ALL, points: OF_ALL});
-    if (!history || columns !== this.columns) return;
+    if (!columns) return true;
+    const last = columns.rows.at(-1), history = await this.history({limit: ALL, points: OF_ALL});
+    if (!history || columns !== this.columns) return true;
+    if ((history.rows.at(-1) ?? -1) < last) return false;
     columns.merge(history);
     this.view.grown();
     this.changed();
+    return true;
   }
 
   // whether the last answer was about as close a look at these rows: of channels that stand still

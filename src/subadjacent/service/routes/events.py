@@ -15,8 +15,8 @@ router = APIRouter(tags=["events"], responses=PROBLEMS)
 
 STREAM: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "Server-sent events `answer`, `alarm`, `series` and `job`, until the "
-        "client goes; one that does not keep up is let go.",
+        "description": "Server-sent events `answer`, `alarm`, `series`, `deleted` and `job`, "
+        "until the client goes; one that does not keep up is let go.",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     }
 }

@@ -28,7 +28,7 @@ APART = 32
 """Rows between a window and the latest that it is compared with: neighbours are always alike."""
 
 ROOM = 256
-"""Windows that there is room for at first."""
+"""Windows that there is room for once there is one."""
 
 NEVER = 1e300
 """The square of a window that is not compared with."""
@@ -43,7 +43,7 @@ class Familiar:
 
     def __init__(self, channels: int) -> None:
         self.size = min(REMEMBERED, MOST_VALUES // channels)
-        self._seen = [_room(channels, length, min(ROOM, self.size)) for length in LENGTHS]
+        self._seen = [_room(channels, length, 1) for length in LENGTHS]
 
     def add(self, rows: Array, numbers: NDArray[np.int64], calm: NDArray[np.bool_]) -> None:
         """Remember the windows that end at rows with these numbers, if they were calm.
@@ -61,7 +61,7 @@ class Familiar:
         """Make room for so many windows: a series of few rows does not need that of many."""
         there = self._seen[0].shape[2]
         if needed > there:
-            more = min(max(2 * there, needed), self.size) - there
+            more = min(max(2 * there, needed, ROOM), self.size) - there
             for number, length in enumerate(LENGTHS):
                 seen = self._seen[number]
                 room = _room(len(seen), length, more)

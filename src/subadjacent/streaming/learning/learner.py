@@ -2,8 +2,9 @@
 
 Each row is held against what was expected of it, and against all that happened of late. Rows are
 judged as they come; what is learned changes after every ``BLOCK`` of them, so that rows one by one
-and many at once get the same answers. Rows of an alarm are not learned from: they only count in how
-rare so much surprise is.
+and many at once get the same answers. The last row of a block is answered before the block is
+learned from: that is done by whoever has time for it (``catch_up``), or before the next row is
+judged. Rows of an alarm are not learned from: they only count in how rare so much surprise is.
 
 Shapes: B rows that come together, C channels, V views.
 """
@@ -134,7 +135,12 @@ class Learner:
     @property
     def room(self) -> int:
         """Rows that can be judged before it has to be said which of them were calm."""
-        return BLOCK - self._block.count
+        return BLOCK - self._block.count % BLOCK
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a block waits to be learned from."""
+        return self._block.count == BLOCK
 
     def judge(self, rows: Array, scores: Array | None = None) -> Judged:
         """Judge rows that follow those before, (B, C) with B at most ``room``.
@@ -142,6 +148,7 @@ class Learner:
         ``scores`` are a fitted model's, (B,), where there is one. ``learn`` must follow.
         """
         assert len(rows) <= self.room
+        self.catch_up()
         early = self.rows < FIRST
         count = len(rows)
         scaled = np.clip((rows - self._center) / self._unit, -FARTHEST, FARTHEST)
@@ -194,19 +201,26 @@ class Learner:
         return features(self.kept.last(count + REACH), self.seasons.at(numbers), count)
 
     def learn(self, calm: NDArray[np.bool_]) -> None:
-        """Say which of the rows judged last were calm, (B,); after a block, learn from these."""
+        """Say which of the rows judged last were calm, (B,): these are learned from later."""
         self.kept.calm(len(calm))[:] = calm
-        if self._block.count < BLOCK:
+
+    def catch_up(self) -> None:
+        """Learn from the block that waits for it, if one does; what is said is the same."""
+        if not self.is_behind:
             return
-        if self.rows < FIRST:
-            self._block = Block()
-            return
-        if self.rows == FIRST:
-            self._begin()
-        else:
+        if self.rows > FIRST:
             self._learn_block(self.kept.calm(BLOCK))
+        elif self.rows == FIRST:
+            self._begin()
         self._block = Block()
-        self._remember(BLOCK)
+        if self.rows >= FIRST:
+            self._remember(BLOCK)
+
+    def prepare(self) -> None:
+        """Catch up, and have ready what the next row is judged by."""
+        self.catch_up()
+        for part in (self.tails, self.score_tails, self.rare_news, self.rare_surprise):
+            part.measure()
 
     def _begin(self) -> None:
         """Units, from the first rows."""
@@ -286,6 +300,7 @@ class Learner:
 
     def gap(self, rows: int) -> None:
         """So many rows are missing: cycles go on, and nothing is said of the first rows after."""
+        self.catch_up()
         self._skipped += rows
         self._hushed = HUSHED
 
@@ -294,6 +309,7 @@ class Learner:
 
         They are learned from as they are, and what is like them is familiar from now on.
         """
+        self.catch_up()
         count = min(first, len(self.kept))
         if self.rows < FIRST or count < last:
             return

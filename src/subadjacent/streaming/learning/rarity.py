@@ -45,8 +45,7 @@ class Rarity:
 
         Nothing has none; what is not high yet has its share of what is.
         """
-        if not self._is_measured:
-            self._measure()
+        self.measure()
         knots = [0.0, self._high, self._highest]
         counted = np.interp(amounts, knots, [self._least, self._at_high, self._at_highest])
         beyond = np.maximum(amounts - self._highest, 0) / self._excess
@@ -59,6 +58,11 @@ class Rarity:
         bins = np.minimum((amounts / STEP).astype(np.intp), BINS - 1)
         self.counts += np.bincount(bins, minlength=BINS)
         self._is_measured = False
+
+    def measure(self) -> None:
+        """Have ready what the next values are judged by."""
+        if not self._is_measured:
+            self._measure()
 
     def _measure(self) -> None:
         # from the highest bin down

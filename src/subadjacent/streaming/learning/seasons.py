@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.ridge.period import LONGEST, channel_periods
+from subadjacent.ridge.period import channel_periods
 
 Array = NDArray[np.float64]
 
@@ -38,8 +38,9 @@ class Seasons:
 
     def __init__(self, channels: int) -> None:
         self.periods: NDArray[np.int64] = np.zeros(channels, dtype=np.int64)
-        self.usual: Array = np.zeros((channels, LONGEST))
-        self.seen: Array = np.zeros((channels, LONGEST))
+        # as wide as the longest cycle; a channel without one looks at the first place
+        self.usual: Array = np.zeros((channels, 1))
+        self.seen: Array = np.zeros((channels, 1))
         self.next_look = FIRST_LOOK
 
     def at(self, numbers: NDArray[np.int64]) -> Array:
@@ -92,8 +93,13 @@ class Seasons:
         total = np.bincount(phases, weights, minlength=period)
         sums = np.bincount(phases, weights * column, minlength=period)
         self.periods[channel] = period
+        self._widen(period)
         self.usual[channel, :period] = sums / total
         self.seen[channel, :period] = np.bincount(phases, minlength=period)
+
+    def _widen(self, width: int) -> None:
+        more = ((0, 0), (0, max(width - self.usual.shape[1], 0)))
+        self.usual, self.seen = np.pad(self.usual, more), np.pad(self.seen, more)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """What was learned, of the length of the longest cycle; ``restore`` is the inverse."""
@@ -109,6 +115,7 @@ class Seasons:
         """Go on from what was learned."""
         self.periods = np.array(state["periods"], dtype=np.int64)
         longest = state["usual"].shape[1]
+        self._widen(longest)
         self.usual[:, :longest] = state["usual"]
         self.seen[:, :longest] = state["seen"]
         self.next_look = int(state["next_look"][0])

@@ -47,8 +47,7 @@ class Tails:
 
     def surprise(self, values: Array) -> Array:
         """``-log`` of how often a value is exceeded, by what was counted; at least 0."""
-        if not self._is_measured:
-            self._measure()
+        self.measure()
         logs = np.log(values + NOTHING)
         beyond = logs - self._highest
         found = np.where(
@@ -72,6 +71,11 @@ class Tails:
         self.counts *= keep
         self.counts += counted.reshape(self.counts.shape)
         self._is_measured = False
+
+    def measure(self) -> None:
+        """Have ready what the next values are judged by."""
+        if not self._is_measured:
+            self._measure()
 
     def _measure(self) -> None:
         """Where values are high, where the tail of each trace begins, and how heavy it is."""

@@ -1,0 +1,61 @@
+"""Old rows and alarms go: by rows, and after a restart with another rule by days."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from live_service import LiveService, alike, live, rows_of, until, with_a_jump
+
+SECOND = 1 / 86_400
+"""In days."""
+
+ROWS = with_a_jump(calm=1_000, jump=20, after=200)
+
+
+def kept(service: LiveService, name: str) -> list[int]:
+    """Rows that are there: the last ones, without a hole."""
+    found = service.get(f"/api/series/{name}/history?limit=5000&points=5000")["rows"]
+    rows = service.get(f"/api/series/{name}")["rows"]
+    assert found == list(range(rows - len(found), rows))
+    return list(found)
+
+
+def without_keys(answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Keys of alarms differ from one service to the other."""
+    return [one | {"alarm": one["alarm"] is not None} for one in answers]
+
+
+def test_rows_and_alarms_go_by_the_rule_of_the_last_start_and_scoring_goes_on(
+    tmp_path: Path, service: LiveService
+) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text("[retention]\nrows = 300\n")
+    with live(tmp_path / "data", "--config", str(config)) as swept:
+        # one with an alarm that is closed, one with an alarm that stays open
+        for one in (swept, service):
+            one.push("retained", ROWS)
+            one.push("retained-open", ROWS[:1_010])
+        count = len(ROWS)
+        opened = swept.get("/api/series/retained-open")["open_alarm"]
+        assert opened is not None
+        until(lambda: len(kept(swept, "retained")) < 400)
+        assert kept(swept, "retained") == list(range(count - 300, count))
+        assert swept.get("/api/series/retained")["rows"] == count
+        assert len(swept.get("/api/alarms?series=retained")["alarms"]) >= 1
+        # by days: all are older than a second by and by, but what the stream needs is kept
+        swept.kill()
+        config.write_text(f"[retention]\ndays = {SECOND}\n")
+        swept.start()
+        until(lambda: len(kept(swept, "retained")) < 200)
+        assert swept.get("/api/series/retained")["rows"] == count
+        until(lambda: swept.get("/api/alarms?series=retained")["alarms"] == [])
+        left = [alarm["id"] for alarm in swept.get("/api/alarms?series=retained-open")["alarms"]]
+        assert left == [opened]
+        more = rows_of(250, first=count)
+        taken = [one.push("retained", more) for one in (swept, service)]
+        assert alike(*(without_keys(one["answers"]) for one in taken))
+        until(lambda: min(kept(swept, "retained"), default=count) >= count)
+        # a row that is gone is late, one that is there is a duplicate
+        again = swept.push("retained", [ROWS[5], more[-1]])
+        assert (again["taken"], again["late"], again["duplicates"]) == (0, 1, 1)

@@ -1,0 +1,248 @@
+"""The writer on real tables: what fails takes only its own with it, and is undone."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apart import run_apart
+from subadjacent.errors import InputError
+from subadjacent.service.events import LiveEvent
+from subadjacent.service.problems import Refusal
+from subadjacent.service.writer import Changes, Writer
+
+TRIES = 10_000
+
+
+class Notes:
+    """An owner that writes down what it is told."""
+
+    def __init__(self) -> None:
+        self.undone: list[set[int]] = []
+        self.told: list[str] = []
+        self.settled = self.rested = 0
+        self.broken = False
+
+    def undo(self, touched: set[int], tables: sqlite3.Connection) -> None:
+        self.undone.append(touched)
+        if self.broken:
+            tables.execute("select * from nothing")
+
+    def publish(self, events: list[LiveEvent]) -> None:
+        self.told += [event.kind for event in events]
+
+    def settle(self, tables: sqlite3.Connection) -> None:
+        self.settled += 1
+        if self.broken:
+            tables.execute("select * from nothing")
+
+    def idle(self, changes: Changes) -> None:
+        self.rested += 1
+        changes.events.append(LiveEvent("rested", None, dict))
+        if self.broken:
+            changes.tables.execute("select * from nothing")
+
+
+class Desk:
+    """A writer, its tables and its owner."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "tables.sqlite"
+        self.tables = sqlite3.connect(
+            self.file, isolation_level=None, check_same_thread=False, timeout=0
+        )
+        self.tables.execute("pragma journal_mode = wal")
+        self.tables.execute("create table if not exists notes (text)")
+        self.notes = Notes()
+        self.writer = Writer(self.tables, self.notes, most_rows=100)
+        self.then: list[str] = []
+
+    def work(self, text: str, error: Exception | None = None) -> Callable[[Changes], str]:
+        """Write a line, tell of it, and fail if so wanted."""
+
+        def write(changes: Changes) -> str:
+            changes.tables.execute("insert into notes values (?)", (text,))
+            changes.touched.add(len(text))
+            changes.events.append(LiveEvent(text, None, dict))
+            changes.then.append(lambda: self.then.append(text))
+            changes.undo.append(lambda: self.then.append(f"not {text}"))
+            if error is not None:
+                raise error
+            return text.upper()
+
+        return write
+
+    def kept(self) -> list[str]:
+        with closing(sqlite3.connect(self.file)) as tables:
+            return [text for (text,) in tables.execute("select text from notes")]
+
+
+def at(folder: Path, use: Callable[[Desk], Awaitable[None]]) -> Desk:
+    """Use a desk whose writer works, then end it."""
+
+    async def all_of_it() -> Desk:
+        desk = Desk(folder)
+        await use(desk)
+        await desk.writer.stop(lambda _: None)
+        assert not desk.writer.is_alive
+        desk.tables.close()
+        return desk
+
+    found: Desk = run_apart(all_of_it())
+    return found
+
+
+async def refused(work: Awaitable[Any]) -> Refusal:
+    with pytest.raises(Refusal) as caught:
+        await work
+    return caught.value
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    for _ in range(TRIES):
+        if happened():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not happen")
+
+
+def test_a_task_is_answered_told_of_and_followed_once_it_is_kept(tmp_path: Path) -> None:
+    async def use(desk: Desk) -> None:
+        desk.writer.start()
+        assert await desk.writer.do(desk.work("a")) == "A"
+        assert desk.kept() == desk.then == ["a"]
+        assert desk.notes.told[:1] == ["a"]
+
+    desk = at(tmp_path, use)
+    assert desk.notes.undone == []
+    assert desk.notes.settled >= 1
+
+
+def test_of_a_group_only_what_fails_goes(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def use(desk: Desk) -> None:
+        # they wait together, and are one group when it starts
+        wanted = {"a": None, "bb": InputError("no"), "ccc": KeyError("x"), "d": None}
+        tasks = [
+            asyncio.ensure_future(desk.writer.do(desk.work(text, error)))
+            for text, error in wanted.items()
+        ]
+        await until(lambda: desk.writer.tasks_waiting == 4)
+        desk.writer.start()
+        found = await asyncio.gather(*tasks, return_exceptions=True)
+        assert (found[0], found[3]) == ("A", "D")
+        assert isinstance(found[1], Refusal)
+        assert isinstance(found[2], Refusal)
+        assert (found[1].status, str(found[1]), found[2].status) == (422, "no", 500)
+
+    desk = at(tmp_path, use)
+    assert desk.kept() == ["a", "d"]
+    assert [kind for kind in desk.notes.told if kind != "rested"] == ["a", "d"]
+    # in the thread of the writer first, then what follows what was kept
+    assert desk.then == ["not bb", "not ccc", "a", "d"]
+    assert desk.notes.undone == [{2}, {3}]
+    # a caller's mistake is no matter for the log, ours is
+    assert [record.message for record in caplog.records] == ["a request failed"]
+
+
+def test_tables_that_fail_in_the_middle_take_the_whole_group_and_the_next_one_is_taken(
+    tmp_path: Path,
+) -> None:
+    async def use(desk: Desk) -> None:
+        broken = sqlite3.OperationalError("disk I/O error")
+        tasks = [
+            asyncio.ensure_future(desk.writer.do(desk.work(text, error)))
+            for text, error in (("a", None), ("bb", broken), ("ccc", None))
+        ]
+        await until(lambda: desk.writer.tasks_waiting == 3)
+        desk.writer.start()
+        for task in tasks:
+            refusal = await refused(task)
+            assert refusal.status == 503
+            assert "the data folder cannot be used just now (disk I/O error)" in str(refusal)
+        assert desk.kept() == []
+        assert desk.then == ["not a", "not bb"]
+        assert desk.notes.undone == [{1, 2}]
+        assert desk.notes.settled == 1
+        assert await desk.writer.do(desk.work("d")) == "D"
+
+    assert at(tmp_path, use).kept() == ["d"]
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_tables_that_somebody_else_has_locked_refuse_until_they_are_free(
+    tmp_path: Path, broken: bool
+) -> None:
+    async def use(desk: Desk) -> None:
+        desk.notes.broken = broken
+        other = sqlite3.connect(desk.file, isolation_level=None)
+        other.execute("begin immediate")
+        desk.writer.start()
+        refusal = await refused(desk.writer.do(desk.work("a")))
+        assert refusal.status == 503
+        assert "locked" in str(refusal)
+        # even where the tables cannot be read either, and while nothing is asked for
+        await until(lambda: desk.notes.undone != [])
+        assert desk.kept() == desk.then == []
+        other.execute("rollback")
+        other.close()
+        desk.notes.broken = False
+        assert await desk.writer.do(desk.work("b")) == "B"
+        await until(lambda: "rested" in desk.notes.told)
+
+    assert at(tmp_path, use).kept() == ["b"]
+
+
+def test_chores_that_fail_keep_nothing_and_nobody_from_work(tmp_path: Path) -> None:
+    async def use(desk: Desk) -> None:
+        desk.notes.broken = True
+        desk.writer.start()
+        await until(lambda: desk.notes.rested >= 1)
+        desk.notes.broken = False
+        assert await desk.writer.do(desk.work("a")) == "A"
+
+    desk = at(tmp_path, use)
+    assert desk.kept() == ["a"]
+
+
+def test_patient_work_comes_last_and_rows_are_counted_while_they_wait(tmp_path: Path) -> None:
+    async def use(desk: Desk) -> None:
+        later = asyncio.ensure_future(desk.writer.do(desk.work("last"), rows=500, patient=True))
+        first = asyncio.ensure_future(desk.writer.do(desk.work("one"), rows=0))
+        await until(lambda: desk.writer.tasks_waiting == 2)
+        assert desk.writer.rows_waiting == 500
+        refusal = await refused(desk.writer.do(desk.work("none"), rows=1))
+        assert (refusal.status, refusal.headers) == (429, {"Retry-After": "1"})
+        # whoever has gone is not answered, but what he asked for is done
+        gone = asyncio.ensure_future(desk.writer.do(desk.work("gone")))
+        await until(lambda: desk.writer.tasks_waiting == 3)
+        gone.cancel()
+        desk.writer.start()
+        assert (await first, await later) == ("ONE", "LAST")
+        assert (desk.writer.rows_waiting, desk.writer.tasks_waiting) == (0, 0)
+        # a request that is larger than the queue is taken by an empty one
+        assert await desk.writer.do(desk.work("large"), rows=101) == "LARGE"
+
+    assert at(tmp_path, use).kept() == ["one", "gone", "last", "large"]
+
+
+def test_what_waits_when_it_is_stopped_is_done(tmp_path: Path) -> None:
+    async def use(desk: Desk) -> None:
+        waiting = [asyncio.ensure_future(desk.writer.do(desk.work(str(n)))) for n in range(450)]
+        await until(lambda: desk.writer.tasks_waiting == 450)
+        desk.writer.start()
+        await desk.writer.stop(desk.work("end"))
+        assert all(one.done() for one in waiting)
+
+    async def all_of_it() -> Desk:
+        desk = Desk(tmp_path)
+        await use(desk)
+        desk.tables.close()
+        return desk
+
+    assert run_apart(all_of_it()).kept() == [*map(str, range(450)), "end"]
