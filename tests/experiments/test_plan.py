@@ -30,7 +30,7 @@ def test_rows_that_are_there_are_shown_without_data(tmp_path: Path) -> None:
 
 def test_only_what_has_no_row_is_made(tmp_path: Path) -> None:
     plan = make_plan(
-        ["nips-ts-kinds"], Selection(datasets=(), seeds=4), Results(RESULTS), tmp_path, run=True
+        ["decisions"], Selection(datasets=(), seeds=4), Results(RESULTS), tmp_path, run=True
     )
     assert {run.seed for run in plan.runs} == {3}
     assert {run.dataset for run in plan.runs} == {"nips-ts"}

@@ -50,7 +50,7 @@ def forecast_oracle(model: GDN, history: Tensor) -> Tensor:
     c, graph = history.shape[1], model.graph()
     found = [model.features.weight @ history[:, i] for i in range(c)]
     known = [torch.cat([model.embedding[i], found[i]]) for i in range(c)]
-    looking, looked_at = model.attention.weight
+    looking, looked_at = model.attend.weight
     forecasts = []
     for i in range(c):
         near = [j for j in range(c) if graph[i, j]]

@@ -87,7 +87,7 @@ class GDN(Rival):
         nn.init.kaiming_uniform_(self.embedding, a=5**0.5)
         self.features = nn.Linear(config.before, width, bias=False)
         # one number for the channel that looks, and one for the channel that is looked at
-        self.attention = nn.Linear(2 * width, 2, bias=False)
+        self.attend = nn.Linear(2 * width, 2, bias=False)
         self.output = nn.Sequential(
             nn.Linear(width, config.hidden), nn.ReLU(), nn.Linear(config.hidden, 1)
         )
@@ -114,7 +114,7 @@ class GDN(Rival):
         history = self._history(windows)  # (B, N, C, H)
         found = self.features(history)  # (B, N, C, D)
         known = torch.cat([self.embedding.expand_as(found), found], dim=-1)
-        looking, looked_at = self.attention(known).unbind(dim=-1)  # (B, N, C)
+        looking, looked_at = self.attend(known).unbind(dim=-1)  # (B, N, C)
         weight = functional.leaky_relu(looking[..., None] + looked_at[..., None, :], 0.2)
         joined = weight.masked_fill(~self.graph(), -torch.inf).softmax(dim=-1)
         gathered = torch.relu(joined.to(found.dtype) @ found)  # (B, N, C, D)
