@@ -83,13 +83,19 @@ def require_whole(
 
 
 def require_number(
-    name: str, value: Any, *, above: float = -math.inf, least: float = -math.inf
+    name: str,
+    value: Any,
+    *,
+    above: float = -math.inf,
+    least: float = -math.inf,
+    most: float = math.inf,
 ) -> None:
-    """Refuse anything but a finite number above ``above``, and of at least ``least``."""
+    """Refuse anything but a finite number above ``above``, and from ``least`` to ``most``."""
     real = isinstance(value, Real) and not isinstance(value, bool)
-    if real and above < value < math.inf and value >= least:
+    if real and above < value < math.inf and least <= value <= most:
         return
     bounds = [f"above {above:g}"] * (above > -math.inf)
     bounds += [f"of at least {least:g}"] * (least > -math.inf)
+    bounds += [f"of at most {most:g}"] * (most < math.inf)
     rule = " ".join(["a finite number", " and ".join(bounds)]).strip()
     raise InputError.of(name, f"must be {rule}", f"got {value!r}")

@@ -389,6 +389,7 @@ DETECT, REPORT = ["detect", "x.csv"], ["report", "x.csv", "-m", "m"]
 EVALUATE = ["evaluate", "x.csv", "--label", "y"]
 BAD_VALUES = {
     "--device": (("tpu", "meta", "cuda:99"), (FIT, DETECT, SCORE, REPORT)),
+    "--detector": (("knnn", "SubAdjacentDetector", ""), (FIT, DETECT)),
     "--budget": (("soon", "0s", "-5m", ""), (FIT, DETECT)),
     "--false-alarms": (("lots", "0.5", "auto", "0/week", "1/never"), (FIT, DETECT)),
     "--train-fraction": (("0", "-1", "2", "nan", "half"), (FIT, DETECT)),

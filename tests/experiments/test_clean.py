@@ -230,3 +230,20 @@ def test_seed_settings_and_device_reach_the_detector() -> None:
 def test_an_unknown_detector_is_refused() -> None:
     with pytest.raises(InputError, match=r"detector must be one of default, .*; got 'oracle'"):
         build(replace(RUN, detector="oracle"), "cpu")
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_settings_of_one_run_do_not_reach_the_next(quick: bool) -> None:
+    plain = Run("nips-ts", "default", CLEAN, quick=quick)
+    before = build(plain, "cpu").get_params()
+    changed = build(replace(plain, settings=(("lookahead", 0),)), "cpu").get_params()
+    assert changed["lookahead"] == 0 != before["lookahead"]
+    assert build(plain, "cpu").get_params() == before
+
+
+def test_settings_that_choose_a_series_do_not_reach_the_detector() -> None:
+    settings = (("anomalies", "global"), ("train", "contaminated"))
+    run = Run("nips-ts", "random", CLEAN)
+    assert build(replace(run, settings=settings), "cpu").get_params() == (
+        build(run, "cpu").get_params()
+    )

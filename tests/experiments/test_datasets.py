@@ -10,6 +10,7 @@ import pytest
 from subadjacent.data.benchmarks import Benchmark
 from subadjacent.data.cases import case
 from subadjacent.data.series import TestSeries, TrainSeries
+from subadjacent.data.synthetic import neurips_ts
 from subadjacent.errors import InputError
 from subadjacent.experiments import datasets
 from subadjacent.experiments.datasets import (
@@ -44,6 +45,20 @@ def test_the_contaminated_series_is_another_one() -> None:
     np.testing.assert_array_equal(
         load(RUN, None).test[0].rows.values, load(dirty, None).test[0].rows.values
     )
+
+
+@pytest.mark.parametrize("train", ["clean", "contaminated"])
+def test_one_kind_of_anomaly_may_stand_alone_in_both_series(train: str) -> None:
+    settings = (("anomalies", "global"), ("train", train))
+    alone = load(replace(RUN, settings=settings), None)
+    drawn, trained = (neurips_ts(seed=seed, kinds=("global",)) for seed in (100, 101))
+    np.testing.assert_allclose(alone.test[0].rows.values, drawn.values, rtol=1e-6)
+    np.testing.assert_array_equal(alone.test[0].labels, drawn.labels)
+    # the sine moves between -1.8 and 1.8
+    rows = trained.values if train == "contaminated" else trained.base
+    np.testing.assert_allclose(alone.train[0].values, rows, rtol=1e-6)
+    assert (np.abs(rows).max() > 2.5) == (train == "contaminated")
+    assert data_of(RUN) != data_of(replace(RUN, settings=settings[:1]))
 
 
 def two_entities() -> Benchmark:

@@ -19,7 +19,13 @@ from subadjacent.experiments.comparison import (
     facts_of,
 )
 from subadjacent.experiments.figures import draw, read_arrays, write_arrays
-from subadjacent.experiments.page import missing_words, page, shown, table_files
+from subadjacent.experiments.page import (
+    leaderboard_page,
+    missing_words,
+    page,
+    shown,
+    table_files,
+)
 from subadjacent.experiments.plan import Selection
 from subadjacent.experiments.results import Results
 from subadjacent.experiments.run import CLEAN, PUBLISHED
@@ -38,6 +44,14 @@ def test_the_committed_page_is_what_the_rows_give(results: Results) -> None:
     assert page(results, shown(results), "results") == PAGE.read_text(encoding="utf-8"), COMMAND
 
 
+def test_the_committed_leaderboard_is_what_the_rows_give(results: Results) -> None:
+    text = (PAGE.parent / "leaderboard.md").read_text(encoding="utf-8")
+    assert leaderboard_page(results, shown(results), "results") == text, (
+        "run: subadjacent reproduce leaderboard --no-run --output docs/results "
+        "--page docs/leaderboard.md"
+    )
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_the_committed_files_of_a_table_are_what_the_rows_give(name: str, results: Results) -> None:
     for file, text in table_files(table(name), results, shown(results)).items():
@@ -47,7 +61,7 @@ def test_the_committed_files_of_a_table_are_what_the_rows_give(name: str, result
 def test_nothing_else_is_committed_beside_them() -> None:
     tables = {f"{name}.{kind}" for name in TABLES for kind in ("md", "csv", "tex")}
     figures = {f"{stem}.png" for name in FIGURES for stem in figure(name).stems}
-    assert {file.name for file in RENDERED.iterdir()} == tables | figures
+    assert {file.name for file in RENDERED.iterdir()} == tables | figures | {"leaderboard.png"}
 
 
 @pytest.mark.parametrize("name", FIGURES)

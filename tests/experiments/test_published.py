@@ -11,11 +11,13 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from subadjacent.data.series import TestSeries
+from subadjacent.detectors.rivals.pca import PCADetector
 from subadjacent.errors import InputError
-from subadjacent.evaluation.metrics import best_f1, best_point_adjusted_f1
+from subadjacent.evaluation.metrics import average_precision, best_f1, best_point_adjusted_f1
 from subadjacent.experiments.datasets import load
-from subadjacent.experiments.protocols import published
+from subadjacent.experiments.protocols import published, unadjusted
 from subadjacent.experiments.protocols.published import BLOCKS, TEMPERATURES, RowOutputs
+from subadjacent.experiments.protocols.scaling import scale_benchmark
 from subadjacent.experiments.run import PUBLISHED, Run
 
 RUN = Run("nips-ts", "sub-adjacent", PUBLISHED, quick=True)
@@ -94,13 +96,45 @@ def test_tries_on_the_labels_are_counted() -> None:
 def test_the_largest_dataset_is_trained_longer_on_fewer_windows() -> None:
     assert published._settings(Run("smd", "sub-adjacent", PUBLISHED)) == {
         "window": 100, "near": 20, "far": 30, "size": "paper", "attention": "softmax",
-        "attention_weight": 10.0, "epochs": 3, "stride": 10,
+        "attention_weight": 10.0, "epochs": 3, "stride": 10, "batch_size": 128,
     }  # fmt: skip
     assert published._settings(Run("msl", "sub-adjacent", PUBLISHED))["epochs"] == 1
     assert published._settings(Run("smd", "untrained", PUBLISHED))["epochs"] == 0
     assert (
         published._settings(Run("msl", "anomaly-transformer", PUBLISHED))["attention_weight"] == 3
     )
+
+
+def steps_of(settings: tuple[tuple[str, int], ...]) -> int:
+    """Steps of one epoch over 300 rows, with windows in every row."""
+    steps = []
+    rows = np.random.default_rng(0).normal(size=(300, 1)).astype(np.float32)
+    run = replace(RUN, settings=(("epochs", 1), ("stride", 1), ("size", "tiny"), *settings))
+    hook = register_optimizer_step_pre_hook(lambda *_: steps.append(1))
+    try:
+        published.fit(run, rows, CPU)
+    finally:
+        hook.remove()
+    return len(steps)
+
+
+def test_a_step_has_as_many_windows_as_the_paper_says_or_as_a_script_does() -> None:
+    # 201 windows
+    assert steps_of(()) == 2
+    assert steps_of((("batch_size", 64),)) == 4
+
+
+def test_without_point_adjustment_the_kernels_length_is_picked_for_each_entity() -> None:
+    found = published._evaluate(replace(RUN, score="smoothed"), noisy())
+    assert found == unadjusted.evaluate(noisy().error, noisy().labels)
+    assert published._tries(replace(RUN, score="smoothed")) == 61
+
+
+def test_with_a_model_for_each_entity_a_row_has_the_f1_of_each() -> None:
+    many = replace(RUN, score="smoothed", per_entity=True)
+    row = published.execute(many, None, "cpu")
+    assert row[unadjusted.BY_ENTITY] == f"{row['oracle_f1']:.4f}"
+    assert unadjusted.BY_ENTITY not in published.execute(RUN, None, "cpu")
 
 
 def test_the_learning_rate_stays_for_two_epochs_and_then_halves() -> None:
@@ -126,8 +160,19 @@ def test_a_setting_nobody_knows_is_refused() -> None:
 
 
 def test_a_detector_it_does_not_know_is_refused() -> None:
-    with pytest.raises(InputError, match=r"the published protocol knows random, .* got 'pca'"):
-        published.execute(replace(RUN, detector="pca"), None, "cpu")
+    with pytest.raises(InputError, match=r"detector must be one of default, .*; got 'magic'"):
+        published.execute(replace(RUN, detector="magic"), None, "cpu")
+
+
+def test_any_detector_is_fitted_on_the_scaled_rows_and_scored_as_it_is() -> None:
+    run = replace(RUN, detector="pca", score="error")
+    train_rows, test_rows = scale_benchmark(load(run, None))
+    scores = PCADetector().fit(train_rows).decision_function(test_rows)
+    labels = np.concatenate([one.labels for one in load(run, None).test])
+    row = published.execute(run, None, "cpu")
+    assert row["oracle_point_adjusted_f1"] == best_point_adjusted_f1(scores, labels).f1
+    assert row["average_precision"] == pytest.approx(average_precision(scores, labels))
+    assert row["tries"] == 1
 
 
 def test_labels_reach_neither_the_network_nor_its_output() -> None:

@@ -60,11 +60,18 @@ def test_runs_that_share_training_are_of_one_family() -> None:
     assert replace(RUN, settings=(("window", 50),)).family != RUN.family
 
 
+def test_runs_with_a_model_for_each_entity_can_be_made_side_by_side() -> None:
+    many = replace(RUN, per_entity=True)
+    assert replace(many, score="error").family == many.family
+    families = {replace(many, seed=seed, dataset=name).family for seed in (0, 1) for name in "ab"}
+    assert len(families | {RUN.family}) == 5
+
+
 @pytest.mark.parametrize(
     ("change", "rule"),
     [
         ({"protocol": "fair"}, "protocol must be one of published, clean; got 'fair'"),
-        ({"score": "best"}, "score must be one of error, weighted, dynamic; got 'best'"),
+        ({"score": "best"}, "score must be one of error, smoothed, weighted, dynamic; got 'best'"),
         ({"train_share": 0.0}, r"train_share must be in \(0, 1\]; got 0.0"),
         ({"train_share": 1.1}, r"train_share must be in \(0, 1\]; got 1.1"),
     ],

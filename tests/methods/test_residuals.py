@@ -7,12 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from methods.streams import assert_same, in_parts
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 from subadjacent.methods.controls import MagnitudeMethod, RandomMethod
+from subadjacent.methods.forecast import ForecastMethod
 from subadjacent.methods.method import Fitted, State
+from subadjacent.methods.neighbours import DensityMethod, NearestMethod
+from subadjacent.methods.profile import ProfileMethod
 from subadjacent.methods.residuals import ResidualMethod
 from subadjacent.methods.subspace import SubspaceMethod
+from subadjacent.methods.tails import TailsMethod
+from subadjacent.methods.trees import ForestMethod
 from subadjacent.runtime import Progress, Runtime
 from subadjacent.scoring.evidence import Reach
 
@@ -21,7 +27,17 @@ METHODS: dict[str, ResidualMethod] = {
     "sub_pca": SubspaceMethod(window=7, components=3, smoothing=4),
     "magnitude": MagnitudeMethod(smoothing=4),
     "random": RandomMethod(smoothing=4),
+    "trees": ForestMethod(trees=10, smoothing=4),
+    "tails": TailsMethod(smoothing=4),
 }
+# what these learn they know by heart: training rows are judged by others (test_per_entity.py)
+KEEPING: dict[str, ResidualMethod] = {
+    "nearest": NearestMethod(window=3, smoothing=4),
+    "density": DensityMethod(window=3, smoothing=4),
+    "profile": ProfileMethod(window=5, smoothing=4),
+    "forecast": ForecastMethod(window=3, smoothing=4),
+}
+ALL = METHODS | KEEPING
 every_method = pytest.mark.parametrize("method", METHODS.values(), ids=list(METHODS))
 
 
@@ -62,7 +78,7 @@ def test_training_scores_are_those_of_the_models(method: ResidualMethod) -> None
         np.testing.assert_array_equal(held_out, scores)
 
 
-@every_method
+@pytest.mark.parametrize("method", ALL.values(), ids=list(ALL))
 def test_a_restored_model_says_the_same(method: ResidualMethod) -> None:
     found = fitted(method, a=walk(seed=1), b=5 * walk(seed=2))
     models = method.unpack(method.pack(found.models), 3, ["a", "b"])
@@ -76,20 +92,39 @@ def test_a_restored_model_says_the_same(method: ResidualMethod) -> None:
 
 @pytest.mark.parametrize(
     ("name", "reach"),
-    [("pca", (3, 0)), ("sub_pca", (9, 6)), ("magnitude", (3, 0)), ("random", (3, None))],
+    [
+        ("pca", (3, 0)),
+        ("sub_pca", (9, 6)),
+        ("magnitude", (3, 0)),
+        ("random", (3, None)),
+        ("trees", (3, 0)),
+        ("tails", (3, 0)),
+        ("nearest", (5, 0)),
+        ("density", (5, 0)),
+        ("profile", (7, 4)),
+        ("forecast", (6, 0)),
+    ],
 )
 def test_a_model_knows_how_far_it_reaches(name: str, reach: Any) -> None:
-    assert fitted(METHODS[name], a=walk()).models.of("a").reach == Reach(*reach)
+    assert fitted(ALL[name], a=walk()).models.of("a").reach == Reach(*reach)
 
 
-@pytest.mark.parametrize("name", ["pca", "sub_pca", "magnitude"])
+@pytest.mark.parametrize("name", [name for name in ALL if name != "random"])
 def test_rows_beyond_the_reach_change_no_score(name: str) -> None:
-    model = fitted(METHODS[name], a=walk()).models.of("a")
+    model = fitted(ALL[name], a=walk()).models.of("a")
     rows, (before, after, _) = walk(80, seed=1), model.reach
     assert after is not None
     whole = model.assess(rows).score
     part = model.assess(rows[40 - before : 60 + after + 1]).score
     np.testing.assert_allclose(part[before : before + 21], whole[40:61], rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name != "random"])
+@pytest.mark.parametrize("size", [1, 30])
+def test_rows_that_come_in_parts_are_judged_as_all_at_once(name: str, size: int) -> None:
+    model = fitted(ALL[name], a=walk()).models.of("a")
+    rows = walk(70, seed=1)
+    assert_same(in_parts(model.stream(), rows, size), model.assess(rows), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 6])
@@ -143,7 +178,7 @@ def test_a_fit_says_how_far_it_has_come() -> None:
 
 
 def test_entities_may_be_fitted_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subadjacent.methods.subspace.MANY_ENTITIES", 2)
+    monkeypatch.setattr("subadjacent.methods.per_entity.MANY_ENTITIES", 2)
 
     def backwards(function: Any, items: Any) -> Any:
         return iter([function(item) for item in reversed(items)][::-1])

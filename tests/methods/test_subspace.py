@@ -19,7 +19,7 @@ def test_the_nearest_point_by_hand() -> None:
     """Mean (1, 1), one direction along the first axis."""
     subspace = Subspace(np.ones(2), np.array([[1.0], [0.0]]), length=1)
     assert subspace.nearest(np.array([[5.0, 3.0]])).tolist() == [[5, 1]]
-    expected, error = subspace.predict(np.array([[5.0, 3.0]]))
+    expected, error, _ = subspace.predict(np.array([[5.0, 3.0]]))
     assert expected.tolist() == [[5, 1]]
     assert error.tolist() == [2]  # squares 0 and 4
 
@@ -27,7 +27,7 @@ def test_the_nearest_point_by_hand() -> None:
 def test_rows_are_judged_by_all_windows_that_cover_them() -> None:
     """Windows of 2 rows that should be 0; the middle row is in both."""
     subspace = Subspace(np.zeros(2), np.zeros((2, 0)), length=2)
-    _, error = subspace.predict(np.array([[2.0], [0.0], [4.0]]))
+    _, error, _ = subspace.predict(np.array([[2.0], [0.0], [4.0]]))
     # window errors (4 + 0) / 2 and (0 + 16) / 2
     assert error.tolist() == [2, 5, 8]
 

@@ -21,6 +21,8 @@ from subadjacent.data.plant import Plant
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.registry import DETECTORS
+from subadjacent.detectors.rivals.rival import RivalDetector
+from subadjacent.networks.network import Attentive
 from subadjacent.report import text as words
 from subadjacent.report.marks import MOST_LISTED, alarm_rows, marked_stretches, occurrences
 from subadjacent.report.page import page
@@ -529,10 +531,17 @@ def test_every_detector_has_a_page(name: str, plant: Plant) -> None:
     # some of them find nothing at the threshold that they choose
     detector.threshold_ = float(np.quantile(found.scores, 0.98))
     text = page(detector, detector.assess(plant.test), title="")
-    shown = [*SHOWN.get(name, []), "Severity"]
-    assert panels(text)[: len(shown)] == shown
+    drawn = panels(text)
+    if isinstance(detector, RivalDetector):
+        # what else a network tells stands between
+        assert drawn[0] == "Error"
+        assert drawn[drawn.index("Row score") :][:2] == ["Row score", "Severity"]
+    else:
+        shown = [*SHOWN.get(name, []), "Severity"]
+        assert drawn[: len(shown)] == shown
     network = "epochs" in known
-    assert ('id="attention-title"' in text) == network
+    attentive = isinstance(getattr(detector, "network_", None), Attentive)
+    assert ('id="attention-title"' in text) == attentive
     assert ('id="training-title"' in text) == network
     assert ("the band of sub-adjacent points" in text) == (network and "near" in known)
     assert f"<dd>{name}</dd>" in text

@@ -23,6 +23,7 @@ from subadjacent.scoring.extremes import cluster_peaks
 from subadjacent.scoring.threshold import (
     KINDS,
     AlarmBudget,
+    DynamicLevel,
     ExtremeValue,
     FalseShare,
     Fixed,
@@ -41,6 +42,8 @@ EACH = [
     Fixed(3.5),
     AlarmBudget(interval=60),
     AlarmBudget(2, "1day", "5min", run=3),
+    DynamicLevel(),
+    DynamicLevel(step=0.5),
 ]
 
 each = pytest.mark.parametrize("threshold", EACH, ids=str)
@@ -230,14 +233,14 @@ def test_every_kind_is_saved_under_its_name() -> None:
             {"kind": "magic"},
             (
                 "kind of threshold must be one of false_share, extreme_value, quantile, fixed, "
-                "alarm_budget; got 'magic'"
+                "alarm_budget, dynamic_level; got 'magic'"
             ),
         ),
         (
             {},
             (
                 "kind of threshold must be one of false_share, extreme_value, quantile, fixed, "
-                "alarm_budget; got None"
+                "alarm_budget, dynamic_level; got None"
             ),
         ),
         (
@@ -376,7 +379,8 @@ def test_any_other_contamination_is_refused(bad: Any) -> None:
     with pytest.raises(InputError) as caught:
         choose_threshold(bad, interval=60.0)
     assert str(caught.value) == (
-        "contamination must be 'auto', a share above 0 and up to 0.5, alarms per time such as "
+        "contamination must be 'auto', 'dynamic', a share above 0 and up to 0.5, alarms per time "
+        "such as "
         "'1/week' or '2/day', or an object with fit(scores) and predict(scores); "
         f"got {bad!r}"
     )

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from subadjacent.cli import options as option
-from subadjacent.cli.output import print_csv, print_json, print_text
+from subadjacent.cli.output import ListFormat, print_json, print_list, print_text
 from subadjacent.cli.progress import Bar, say
 from subadjacent.errors import InputError, SubadjacentError
 
@@ -24,14 +20,6 @@ data = typer.Typer(
     help="Public benchmark sets: list them, find them, get them.",
     no_args_is_help=True,
 )
-
-
-class ListFormat(StrEnum):
-    """How the list is printed."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
 
 
 def _known(name: str) -> str:
@@ -71,17 +59,7 @@ def list_sets(
         for number, source in enumerate(SOURCES.values()):
             bar.update(number, len(SOURCES), source.title)
             rows.append(_line(source, data_root(root), check=check))
-    if format is ListFormat.json:
-        for row in rows:
-            print_json(row)
-    elif format is ListFormat.csv:
-        lines = io.StringIO()
-        writer = csv.writer(lines, lineterminator="\n")
-        writer.writerow(rows[0])
-        writer.writerows(row.values() for row in rows)
-        print_csv(lines.getvalue())
-    else:
-        print_text(_table(rows))
+    print_list(rows, ("name", "about", "licence", "there", "verdict"), format)
 
 
 @data.command()
@@ -202,15 +180,3 @@ def _judge(source: Source, root: Path) -> tuple[str, str | None]:
     except SubadjacentError as error:
         return f"cannot be read: {error}", None
     return check(benchmark), fingerprint(benchmark)
-
-
-def _table(rows: Sequence[dict[str, Any]]) -> str:
-    names = ("name", "about", "licence", "there", "verdict")
-    cells = [names, *(tuple(str(row[name]) for name in names) for row in rows)]
-    widths = [max(len(line[place]) for line in cells) for place in range(len(names) - 1)]
-    return "\n".join(
-        "  ".join(
-            [*(text.ljust(width) for text, width in zip(line, widths, strict=False)), line[-1]]
-        )
-        for line in cells
-    )

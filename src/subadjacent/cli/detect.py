@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from subadjacent.cli import options as option
+from subadjacent.cli.detector import build_detector
 from subadjacent.cli.output import STANDARD_OUTPUT, print_json, put_table
 from subadjacent.cli.progress import Bar, say
 from subadjacent.cli.wording import errors_about
@@ -51,6 +52,7 @@ def detect(
     train_fraction: option.TrainFraction = 0.5,
     train_until: option.TrainUntil = None,
     false_alarms: option.FalseAlarms = None,
+    detector: option.DetectorName = "default",
     config: option.Config = None,
     network: option.NetworkOption = None,
     budget: option.Budget = None,
@@ -71,7 +73,8 @@ def detect(
     from subadjacent.workflow.tables import alarm_record, alarm_table
     from subadjacent.workflow.writing import check_output_place
 
-    detector = option.build_detector(
+    built = build_detector(
+        detector,
         config=config,
         false_alarms=false_alarms,
         network=network,
@@ -96,7 +99,7 @@ def detect(
     folder = output or Path(f"{_name(files, rows)}-anomalies")
     with errors_about(files), Bar("fitting", quiet=quiet) as bar:
         findings = workflow.detect(
-            detector,
+            built,
             rows,
             folder,
             title=option.title_of(files),

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from subadjacent.cli import options as option
+from subadjacent.cli.detector import build_detector
 from subadjacent.cli.output import print_json
 from subadjacent.cli.progress import Bar, say
 from subadjacent.cli.wording import errors_about
@@ -27,6 +28,7 @@ def fit(
     train_fraction: option.TrainFraction = 1.0,
     train_until: option.TrainUntil = None,
     false_alarms: option.FalseAlarms = None,
+    detector: option.DetectorName = "default",
     config: option.Config = None,
     network: option.NetworkOption = None,
     budget: option.Budget = None,
@@ -38,7 +40,8 @@ def fit(
     from subadjacent.workflow import fit as workflow
     from subadjacent.workflow.writing import check_model_place, save_model
 
-    detector = option.build_detector(
+    built = build_detector(
+        detector,
         config=config,
         false_alarms=false_alarms,
         network=network,
@@ -61,16 +64,16 @@ def fit(
     started = clock.monotonic()
     with errors_about(files), Bar("fitting", quiet=quiet) as bar:
         training = workflow.TrainingRows(train_fraction, train_until)
-        fitted = workflow.fit(detector, rows, training, bar.watch)
-    save_model(detector, output)
+        fitted = workflow.fit(built, rows, training, bar.watch)
+    save_model(built, output)
     say(f"wrote {output}", quiet=quiet)
     print_json(
         {
             "model": str(output),
             "rows": fitted,
-            "channels": detector.channels_,
-            "entities": detector.entities_,
-            "threshold": detector.threshold_,
+            "channels": built.channels_,
+            "entities": built.entities_,
+            "threshold": built.threshold_,
             "seconds": round(clock.monotonic() - started, 1),
         }
     )

@@ -23,6 +23,7 @@ from subadjacent.cli.export import export
 from subadjacent.cli.fit import fit
 from subadjacent.cli.generate import generate
 from subadjacent.cli.info import info
+from subadjacent.cli.listing import list_detectors
 from subadjacent.cli.output import print_text, tell, write_nowhere
 from subadjacent.cli.report import report
 from subadjacent.cli.reproduce import reproduce
@@ -51,6 +52,7 @@ COMMANDS = (
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)
+app.command("list")(list_detectors)
 app.add_typer(data)
 
 

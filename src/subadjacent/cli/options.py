@@ -7,26 +7,24 @@ command line is read, before any file is.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from subadjacent.cli.output import STANDARD_OUTPUT
 from subadjacent.cli.progress import say
 from subadjacent.cli.wording import errors_about
-from subadjacent.errors import DataNotFound, InputError
+from subadjacent.errors import InputError
 from subadjacent.showing import visible
 from subadjacent.workflow.writing import TABLE_SUFFIXES
 
 if TYPE_CHECKING:
     from subadjacent.data.files import Rows
-    from subadjacent.detectors.default import SubAdjacentDetector
 
 LARGEST_SEED = 2**32 - 1
 
@@ -36,6 +34,14 @@ class NetworkSize(StrEnum):
 
     small = "small"
     paper = "paper"
+
+
+def _check_detector(short: str) -> str:
+    from subadjacent.detectors.registry import class_name
+
+    with bad_usage():
+        class_name(short)
+    return short
 
 
 def _check_device(name: str | None) -> str | None:
@@ -172,15 +178,21 @@ Missing = Annotated[
 ]
 Model = Annotated[Path, typer.Option("-m", "--model", help="Model folder.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no remarks.")]
+DetectorName = Annotated[
+    str,
+    typer.Option(
+        "--detector", callback=_check_detector, help="Which detector; 'subadjacent list' has all."
+    ),
+]
 NetworkOption = Annotated[
     NetworkSize | None,
     typer.Option(
-        "--network", help="Add a network to the linear models: small, or as in the paper."
+        "--network", help="Add a network to the default detector: small, or as in the paper."
     ),
 ]
 Device = Annotated[
     str | None,
-    typer.Option(callback=_check_device, help="Of the network: auto, cpu, cuda or mps."),
+    typer.Option(callback=_check_device, help="Of a network: auto, cpu, cuda or mps."),
 ]
 ScoringDevice = Annotated[
     str | None,
@@ -193,14 +205,14 @@ Seed = Annotated[
     typer.Option(
         min=0,
         max=LARGEST_SEED,
-        help="Decides the network's initial weights and the order of its training.",
+        help="Decides a network's initial weights, and all else that a detector leaves to chance.",
     ),
 ]
 Budget = Annotated[
     str | None,
     typer.Option(
         callback=_check_budget,
-        help="Longest time to train the network, such as 2m; the best weights are kept.",
+        help="Longest time to train a network, such as 2m; the best weights are kept.",
     ),
 ]
 FalseAlarms = Annotated[
@@ -273,60 +285,3 @@ def open_rows(
     for note in rows.notes:
         say(note, quiet=quiet)
     return rows
-
-
-def build_detector(
-    *,
-    config: Path | None,
-    false_alarms: str | None,
-    network: NetworkSize | None,
-    budget: str | None,
-    device: str | None,
-    seed: int | None,
-) -> SubAdjacentDetector:
-    """A detector from a settings file and the options that were given."""
-    from subadjacent.detectors.default import SubAdjacentDetector
-
-    parameters = {} if config is None else read_config(config)
-    given: dict[str, Any] = {
-        "contamination": false_alarms,
-        "network": None if network is None else network.value,
-        "budget": budget,
-        "device": device,
-        "random_state": seed,
-    }
-    parameters |= {name: value for name, value in given.items() if value is not None}
-    if parameters.get("network") is None:
-        for option, value in (("--budget", budget), ("--device", device), ("--seed", seed)):
-            if value is not None:
-                raise typer.BadParameter(
-                    "only a network is trained with it: add --network small, or leave it out",
-                    param_hint=f"'{option}'",
-                )
-    # settings that are wrong for any data are refused before any is read
-    try:
-        detector = SubAdjacentDetector(**parameters)
-        detector.check()
-    except InputError as error:
-        raise error if config is None else InputError(f"{config}: {error}") from error
-    return detector
-
-
-def read_config(path: Path) -> dict[str, Any]:
-    """Detector parameters from a TOML file; an unknown name is refused."""
-    from subadjacent.detectors.default import SubAdjacentDetector
-
-    if not path.is_file():
-        raise DataNotFound(f"{path} is not a file: --config needs a TOML file")
-    try:
-        parameters = tomllib.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path} must be TOML ({error})") from error
-    known = SubAdjacentDetector().get_params()
-    unknown = sorted(set(parameters) - set(known))
-    if unknown:
-        raise InputError(
-            f"{path} must name parameters of the detector ({', '.join(known)}); "
-            f"got {', '.join(unknown)}"
-        )
-    return parameters

@@ -5,10 +5,13 @@ Nothing else in this folder writes to a stream: here names that came from outsid
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +23,14 @@ if TYPE_CHECKING:
     import polars as pl
 
 STANDARD_OUTPUT = "-"
+
+
+class ListFormat(StrEnum):
+    """How a list is printed."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
 
 
 def tell(text: str) -> None:
@@ -65,3 +76,29 @@ def put_table(table: pl.DataFrame, target: str) -> None:
         print_csv(as_csv(table))
     else:
         write_table(table, Path(target))
+
+
+def print_list(rows: Sequence[dict[str, Any]], columns: Sequence[str], form: ListFormat) -> None:
+    """One line for each: some columns as a table for people, or all as JSON objects or CSV."""
+    if form is ListFormat.json:
+        for row in rows:
+            print_json(row)
+    elif form is ListFormat.csv:
+        lines = io.StringIO()
+        writer = csv.writer(lines, lineterminator="\n")
+        writer.writerow(rows[0])
+        writer.writerows(row.values() for row in rows)
+        print_csv(lines.getvalue())
+    else:
+        print_text(_table(rows, columns))
+
+
+def _table(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
+    cells = [tuple(columns), *(tuple(str(row[name]) for name in columns) for row in rows)]
+    widths = [max(len(line[place]) for line in cells) for place in range(len(columns) - 1)]
+    return "\n".join(
+        "  ".join(
+            [*(text.ljust(width) for text, width in zip(line, widths, strict=False)), line[-1]]
+        )
+        for line in cells
+    )

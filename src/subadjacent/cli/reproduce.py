@@ -59,8 +59,8 @@ def reproduce(
         list[str],
         typer.Argument(
             callback=_check_names,
-            help="table1 to table11, figure3, figure5, decisions, ablation-default, "
-            "ablation-kinds, or all.",
+            help="table1 to table11, figure3, figure5, leaderboard, decisions, nips-ts-kinds, "
+            "ablation-default, ablation-kinds, or all.",
         ),
     ],
     quick: Annotated[
@@ -90,7 +90,10 @@ def reproduce(
         typer.Option("-o", "--output", help="Folder to render to; ./reproduced if left out."),
     ] = None,
     page: Annotated[
-        Path | None, typer.Option(help="File for one page of all results, as Markdown.")
+        Path | None,
+        typer.Option(
+            help="File for one page of all results, or of the leaderboard alone, as Markdown."
+        ),
     ] = None,
     no_run: Annotated[
         bool, typer.Option("--no-run", help="Make no runs: render the rows that are there.")
@@ -222,6 +225,8 @@ def _render(plan: Plan, rows: Results, folder: Path, page: Path | None) -> None:
             write_text(text, folder / name)
             if not few:
                 print_text(str(folder / name))
+        for name, image in pages.table_images(table, rows, plan.shown).items():
+            _write_image(image, folder / name)
         if few:
             print_text(files[f"{table.name}.md"])
     for figure in plan.figures:
@@ -229,10 +234,16 @@ def _render(plan: Plan, rows: Results, folder: Path, page: Path | None) -> None:
         if (arrays := read_arrays(rows.folder, figure.name)) is None:
             continue
         for name, image in draw(figure.name, arrays).items():
-            with whole_file(folder / name) as unfinished:
-                unfinished.write_bytes(image)
-            print_text(str(folder / name))
+            _write_image(image, folder / name)
     if page is not None:
         beside = Path(os.path.relpath(folder, page.parent)).as_posix()
-        write_text(pages.page(rows, plan.shown, beside), page)
+        alone = [table.name for table in plan.tables] == [pages.LEADERBOARD]
+        rendered = pages.leaderboard_page if alone and not plan.figures else pages.page
+        write_text(rendered(rows, plan.shown, beside), page)
         print_text(str(page))
+
+
+def _write_image(image: bytes, path: Path) -> None:
+    with whole_file(path) as unfinished:
+        unfinished.write_bytes(image)
+    print_text(str(path))

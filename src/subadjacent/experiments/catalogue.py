@@ -36,7 +36,9 @@ PAPERS = {
 }
 # not in the paper
 OURS = {
+    "leaderboard": "every detector on every dataset",
     "decisions": "alarms at the label-free threshold, and the anomalies they find",
+    "nips-ts-kinds": "each kind of anomaly in NeurIPS-TS alone, trained with and without",
     "ablation-default": "parts of the default detector, left out in turn",
     "ablation-kinds": "states and shapes never seen, on generated kinds of anomaly",
 }

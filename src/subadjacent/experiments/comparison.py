@@ -10,7 +10,7 @@ import numpy as np
 
 from subadjacent.data.benchmarks import SOURCES
 from subadjacent.experiments.paper_numbers import paper_tables, paper_value
-from subadjacent.experiments.plan import REAL, Selection
+from subadjacent.experiments.plan import REAL, SYNTHETIC, Selection
 from subadjacent.experiments.results import Results
 from subadjacent.experiments.run import ABLATION, CLEAN, PROTOCOLS, PUBLISHED, Run, Setting
 
@@ -22,7 +22,10 @@ ADJUSTED = "oracle_point_adjusted_f1"
 NOT_HERE, NOT_RUN = "no data", "not run"
 
 # these do not depend on the seed, so that one run is enough
-DETERMINISTIC = ("default", ABLATION, "magnitude", "pca", "sub-pca")
+DETERMINISTIC = (
+    "default", ABLATION, "magnitude", "pca", "sub-pca", "knn", "lof", "ecod", "matrix-profile",
+    "linear",
+)  # fmt: skip
 # rows of an ablation are run once on the largest set, and once under the clean protocol
 ONE_SEED = ("smd",)
 
@@ -80,7 +83,8 @@ class Variant:
     """A row of a comparison: everything of a run but dataset, protocol and seed.
 
     ``published`` and ``clean`` are settings under one protocol alone; ``protocols`` are those
-    that the row is part of.
+    that the row is part of, ``datasets`` those that it is run on, and ``seeds`` is the number of
+    its runs where it has one of its own, ``published_seeds`` under the published protocol alone.
     """
 
     label: str
@@ -92,6 +96,14 @@ class Variant:
     train_share: float = 1.0
     per_entity: bool = False
     protocols: tuple[str, ...] = PROTOCOLS
+    datasets: tuple[str, ...] = (*REAL, SYNTHETIC)
+    seeds: int | None = None
+    published_seeds: int | None = None
+
+    def seeds_of(self, protocol: str, usual: int) -> int:
+        """Number of its runs under a protocol."""
+        own = self.published_seeds if protocol == PUBLISHED else None
+        return own or self.seeds or usual
 
     def run(self, dataset: str, protocol: str, seed: int, quick: bool) -> Run:
         """The run of one cell and seed."""
@@ -177,6 +189,7 @@ class Comparison:
             for protocol in selection.protocols
             for variant in self._variants(protocol)
             for dataset in datasets
+            if _runs_on(variant, dataset, selection)
             for run in self._seeds(variant, dataset, protocol, selection)
         ] + [facts_of(dataset, selection.quick) for dataset in datasets]
 
@@ -195,7 +208,7 @@ class Comparison:
     ) -> Iterator[Run]:
         once = selection.quick or variant.detector in DETERMINISTIC
         once |= self.ablation and (dataset in ONE_SEED or protocol == CLEAN)
-        for seed in range(1 if once else selection.seeds):
+        for seed in range(1 if once else variant.seeds_of(protocol, selection.seeds)):
             yield variant.run(dataset, protocol, seed, selection.quick)
 
     def _table(
@@ -240,12 +253,14 @@ class Comparison:
         paper = None
         if metric.paper is not None:
             paper = paper_value(self.name, metric.paper, variant.label, SOURCES[dataset].title)
+        missing = NOT_RUN if dataset in selection.datasets else NOT_HERE
+        if not _runs_on(variant, dataset, selection):
+            return Cell(paper=paper, missing=missing if missing == NOT_HERE else "")
         by_seed = [
             results.value(run, metric.metric)
             for run in self._seeds(variant, dataset, protocol, selection)
         ]
         values = tuple(PERCENT * value for value in by_seed if value is not None)
-        missing = NOT_RUN if dataset in selection.datasets else NOT_HERE
         return Cell(values, paper, "" if values else missing)
 
     def _paper_rows(self, metric: ShownMetric) -> list[str]:
@@ -260,6 +275,11 @@ class Comparison:
             for dataset in datasets
         )
         return tuple(Cell(paper=number) for number in numbers)
+
+
+def _runs_on(variant: Variant, dataset: str, selection: Selection) -> bool:
+    """Whether a row is run on a dataset; a trial shows that every row works, wherever."""
+    return selection.quick or dataset in variant.datasets
 
 
 def facts_of(dataset: str, quick: bool = False) -> Run:

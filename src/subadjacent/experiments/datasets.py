@@ -19,6 +19,7 @@ from subadjacent.data.benchmarks import (
     load_benchmark,
     source_named,
 )
+from subadjacent.data.benchmarks.generated import generate
 from subadjacent.data.cases import DEVELOPMENT, KEPT_BACK, case
 from subadjacent.data.series import TestSeries, TrainSeries
 from subadjacent.errors import InputError
@@ -26,6 +27,9 @@ from subadjacent.experiments.run import Run
 
 # generated kinds of anomaly
 KINDS = (*DEVELOPMENT, *KEPT_BACK)
+
+# settings of a run that say which series of NeurIPS-TS it has, and say nothing to a detector
+DATA_SETTINGS = ("train", "anomalies")
 
 # rows and entities of a quick trial
 QUICK_ROWS = 1600
@@ -35,18 +39,22 @@ QUICK_ENTITIES = 2
 class RunData(NamedTuple):
     """What the rows of a run depend on, before they are cut.
 
-    ``contaminated`` is for NeurIPS-TS alone, ``seed`` for generated kinds.
+    ``contaminated`` and ``anomalies``, the one kind that there is instead of all five, are for
+    NeurIPS-TS alone, ``seed`` for generated kinds.
     """
 
     dataset: str
     contaminated: bool
     seed: int
+    anomalies: str = ""
 
 
 def data_of(run: Run) -> RunData:
     """What the rows of a run depend on."""
-    contaminated = dict(run.settings).get("train") == "contaminated"
-    return RunData(run.dataset, contaminated, run.seed if run.dataset in KINDS else 0)
+    settings = dict(run.settings)
+    contaminated = settings.get("train") == "contaminated"
+    seed = run.seed if run.dataset in KINDS else 0
+    return RunData(run.dataset, contaminated, seed, str(settings.get("anomalies", "")))
 
 
 def load(run: Run, root: str | None) -> Benchmark:
@@ -66,6 +74,10 @@ def load_whole(data: RunData, root: str | None) -> Benchmark:
     """A dataset, cached for the runs that follow on it."""
     if data.dataset in KINDS:
         return _drawn(data.dataset, data.seed)
+    if data.anomalies:
+        # a file holds the series with all five
+        source = SOURCES[data.dataset]
+        return generate(source, contaminated=data.contaminated, kinds=(data.anomalies,))
     return load_benchmark(data.dataset, root, contaminated=data.contaminated)
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import os
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
 
 DOTS_PER_INCH = 110
 
@@ -48,20 +54,27 @@ def write_arrays(folder: Path, name: str, arrays: dict[str, NDArray[Any]]) -> No
 
 def draw(name: str, arrays: dict[str, NDArray[Any]]) -> dict[str, bytes]:
     """PNG files of a figure, by file name."""
-    import io
-
     from subadjacent.experiments.catalogue import figure
 
-    try:
+    with needs_matplotlib():
         drawings = figure(name).draw(arrays)
+    return {f"{stem}.png": png(drawing) for stem, drawing in drawings.items()}
+
+
+@contextmanager
+def needs_matplotlib() -> Iterator[None]:
+    """Say what to install where it is missing."""
+    try:
+        yield
     except ModuleNotFoundError as error:
         raise InputError(
             f"figures need {error.name}; install it with pip install 'subadjacent[plot]'"
         ) from error
-    images = {}
-    for stem, drawing in drawings.items():
-        image = io.BytesIO()
-        # the version of matplotlib is left out: the same arrays then give the same file
-        drawing.savefig(image, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
-        images[f"{stem}.png"] = image.getvalue()
-    return images
+
+
+def png(drawing: Drawing) -> bytes:
+    """A drawing as the bytes of a PNG file."""
+    image = io.BytesIO()
+    # the version of matplotlib is left out: the same arrays then give the same file
+    drawing.savefig(image, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
+    return image.getvalue()

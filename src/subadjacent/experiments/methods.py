@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.registry import DETECTORS
+from subadjacent.detectors.registry import DETECTORS, class_name
 from subadjacent.errors import InputError
+from subadjacent.experiments.datasets import DATA_SETTINGS
 from subadjacent.experiments.run import Run
 from subadjacent.methods.views.settings import EXPECTING
 
@@ -34,6 +35,13 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "pca": ("PCADetector", {}),
     "sub-pca": ("SubPCADetector", {}),
 }
+# systems of other papers, and what people would take instead, each with its own defaults
+RIVALS = (
+    "dagmm", "lstm-vae", "mscred", "omni-anomaly", "mad-gan", "mtad-gat", "usad", "thoc", "uae",
+    "gdn", "gta", "tranad", "npsr", "timesnet", "knn", "iforest", "lof", "ecod", "matrix-profile",
+    "lstm", "linear",
+)  # fmt: skip
+METHODS |= {short: (class_name(short), {}) for short in RIVALS}
 
 
 def build(run: Run, device: str) -> BaseDetector:
@@ -43,10 +51,12 @@ def build(run: Run, device: str) -> BaseDetector:
     kind, arguments = METHODS[run.detector]
     known = DETECTORS[kind]().get_params(deep=False)
     if run.quick and "size" in known:
-        arguments = {"epochs": 1} | arguments | {"size": "small", "stride": 40}
+        arguments = {"epochs": 1} | arguments | {"size": "tiny", "stride": 40}
     if run.quick and "network" in arguments:
         arguments = arguments | {"budget": QUICK_BUDGET}
-    arguments = arguments | {name: value for name, value in run.settings if name != "train"}
+    chosen = {name: value for name, value in run.settings if name not in DATA_SETTINGS}
+    # a new dictionary: the settings of all runs stay as they are
+    arguments = arguments | chosen
     # controls have no device, some of them no seed
     arguments |= {
         name: value

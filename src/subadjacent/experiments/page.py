@@ -11,7 +11,7 @@ from subadjacent.experiments.catalogue import (
     outdated,
     table,
 )
-from subadjacent.experiments.figures import read_arrays
+from subadjacent.experiments.figures import needs_matplotlib, png, read_arrays
 from subadjacent.experiments.plan import DATASETS, Selection
 from subadjacent.experiments.render import comma_separated, latex, markdown
 from subadjacent.experiments.results import Results
@@ -58,6 +58,26 @@ never ends is right, and finds everything. For the same reason read F1 beside th
 }
 
 
+LEADERBOARD = "leaderboard"
+LEADERBOARD_HEAD = """# Leaderboard
+
+Nothing on this page is typed. It is rendered from the rows in `results/` by
+
+```
+subadjacent reproduce leaderboard --no-run --output docs/results --page docs/leaderboard.md
+```
+
+Every detector of the registry with its own defaults, fitted on training rows, scored and judged
+without labels ([the clean protocol](experiments.md)); means over three seeds where chance plays a
+part. The order is that of VUS-PR, which needs no threshold and forgives a few rows of delay. **Read
+the last column of each table with care**: it is the field's favourite, with a threshold picked on
+the labels and whole anomalies counted as found for one row; the paper's number is in brackets.
+
+![Average precision and F1 of events against training time]({files}/leaderboard.png)
+
+"""
+
+
 def shown(results: Results) -> Selection:
     """The selection for a page of some results: the datasets that have rows."""
     with_rows = results.datasets()
@@ -71,10 +91,36 @@ def page(results: Results, selection: Selection, files: str) -> str:
     )
     head = HEAD.format(rows=len(results), hours=hours or "no time at all")
     sections = [head, SummaryText(results).text(), LEGEND]
+    # the leaderboard has a page of its own
     for name, words in TABLES.items():
+        if name == LEADERBOARD:
+            continue
         sections.append(_section(table(name), words, results, selection, files))
     sections += [_figure(name, words, results, files) for name, words in FIGURES.items()]
     return "\n".join(sections)
+
+
+def leaderboard_page(results: Results, selection: Selection, files: str) -> str:
+    """The leaderboard alone; ``files`` as for ``page``."""
+    definition = table(LEADERBOARD)
+    return "\n".join(
+        [
+            LEADERBOARD_HEAD.format(files=files) + missing_words(definition, results, selection),
+            *(markdown(each) for each in definition.result_tables(results, selection)),
+        ]
+    )
+
+
+def table_images(
+    definition: TableDefinition, results: Results, selection: Selection
+) -> dict[str, bytes]:
+    """Pictures of a table, by file name; the leaderboard alone has one."""
+    if definition.name != LEADERBOARD:
+        return {}
+    from subadjacent.experiments.tables import leaderboard_figure
+
+    with needs_matplotlib():
+        return {f"{LEADERBOARD}.png": png(leaderboard_figure.draw(results, selection))}
 
 
 def table_files(

@@ -13,8 +13,9 @@ PUBLISHED, CLEAN = "published", "clean"
 PROTOCOLS = (PUBLISHED, CLEAN)
 # the default detector with one of its parts left out
 ABLATION = "ablation"
-# scores of the published protocol: the error alone, Eq. 6, Eq. 7
-SCORES = ("error", "weighted", "dynamic")
+# scores of the published protocol: the error alone, smoothed by a kernel, Eq. 6, Eq. 7
+SMOOTHED = "smoothed"
+SCORES = ("error", SMOOTHED, "weighted", "dynamic")
 
 Setting = int | float | str | bool
 
@@ -76,13 +77,13 @@ class Run:
         """Equal for runs that differ in dataset, seed and score alone.
 
         Such runs are best made one after the other by one process: they share compiled code,
-        and those that differ in the score share their training.
+        and those that differ in the score share their training. Runs with one model for each
+        entity share that training only.
         """
         if self.detector == ABLATION:
             return (self.detector, self.dataset, self.seed)
-        # models of single entities share little: better made by several processes
-        alone = self.dataset if self.per_entity else ""
-        return (self.detector, self.protocol, self.settings, self.train_share, alone)
+        alone = (self.dataset, self.seed) if self.per_entity else ()
+        return (self.detector, self.protocol, self.settings, self.train_share, *alone)
 
     def describe(self) -> str:
         """Short text for a line of progress."""

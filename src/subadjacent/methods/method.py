@@ -169,3 +169,9 @@ def require_array(
     if not np.isfinite(array).all() or (array < least).any():
         bound = f" and at least {least:g}" if least > -math.inf else ""
         raise InputError(f"{name} must be finite{bound}")
+
+
+def require_places(name: str, array: NDArray[Any]) -> None:
+    """Refuse an array of anything but whole numbers: what names rows or nodes cannot be between."""
+    if array.dtype.kind not in "iu":
+        raise InputError(f"{name} must hold whole numbers; got {array.dtype}")

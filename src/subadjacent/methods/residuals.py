@@ -1,7 +1,8 @@
 """Models that expect values and score a row by its residuals: what is left of it.
 
-What subspaces and controls share. Each works entity by entity on standardised and clipped rows;
-an entity that was not there in fitting is judged by what was learned of all together.
+What all methods without a network share, but for the default. Each works entity by entity on
+standardised and clipped rows; an entity that was not there in fitting is judged by what was
+learned of all together.
 
 Shapes: T rows of a stretch, C channels.
 """
@@ -9,7 +10,7 @@ Shapes: T rows of a stretch, C channels.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -29,10 +30,21 @@ Rows = NDArray[np.float64]
 
 
 class Prediction(NamedTuple):
-    """What the rows of a stretch were expected to be, standardised, and their errors."""
+    """What the rows of a stretch were expected to be, standardised, and their errors.
+
+    ``departures`` are what each channel has to do with the error, never negative: squared
+    residuals where a method does not know better.
+    """
 
     expected: Rows  # (T, C)
     error: Rows  # (T,)
+    departures: Rows | None = None  # (T, C)
+
+    def by_channel(self, scaled: Rows) -> Rows:
+        """How far each channel of the rows departs from what was expected."""
+        if self.departures is not None:
+            return self.departures
+        return np.asarray(np.square(scaled - self.expected))
 
 
 class Predictor(ABC):
@@ -68,7 +80,8 @@ class ResidualModel(Model):
     predictor
         What rows are expected to be.
     usual_squares
-        Each channel's mean squared residual on the training rows of all entities.
+        Each channel's mean squared residual, or other departure, on the training rows of all
+        entities.
     usual_error
         The mean error of all training rows; stands for the rows before the first.
     smoothing
@@ -95,13 +108,12 @@ class ResidualModel(Model):
     def assess(self, rows: Array) -> Evidence:
         """Judge the rows of one unbroken stretch."""
         scaled = standardised(rows, self.scaler, self.predictor.window)
-        expected, error = self.predictor.predict(scaled)
-        residuals = (scaled - expected)[: len(rows)]
-        error = error[: len(rows)]
+        found = self.predictor.predict(scaled)
+        error = found.error[: len(rows)]
         return Evidence(
             smooth(error, self.smoothing, before=self.usual_error),
-            np.square(residuals) / (self.usual_squares + ERROR_FLOOR),
-            self.scaler.invert(expected[: len(rows)]),
+            found.by_channel(scaled)[: len(rows)] / (self.usual_squares + ERROR_FLOOR),
+            self.scaler.invert(found.expected[: len(rows)]),
             # an error that is not averaged is the score
             {"error": error} if self.smoothing > 1 else {},
         )
@@ -129,7 +141,8 @@ class ResidualModel(Model):
 class ResidualMethod(Method):
     """Learns predictors from all training rows; these same rows set the threshold.
 
-    Nothing is held out: the methods are cheap controls, with few parameters to overfit.
+    Nothing is held out where there are few parameters to overfit; methods that keep the rows
+    themselves say by which predictors the training rows are judged.
 
     Parameters
     ----------
@@ -156,18 +169,30 @@ class ResidualMethod(Method):
     def _restore(self, state: State, channels: int) -> Predictor:
         """The inverse of ``Predictor.state``; refuses what does not fit."""
 
+    def _judges(
+        self,
+        one: TrainSeries,
+        scaler: Scaler,  # noqa: ARG002 — for those that learn again without some rows
+        predictor: Predictor,
+        run: Runtime,  # noqa: ARG002 — likewise
+    ) -> Iterator[tuple[int, int, Predictor]]:
+        """Bounds of unbroken rows that cover a training series, and by what each is judged."""
+        for start, stop in one.stretches:
+            yield start, stop, predictor
+
     def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
         """Learn predictors, then what is usual of their residuals."""
         scalers = fit_scalers(series, self.clip)
         predictors = self._learn(series, scalers, run)
         squares, errors = np.zeros(series[0].values.shape[1]), []
         for one in series:
-            scaler, predictor = scalers.of(one.entity), predictors.of(one.entity)
-            for start, stop in one.stretches:
-                scaled = standardised(one.values[start:stop], scaler, predictor.window)
-                expected, error = predictor.predict(scaled)
-                squares += np.square(scaled - expected)[: stop - start].sum(axis=0)
-                errors.append(error[: stop - start])
+            scaler, own = scalers.of(one.entity), np.empty(len(one))
+            for start, stop, judge in self._judges(one, scaler, predictors.of(one.entity), run):
+                scaled = standardised(one.values[start:stop], scaler, judge.window)
+                found = judge.predict(scaled)
+                squares += found.by_channel(scaled)[: stop - start].sum(axis=0)
+                own[start:stop] = found.error[: stop - start]
+            errors.append(own)
         flat = np.concatenate(errors)
         usual_squares, usual_error = squares / len(flat), float(flat.mean())
 
@@ -180,8 +205,15 @@ class ResidualMethod(Method):
                 self.smoothing,
             )
 
-        smoothed = iter([smooth(error, self.smoothing, before=usual_error) for error in errors])
-        scores = [np.concatenate([next(smoothed) for _ in one.stretches]) for one in series]
+        scores = [
+            np.concatenate(
+                [
+                    smooth(own[start:stop], self.smoothing, before=usual_error)
+                    for start, stop in one.stretches
+                ]
+            )
+            for one, own in zip(series, errors, strict=True)
+        ]
         names = [one.entity for one in series if one.entity is not None]
         models = PerEntity(model(None), {name: model(name) for name in names})
         return Fitted(models, scores, scores)

@@ -5,34 +5,23 @@ Shapes: T rows of a stretch, C channels, L rows in a window, W windows, D = L·C
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from subadjacent.data.entities import PerEntity
-from subadjacent.data.scaling import EntityScalers, Scaler, chunks
-from subadjacent.data.series import TrainSeries
+from subadjacent.data.scaling import chunks
 from subadjacent.errors import InputError, require_number, require_whole
 from subadjacent.methods.method import State, require_array
-from subadjacent.methods.residuals import (
-    Prediction,
-    Predictor,
-    ResidualMethod,
-    Rows,
-    standardised,
-)
-from subadjacent.runtime import Progress, Runtime, in_turn
+from subadjacent.methods.per_entity import PerEntityMethod, Task
+from subadjacent.methods.residuals import Prediction, Predictor, Rows
 from subadjacent.scoring.evidence import Reach
 
 # windows handled at a time
 CHUNK = 4096
-# so many entities are worth starting processes for
-MANY_ENTITIES = 100
 # a direction with a smaller share of the largest variance is rounding
 SMALLEST_SHARE = 1e-10
 # so is a smaller variance than this, of values that are standardised and cut
@@ -89,15 +78,8 @@ class Subspace(Predictor):
         return State({"mean": self.mean, "directions": self.directions}, {"window": self.length})
 
 
-class _SubspaceTask(NamedTuple):
-    """Series to fit one subspace to, on the scale of one scaler."""
-
-    series: Sequence[TrainSeries]
-    scaler: Scaler
-
-
 @dataclass(frozen=True, kw_only=True)
-class SubspaceMethod(ResidualMethod):
+class SubspaceMethod(PerEntityMethod):
     """A subspace for each entity, and one of all rows for entities that are new.
 
     Parameters
@@ -123,32 +105,9 @@ class SubspaceMethod(ResidualMethod):
         if self.components is not None:
             require_whole("components", self.components, least=1)
 
-    def _learn(
-        self, series: Sequence[TrainSeries], scalers: EntityScalers, run: Runtime
-    ) -> PerEntity[Predictor]:
-        named = [one for one in series if one.entity is not None]
-        pooled = self._fit_subspace(_SubspaceTask(series, scalers.pooled))
-        if len(series) == 1:
-            # all rows are its own
-            return PerEntity(
-                pooled, {one.entity: pooled for one in named if one.entity is not None}
-            )
-        tasks = [_SubspaceTask([one], scalers.of(one.entity)) for one in named]
-        spread = run.map if len(named) >= MANY_ENTITIES else in_turn
-        by_entity: dict[str, Predictor] = {}
-        for one, subspace in zip(named, spread(self._fit_subspace, tasks), strict=True):
-            by_entity[str(one.entity)] = subspace
-            run.watch(Progress("fitting", len(by_entity), len(named), "entities"))
-        return PerEntity(pooled, by_entity)
-
-    def _fit_subspace(self, task: _SubspaceTask) -> Subspace:
+    def _fit_one(self, task: Task) -> Subspace:
         length = int(self.window)
-        stretches = (
-            standardised(one.values[start:stop], task.scaler, length)
-            for one in task.series
-            for start, stop in one.stretches
-        )
-        vectors = chain.from_iterable(windows_of(scaled, length) for scaled in stretches)
+        vectors = chain.from_iterable(windows_of(one, length) for one in task.stretches(length))
         return Subspace(*principal(vectors, self._keep), length)
 
     def _keep(self, variances: Rows) -> int:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -29,11 +30,13 @@ class WindowEvidence(NamedTuple):
     one-class model. A network that has no error per channel repeats one number over the channels.
     ``expected`` is what the network takes to be normal, in the units of the windows, or None.
     ``traces`` are further numbers at each point, by name, for the score and the report.
+    ``score`` is how abnormal each point is; None stands for the mean of its errors.
     """
 
     error: Tensor  # (B, N, C)
     expected: Tensor | None  # (B, N, C)
     traces: Mapping[str, Tensor]  # (B, N) each
+    score: Tensor | None = None  # (B, N)
 
 
 class NetworkConfig(Protocol):
@@ -49,13 +52,14 @@ class NetworkConfig(Protocol):
 class Network(nn.Module, ABC):
     """A network that learns from windows of normal data, and judges windows of any data.
 
-    ``recordable`` says that a training step runs the same operations whatever the epoch and the
-    batch, and draws nothing at random: a GPU then records a step once and replays it.
-    ``layered`` says that it is a chain of ``layers``, each called with the points alone; a GPU
-    then runs them compiled.
+    ``recordable`` says that a training step runs the same operations whatever the batch: a GPU
+    then records a step once and replays it. ``steady`` says that the losses are the same in
+    every epoch; where they are not, a step is recorded anew in each. ``layered`` says that it is
+    a chain of ``layers``, each called with the points alone; a GPU then runs them compiled.
     """
 
     recordable: ClassVar[bool] = False
+    steady: ClassVar[bool] = True
     layered: ClassVar[bool] = False
 
     def __init__(self, config: NetworkConfig) -> None:
@@ -95,6 +99,13 @@ class Network(nn.Module, ABC):
         """
         return [list(self.parameters())]
 
+    def conclude(self, training: Iterable[Tensor], held_out: Iterable[Tensor]) -> None:
+        """Learn, after the last epoch, what is not learned by gradients; nothing as a rule.
+
+        Both are batches of windows (B, N, C) in their order, and can be gone through several
+        times. What is learned here is kept in buffers, which are saved with the weights.
+        """
+
     @abstractmethod
     def judge(self, windows: Tensor) -> WindowEvidence:
         """Judge windows (B, N, C); the same windows get the same evidence every time."""
@@ -120,9 +131,10 @@ def restore_weights(
     # that are computed and not saved as well
     most = {"layers": len(weights)}
     count = sum(one.numel() for one in weights.values())
-    for name in config.__dataclass_fields__:
+    for name in [one.name for one in fields(config)]:
         value, limit = getattr(config, name), most.get(name, count)
-        if isinstance(value, int) and value > limit:
+        # a window may be longer than there are weights, and is bounded by who restores it
+        if isinstance(value, int) and value > limit and name != "window":
             raise InputError(
                 f"{name} must be that of {count:,} weights in {len(weights)} arrays; got {value:,}"
             )

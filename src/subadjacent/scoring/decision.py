@@ -19,16 +19,18 @@ from scipy.special import expit
 
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.series import cut
+from subadjacent.scoring.dynamic import dynamic_level
 from subadjacent.scoring.events import core_of, join, rows_of
 from subadjacent.scoring.false_alarms import level_of_one, lowest_level
 from subadjacent.scoring.lately import Lately, follow
 from subadjacent.scoring.normal import NormalScores
-from subadjacent.scoring.threshold import BaseThreshold, FalseShare, Quantile
+from subadjacent.scoring.threshold import BaseThreshold, DynamicLevel, FalseShare, Quantile
 
 # how steep probabilities are: a typical row gets 1 %, a row at the threshold 50 %
 STEEPNESS = float(np.log(99))
-# a difference of scores below this, or this share of them, is rounding
-TINY = 1e-12
+# a difference of scores below this, or below this share of them, is rounding: those of networks
+# have six or seven digits
+TINY, TINY_SHARE = 1e-12, 1e-6
 # two runs of anomalous rows with so many rows between them are one
 GAP = 10
 # a model that calls so many rows of a series unlike its training does not fit it
@@ -165,6 +167,8 @@ class Decision:
     def _level(
         self, scores: NDArray[np.float64], normal: NormalScores, *, hindsight: bool
     ) -> float:
+        if isinstance(self.rule, DynamicLevel) and hindsight and len(scores):
+            return dynamic_level(scores, self.rule.step)
         if not isinstance(self.rule, FalseShare):
             return self.threshold
         pooled, share = self.normal.pooled, self.rule.share
@@ -203,8 +207,9 @@ def _normalized(
     scores: NDArray[np.float64], level: float, normal: NormalScores
 ) -> NDArray[np.float64]:
     span = level - normal.typical
-    if span <= TINY * max(abs(level), abs(normal.typical)):
+    rounding = max(TINY, TINY_SHARE * max(abs(level), abs(normal.typical)))
+    if span <= rounding:
         # a threshold no higher than a typical row: the spread of scores is the unit then, and
         # where all were alike, the scores' own
-        span = normal.spread if normal.spread > TINY else 1.0
+        span = normal.spread if normal.spread > rounding else 1.0
     return np.asarray(1 + (scores - level) / span)

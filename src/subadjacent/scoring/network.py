@@ -73,9 +73,8 @@ def judge_rows(
     leaves out what is known of each channel.
     """
     windows, fresh = stack.scoring_windows(stride)
-    if network.context:
-        begins = torch.isin(windows.starts, torch.tensor([one.at for one in stack.stretches]))
-        fresh = torch.where(begins, fresh, fresh.clamp(min=network.context))
+    begins = torch.isin(windows.starts, torch.tensor([one.at for one in stack.stretches]))
+    fresh = torch.where(begins, fresh, fresh.clamp(min=network.context))
     steps = torch.arange(windows.length)
     names: list[str] = []
     totals: _Means | None = None
@@ -88,8 +87,10 @@ def judge_rows(
             found = torch.cat([found, judged.error, *others], dim=-1)
         if totals is None:
             totals = _Means(len(stack.values), found.shape[-1])
-        # rows that do not count in a window go to row -1
-        totals.add(windows.rows(which).masked_fill(steps < fresh[which, None], -1), found)
+        # rows that do not count in a window go to row -1; points that count in none are left out
+        rows = windows.rows(which).masked_fill(steps < fresh[which, None], -1)
+        first = int(fresh[which].min())
+        totals.add(rows[:, first:], found[:, first:])
     assert totals is not None
     means = totals.means()
     count, c = 2 + len(names), stack.values.shape[1]

@@ -72,7 +72,7 @@ class PaperScore:
 
     def of_windows(self, judged: WindowEvidence) -> Tensor:
         """Eq. 6 within each window, (B, N)."""
-        error = judged.error.mean(dim=-1)
+        error = judged.error.mean(dim=-1) if judged.score is None else judged.score
         if self.temperature == 0:
             return error
         return weighted(error, judged.traces[CONTRIBUTION], self.temperature)

@@ -18,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 
 from subadjacent.data.clock import duration
 from subadjacent.errors import InputError, require_number, require_whole
+from subadjacent.scoring.dynamic import STEP, dynamic_level
 from subadjacent.scoring.extremes import Tail, check_scores, fit_tail, require_fraction
 from subadjacent.scoring.normal import EXCURSION, HIGH, TAIL
 
@@ -233,13 +234,38 @@ class AlarmBudget(BaseThreshold):
         return best
 
 
+@dataclass(frozen=True)
+class DynamicLevel(BaseThreshold):
+    """The level above which scores stand out most, by Hundman et al. (see ``dynamic``).
+
+    ``threshold_`` is that of the rows fitted on. A decision in hindsight takes that of the
+    stretch itself.
+
+    Parameters
+    ----------
+    step
+        Least step from one peak to the next lower one, as a share of it.
+    """
+
+    step: float = STEP
+
+    def __post_init__(self) -> None:
+        require_number("step", self.step, least=0, most=1)
+
+    def _choose(self, scores: NDArray[np.float64]) -> float:
+        return dynamic_level(scores, self.step)
+
+
 KINDS: dict[str, type[BaseThreshold]] = {
     "false_share": FalseShare,
     "extreme_value": ExtremeValue,
     "quantile": Quantile,
     "fixed": Fixed,
     "alarm_budget": AlarmBudget,
+    "dynamic_level": DynamicLevel,
 }
+# what a detector's contamination calls them
+BY_NAME: dict[str, type[BaseThreshold]] = {"auto": FalseShare, "dynamic": DynamicLevel}
 
 
 def threshold_from_dict(saved: Mapping[str, Any]) -> BaseThreshold:
@@ -264,7 +290,8 @@ def choose_threshold(contamination: Any, interval: float | None = None) -> Thres
     Parameters
     ----------
     contamination
-        "auto", a share of the rows, alarms per time such as "1/week", or a threshold object.
+        "auto", "dynamic", a share of the rows, alarms per time such as "1/week", or a threshold
+        object.
     interval
         Seconds between rows, where known; only alarms per time need it.
     """
@@ -275,15 +302,16 @@ def choose_threshold(contamination: Any, interval: float | None = None) -> Thres
     if isinstance(contamination, Real) and 0 < float(contamination) <= 0.5:
         return Quantile(1 - float(contamination))
     if isinstance(contamination, str):
-        if contamination == "auto":
-            return FalseShare()
+        if contamination in BY_NAME:
+            return BY_NAME[contamination]()
         budget = BUDGET.fullmatch(contamination)
         # a time that is none is refused below, in the words of this argument
         with suppress(InputError):
             if budget:
                 return AlarmBudget(float(budget[1]), budget[2], interval)
     raise InputError(
-        "contamination must be 'auto', a share above 0 and up to 0.5, alarms per time such as "
+        "contamination must be 'auto', 'dynamic', a share above 0 and up to 0.5, alarms per time "
+        "such as "
         "'1/week' or '2/day', or an object with fit(scores) and predict(scores); "
         f"got {contamination!r}"
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -56,11 +55,9 @@ def train(
         falls = max(number - config.steady_epochs, 0)
         set_learning_rate(optimizers, config.learning_rate * config.decay**falls)
         order, draws = _seeds(config.seed, number)
-        # a recorded step draws nothing
-        randomness = nullcontext() if model.recordable else seeded(windows.values.device, draws)
         model.train()
         batches.begin(number, torch.Generator().manual_seed(order))
-        with randomness:
+        with seeded(windows.values.device, draws):
             for step in range(1, steps + 1):
                 batches.advance()
                 if deadline < math.inf:

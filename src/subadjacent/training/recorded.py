@@ -67,21 +67,15 @@ class RecordedPass(Pass):
         self.at = torch.zeros((), dtype=torch.long, device=self.order.device)
         self.places = torch.arange(batch_size, device=self.order.device)
         self.left = 0
-        fused = compiled and model.layered and find_spec("triton") is not None
-
-        def forget_gradients() -> None:
-            for optimizer in optimizers:
-                optimizer.zero_grad(set_to_none=True)
-
-        self.replay = Recorded(
-            self._next,
-            around=lambda: _compiled_layers(model, fused),
-            # gradients are made anew inside the recording's own memory
-            before=forget_gradients,
-        )
+        self.model = model
+        self.optimizers = optimizers
+        self.fused = compiled and model.layered and find_spec("triton") is not None
+        self.replay = self._recorder()
 
     def begin(self, epoch: int, generator: torch.Generator) -> None:
         """Begin an epoch, its windows shuffled by the generator."""
+        if epoch != self.epoch and not self.model.steady:
+            self.replay = self._recorder()
         self.epoch = epoch
         self.losses.zero_()
         self.order.copy_(self.windows.order(generator))
@@ -95,6 +89,18 @@ class RecordedPass(Pass):
         else:
             self.train_on(self.order[-self.left :])
         self.left -= self.batch_size
+
+    def _recorder(self) -> Recorded[None]:
+        def forget_gradients() -> None:
+            for optimizer in self.optimizers:
+                optimizer.zero_grad(set_to_none=True)
+
+        return Recorded(
+            self._next,
+            around=lambda: _compiled_layers(self.model, self.fused),
+            # gradients are made anew inside the recording's own memory
+            before=forget_gradients,
+        )
 
     def _next(self) -> None:
         which = self.order[self.at + self.places]

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from subadjacent.data.benchmarks.archive import read_npz, write_npz
 from subadjacent.data.benchmarks.benchmark import Benchmark, Source, assemble
-from subadjacent.data.synthetic import neurips_ts
+from subadjacent.data.synthetic import KINDS, neurips_ts
 
 TEST_SEED, TRAIN_SEED = 100, 101
 
 
-def generate(source: Source, *, contaminated: bool = False) -> Benchmark:
-    """Seed 100 to test on, seed 101 to train on.
+def generate(
+    source: Source, *, contaminated: bool = False, kinds: Sequence[str] = KINDS
+) -> Benchmark:
+    """Seed 100 to test on, seed 101 to train on, with anomalies of some kinds.
 
     Nobody has published the paper's training series. The clean one is the sine before any
     anomaly is put in; the contaminated one has as many anomalies as the test series.
     """
-    test, train = neurips_ts(seed=TEST_SEED), neurips_ts(seed=TRAIN_SEED)
+    test, train = (neurips_ts(seed=seed, kinds=kinds) for seed in (TEST_SEED, TRAIN_SEED))
     train_rows = train.values if contaminated else train.base
     return assemble(source, "generated", [train_rows], [test.values], [test.labels])
 

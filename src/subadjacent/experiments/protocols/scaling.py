@@ -29,10 +29,11 @@ class ScalingRule(NamedTuple):
 
 
 RULES = {
-    "swat": ScalingRule("train", "train"),
-    "wadi": ScalingRule("train", "train"),
+    "swat": ScalingRule("train", "test"),
+    "wadi": ScalingRule("train", "test"),
     "psm": ScalingRule("train", "train"),
-    "msl": ScalingRule("train", "test", robust=True),
+    # two scalers, one for each part, both of them fitted on all training rows
+    "msl": ScalingRule("train", "train", robust=True),
     "smap": ScalingRule("test", "test", per_entity=True),
     "smd": ScalingRule("train", "test", per_entity=True),
     "nips-ts": ScalingRule("train", "test"),

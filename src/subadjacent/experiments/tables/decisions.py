@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -31,13 +31,19 @@ from subadjacent.experiments.tables.table2 import (
 )
 
 
-class _Column(NamedTuple):
+class Column(NamedTuple):
     """A heading, the column of results below it, what to multiply it by, and digits."""
 
     heading: str
     metric: str
     unit: float = 1.0
     digits: int = 1
+
+    def cell(self, results: Results, runs: Iterable[Run]) -> Cell:
+        """What the runs of a cell came to."""
+        by_seed = (results.value(run, self.metric) for run in runs)
+        values = tuple(self.unit * value for value in by_seed if value is not None)
+        return Cell(values, missing="" if values else NOT_RUN, digits=self.digits)
 
 
 VARIANTS = (
@@ -49,18 +55,18 @@ VARIANTS = (
     *CLEAN_CONTROLS,
 )
 SHARES = (
-    _Column("alarms", "alarms", digits=0),
-    _Column("right, %", "alarms_right_share", PERCENT),
-    _Column("anomalies found, %", "anomalies_found_share", PERCENT),
-    _Column("F1 of events, %", "event_f1", PERCENT),
-    _Column("oracle F1, %", "oracle_event_f1", PERCENT),
-    _Column("normal rows in alarms, %", "normal_rows_alarmed", PERCENT),
+    Column("alarms", "alarms", digits=0),
+    Column("right, %", "alarms_right_share", PERCENT),
+    Column("anomalies found, %", "anomalies_found_share", PERCENT),
+    Column("F1 of events, %", "event_f1", PERCENT),
+    Column("oracle F1, %", "oracle_event_f1", PERCENT),
+    Column("normal rows in alarms, %", "normal_rows_alarmed", PERCENT),
 )
-PER_DAY = _Column("false alarms a day", "alarms_false_per_day", digits=2)
-PER_ROWS = _Column("false alarms per 1,000 rows", "alarms_false_per_1000_rows", digits=2)
+PER_DAY = Column("false alarms a day", "alarms_false_per_day", digits=2)
+PER_ROWS = Column("false alarms per 1,000 rows", "alarms_false_per_1000_rows", digits=2)
 # rows from anomaly to anomaly below which their margins fill most of what lies between
 CROWDED = 4 * MARGIN
-DELAY = _Column("delay, rows", "alarm_delay")
+DELAY = Column("delay, rows", "alarm_delay")
 
 
 class DecisionsTable:
@@ -106,11 +112,9 @@ def _table(dataset: str, results: Results, selection: Selection) -> ResultTable:
 
 
 def _cell(
-    variant: Variant, dataset: str, column: _Column, results: Results, selection: Selection
+    variant: Variant, dataset: str, column: Column, results: Results, selection: Selection
 ) -> Cell:
-    by_seed = (results.value(run, column.metric) for run in _seeds(variant, dataset, selection))
-    values = tuple(column.unit * value for value in by_seed if value is not None)
-    return Cell(values, missing="" if values else NOT_RUN, digits=column.digits)
+    return column.cell(results, _seeds(variant, dataset, selection))
 
 
 def _seeds(variant: Variant, dataset: str, selection: Selection) -> Iterator[Run]:

@@ -8,12 +8,19 @@ from subadjacent.experiments.comparison import (
     Variant,
 )
 from subadjacent.experiments.paper_numbers import paper_tables, paper_value
-from subadjacent.experiments.run import ABLATION, CLEAN
+from subadjacent.experiments.run import ABLATION, CLEAN, PUBLISHED
 
 # half of the paper's last digit
 ROUNDING = 0.05
 
 OURS = Variant("Ours")
+# settings of the released scripts of two datasets that the paper says otherwise
+SMALL_BATCHES = Variant(
+    "Ours, batches of 64", settings=(("batch_size", 64),), protocols=(PUBLISHED,), datasets=("smd",)
+)
+NOT_DYNAMIC = Variant(
+    "Ours, without Eq. 7", score="weighted", protocols=(PUBLISHED,), datasets=("msl",)
+)
 ANOMALY_TRANSFORMER = Variant(
     "Anomaly Transformer",
     "anomaly-transformer",
@@ -31,6 +38,15 @@ FOUR_VIEWS = Variant(
 )
 WITH_NETWORK = Variant(
     "without state and shape, with the small network", "default-network", protocols=(CLEAN,)
+)
+
+
+NUMBERS_IN_BRACKETS = (
+    "Numbers in brackets are the paper's; methods with those alone were not run here."
+)
+TWO_SCRIPTS = (
+    "Ours has batches of 128 and Eq. 7, as the paper says; the authors' script of SMD has batches "
+    "of 64, and the one that trains on MSL leaves Eq. 7 out: a row each."
 )
 
 
@@ -70,7 +86,7 @@ TABLE = Comparison(
     "table2",
     "Main results",
     "method",
-    (ANOMALY_TRANSFORMER, OURS, DEFAULT, WITH_NETWORK),
+    (ANOMALY_TRANSFORMER, OURS, SMALL_BATCHES, NOT_DYNAMIC, DEFAULT, WITH_NETWORK),
     published=(
         ShownMetric(ADJUSTED, "point-adjusted F1, settings and threshold picked on labels", "F1"),
         ShownMetric("fixed_point_adjusted_f1", "the same with the released block 200 and T = 50"),
@@ -91,5 +107,5 @@ TABLE = Comparison(
         ShownMetric(ADJUSTED, "point-adjusted F1, threshold picked on labels"),
     ),
     ablation=False,
-    notes=("Numbers in brackets are the paper's; methods with those alone were not run here.",),
+    notes=(NUMBERS_IN_BRACKETS, TWO_SCRIPTS),
 )

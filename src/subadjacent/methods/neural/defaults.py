@@ -9,7 +9,7 @@ from subadjacent.errors import InputError, require_number, require_whole
 
 Auto = Literal["auto"]
 
-LONGEST_WINDOW, SHORTEST_WINDOW = 100, 4
+USUAL_WINDOW, SHORTEST_WINDOW = 100, 4
 # points in a window at most, and where attention forms a matrix of all pairs of them: 100 MB of it
 # for each head. A window is padded to this length before it is scored, however short the data
 MOST_POINTS, MOST_SQUARED = 100_000, 5_000
@@ -44,9 +44,9 @@ def _is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def choose_window(window: int | Auto, rows: int) -> int:
-    """The paper's 100, or a quarter of the rows where there are few."""
-    fitting = min(max(rows // 4, SHORTEST_WINDOW), LONGEST_WINDOW)
+def choose_window(window: int | Auto, rows: int, usual: int = USUAL_WINDOW) -> int:
+    """The usual one (the paper's 100), or a quarter of the rows where there are few."""
+    fitting = min(max(rows // 4, SHORTEST_WINDOW), usual)
     return fitting if isinstance(window, str) else int(window)
 
 

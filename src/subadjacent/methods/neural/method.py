@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from subadjacent.data.clock import duration
 from subadjacent.data.entities import PerEntity
@@ -26,6 +27,7 @@ from subadjacent.errors import InputError, require_number, require_whole
 from subadjacent.methods.method import Fitted, Method, Model, State, require_array
 from subadjacent.methods.neural.defaults import (
     MOST_POINTS,
+    USUAL_WINDOW,
     Auto,
     choose_batch_size,
     choose_stride,
@@ -43,7 +45,7 @@ from subadjacent.methods.neural.model import (
 )
 from subadjacent.networks.network import Network, NetworkConfig, restore_weights
 from subadjacent.runtime import Runtime
-from subadjacent.scoring.network import check_stride, judge_rows, usual_errors
+from subadjacent.scoring.network import POINTS_AT_ONCE, check_stride, judge_rows, usual_errors
 from subadjacent.scoring.paper import PaperScore
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast, resolve_device
@@ -97,8 +99,6 @@ class NeuralMethod(Method):
         File to keep the training's state in; a run that finds it there goes on from it.
     """
 
-    network: ClassVar[type[Network]]
-
     window: int | Auto = "auto"
     epochs: int = 10
     patience: int = 3
@@ -132,6 +132,11 @@ class NeuralMethod(Method):
         self._paper()
         self._training(windows=1, window=2, seed=0)
 
+    @property
+    @abstractmethod
+    def network(self) -> type[Network]:
+        """The class of the network."""
+
     @abstractmethod
     def configure(self, channels: int, window: int) -> NetworkConfig:
         """The network's settings for some data; refuses what does not fit."""
@@ -144,6 +149,10 @@ class NeuralMethod(Method):
         """Points in a window that a network of these settings can be asked for."""
         return MOST_POINTS
 
+    def usual_window(self) -> int:
+        """Points in a window where it is left at "auto" and there are rows enough."""
+        return USUAL_WINDOW
+
     def usual_learning_rate(self) -> float:
         """The learning rate where it is left at "auto"."""
         return 1e-3
@@ -152,7 +161,7 @@ class NeuralMethod(Method):
         """Train the network on the rows before the end of each series."""
         device = resolve_device(run.device)
         mixed = autocast(device, run.precision)
-        window = choose_window(self.window, max(map(len, series)))
+        window = choose_window(self.window, max(map(len, series)), self.usual_window())
         config = self.configure(series[0].values.shape[1], window)
         require_whole("window", window, least=2, most=self.longest_window(config))
         network = self.network.seeded(config, run.seed)
@@ -174,6 +183,8 @@ class NeuralMethod(Method):
             checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
             watch=run.watch,
         )
+        with torch.no_grad():
+            network.conclude(_Batches(windows, device), _Batches(validation, device))
         networks = scalers.map(lambda scaler: EntityNetwork(network, scaler, window, stride))
         held_out = [np.arange(len(one)) >= cut for one, cut in zip(series, cuts, strict=True)]
         return Trained(networks, stacked, stacked.restack(held_out), validation, tuple(history))
@@ -292,6 +303,18 @@ class NeuralMethod(Method):
 
     def _paper(self) -> PaperScore:
         return PaperScore(self.temperature, self.block, self.smoothing, self.dynamic)
+
+
+@dataclass(frozen=True)
+class _Batches:
+    """Windows on a device, batch by batch, as often as they are asked for."""
+
+    windows: Windows
+    device: torch.device
+
+    def __iter__(self) -> Iterator[Tensor]:
+        for which in self.windows.batches(max(POINTS_AT_ONCE // self.windows.length, 1)):
+            yield self.windows.take(which).to(self.device)
 
 
 def _points(

@@ -1,0 +1,85 @@
+"""The detector that a command was asked for: a name, a settings file, options that win over it."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from subadjacent.errors import DataNotFound, InputError
+
+if TYPE_CHECKING:
+    from subadjacent.cli.options import NetworkSize
+    from subadjacent.detectors.base import BaseDetector
+
+
+def build_detector(
+    name: str,
+    *,
+    config: Path | None,
+    false_alarms: str | None,
+    network: NetworkSize | None,
+    budget: str | None,
+    device: str | None,
+    seed: int | None,
+) -> BaseDetector:
+    """The detector of a short name, from a settings file and the options that were given.
+
+    An option that the detector has no use for is bad usage: it would be passed over in silence.
+    """
+    from subadjacent.detectors.registry import DETECTORS, class_name
+
+    kind = DETECTORS[class_name(name)]
+    known = list(kind().get_params())
+    parameters = {} if config is None else read_config(config, known)
+    given: dict[str, tuple[str, Any]] = {
+        "contamination": ("--false-alarms", false_alarms),
+        "network": ("--network", None if network is None else network.value),
+        "budget": ("--budget", budget),
+        "device": ("--device", device),
+        "random_state": ("--seed", seed),
+    }
+    for parameter, (option, value) in given.items():
+        if value is None:
+            continue
+        if parameter not in known:
+            raise _useless(option, f"the detector {name} has no use for it: leave it out")
+        parameters[parameter] = value
+    if "network" in known and parameters.get("network") is None:
+        for parameter in ("budget", "device", "random_state"):
+            option, value = given[parameter]
+            if value is not None:
+                raise _useless(
+                    option,
+                    "only a network is trained with it: add --network small, or leave it out",
+                )
+    # settings that are wrong for any data are refused before any is read
+    try:
+        detector = kind(**parameters)
+        detector.check()
+    except InputError as error:
+        raise error if config is None else InputError(f"{config}: {error}") from error
+    return detector
+
+
+def _useless(option: str, why: str) -> typer.BadParameter:
+    return typer.BadParameter(why, param_hint=f"'{option}'")
+
+
+def read_config(path: Path, known: list[str]) -> dict[str, Any]:
+    """Detector parameters from a TOML file; a name that is not ``known`` is refused."""
+    if not path.is_file():
+        raise DataNotFound(f"{path} is not a file: --config needs a TOML file")
+    try:
+        parameters = tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path} must be TOML ({error})") from error
+    unknown = sorted(set(parameters) - set(known))
+    if unknown:
+        raise InputError(
+            f"{path} must name parameters of the detector ({', '.join(known)}); "
+            f"got {', '.join(unknown)}"
+        )
+    return parameters

@@ -1,0 +1,24 @@
+"""`subadjacent list`: every detector by the name that is typed for it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from subadjacent.cli.output import ListFormat, print_list
+
+
+def list_detectors(
+    format: Annotated[  # noqa: A002 — the option's name
+        ListFormat, typer.Option(help="A table for people, a JSON object a line, or CSV.")
+    ] = ListFormat.table,
+) -> None:
+    """List the detectors: the name of each, the extra that it needs, what it does."""
+    from subadjacent.detectors.registry import ENTRIES
+
+    rows = [
+        {"name": entry.short, "needs": entry.needs, "does": entry.does, "class": kind}
+        for kind, entry in ENTRIES.items()
+    ]
+    print_list(rows, ("name", "needs", "does"), format)

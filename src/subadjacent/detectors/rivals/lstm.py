@@ -1,0 +1,31 @@
+"""A forecasting LSTM as a detector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from subadjacent.detectors.rivals.rival import RivalDetector
+from subadjacent.networks.lstm import LSTM
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LSTMDetector(RivalDetector):
+    """Finds rows that an LSTM did not forecast.
+
+    Hundman et al. (KDD 2018); see ``networks/lstm.py`` for what is faithful.
+
+    Parameters
+    ----------
+    smoothing : int
+        Average each error with those before it, so many in all; the paper's 105.
+    contamination : "dynamic" or as of every detector
+        "dynamic": the paper's threshold, above which the errors of a stretch stand out most.
+    others
+        As of every ``RivalDetector``. A window has 250 points, unless it is given.
+    """
+
+    rival = LSTM
+
+    smoothing: int = 105
+    contamination: Any = "dynamic"

@@ -1,0 +1,219 @@
+"""How far a row lies from the training rows nearest to it, and how lonely it is among them.
+
+Shapes: T rows of a stretch, C channels, L rows in a window, D = L·C, R training vectors,
+k neighbours.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.errors import InputError, require_whole
+from subadjacent.methods.method import State, require_array
+from subadjacent.methods.per_entity import PerEntityMethod, Task
+from subadjacent.methods.residuals import Prediction, Predictor, Rows
+from subadjacent.methods.trailing import by_channel, sample, trailing
+from subadjacent.scoring.evidence import Reach
+
+if TYPE_CHECKING:
+    from sklearn.neighbors import NearestNeighbors
+
+# rows in a window, and training vectors to compare with, at most: both are allocated
+LONGEST_WINDOW, MOST_REFERENCES = 1_000, 1_000_000
+# values compared at a time
+VALUES = 2_000_000
+# standard deviations, a value of a vector: nearer neighbours count as being so far. Rows that came
+# again and again, as those of counters and switches do, would have an infinite density
+NEAREST = 0.01
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Neighbours(Predictor):
+    """Compares a row, with those before it, with vectors of training."""
+
+    references: NDArray[np.float32]  # (R, D)
+    length: int  # L
+    k: int
+    index: NearestNeighbors = field(init=False)
+
+    def __post_init__(self) -> None:
+        index = search_among(self.references.astype(np.float64), self.k)
+        object.__setattr__(self, "index", index)
+
+    @property
+    def window(self) -> int:
+        """Rows in a window."""
+        return self.length
+
+    @property
+    def reach(self) -> Reach:
+        """The rows of the window that ends with a row."""
+        return Reach(self.length - 1, 0)
+
+    def predict(self, scaled: Rows) -> Prediction:
+        """Neighbours for values, some rows at a time."""
+        channels = scaled.shape[1]
+        expected, error = np.empty_like(scaled), np.empty(len(scaled))
+        departures = np.empty_like(scaled)
+        size = max(VALUES // (self.k * self.references.shape[1]), 1)
+        for part, vectors in trailing(scaled, self.length):
+            for start in range(0, len(vectors), size):
+                rows = slice(part.start + start, min(part.start + start + size, part.stop))
+                own = vectors[start : start + size]
+                nearest = self.index.kneighbors(own, return_distance=False)  # (T, k)
+                found = self._judge(own, nearest, channels)
+                expected[rows], error[rows], departures[rows] = found
+        return Prediction(expected, error, departures)
+
+    @abstractmethod
+    def _judge(
+        self, vectors: Rows, nearest: NDArray[np.intp], channels: int
+    ) -> tuple[Rows, Rows, Rows]:
+        """Expected values, error and departures of vectors, given their neighbours."""
+
+    def state(self) -> State:
+        """The vectors of training."""
+        return State(
+            {"references": self.references}, {"window": int(self.length), "neighbours": self.k}
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nearest(Neighbours):
+    """Expects the k-th nearest vector of training; the error is the distance to it.
+
+    The squares of a row's departures add up to the square of its error.
+    """
+
+    def _judge(
+        self, vectors: Rows, nearest: NDArray[np.intp], channels: int
+    ) -> tuple[Rows, Rows, Rows]:
+        # once more, from differences: matrix products lose digits of small distances
+        farthest = self.references[nearest[:, -1]].astype(np.float64)  # (T, D)
+        departures = by_channel(np.square(vectors - farthest), channels)
+        return farthest[:, -channels:], np.sqrt(departures.sum(axis=1)), departures
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Density(Neighbours):
+    """Expects the mean of the k nearest; the error is how much denser they lie than the row.
+
+    ``radius`` is the distance of each training vector from its own k-th neighbour, ``density`` is
+    one over its mean reachability.
+    """
+
+    radius: Rows  # (R,)
+    density: Rows  # (R,)
+
+    def _judge(
+        self, vectors: Rows, nearest: NDArray[np.intp], channels: int
+    ) -> tuple[Rows, Rows, Rows]:
+        neighbours = self.references[nearest].astype(np.float64)  # (T, k, D)
+        squares = np.square(vectors[:, None] - neighbours)
+        distances = np.sqrt(squares.sum(axis=2))  # (T, k)
+        own = 1 / np.maximum(distances, self.radius[nearest]).mean(axis=1)
+        error = self.density[nearest].mean(axis=1) / own
+        departures = by_channel(squares.mean(axis=1), channels)
+        return neighbours.mean(axis=1)[:, -channels:], error, departures
+
+    def state(self) -> State:
+        """The vectors of training, and how densely they lie."""
+        arrays, facts = super(Density, self).state()
+        return State(arrays | {"radius": self.radius, "density": self.density}, facts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearestMethod(PerEntityMethod):
+    """Keeps training vectors and compares with them.
+
+    Parameters
+    ----------
+    neighbours
+        k: with which of the nearest a row is compared.
+    window
+        Rows in a window; all their channels make one vector.
+    references
+        Training vectors to keep at most, drawn by chance; fewer where they would hold more than
+        20 million values.
+    """
+
+    keeps_rows: ClassVar[bool] = True
+
+    neighbours: int = 10
+    window: int = 1
+    references: int = 10_000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_whole("neighbours", self.neighbours, least=1)
+        require_whole("window", self.window, least=1, most=LONGEST_WINDOW)
+        require_whole("references", self.references, least=1, most=MOST_REFERENCES)
+
+    def _fit_one(self, task: Task) -> Predictor:
+        found = sample(task, int(self.window), int(self.references)).astype(np.float32)
+        return Nearest(found, int(self.window), min(int(self.neighbours), len(found)))
+
+    def _restore(self, state: State, channels: int) -> Predictor:
+        return Nearest(*restored(state, channels))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DensityMethod(NearestMethod):
+    """Keeps how densely training vectors lie as well."""
+
+    neighbours: int = 20
+
+    def _fit_one(self, task: Task) -> Predictor:
+        found = sample(task, int(self.window), int(self.references)).astype(np.float32)
+        k = min(int(self.neighbours), max(len(found) - 1, 1))
+        return Density(found, int(self.window), k, *densities(found, k))
+
+    def _restore(self, state: State, channels: int) -> Predictor:
+        references, length, k = restored(state, channels)
+        radius, density = state.arrays["radius"], state.arrays["density"]
+        require_array("radius", radius, (len(references),), least=NEAREST)
+        require_array("density", density, (len(references),), least=0)
+        return Density(references, length, k, radius, density)
+
+
+def densities(references: NDArray[np.float32], k: int) -> tuple[Rows, Rows]:
+    """Radius and density of each of some vectors among the others, (R,) each."""
+    vectors = references.astype(np.float64)
+    floor = NEAREST * np.sqrt(vectors.shape[1])
+    if len(vectors) == 1:
+        # alone, it has no neighbour but itself
+        return np.array([floor]), np.array([1 / floor])
+    # of the vectors that were fitted, without themselves
+    distances, nearest = search_among(vectors, k).kneighbors()
+    radius = np.maximum(distances[:, -1], floor)
+    reachability = np.maximum(distances, radius[nearest])
+    return radius, 1 / reachability.mean(axis=1)
+
+
+def search_among(vectors: Rows, k: int) -> NearestNeighbors:
+    """What finds the k nearest of some vectors."""
+    # here: importing it draws from Python's random numbers, and is slow
+    from sklearn.neighbors import NearestNeighbors
+
+    # all distances by matrix products: trees are slower beyond some ten channels
+    return NearestNeighbors(n_neighbors=k, algorithm="brute").fit(vectors)
+
+
+def restored(state: State, channels: int) -> tuple[NDArray[Any], int, int]:
+    """Vectors, length of a window and number of neighbours; refuses what does not fit."""
+    references, length, k = (
+        state.arrays["references"],
+        state.facts["window"],
+        state.facts["neighbours"],
+    )
+    require_whole("window", length, least=1, most=LONGEST_WINDOW)
+    require_array("references", references, (*references.shape[:1], length * channels))
+    require_whole("neighbours", k, least=1)
+    if k > len(references):
+        raise InputError(f"neighbours must be at most {len(references)}, as references; got {k}")
+    return references, length, k

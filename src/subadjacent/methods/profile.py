@@ -1,0 +1,191 @@
+"""How unlike the shape of a window is to the most similar one in training, channel by channel.
+
+Shapes: T rows of a stretch, C channels, L rows in a window, W windows, R training rows, V their
+windows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.scaling import chunks
+from subadjacent.errors import InputError, require_whole
+from subadjacent.methods.method import State, require_array, require_places
+from subadjacent.methods.per_entity import PerEntityMethod, Task
+from subadjacent.methods.residuals import Prediction, Predictor, Rows
+from subadjacent.scoring.evidence import Reach
+
+# rows in a window, and training rows to compare with, at most: both are allocated
+LONGEST_WINDOW, MOST_REFERENCES = 1_000, 1_000_000
+# values of all training windows of a channel, at most: 160 MB
+MOST_VALUES = 20_000_000
+# correlations held at a time: 16 MB
+CORRELATIONS = 2_000_000
+# standard deviations of a channel: a window that moves less has no shape, only rounding
+FLAT = 1e-3
+# training rows that are too many are kept in blocks of so many windows' length
+BLOCK = 10
+# a window without a shape lies from one that has a shape as far as one that is half like it
+HALF = 0.5
+
+
+class Shapes(NamedTuple):
+    """Windows brought to mean 0 and deviation 1; those without a shape are 0 throughout."""
+
+    standard: Rows  # (W, L)
+    flat: NDArray[np.bool_]  # (W,)
+    mean: Rows  # (W,)
+    deviation: Rows  # (W,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile(Predictor):
+    """Expects each window to be like the nearest of training, brought to its mean and deviation.
+
+    Departures are squares of the distance of windows to that one, the error is the root of their
+    mean over channels; both, and the values expected, are means over the windows that cover a row.
+    """
+
+    references: NDArray[np.float32]  # (R, C)
+    starts: NDArray[np.int64]  # first rows of what is unbroken in them
+    length: int  # L
+
+    @property
+    def window(self) -> int:
+        """Rows in a window."""
+        return self.length
+
+    @property
+    def reach(self) -> Reach:
+        """The windows that cover a row."""
+        return Reach(self.length - 1, self.length - 1)
+
+    def predict(self, scaled: Rows) -> Prediction:
+        """Means over the windows that cover a row."""
+        length, rows = self.length, len(scaled)
+        expected, departures = np.zeros_like(scaled), np.zeros_like(scaled)
+        for channel in range(scaled.shape[1]):
+            known = self._known(channel)
+            windows = np.lib.stride_tricks.sliding_window_view(scaled[:, channel], length)
+            for part in chunks(len(windows), max(CORRELATIONS // len(known.flat), 1)):
+                square, alike = nearest(shapes(windows[part]), known)
+                for step in range(length):
+                    covered = slice(part.start + step, part.stop + step)
+                    departures[covered, channel] += square
+                    expected[covered, channel] += alike[:, step]
+        covering = np.minimum(np.arange(1, rows + 1), length)
+        covering = np.minimum(covering, np.minimum(covering[::-1], rows - length + 1))
+        departures /= covering[:, None]
+        return Prediction(
+            expected / covering[:, None], np.sqrt(departures.mean(axis=1)), departures
+        )
+
+    def _known(self, channel: int) -> Shapes:
+        """The shapes of a channel's windows in training."""
+        bounds = np.append(self.starts, len(self.references))
+        values = self.references[:, channel].astype(np.float64)
+        every = np.lib.stride_tricks.sliding_window_view(values, self.length)
+        return shapes(
+            np.concatenate(
+                [every[start : stop - self.length + 1] for start, stop in pairwise(bounds.tolist())]
+            )
+        )
+
+    def state(self) -> State:
+        """The rows of training."""
+        return State(
+            {"references": self.references, "starts": self.starts}, {"window": self.length}
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileMethod(PerEntityMethod):
+    """Keeps training rows and compares shapes with theirs.
+
+    Parameters
+    ----------
+    window
+        Rows in a window.
+    references
+        Training rows to keep at most: blocks of ten windows' length, evenly over all, one at
+        least. Fewer where their windows would hold more than 20 million values.
+    """
+
+    keeps_rows: ClassVar[bool] = True
+
+    window: int = 20
+    references: int = 5_000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_whole("window", self.window, least=3, most=LONGEST_WINDOW)
+        require_whole("references", self.references, least=1, most=MOST_REFERENCES)
+
+    def _fit_one(self, task: Task) -> Predictor:
+        length = int(self.window)
+        blocks = list(task.stretches(length))
+        most = min(int(self.references), MOST_VALUES // length)
+        if sum(map(len, blocks)) > most:
+            size = BLOCK * length
+            pieces = [
+                one[start : start + size]
+                for one in blocks
+                for start in range(0, max(len(one) - size, 0) + 1, size)
+            ]
+            kept = max(most // size, 1)
+            chosen = np.linspace(0, len(pieces) - 1, min(kept, len(pieces))).round().astype(int)
+            blocks = [pieces[one] for one in chosen]
+        starts = np.cumsum([0, *(len(one) for one in blocks[:-1])])
+        return Profile(np.concatenate(blocks).astype(np.float32), starts, length)
+
+    def _restore(self, state: State, channels: int) -> Predictor:
+        length, references = state.facts["window"], state.arrays["references"]
+        starts = state.arrays["starts"]
+        require_whole("window", length, least=3, most=LONGEST_WINDOW)
+        require_array("references", references, (*references.shape[:1], channels))
+        require_array("starts", starts, starts.shape[:1])
+        require_places("starts", starts)
+        if len(references) * length > MOST_VALUES:
+            raise InputError(f"references must be at most {MOST_VALUES // length:,} rows")
+        long = np.diff(np.append(starts, len(references))) >= length
+        if not len(starts) or starts[0] or not long.all():
+            raise InputError(f"starts must begin with 0 and lie {length} rows apart at least")
+        return Profile(references, starts, length)
+
+
+def shapes(windows: Rows) -> Shapes:
+    """Windows, each with its own mean and deviation taken out."""
+    mean, deviation = windows.mean(axis=1), windows.std(axis=1)
+    flat = deviation < FLAT
+    standard = (windows - mean[:, None]) / np.where(flat, 1.0, deviation)[:, None]
+    standard[flat] = 0.0
+    return Shapes(standard, flat, mean, deviation)
+
+
+def nearest(own: Shapes, known: Shapes) -> tuple[Rows, Rows]:
+    """Squared distance of shapes to the nearest known, (W,), and that one in their place, (W, L).
+
+    Squared distances of shapes are 2L (1 - their correlation), so all of them come from one
+    product of matrices. Two windows without a shape are alike.
+    """
+    length = own.standard.shape[1]
+    shaped, flat = known.standard[~known.flat], bool(known.flat.any())
+    best = np.zeros_like(own.standard)
+    if len(shaped):
+        if not flat:
+            # all are as far from what has no shape
+            best[own.flat] = shaped[0]
+        moving = ~own.flat
+        correlation = own.standard[moving] @ shaped.T / length  # (W, V) at most
+        alike = shaped[correlation.argmax(axis=1)]
+        if flat:
+            alike[correlation.max(axis=1) < HALF] = 0.0
+        best[moving] = alike
+    # once more, from differences: near 1, a correlation has lost digits of the distance
+    square = np.square(own.standard - best).sum(axis=1)
+    return square, own.mean[:, None] + own.deviation[:, None] * best

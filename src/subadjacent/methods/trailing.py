@@ -1,0 +1,60 @@
+"""A row and the rows before it as one vector, and a sample of such vectors to compare with.
+
+Shapes: T rows of a stretch, C channels, L rows in a window, D = L·C, R vectors of a sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from subadjacent.data.scaling import chunks
+from subadjacent.methods.per_entity import Task
+from subadjacent.methods.residuals import Rows
+
+# vectors handled at a time
+CHUNK = 4096
+# values that a sample holds at most: 160 MB
+MOST_VALUES = 20_000_000
+
+
+def trailing(scaled: Rows, length: int) -> Iterator[tuple[slice, Rows]]:
+    """Rows of a stretch, some at a time, each with those before it, (…, D).
+
+    What came before the first row is taken to have been like it. So a vector depends on no row
+    that comes later.
+    """
+    padded = np.pad(scaled, ((length - 1, 0), (0, 0)), mode="edge")
+    view = np.lib.stride_tricks.sliding_window_view(padded, length, axis=0)  # (T, C, L)
+    for part in chunks(len(scaled), CHUNK):
+        windows = view[part].transpose(0, 2, 1)
+        yield part, np.ascontiguousarray(windows.reshape(len(windows), -1))
+
+
+def by_channel(vectors: Rows, channels: int) -> Rows:
+    """Entries of vectors added up over the rows of their windows, (…, D) to (…, C)."""
+    return np.asarray(vectors.reshape(*vectors.shape[:-1], -1, channels).sum(axis=-2))
+
+
+def sample(task: Task, length: int, most: int) -> Rows:
+    """Windows of training rows as vectors: all, or ``most`` of them drawn by chance, (R, D).
+
+    Time and memory of what compares with them are bounded by this, however long the training
+    series is; vectors that are very long are fewer. The same seed draws the same ones.
+    """
+    stretches = list(task.stretches(length))
+    most = min(most, max(MOST_VALUES // (length * stretches[0].shape[1]), 1))
+    counts = [len(one) - length + 1 for one in stretches]
+    total = sum(counts)
+    chosen = np.arange(total)
+    if total > most:
+        draw = np.random.default_rng(task.seed)
+        chosen = np.sort(draw.choice(total, most, replace=False))
+    vectors, first = [], 0
+    for one, count in zip(stretches, counts, strict=True):
+        own = chosen[(chosen >= first) & (chosen < first + count)] - first
+        view = np.lib.stride_tricks.sliding_window_view(one, length, axis=0)  # (T, C, L)
+        vectors.append(view[own].transpose(0, 2, 1).reshape(len(own), -1))
+        first += count
+    return np.concatenate(vectors)

@@ -1,0 +1,107 @@
+"""LSTM-VAE: a variational autoencoder over time that gives each value a density.
+
+Park, Hoshi and Kemp, "A Multimodal Anomaly Detector for Robot-Assisted Feeding Using an
+LSTM-Based Variational Autoencoder", IEEE Robotics and Automation Letters 2018.
+
+Faithful: an LSTM and a linear map encode every point, given those before it, as a normal density;
+a second LSTM and a linear map decode it into mean and deviation of every value; training adds
+noise to what is encoded and not to what must be decoded; the score is the negative log-density of
+a point, decoded from the mean of its encoding. Ours: the prior is a standard normal density, where
+the paper moves its centre along the course of a task, since a series without end has no course;
+state does not pass from window to window, and the first half of a window only builds it up; the
+threshold is that of all detectors here, where the paper's varies with the encoding; the paper's
+widths are for its robot, these are ours.
+
+Shapes: B windows, N points in a window, C channels, Z numbers of an encoding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from subadjacent.errors import require_number, require_whole
+from subadjacent.networks.gaussian import Normal, divergence, draw, surprise
+from subadjacent.networks.network import WindowEvidence
+from subadjacent.networks.rival import Rival, RivalConfig
+
+
+@dataclass(frozen=True, kw_only=True)
+class LSTMVAEConfig(RivalConfig):
+    """The settings of LSTM-VAE.
+
+    Parameters
+    ----------
+    width
+        Units of each LSTM.
+    latent
+        Numbers that a point is encoded by.
+    noise
+        Deviation of the noise that is added in training, in deviations of a channel.
+    """
+
+    tiny: ClassVar = {"width": 8, "latent": 2}
+
+    width: int = 64
+    latent: int = 16
+    noise: float = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_whole("width", self.width, least=1)
+        require_whole("latent", self.latent, least=1)
+        require_number("noise", self.noise, least=0)
+
+
+class Decoded(NamedTuple):
+    """The density of each value of a window, and that of each point's encoding."""
+
+    mean: Tensor  # (B, N, C)
+    deviation: Tensor  # (B, N, C)
+    code_mean: Tensor  # (B, N, Z)
+    code_deviation: Tensor  # (B, N, Z)
+
+
+class LSTMVAE(Rival):
+    """Encodes and decodes points in time; a point is judged by its density."""
+
+    configured_by = LSTMVAEConfig
+    recordable = True
+    config: LSTMVAEConfig
+
+    def __init__(self, config: LSTMVAEConfig) -> None:
+        super().__init__(config)
+        self.encoder = nn.LSTM(config.channels, config.width, batch_first=True)
+        self.code = Normal(config.width, config.latent)
+        self.decoder = nn.LSTM(config.latent, config.width, batch_first=True)
+        self.value = Normal(config.width, config.channels)
+
+    @property
+    def context(self) -> int:
+        """The first half of a window, from which both LSTMs get their state."""
+        return self.config.window // 2
+
+    def forward(self, windows: Tensor, *, drawn: bool) -> Decoded:
+        """Decode windows from encodings that are drawn at random, or from their means."""
+        mean, deviation = self.code(self.encoder(windows)[0])
+        code = draw(mean, deviation) if drawn else mean
+        value_mean, value_deviation = self.value(self.decoder(code)[0])
+        return Decoded(value_mean, value_deviation, mean, deviation)
+
+    def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002 — the same
+        """Surprise at clean values, decoded from noisy ones, and divergence from the prior."""
+        noisy = windows + self.config.noise * torch.randn_like(windows)
+        found = self(noisy, drawn=True)
+        values = surprise(windows, found.mean, found.deviation).sum(dim=-1)
+        prior = divergence(found.code_mean, found.code_deviation).sum(dim=-1)
+        return [(values + prior).mean()]
+
+    def judge(self, windows: Tensor) -> WindowEvidence:
+        """The mean surprise at the values of each point, and the squared errors of the means."""
+        found = self(windows, drawn=False)
+        score = surprise(windows, found.mean, found.deviation).mean(dim=-1)
+        return WindowEvidence((windows - found.mean).square(), found.mean, {}, score)

@@ -1,0 +1,78 @@
+"""What the networks of other papers share: named sizes, and settings that JSON can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
+
+from torch import Tensor
+
+from subadjacent.errors import InputError, require_whole
+from subadjacent.networks.network import Network
+
+TINY, PAPER = "tiny", "paper"
+"""Small enough for a test; as its paper has it."""
+
+# in squared standard deviations
+SMALLEST_ERROR = 1e-4
+
+
+@dataclass(frozen=True, kw_only=True)
+class RivalConfig:
+    """The settings of a network of another paper.
+
+    The defaults of a subclass are those of the paper, and so is ``usual_window``; ``tiny`` names
+    what is smaller in tests.
+
+    Parameters
+    ----------
+    channels
+        Columns of the data.
+    window
+        Points in a window.
+    """
+
+    tiny: ClassVar[Mapping[str, Any]] = {}
+    usual_window: ClassVar[int] = 100
+
+    channels: int
+    window: int
+
+    def __post_init__(self) -> None:
+        require_whole("channels", self.channels, least=1)
+        require_whole("window", self.window, least=2)
+
+    @classmethod
+    def sized(cls, size: str, channels: int, window: int, **others: Any) -> Self:
+        """Settings of a named size, some of them given."""
+        if size not in (TINY, PAPER):
+            raise InputError(f"size must be {TINY!r} or {PAPER!r}; got {size!r}")
+        chosen = (dict(cls.tiny) if size == TINY else {}) | others
+        return cls(channels=channels, window=window, **chosen)
+
+    @classmethod
+    def from_dict(cls, saved: dict[str, Any]) -> Self:
+        """The inverse of ``dataclasses.asdict``; a list of JSON is a tuple here."""
+        known = {one.name for one in fields(cls)}
+        if set(saved) != known:
+            raise InputError(f"network must have {', '.join(sorted(known))}; got {sorted(saved)}")
+        given: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in saved.items()
+        }
+        return cls(**given)
+
+
+class Rival(Network):
+    """A network of another paper, built for windows of one length."""
+
+    configured_by: ClassVar[type[RivalConfig]]
+
+
+def squared_error(found: Tensor, windows: Tensor) -> Tensor:
+    """The squared error of each value, at least that of a hundredth of a deviation.
+
+    Less matters to nobody, and where nothing ever moved it would be the unit of all scores.
+    """
+    return (found - windows).square().clamp(min=SMALLEST_ERROR)

@@ -1,0 +1,96 @@
+"""Detectors by name: listed, fitted, refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from running import Run
+from subadjacent.cli.main import app
+from subadjacent.detectors.registry import DETECTORS, ENTRIES
+
+
+@pytest.fixture
+def plant(command: Run, tmp_path: Path) -> Path:
+    command("generate", "plant", "--rows", "600", "-o", "plant.csv")
+    return tmp_path / "plant.csv"
+
+
+def test_the_list_has_a_line_for_each_in_the_order_of_the_table(command: Run) -> None:
+    head, *lines = command("list").stdout.splitlines()
+    assert head.split() == ["name", "needs", "does"]
+    assert [line.split()[0] for line in lines] == [entry.short for entry in ENTRIES.values()]
+    places = {line.index(entry.does) for line, entry in zip(lines, ENTRIES.values(), strict=True)}
+    assert places == {head.index("does")}
+    assert max(map(len, lines)) <= 120
+
+
+def test_the_list_as_json_and_as_csv_has_the_class_too(command: Run) -> None:
+    rows = [json.loads(line) for line in command("list", "--format", "json").stdout.splitlines()]
+    assert {row["class"]: row["name"] for row in rows} == {
+        kind: entry.short for kind, entry in ENTRIES.items()
+    }
+    table = pl.read_csv(command("list", "--format", "csv").stdout.encode())
+    assert table.columns == ["name", "needs", "does", "class"]
+    assert table.height == len(ENTRIES)
+
+
+def test_short_names_are_unlike_and_name_an_extra_that_there_is() -> None:
+    shorts = [entry.short for entry in ENTRIES.values()]
+    assert len(set(shorts)) == len(shorts) == len(DETECTORS)
+    assert all(short == short.lower() and " " not in short for short in shorts)
+    with (Path(__file__).parents[2] / "pyproject.toml").open() as file:
+        text = file.read()
+    assert all(f"\n{needs} = [" in text for entry in ENTRIES.values() if (needs := entry.needs))
+
+
+@pytest.mark.parametrize("short", ["pca", "random"])
+def test_a_model_of_the_named_detector_is_written(command: Run, plant: Path, short: str) -> None:
+    command("fit", plant, "--detector", short, "-o", "model")
+    kind = json.loads(command("info", "model").stdout)["kind"]
+    assert ENTRIES[kind].short == short
+
+
+def test_detect_takes_a_name_and_that_detectors_settings(
+    command: Run, plant: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "pca.toml").write_text("variance = 0.8\n")
+    command("detect", plant, "--detector", "pca", "--config", "pca.toml", "-o", "out")
+    told = json.loads(command("info", "out/model").stdout)
+    assert (told["kind"], told["parameters"]["variance"]) == ("PCADetector", 0.8)
+    refused = command("detect", plant, "--config", "pca.toml", "-o", "again", code=1).stderr
+    assert "pca.toml must name parameters of the detector (adapt_after, budget" in refused
+    assert not (tmp_path / "again").exists()
+
+
+def test_an_unknown_name_is_refused_with_all_that_are_known(command: Run, plant: Path) -> None:
+    said = command("fit", plant, "--detector", "pcaa", "-o", "model", code=2).stderr
+    told = " ".join(said.replace("│", " ").split())
+    assert "Invalid value for '--detector': detector must be one of default, " in told
+    assert "got 'pcaa'" in told
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--network", "small"), ("--budget", "1s"), ("--device", "cpu"), ("--seed", "1")],
+)
+def test_an_option_that_a_detector_has_no_use_for_is_refused(
+    command: Run, option: str, value: str
+) -> None:
+    said = command("fit", "x.csv", "-o", "m", "--detector", "pca", option, value, code=2).stderr
+    told = " ".join(said.replace("│", " ").split())
+    assert f"Invalid value for '{option}': the detector pca has no use for it" in told
+
+
+def test_a_seed_reaches_a_detector_that_leaves_something_to_chance(
+    command: Run, plant: Path
+) -> None:
+    command("fit", plant, "--detector", "random", "--seed", "7", "-o", "model")
+    assert json.loads(command("info", "model").stdout)["parameters"]["random_state"] == 7
+
+
+def test_the_command_itself_is_called_list() -> None:
+    assert "list" in {one.name for one in app.registered_commands}

@@ -1,0 +1,127 @@
+"""The leaderboard: its order, its two protocols side by side, and its picture."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from subadjacent.detectors.registry import ENTRIES
+from subadjacent.experiments.methods import METHODS, RIVALS
+from subadjacent.experiments.page import leaderboard_page, table_images
+from subadjacent.experiments.plan import Selection
+from subadjacent.experiments.results import Results
+from subadjacent.experiments.run import CLEAN, PUBLISHED
+from subadjacent.experiments.tables import decisions
+from subadjacent.experiments.tables.leaderboard import TABLE, VARIANTS, label_of, seeds
+from subadjacent.experiments.tables.rivals import OTHERS, PAPERS_RIVALS
+
+BOTH = Selection(datasets=("msl", "nips-ts"), seeds=2)
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Results:
+    """Rows in which the n-th detector has a VUS-PR of n thousandths, more on the second set."""
+    found = Results(tmp_path)
+    for number, variant in enumerate(VARIANTS):
+        for more, dataset in enumerate(BOTH.datasets):
+            for run in seeds(variant, dataset, CLEAN, BOTH):
+                found.add(
+                    run,
+                    {
+                        "vus_pr_tsb_ad": number / 1000 + 0.2 * more + 0.1 * run.seed,
+                        "average_precision": number / 1000,
+                        "event_f1": 0.5,
+                        "fit_seconds": 0.0 if number == 0 else 1.5**number,
+                    },
+                )
+            if PUBLISHED in variant.protocols:
+                for run in seeds(variant, dataset, PUBLISHED, BOTH):
+                    found.add(run, {"oracle_point_adjusted_f1": 0.9 + number / 1000})
+    return found
+
+
+def test_every_system_of_the_registry_has_a_row() -> None:
+    shown = {variant.detector for variant in VARIANTS}
+    assert shown >= set(RIVALS)
+    assert {one.detector for one in (*PAPERS_RIVALS, *OTHERS)} - {"magnitude"} == set(RIVALS)
+    # the paper's network has another name here, and the strict form is no system of its own
+    others = {"sub-adjacent-transformer", "strict-transformer"}
+    assert {entry.short for entry in ENTRIES.values()} - others <= shown <= set(METHODS)
+    assert len({label_of(one) for one in VARIANTS}) == len(VARIANTS)
+
+
+def test_the_best_ranking_comes_first(results: Results) -> None:
+    for table in TABLE.result_tables(results, BOTH):
+        found = [cells[0].mean for _, cells in table.rows]
+        assert found == sorted(found, reverse=True)
+        assert len(found) == len(VARIANTS)
+
+
+def test_the_first_table_is_the_mean_over_datasets_of_the_mean_over_seeds(
+    results: Results,
+) -> None:
+    first = dict(TABLE.result_tables(results, BOTH)[0].rows)
+    number, gdn = next((n, one) for n, one in enumerate(VARIANTS) if one.detector == "gdn")
+    # seeds 0 and 1 differ by a tenth, the two datasets by a fifth
+    assert first[gdn.label][0].mean == pytest.approx(100 * (number / 1000 + 0.05 + 0.1))
+    knn = next(n for n, one in enumerate(VARIANTS) if one.detector == "knn")
+    assert first["nearest neighbours"][0].mean == pytest.approx(100 * (knn / 1000 + 0.1))
+
+
+def test_a_detector_that_lacks_a_dataset_has_no_mean_and_stands_last(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    for variant in VARIANTS[:2]:
+        for run in seeds(variant, "msl", CLEAN, BOTH):
+            results.add(run, {"vus_pr_tsb_ad": 0.5})
+    for run in seeds(VARIANTS[0], "nips-ts", CLEAN, BOTH):
+        results.add(run, {"vus_pr_tsb_ad": 0.1})
+    table = TABLE.result_tables(results, BOTH)[0]
+    assert table.rows[0][0] == label_of(VARIANTS[0])
+    assert all(math.isnan(cells[0].mean) for _, cells in table.rows[1:])
+    assert table.rows[1][1][0].missing == "not run"
+
+
+def test_the_papers_number_stands_beside_ours_and_that_of_a_random_score_below(
+    results: Results,
+) -> None:
+    msl = next(one for one in TABLE.result_tables(results, BOTH) if one.name == "leaderboard-msl")
+    rows = dict(msl.rows)
+    number = next(n for n, one in enumerate(VARIANTS) if one.detector == "usad")
+    assert rows["USAD"][-1].paper == 91.1
+    assert rows["USAD"][-1].values == pytest.approx((100 * (0.9 + number / 1000),))
+    # rivals are run once under the published protocol, and chance as often as was asked
+    assert len(rows["random score"][-1].values) == 2
+    assert rows["our default"][-1].values == ()
+    random = rows["random score"][-1].mean
+    assert msl.notes == (
+        f"A random score has a point-adjusted F1 of {random:.1f}: read that column beside it.",
+    )
+
+
+def test_runs_are_of_both_protocols_and_each_of_its_own_seeds() -> None:
+    runs = TABLE.runs(BOTH)
+    assert len(set(runs)) == len(runs)
+    usad = [run for run in runs if run.detector == "usad" and run.dataset == "msl"]
+    assert sorted((run.protocol, run.seed) for run in usad) == [
+        (CLEAN, 0), (CLEAN, 1), (PUBLISHED, 0),
+    ]  # fmt: skip
+    assert all(run.score == "error" for run in usad if run.protocol == PUBLISHED)
+    assert len([run for run in runs if run.detector == "ecod" and run.protocol == CLEAN]) == 2
+
+
+def test_without_the_clean_protocol_there_is_no_leaderboard(results: Results) -> None:
+    assert TABLE.result_tables(results, Selection(BOTH.datasets, protocols=(PUBLISHED,))) == []
+
+
+def test_its_picture_is_drawn_and_other_tables_have_none(results: Results) -> None:
+    (image,) = table_images(TABLE, results, BOTH).values()
+    assert image.startswith(b"\x89PNG")
+    assert table_images(decisions.TABLE, results, BOTH) == {}
+
+
+def test_its_page_shows_the_picture_and_every_table(results: Results) -> None:
+    text = leaderboard_page(results, BOTH, "results")
+    assert "](results/leaderboard.png)" in text
+    assert all(table.title in text for table in TABLE.result_tables(results, BOTH))
