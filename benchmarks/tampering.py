@@ -56,12 +56,6 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "Anomaly Transformer": ("AnomalyTransformerDetector", NETWORK),
     "PCA": ("PCADetector", {}),
     "PCA of windows": ("SubPCADetector", {"window": 5, "components": 3}),
-    "nearest neighbours": ("KNNDetector", {"window": 2, "references": 50}),
-    "local outlier factor": ("LOFDetector", {"neighbours": 5, "references": 50}),
-    "isolation forest": ("IsolationForestDetector", {"trees": 3, "samples": 16}),
-    "ECOD": ("ECODDetector", {"references": 50}),
-    "matrix profile": ("MatrixProfileDetector", {"window": 5, "references": 100}),
-    "linear forecast": ("LinearForecastDetector", {"window": 2}),
     "magnitude": ("MagnitudeDetector", {"smoothing": 3}),
     "random": ("RandomDetector", {}),
 }
