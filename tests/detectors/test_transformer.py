@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from pathlib import Path
 from typing import Any
@@ -53,18 +52,6 @@ def test_the_defaults_are_the_papers() -> None:
     )
     assert (parameters["size"], parameters["stride"], parameters["smoothing"]) == ("paper", 1, 1)
     assert (parameters["temperature"], parameters["dynamic"]) == (50.0, "trailing")
-
-
-@every_kind
-def test_every_parameter_but_the_shells_is_one_of_the_method(kind: Any) -> None:
-    """A parameter that nothing reads would be a lie."""
-    names = set(inspect.signature(kind).parameters)
-    shell = {"contamination", "adapt_after", "fill_limit", "precision", "device", "random_state"}
-    method = kind()._method()
-    assert {name for name in names - shell if not hasattr(method, name)} == set()
-    assert {name: getattr(method, name) for name in names - shell} == {
-        name: value for name, value in kind().get_params().items() if name not in shell
-    }
 
 
 @every_kind

@@ -19,8 +19,8 @@ class DAGMMDetector(RivalDetector):
     mixtures : int
         Components of the mixture: how many kinds of normal there are, roughly.
     others
-        As of every ``RivalDetector``. A window has 5 points, unless it is given; it is one sample,
-        of its last row.
+        As of every ``NetworkDetector``. A window has 5 points, unless it is given; it is one
+        sample, of its last row.
     """
 
     rival = DAGMM

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
-from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.method import MethodDetector
 from subadjacent.methods.tails import TailsMethod
 
 
-class ECODDetector(BaseDetector):
+@dataclass(kw_only=True, eq=False, repr=False)
+class ECODDetector(MethodDetector):
     """Scores a row by the chances of values as extreme as its own, multiplied over channels.
 
     Li et al., "ECOD: unsupervised outlier detection using empirical cumulative distribution
@@ -22,39 +23,10 @@ class ECODDetector(BaseDetector):
     ----------
     references : int
         Training rows to keep at most, an entity.
-    smoothing : int
-        Average each score with those before it, so many in all.
-    clip : float
-        Standardised values beyond this are cut.
-    contamination : "auto", float, str or threshold object
-        Where to set the threshold, without labels; as for ``SubAdjacentDetector``.
-    adapt_after : int or None
-        Rows after which what has moved for good is the new normal: one alarm, not one for ever.
-        None: training rows alone say what is normal.
-    fill_limit : int
-        Longest gap, in rows, that is filled with the value before it; a longer one is an alarm.
+    others
+        As of every ``MethodDetector``.
     """
 
-    def __init__(
-        self,
-        *,
-        references: int = 10_000,
-        smoothing: int = 1,
-        clip: float = 10.0,
-        contamination: Any = "auto",
-        adapt_after: int | None = 300,
-        fill_limit: int = 10,
-    ) -> None:
-        self.references = references
-        self.smoothing = smoothing
-        self.clip = clip
-        self.contamination = contamination
-        self.adapt_after = adapt_after
-        self.fill_limit = fill_limit
+    method = TailsMethod
 
-    def _method(self) -> TailsMethod:
-        return TailsMethod(
-            references=self.references,
-            smoothing=self.smoothing,
-            clip=self.clip,
-        )
+    references: int = 10_000

@@ -21,7 +21,7 @@ class GDNDetector(RivalDetector):
     smoothing : int
         Rows of the trailing average of the score; 4 as in the released code.
     others
-        As of every ``RivalDetector``. A window has 32 points, unless it is given.
+        As of every ``NetworkDetector``. A window has 32 points, unless it is given.
     """
 
     rival = GDN

@@ -22,7 +22,7 @@ class LSTMDetector(RivalDetector):
     contamination : "dynamic" or as of every detector
         "dynamic": the paper's threshold, above which the errors of a stretch stand out most.
     others
-        As of every ``RivalDetector``. A window has 250 points, unless it is given.
+        As of every ``NetworkDetector``. A window has 250 points, unless it is given.
     """
 
     rival = LSTM

@@ -19,7 +19,7 @@ class LSTMVAEDetector(RivalDetector):
     noise : float
         Deviation of the noise that is added to rows in training, in deviations of a channel.
     others
-        As of every ``RivalDetector``. The first half of a window is where it gets its state.
+        As of every ``NetworkDetector``. The first half of a window is where it gets its state.
     """
 
     rival = LSTMVAE

@@ -20,7 +20,7 @@ class MADGANDetector(RivalDetector):
         Weight in the score of what the nearest generated window leaves, 0 to 1; the
         discriminator has the rest.
     others
-        As of every ``RivalDetector``. A window has 30 points, unless it is given.
+        As of every ``NetworkDetector``. A window has 30 points, unless it is given.
     """
 
     rival = MADGAN

@@ -20,7 +20,7 @@ class MSCREDDetector(RivalDetector):
     bad : float
         Share of pairs of channels, on held-out rows, that count as badly reconstructed.
     others
-        As of every ``RivalDetector``. A window has 100 points, unless it is given, and the last
+        As of every ``NetworkDetector``. A window has 100 points, unless it is given, and the last
         ten of them are judged.
     """
 

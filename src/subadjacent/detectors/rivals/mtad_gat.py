@@ -19,7 +19,7 @@ class MTADGATDetector(RivalDetector):
     gamma : float
         Weight of the reconstruction's probability beside the forecast's error.
     others
-        As of every ``RivalDetector``. A window has 101 points, unless it is given: 100 and the
+        As of every ``NetworkDetector``. A window has 101 points, unless it is given: 100 and the
         one that is forecast.
     """
 

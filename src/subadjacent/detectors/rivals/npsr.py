@@ -22,7 +22,7 @@ class NPSRDetector(RivalDetector):
     nominal : float
         Share of held-out points that a score can spread to; more spreads it further.
     others
-        As of every ``RivalDetector``. A window has 100 points, unless it is given.
+        As of every ``NetworkDetector``. A window has 100 points, unless it is given.
     """
 
     rival = NPSR

@@ -19,7 +19,7 @@ class OmniAnomalyDetector(RivalDetector):
     latent : int
         Latent variables of a row.
     others
-        As of every ``RivalDetector``. The first half of a window is where it gets its state.
+        As of every ``NetworkDetector``. The first half of a window is where it gets its state.
     """
 
     rival = OmniAnomaly

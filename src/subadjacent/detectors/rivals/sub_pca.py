@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
-from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.method import MethodDetector
 from subadjacent.methods.subspace import SubspaceMethod
 
 
-class SubPCADetector(BaseDetector):
+@dataclass(kw_only=True, eq=False, repr=False)
+class SubPCADetector(MethodDetector):
     """Scores a row by how far its windows are from the main directions of training windows.
 
     Every window of ``window`` rows, all channels in one vector, is projected on the directions
@@ -22,42 +23,11 @@ class SubPCADetector(BaseDetector):
         Rows in a window.
     components : int
         Directions to keep.
-    smoothing : int
-        Average each score with those before it, so many in all.
-    clip : float
-        Standardised values beyond this are cut.
-    contamination : "auto", float, str or threshold object
-        Where to set the threshold, without labels; as for ``SubAdjacentDetector``.
-    adapt_after : int or None
-        Rows after which what has moved for good is the new normal: one alarm, not one for ever.
-        None: training rows alone say what is normal.
-    fill_limit : int
-        Longest gap, in rows, that is filled with the value before it; a longer one is an alarm.
+    others
+        As of every ``MethodDetector``.
     """
 
-    def __init__(
-        self,
-        *,
-        window: int = 20,
-        components: int = 10,
-        smoothing: int = 1,
-        clip: float = 10.0,
-        contamination: Any = "auto",
-        adapt_after: int | None = 300,
-        fill_limit: int = 10,
-    ) -> None:
-        self.window = window
-        self.components = components
-        self.smoothing = smoothing
-        self.clip = clip
-        self.contamination = contamination
-        self.adapt_after = adapt_after
-        self.fill_limit = fill_limit
+    method = SubspaceMethod
 
-    def _method(self) -> SubspaceMethod:
-        return SubspaceMethod(
-            window=self.window,
-            components=self.components,
-            smoothing=self.smoothing,
-            clip=self.clip,
-        )
+    window: int = 20
+    components: int = 10

@@ -21,7 +21,7 @@ class THOCDetector(RivalDetector):
     forecast_weight : float
         Weight in training of the errors of forecasts.
     others
-        As of every ``RivalDetector``. The first half of a window is where it gets its state.
+        As of every ``NetworkDetector``. The first half of a window is where it gets its state.
     """
 
     rival = THOC

@@ -17,7 +17,7 @@ class TimesNetDetector(RivalDetector):
     Parameters
     ----------
     others
-        As of every ``RivalDetector``. A window has 100 points, unless it is given.
+        As of every ``NetworkDetector``. A window has 100 points, unless it is given.
     """
 
     rival = TimesNet

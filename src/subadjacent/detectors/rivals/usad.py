@@ -20,7 +20,7 @@ class USADDetector(RivalDetector):
         Weight of the second reconstruction in the score, 0 to 1: more finds more, and more that
         is false.
     others
-        As of every ``RivalDetector``. A window has 12 points, unless it is given.
+        As of every ``NetworkDetector``. A window has 12 points, unless it is given.
     """
 
     rival = USAD

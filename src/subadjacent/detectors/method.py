@@ -1,0 +1,71 @@
+"""What all detectors but the default share: parameters that reach their method by name."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.seed import choose_seed
+from subadjacent.methods.method import Method
+from subadjacent.runtime import Runtime, Watch
+
+
+# data classes, since scikit-learn wants an __init__ that only stores what it is given;
+# an estimator is equal to itself alone, and scikit-learn prints it
+@dataclass(kw_only=True, eq=False, repr=False)
+class MethodDetector(BaseDetector):
+    """A detector whose parameters are settings of its method, by the same names.
+
+    A subclass names the method, and adds its own parameters to these.
+
+    Parameters
+    ----------
+    smoothing : int
+        Average each score with those before it, so many in all.
+    clip : float
+        Standardised values beyond this are cut.
+    contamination : "auto", float, str or threshold object
+        Where to set the threshold, without labels; as for ``SubAdjacentDetector``.
+    adapt_after : int or None
+        Rows after which what has moved for good is the new normal: one alarm, not one for ever.
+        None: training rows alone say what is normal.
+    fill_limit : int
+        Longest gap, in rows, that is filled with the value before it; a longer one is an alarm.
+    """
+
+    method: ClassVar[type[Method]]
+
+    smoothing: int = 1
+    clip: float = 10.0
+    contamination: Any = "auto"
+    adapt_after: int | None = 300
+    fill_limit: int = 10
+
+    def _method(self) -> Method:
+        return self.method(**self._taken_by(self.method))
+
+    def _taken_by(self, kind: type) -> dict[str, Any]:
+        """Those of the parameters that are arguments of a class, by name."""
+        arguments = inspect.signature(kind).parameters
+        given = self.get_params(deep=False)
+        return {name: value for name, value in given.items() if name in arguments}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SeededDetector(MethodDetector):
+    """A detector that chance has a part in.
+
+    Parameters
+    ----------
+    random_state : int, RandomState or None
+        Decides what is drawn by chance.
+    others
+        As of every ``MethodDetector``.
+    """
+
+    random_state: Any = 0
+
+    def _runtime(self, watch: Watch) -> Runtime:
+        return Runtime(seed=choose_seed(self.random_state), watch=watch)
