@@ -10,7 +10,7 @@ import torch
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from subadjacent.networks.gaussian import SMALLEST, Normal, divergence, draw, surprise
+from subadjacent.networks.gaussian import SMALLEST, Normal, divergence, draw, judged, surprise
 
 
 def test_surprise_at_the_mean_of_a_standard_density_by_hand() -> None:
@@ -62,3 +62,15 @@ def test_a_deviation_is_above_its_floor_whatever_the_features() -> None:
     assert mean.tolist() == [[1.0, 2.0, 3.0]] * 5
     expected = torch.tensor([SMALLEST, math.log(2) + SMALLEST, 100 + SMALLEST]).expand(5, 3)
     torch.testing.assert_close(deviation, expected)
+
+
+def test_a_point_is_judged_by_its_mean_surprise_and_a_value_by_its_distance() -> None:
+    rows = torch.tensor([[[1.0, 5.0]]])
+    mean, deviation = torch.zeros(1, 1, 2), torch.tensor([[[1.0, 2.0]]])
+    found = judged(rows, mean, deviation)
+    assert found.score is not None
+    assert found.score.shape == (1, 1)
+    by_hand = (-norm(0, 1).logpdf(1) - norm(0, 2).logpdf(5)) / 2
+    assert found.score.item() == pytest.approx(by_hand, rel=1e-5)
+    assert found.error.tolist() == [[[1.0, 25.0]]]
+    assert found.expected is mean

@@ -20,7 +20,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
 import torch
@@ -29,7 +28,7 @@ from torch.nn import functional
 
 from subadjacent.errors import InputError, require_number, require_whole
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.networks.rival import Rival, RivalConfig
+from subadjacent.networks.rival import OfLastPoint, RivalConfig, chain
 
 # added to every variance, in squared units of the features, which are near 1: rows that never
 # move have no variance. A tenth of it makes the energy of their first move ten times as large
@@ -95,7 +94,7 @@ class Mixture(NamedTuple):
     covariance: Tensor  # (K, D, D)
 
 
-class DAGMM(Rival):
+class DAGMM(OfLastPoint):
     """Judges a window's last point by how unlikely its code and its errors are together."""
 
     configured_by = DAGMMConfig
@@ -108,8 +107,8 @@ class DAGMM(Rival):
     def __init__(self, config: DAGMMConfig) -> None:
         super().__init__(config)
         widths = [config.window * config.channels, *config.hidden, config.latent]
-        self.encoder = _chain(widths)
-        self.decoder = _chain(widths[::-1])
+        self.encoder = chain(widths, nn.Tanh)
+        self.decoder = chain(widths[::-1], nn.Tanh)
         features, k = config.latent + ERRORS, config.mixtures
         self.estimator = nn.Sequential(
             nn.Linear(features, config.estimator),
@@ -121,11 +120,6 @@ class DAGMM(Rival):
         self.register_buffer("share", torch.full((k,), 1 / k))
         self.register_buffer("mean", torch.zeros(k, features))
         self.register_buffer("covariance", torch.eye(features).repeat(k, 1, 1))
-
-    @property
-    def context(self) -> int:
-        """A window is one sample, of its last point."""
-        return self.config.window - 1
 
     def forward(self, windows: Tensor) -> tuple[Tensor, Tensor]:
         """Windows as they are given back, (B, N, C), and the features of each, (B, D)."""
@@ -204,11 +198,3 @@ def energy(features: Tensor, mixture: Mixture) -> Tensor:
     constant = features.shape[1] * math.log(2 * math.pi)
     log_share = mixture.share.log()
     return -torch.logsumexp(log_share - (distance + volume + constant) / 2, dim=1)
-
-
-def _chain(widths: Sequence[int]) -> nn.Sequential:
-    """Linear layers of these widths with hyperbolic tangents in between."""
-    layers: list[nn.Module] = []
-    for width, following in pairwise(widths):
-        layers += [nn.Linear(width, following), nn.Tanh()]
-    return nn.Sequential(*layers[:-1])

@@ -8,6 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from subadjacent.networks.network import WindowEvidence
+
 # smallest deviation of a value, in deviations of its channel: without one, rows that never move
 # would have an infinite density. Twice as small makes surprise on such rows four times as large
 SMALLEST = 0.05
@@ -40,3 +42,9 @@ def divergence(mean: Tensor, deviation: Tensor) -> Tensor:
 def draw(mean: Tensor, deviation: Tensor) -> Tensor:
     """A random number of each density, through which gradients reach mean and deviation."""
     return mean + deviation * torch.randn_like(mean)
+
+
+def judged(windows: Tensor, mean: Tensor, deviation: Tensor) -> WindowEvidence:
+    """A point by the mean surprise at its values, a value by its squared distance from the mean."""
+    score = surprise(windows, mean, deviation).mean(dim=-1)
+    return WindowEvidence((windows - mean).square(), mean, {}, score)

@@ -29,7 +29,7 @@ from torch.nn import functional
 
 from subadjacent.errors import require_whole
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.networks.rival import Rival, RivalConfig
+from subadjacent.networks.rival import Rival, RivalConfig, chain, pair_weights
 
 # standard deviations added to the range of the errors: a channel that is always forecast exactly
 # would otherwise raise an infinite score at the first rounding error
@@ -88,9 +88,7 @@ class GDN(Rival):
         self.features = nn.Linear(config.before, width, bias=False)
         # one number for the channel that looks, and one for the channel that is looked at
         self.attend = nn.Linear(2 * width, 2, bias=False)
-        self.output = nn.Sequential(
-            nn.Linear(width, config.hidden), nn.ReLU(), nn.Linear(config.hidden, 1)
-        )
+        self.output = chain([width, config.hidden, 1])
         self.register_buffer("median", torch.zeros(config.channels))
         self.register_buffer("spread", torch.ones(config.channels))
 
@@ -114,8 +112,7 @@ class GDN(Rival):
         history = self._history(windows)  # (B, N, C, H)
         found = self.features(history)  # (B, N, C, D)
         known = torch.cat([self.embedding.expand_as(found), found], dim=-1)
-        looking, looked_at = self.attend(known).unbind(dim=-1)  # (B, N, C)
-        weight = functional.leaky_relu(looking[..., None] + looked_at[..., None, :], 0.2)
+        weight = pair_weights(self.attend(known))  # (B, N, C, C)
         joined = weight.masked_fill(~self.graph(), -torch.inf).softmax(dim=-1)
         gathered = torch.relu(joined.to(found.dtype) @ found)  # (B, N, C, D)
         forecast: Tensor = self.output(gathered * self.embedding)[..., 0]

@@ -28,9 +28,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import InputError, require_number, require_whole
+from subadjacent.errors import require_number, require_whole
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.networks.rival import Rival, RivalConfig
+from subadjacent.networks.rival import OfLastPoint, RivalConfig, require_heads
 
 # points that a convolution over time sees
 KERNEL = 3
@@ -68,10 +68,7 @@ class GTAConfig(RivalConfig):
         super().__post_init__()
         for name in ("width", "heads", "layers", "levels", "influence"):
             require_whole(name, getattr(self, name), least=1)
-        if self.width % self.heads:
-            raise InputError(
-                f"width must be a multiple of heads; got width={self.width}, heads={self.heads}"
-            )
+        require_heads(self.width, self.heads)
         require_number("draw", self.draw, above=0)
 
 
@@ -130,7 +127,7 @@ class BranchedLayer(nn.Module):
         return points.transpose(1, 2).flatten(2)
 
 
-class GTA(Rival):
+class GTA(OfLastPoint):
     """Forecasts the last point of a window from the others, along links that it learns."""
 
     configured_by = GTAConfig
@@ -155,11 +152,6 @@ class GTA(Rival):
             BranchedLayer(points, width, config.heads) for _ in range(config.layers)
         )
         self.output = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, channels))
-
-    @property
-    def context(self) -> int:
-        """All points but the last: they are what the forecast is made from."""
-        return self.config.window - 1
 
     def links(self) -> Tensor:
         """Which channels influence which, (C, C), [to, from]: drawn in training, else the likely.

@@ -22,7 +22,7 @@ from torch.nn import functional
 
 from subadjacent.errors import require_whole
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.networks.rival import Rival, RivalConfig, squared_error
+from subadjacent.networks.rival import Recurrent, RivalConfig, squared_error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class LSTMConfig(RivalConfig):
         require_whole("layers", self.layers, least=1)
 
 
-class LSTM(Rival):
+class LSTM(Recurrent):
     """Forecasts each row from all rows before it in its window."""
 
     configured_by = LSTMConfig
@@ -68,11 +68,6 @@ class LSTM(Rival):
             dropout=config.dropout if config.layers > 1 else 0.0,
         )
         self.forecast = nn.Linear(config.width, config.channels)
-
-    @property
-    def context(self) -> int:
-        """Half a window, so that every forecast has as much to start from."""
-        return self.config.window // 2
 
     def forward(self, windows: Tensor) -> Tensor:
         """A forecast of every point of windows (B, N, C) from those before it.

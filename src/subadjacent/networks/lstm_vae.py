@@ -25,9 +25,9 @@ import torch
 from torch import Tensor, nn
 
 from subadjacent.errors import require_number, require_whole
-from subadjacent.networks.gaussian import Normal, divergence, draw, surprise
+from subadjacent.networks.gaussian import Normal, divergence, draw, judged, surprise
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.networks.rival import Rival, RivalConfig
+from subadjacent.networks.rival import Recurrent, RivalConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class Decoded(NamedTuple):
     code_deviation: Tensor  # (B, N, Z)
 
 
-class LSTMVAE(Rival):
+class LSTMVAE(Recurrent):
     """Encodes and decodes points in time; a point is judged by its density."""
 
     configured_by = LSTMVAEConfig
@@ -79,11 +79,6 @@ class LSTMVAE(Rival):
         self.code = Normal(config.width, config.latent)
         self.decoder = nn.LSTM(config.latent, config.width, batch_first=True)
         self.value = Normal(config.width, config.channels)
-
-    @property
-    def context(self) -> int:
-        """The first half of a window, from which both LSTMs get their state."""
-        return self.config.window // 2
 
     def forward(self, windows: Tensor, *, drawn: bool) -> Decoded:
         """Decode windows from encodings that are drawn at random, or from their means."""
@@ -103,5 +98,4 @@ class LSTMVAE(Rival):
     def judge(self, windows: Tensor) -> WindowEvidence:
         """The mean surprise at the values of each point, and the squared errors of the means."""
         found = self(windows, drawn=False)
-        score = surprise(windows, found.mean, found.deviation).mean(dim=-1)
-        return WindowEvidence((windows - found.mean).square(), found.mean, {}, score)
+        return judged(windows, found.mean, found.deviation)

@@ -28,7 +28,7 @@ from torch.nn import functional
 
 from subadjacent.errors import require_number, require_whole
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.networks.rival import Rival, RivalConfig
+from subadjacent.networks.rival import OfLastPoint, RivalConfig, chain, pair_weights
 
 # points that the convolution before everything else sees
 KERNEL = 7
@@ -85,16 +85,14 @@ class GraphAttention(nn.Module):
 
     def weights(self, nodes: Tensor) -> Tensor:
         """How much each node takes from each, (B, nodes, nodes), [from, to]; each row adds to 1."""
-        looking, looked_at = self.weigh(nodes).unbind(dim=-1)
-        together = looking[..., None] + looked_at[..., None, :]
-        return functional.leaky_relu(together, 0.2).softmax(dim=-1)
+        return pair_weights(self.weigh(nodes)).softmax(dim=-1)
 
     def forward(self, nodes: Tensor) -> Tensor:
         """Nodes (B, nodes, size), each made of all by its weights."""
         return torch.sigmoid(self.weights(nodes).to(nodes.dtype) @ nodes)
 
 
-class MTADGAT(Rival):
+class MTADGAT(OfLastPoint):
     """Forecasts the last point of a window from the others, and reconstructs."""
 
     configured_by = MTADGATConfig
@@ -108,20 +106,10 @@ class MTADGAT(Rival):
         self.over_features = GraphAttention(points)
         self.over_time = GraphAttention(channels)
         self.recur = nn.GRU(3 * channels, width, batch_first=True)
-        layers: list[nn.Module] = []
-        for _ in range(config.layers):
-            layers += [nn.Linear(width, width), nn.ReLU()]
-        self.forecast = nn.Sequential(*layers, nn.Linear(width, channels))
-        self.encode = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 2 * width))
-        self.decode = nn.Sequential(
-            nn.Linear(width, width), nn.ReLU(), nn.Linear(width, points * channels)
-        )
+        self.forecast = chain([width] * (config.layers + 1) + [channels])
+        self.encode = chain([width, width, 2 * width])
+        self.decode = chain([width, width, points * channels])
         self.spread = nn.Parameter(torch.zeros(channels))
-
-    @property
-    def context(self) -> int:
-        """All points but the last: they are what the forecast is made from."""
-        return self.config.window - 1
 
     @property
     def deviation(self) -> Tensor:

@@ -27,9 +27,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from subadjacent.errors import InputError, require_number, require_whole
+from subadjacent.errors import require_number, require_whole
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.networks.rival import Rival, RivalConfig
+from subadjacent.networks.rival import Rival, RivalConfig, require_heads
 
 # parts of a window that are hidden in turn
 PARTS = 5
@@ -68,10 +68,7 @@ class NPSRConfig(RivalConfig):
         super().__post_init__()
         for name in ("latent", "width", "heads", "layers"):
             require_whole(name, getattr(self, name), least=1)
-        if self.width % self.heads:
-            raise InputError(
-                f"width must be a multiple of heads; got width={self.width}, heads={self.heads}"
-            )
+        require_heads(self.width, self.heads)
         # more than any window that is judged
         require_whole("reach", self.reach, least=0, most=5_000)
         require_number("nominal", self.nominal, above=0, most=1)

@@ -27,9 +27,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from subadjacent.errors import require_whole
-from subadjacent.networks.gaussian import Normal, surprise
+from subadjacent.networks.gaussian import Normal, judged, surprise
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.networks.rival import Rival, RivalConfig
+from subadjacent.networks.rival import Recurrent, RivalConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +89,7 @@ class Flow(nn.Module):
         return latent + bent[..., None] * u, growth
 
 
-class OmniAnomaly(Rival):
+class OmniAnomaly(Recurrent):
     """Explains a window by a chain of latent variables; a point is judged by its density."""
 
     configured_by = OmniAnomalyConfig
@@ -108,11 +108,6 @@ class OmniAnomaly(Rival):
         self.writer = nn.GRU(latent, width, batch_first=True)
         self.between = nn.Linear(width, width)
         self.value = Normal(width, config.channels)
-
-    @property
-    def context(self) -> int:
-        """The first half of a window, from which chain and GRUs get their state."""
-        return self.config.window // 2
 
     def chain(self, windows: Tensor, *, drawn: bool) -> Chain:
         """Latent variables of windows, each drawn given those before, or the mean of that.
@@ -160,6 +155,4 @@ class OmniAnomaly(Rival):
     def judge(self, windows: Tensor) -> WindowEvidence:
         """The mean surprise at the values of each point, and the squared errors of the means."""
         latent, _ = self.bend(self.chain(windows, drawn=False).latent)
-        mean, deviation = self.decode(latent)
-        score = surprise(windows, mean, deviation).mean(dim=-1)
-        return WindowEvidence((windows - mean).square(), mean, {}, score)
+        return judged(windows, *self.decode(latent))

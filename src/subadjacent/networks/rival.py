@@ -1,12 +1,14 @@
-"""What the networks of other papers share: named sizes, and settings that JSON can hold."""
+"""What the networks of other papers share: sizes, settings that JSON can hold, common parts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional
 
 from subadjacent.errors import InputError, require_whole
 from subadjacent.networks.network import Network
@@ -68,6 +70,25 @@ class Rival(Network):
     """A network of another paper, built for windows of one length."""
 
     configured_by: ClassVar[type[RivalConfig]]
+    config: RivalConfig
+
+
+class Recurrent(Rival):
+    """A network that goes through a window and remembers."""
+
+    @property
+    def context(self) -> int:
+        """The first half of a window, which builds up what it remembers."""
+        return self.config.window // 2
+
+
+class OfLastPoint(Rival):
+    """A network that judges the last point of a window, by all others."""
+
+    @property
+    def context(self) -> int:
+        """All points but the last."""
+        return self.config.window - 1
 
 
 def squared_error(found: Tensor, windows: Tensor) -> Tensor:
@@ -76,3 +97,27 @@ def squared_error(found: Tensor, windows: Tensor) -> Tensor:
     Less matters to nobody, and where nothing ever moved it would be the unit of all scores.
     """
     return (found - windows).square().clamp(min=SMALLEST_ERROR)
+
+
+def require_heads(width: int, heads: int) -> None:
+    """Refuse a width that cannot be shared out evenly among the heads of an attention."""
+    if width % heads:
+        raise InputError(f"width must be a multiple of heads; got width={width}, heads={heads}")
+
+
+def chain(widths: Sequence[int], between: type[nn.Module] = nn.ReLU) -> nn.Sequential:
+    """Linear layers of these widths, with something between any two of them."""
+    layers: list[nn.Module] = []
+    for width, following in pairwise(widths):
+        layers += [nn.Linear(width, following), between()]
+    return nn.Sequential(*layers[:-1])
+
+
+def pair_weights(numbers: Tensor) -> Tensor:
+    """How much nodes of a graph attend to each other, [from, to], before the softmax.
+
+    Of the two numbers of each node, (…, nodes, 2), one counts where it looks and the other where
+    it is looked at (Veličković et al., "Graph Attention Networks", ICLR 2018).
+    """
+    looking, looked_at = numbers.unbind(dim=-1)
+    return functional.leaky_relu(looking[..., None] + looked_at[..., None, :], 0.2)

@@ -31,7 +31,7 @@ from torch.nn import functional
 
 from subadjacent.errors import InputError, require_number, require_whole
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.networks.rival import Rival, RivalConfig
+from subadjacent.networks.rival import Recurrent, RivalConfig
 
 # what cosines are multiplied by before their softmax; at 1, a feature at one of two orthogonal
 # centres would still belong to the other by a quarter
@@ -122,7 +122,7 @@ class Scale(nn.Module):
         return (products - torch.eye(len(products), device=products.device)).square().sum()
 
 
-class THOC(Rival):
+class THOC(Recurrent):
     """Judges a point by how far its features are from the centres of every scale."""
 
     configured_by = THOCConfig
@@ -146,11 +146,6 @@ class THOC(Rival):
             )
             for _ in range(count - 1)
         )
-
-    @property
-    def context(self) -> int:
-        """The first half of a window, from which the layers get their state."""
-        return self.config.window // 2
 
     def forward(self, windows: Tensor) -> tuple[list[Tensor], list[Tensor]]:
         """Of each scale, the distances of points from its centres, (B, N), and its forecasts."""

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
 import torch
@@ -27,7 +26,7 @@ from torch import Tensor, nn
 
 from subadjacent.errors import require_number, require_whole
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.networks.rival import Rival, RivalConfig, squared_error
+from subadjacent.networks.rival import Rival, RivalConfig, chain, squared_error
 
 # standard deviations that a decoder can give back
 BOUND = 4.0
@@ -84,9 +83,9 @@ class USAD(Rival):
         super().__init__(config)
         size = config.window * config.channels
         widths = [size, max(size // 2, 1), max(size // 4, 1), config.latent]
-        self.encoder = _chain(widths)
-        self.first = _chain(widths[::-1])
-        self.second = _chain(widths[::-1])
+        self.encoder = chain(widths)
+        self.first = chain(widths[::-1])
+        self.second = chain(widths[::-1])
 
     def forward(self, windows: Tensor) -> Reconstructions:
         """Reconstruct windows (B, N, C)."""
@@ -122,11 +121,3 @@ class USAD(Rival):
 
 def _bounded(decoded: Tensor) -> Tensor:
     return BOUND * torch.tanh(decoded / BOUND)
-
-
-def _chain(widths: Sequence[int]) -> nn.Sequential:
-    """Linear layers of these widths with rectifiers in between."""
-    layers: list[nn.Module] = []
-    for width, following in pairwise(widths):
-        layers += [nn.Linear(width, following), nn.ReLU()]
-    return nn.Sequential(*layers[:-1])
