@@ -16,6 +16,7 @@ import pytest
 import torch
 
 from subadjacent.data.cases.departures import DepartureCase
+from subadjacent.detectors.registry import ENTRIES
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
@@ -430,7 +431,9 @@ def test_the_committed_count_of_tampered_folders_is_that_of_every_kind(
 ) -> None:
     with (FOLDER / "reports" / "tampering.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["kind"] for row in rows] == list(load("tampering").KINDS)
+    kinds = load("tampering").KINDS
+    assert [row["kind"] for row in rows] == list(kinds)
+    assert {name for name, _ in kinds.values()} == set(ENTRIES)
     assert all(row[name] == "0" for row in rows for name in BAD_OUTCOMES)
     page = (FOLDER.parent / "docs" / "reliability.md").read_text(encoding="utf-8")
     for row in rows:

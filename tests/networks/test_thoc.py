@@ -34,7 +34,7 @@ def batch() -> Tensor:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("skip", [1, 2, 5, 12, 20])
+@pytest.mark.parametrize("skip", [1, 2, 5, 12, 20, 10**12])
 def test_a_layers_state_is_that_of_as_many_points_before_as_it_skips(skip: int) -> None:
     scale, rows = Scale(2, 3, skip, 2, channels=2), batch()
     cell = nn.GRUCell(2, 3)

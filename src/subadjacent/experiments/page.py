@@ -16,6 +16,7 @@ from subadjacent.experiments.plan import DATASETS, Selection
 from subadjacent.experiments.render import comma_separated, latex, markdown
 from subadjacent.experiments.results import Results
 from subadjacent.experiments.summary_text import SummaryText
+from subadjacent.experiments.tables import leaderboard_words
 from subadjacent.experiments.time_left import in_words
 
 HEAD = """# Results
@@ -59,23 +60,6 @@ never ends is right, and finds everything. For the same reason read F1 beside th
 
 
 LEADERBOARD = "leaderboard"
-LEADERBOARD_HEAD = """# Leaderboard
-
-Nothing on this page is typed. It is rendered from the rows in `results/` by
-
-```
-subadjacent reproduce leaderboard --no-run --output docs/results --page docs/leaderboard.md
-```
-
-Every detector of the registry with its own defaults, fitted on training rows, scored and judged
-without labels ([the clean protocol](experiments.md)); means over three seeds where chance plays a
-part. The order is that of VUS-PR, which needs no threshold and forgives a few rows of delay. **Read
-the last column of each table with care**: it is the field's favourite, with a threshold picked on
-the labels and whole anomalies counted as found for one row; the paper's number is in brackets.
-
-![Average precision and F1 of events against training time]({files}/leaderboard.png)
-
-"""
 
 
 def shown(results: Results) -> Selection:
@@ -105,8 +89,10 @@ def leaderboard_page(results: Results, selection: Selection, files: str) -> str:
     definition = table(LEADERBOARD)
     return "\n".join(
         [
-            LEADERBOARD_HEAD.format(files=files) + missing_words(definition, results, selection),
+            leaderboard_words.opening(results, selection, files)
+            + missing_words(definition, results, selection),
             *(markdown(each) for each in definition.result_tables(results, selection)),
+            leaderboard_words.far_from_the_paper(results, selection),
         ]
     )
 

@@ -96,17 +96,19 @@ class Scale(nn.Module):
         Points that many apart form series of their own, so that one call runs all of them.
         """
         b, n, width = points.shape
-        rounds = -(-n // self.skip)
-        padded = functional.pad(points, (0, 0, 0, rounds * self.skip - n))
-        apart = padded.view(b, rounds, self.skip, width).transpose(1, 2)
+        # to skip more than all points is to skip all
+        skip = min(self.skip, n)
+        rounds = -(-n // skip)
+        padded = functional.pad(points, (0, 0, 0, rounds * skip - n))
+        apart = padded.view(b, rounds, skip, width).transpose(1, 2)
         found: Tensor = self.recurrent(apart.flatten(0, 1))[0]
-        together = found.view(b, self.skip, rounds, -1).transpose(1, 2).flatten(1, 2)
+        together = found.view(b, skip, rounds, -1).transpose(1, 2).flatten(1, 2)
         return together[:, :n]
 
     def forecasts(self, features: Tensor) -> Tensor:
         """Values (B, N, C), forecast from the features ``skip`` points before; none are zeros."""
         n = features.shape[1]
-        before = functional.pad(features, (0, 0, self.skip, 0))[:, :n]
+        before = functional.pad(features, (0, 0, min(self.skip, n), 0))[:, :n]
         found: Tensor = self.forecast(before)
         return found.float()
 

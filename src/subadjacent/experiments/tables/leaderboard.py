@@ -151,7 +151,7 @@ def _table(dataset: str, results: Results, selection: Selection) -> ResultTable:
                     column.cell(results, seeds(variant, dataset, CLEAN, selection))
                     for column in COLUMNS
                 ),
-                _published(variant, dataset, results, selection),
+                published_cell(variant, dataset, results, selection),
             ),
         )
         for variant in VARIANTS
@@ -166,7 +166,7 @@ def _table(dataset: str, results: Results, selection: Selection) -> ResultTable:
     )
 
 
-def _published(variant: Variant, dataset: str, results: Results, selection: Selection) -> Cell:
+def published_cell(variant: Variant, dataset: str, results: Results, selection: Selection) -> Cell:
     """The favourite metric of the field, and what the paper printed."""
     table = "table3" if dataset == SYNTHETIC else "table2"
     paper = paper_value(table, "F1", variant.label, SOURCES[dataset].title)
@@ -185,7 +185,7 @@ def _ordered(rows: list[tuple[str, tuple[Cell, ...]]]) -> tuple[tuple[str, tuple
 
 
 def _random_words(dataset: str, results: Results, selection: Selection) -> str:
-    cell = _published(RANDOM, dataset, results, selection)
+    cell = published_cell(RANDOM, dataset, results, selection)
     if math.isnan(cell.mean):
         return ""
     return f"A random score has a point-adjusted F1 of {cell.mean:.1f}: read that column beside it."

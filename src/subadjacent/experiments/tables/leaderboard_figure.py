@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
+from subadjacent.experiments.comparison import RANDOM
+from subadjacent.experiments.labels import Box, place
 from subadjacent.experiments.plan import PAPER, Selection
 from subadjacent.experiments.results import Results
+from subadjacent.experiments.tables.decisions import Column
 from subadjacent.experiments.tables.leaderboard import (
     EVENTS,
     PRECISION,
@@ -24,49 +28,168 @@ if TYPE_CHECKING:
 
 # what is trained faster than this is drawn here, in seconds: controls take next to nothing
 FASTEST = 0.01
-OWN, PAPERS, SIMPLE, CONTROL = "#d55e00", "#0072b2", "#009e73", "#777777"
-COLORS = {
+# width and height, inches: a page of text is about as wide, and names stay readable on it
+SIZE = (8.5, 11.0)
+# in points: of names, and from the middle of a mark to its edge
+FONT, RADIUS = 8.5, 3.2
+
+
+class Kind(NamedTuple):
+    """How detectors of a kind are drawn; colours that people who are colour-blind can tell."""
+
+    words: str
+    color: str
+    marker: str
+    size: float = 2 * RADIUS
+    filled: bool = True
+
+
+OWN = Kind("ours", "#d55e00", "*", 3 * RADIUS)
+PAPERS = Kind("networks of other papers", "#0072b2", "o")
+SIMPLE = Kind("what people would take instead", "#00795a", "s")
+CONTROL = Kind("controls: what any detector should beat", "#666666", "D", filled=False)
+KINDS = {
     **dict.fromkeys([DEFAULT.label, label_of(OURS)], OWN),
     **dict.fromkeys([one.label for one in (*PAPERS_RIVALS, ANOMALY_TRANSFORMER)], PAPERS),
     **dict.fromkeys([one.label for one in OTHERS], SIMPLE),
 }
-KINDS = {OWN: "ours", PAPERS: "networks of other papers", SIMPLE: "plain", CONTROL: "controls"}
+
+
+class Point(NamedTuple):
+    """A detector in a panel."""
+
+    label: str
+    seconds: float
+    value: float
+
+    @property
+    def kind(self) -> Kind:
+        """Controls are those that are nothing else."""
+        return KINDS.get(self.label, CONTROL)
 
 
 def draw(results: Results, selection: Selection) -> Figure:
     """Average precision and F1 of events against the seconds of training, a point a detector."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10, 12), layout="constrained")
-    datasets = selection.among(PAPER)
+    figure = Figure(figsize=SIZE, layout="constrained")
+    FigureCanvasAgg(figure)
     panels = figure.subplots(2, 1, sharex=True)
-    for axis, column in zip(panels, (PRECISION, EVENTS), strict=True):
-        for variant in VARIANTS:
-            seconds, value = (
-                mean_over(one, variant, datasets, results, selection).mean
-                for one in (TRAINING, column)
-            )
-            if not math.isnan(seconds + value):
-                _point(axis, max(seconds, FASTEST), value, label_of(variant))
-        axis.set_xscale("log")
+    found = [_points(column, results, selection) for column in (PRECISION, EVENTS)]
+    for axis, column, points in zip(panels, (PRECISION, EVENTS), found, strict=True):
+        _marks(axis, points)
         axis.set_ylabel(column.heading)
-        axis.spines[["top", "right"]].set_visible(False)
-        axis.grid(alpha=0.25)
     panels[-1].set_xlabel("training, seconds (mean over the datasets)")
-    for color, words in KINDS.items():
-        panels[0].scatter([], [], color=color, label=words)
-    panels[0].legend(frameon=False, loc="best")
+    _legend(figure)
+    # sizes are known when all but the names is laid out, and then stay
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axis, points in zip(panels, found, strict=True):
+        _names(axis, points)
     return figure
 
 
-def _point(axis: Axes, seconds: float, value: float, label: str) -> None:
-    color = COLORS.get(label, CONTROL)
-    axis.scatter([seconds], [value], color=color, s=36, zorder=3)
-    axis.annotate(
-        label,
-        (seconds, value),
-        xytext=(5, 3),
-        textcoords="offset points",
-        fontsize=8,
-        color=color,
+def _points(column: Column, results: Results, selection: Selection) -> list[Point]:
+    """Detectors that have a row for every dataset."""
+    datasets = selection.among(PAPER)
+    points = []
+    for variant in VARIANTS:
+        seconds, value = (
+            mean_over(one, variant, datasets, results, selection).mean for one in (TRAINING, column)
+        )
+        if not math.isnan(seconds + value):
+            points.append(Point(label_of(variant), max(seconds, FASTEST), value))
+    return points
+
+
+def _marks(axis: Axes, points: Sequence[Point]) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    for point in points:
+        kind = point.kind
+        axis.plot(
+            point.seconds,
+            point.value,
+            kind.marker,
+            color=kind.color,
+            markersize=kind.size,
+            markerfacecolor=kind.color if kind.filled else "white",
+            zorder=3,
+        )
+        if point.label == RANDOM.label:
+            axis.axhline(point.value, color=kind.color, linewidth=0.8, linestyle="--", zorder=1)
+    axis.set_xscale("log")
+    axis.margins(x=0.12, y=0.08)
+    axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.xaxis.set_minor_formatter(NullFormatter())
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.grid(alpha=0.2)
+
+
+def _legend(figure: Figure) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D(
+            [],
+            [],
+            color=kind.color,
+            marker=kind.marker,
+            markerfacecolor=kind.color if kind.filled else "white",
+            markersize=kind.size,
+            linestyle="",
+            label=kind.words,
+        )
+        for kind in (OWN, PAPERS, SIMPLE, CONTROL)
+    ]
+    figure.legend(
+        handles=handles, loc="outside upper center", ncols=2, frameon=False, fontsize=FONT
     )
+
+
+def _names(axis: Axes, points: Sequence[Point]) -> None:
+    """Names beside the marks; a line leads to those that had to move away."""
+    figure = axis.get_figure(root=True)
+    assert figure is not None
+    texts = [
+        axis.annotate(
+            point.label,
+            (point.seconds, point.value),
+            (0, 0),
+            textcoords="offset points",
+            verticalalignment="bottom",
+            fontsize=FONT,
+            fontweight="bold" if point.kind is OWN else "normal",
+            color=point.kind.color,
+        )
+        for point in points
+    ]
+    # all lengths in points, 72 an inch
+    scale = 72 / figure.dpi
+    pixels = [axis.transData.transform((one.seconds, one.value)) for one in points]
+    centres = [(scale * float(x), scale * float(y)) for x, y in pixels]
+    boxes = [text.get_window_extent() for text in texts]
+    sizes = [(scale * box.width, scale * box.height) for box in boxes]
+    frame = axis.get_window_extent()
+    within = Box(*(scale * edge for edge in (frame.x0, frame.y0, frame.x1, frame.y1)))
+    # the line of the random score
+    lines = [
+        Box(within.left, y - 1, within.right, y + 1)
+        for point, (_, y) in zip(points, centres, strict=True)
+        if point.label == RANDOM.label
+    ]
+    places = place(centres, sizes, within, RADIUS, lines)
+    for text, (x, y), (box, line) in zip(texts, centres, places, strict=True):
+        text.set_position((box.left - x, box.bottom - y))
+        if line is not None:
+            _, (right, up) = line
+            axis.annotate(
+                "",
+                text.xy,
+                (right - x, up - y),
+                textcoords="offset points",
+                arrowprops={"arrowstyle": "-", "color": text.get_color(), "linewidth": 0.6}
+                | {"shrinkA": 0, "shrinkB": RADIUS},
+            )
