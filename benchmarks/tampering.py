@@ -286,9 +286,10 @@ def attack(
             except (EOFError, ConnectionError):
                 yield change, "crashed"
             finally:
-                here.close()
+                # in this order, or it would complain of an end that nobody is behind
                 process.kill()
                 process.join()
+                here.close()
 
 
 def fitted(kind: str) -> tuple[Folder, dict[str, NDArray[Any]]]:
