@@ -62,7 +62,9 @@ def test_the_python_blocks_of_a_page_run_in_order(
     for line, info, body in blocks(page):
         if info == "python":
             # as many empty lines before it as there are on the page: tracebacks then fit
-            exec(compile("\n" * (line - 1) + body, str(page), "exec"), namespace)
+            source = "\n" * (line - 1) + body
+            # as a user would run it, without what this file imports from the future
+            exec(compile(source, str(page), "exec", dont_inherit=True), namespace)
 
 
 @every_page
