@@ -124,6 +124,57 @@ def over_cluster(function: Callable[[Any], Result], items: Sequence[Any]) -> Ite
             ray.cancel(reference)
 
 
+def over_actors(
+    make: Callable[[], Any], apply: Callable[[Any, Any], Result], items: Sequence[Any]
+) -> Iterator[tuple[int, Result]]:
+    """Apply a function to every item on workers that each hold something, as a model, meanwhile.
+
+    Parameters
+    ----------
+    make
+        Makes what a worker holds: once on every worker, and again where one has died.
+    apply
+        Called with what is held and with an item.
+    items
+        What to work on, the longest first if all are to end together.
+
+    Yields
+    ------
+    tuple
+        The place of an item among all, and its result, as soon as it is there.
+    """
+    import ray
+
+    actor: Any = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=LOST_WORKERS)(_Holder)
+    shared = ray.put((make, apply))
+    idle = [actor.remote(shared) for _ in range(min(_workers(), len(items)))]
+    started = list(idle)
+    waiting = deque(enumerate(items))
+    busy: dict[Any, tuple[int, Any]] = {}
+    try:
+        while waiting or busy:
+            while waiting and idle:
+                place, item = waiting.popleft()
+                holder = idle.pop()
+                busy[holder.work.remote(item)] = place, holder
+            (reference, *_), _ = ray.wait(list(busy))
+            place, holder = busy.pop(reference)
+            idle.append(holder)
+            yield place, take(reference)
+    finally:
+        for holder in started:
+            ray.kill(holder)
+
+
+class _Holder:
+    def __init__(self, shared: tuple[Callable[[], Any], Callable[[Any, Any], Any]]) -> None:
+        make, self._apply = shared
+        self._held = make()
+
+    def work(self, item: Any) -> Any:
+        return self._apply(self._held, item)
+
+
 def take(reference: Any) -> Any:
     """What a task gave; an error of the function itself, rather than Ray's words around it."""
     import ray
