@@ -9,12 +9,14 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from killing import kill_workers
 from lakes import COLUMNS, awkward_lake, training_rows
-from subadjacent import SubAdjacentDetector
+from subadjacent import SubAdjacentDetector, load
 from subadjacent.data.files import open_files
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.rivals.random import RandomDetector
 from subadjacent.distributed.lake import Lake
+from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.workflow import score as workflow
 from subadjacent.workflow.lake import COMPLETE, ModelFiles, Part, score_lake
 
@@ -42,18 +44,20 @@ def random(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def on_cluster(pattern: str, model: Path, output: str, rows_of_part: int = 4_000) -> list[Part]:
-    from subadjacent import load
-
+def on_cluster(pattern: str, model: Path, output: str, watch: Watch = ignore) -> list[Part]:
+    """In parts of at most 4,000 rows."""
     detector: BaseDetector = load(model)
     lake = Lake.of([pattern], COLUMNS)
-    return score_lake(detector, ModelFiles.of(model), lake, output, rows_of_part=rows_of_part)
+    files = ModelFiles.of(model)
+    return score_lake(detector, files, lake, output, watch, rows_of_part=4_000)
 
 
 def on_one_machine(pattern: str, model: Path) -> pl.DataFrame:
-    from subadjacent import load
-
     return workflow.score(load(model), open_files([pattern], COLUMNS))
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(file.name for file in folder.iterdir())
 
 
 def in_parts(table: pl.DataFrame, parts: list[list[str]]) -> list[pl.DataFrame]:
@@ -77,9 +81,41 @@ def test_a_lake_is_scored_to_the_bits_of_a_single_machine(
         part = pl.read_parquet(tmp_path / "scores" / f"part-{number:05}.parquet")
         assert_frame_equal(part, table, check_exact=True)
     assert sum(part.anomalous for part in made) == wanted["anomalous"].sum() > 0
-    assert sorted(file.name for file in (tmp_path / "scores").iterdir()) == [
-        COMPLETE,
-        *(part.name for part in made),
-    ]
+    assert names_in(tmp_path / "scores") == [COMPLETE, *(part.name for part in made)]
     said = json.loads((tmp_path / "scores" / COMPLETE).read_text())
     assert said == {"rows": len(wanted), "parts": {part.name: part.rows for part in made}}
+
+
+def test_killed_workers_lose_and_duplicate_nothing(
+    lake: Path, default: Path, tmp_path: Path
+) -> None:
+    """All that cut files are killed after the first file, all that score after the first part."""
+    killed: dict[str, list[int]] = {}
+
+    def kill(progress: Progress) -> None:
+        # a worker without work is called idle
+        workers = {"sorting": ("ray::_apply", "ray::IDLE"), "scoring": ("ray::_Holder",)}.get(
+            progress.stage
+        )
+        if workers is not None and progress.stage not in killed:
+            killed[progress.stage] = kill_workers(workers)
+
+    pattern = f"{lake}/**/*.parquet"
+    made = on_cluster(pattern, default, str(tmp_path / "scores"), watch=kill)
+    assert killed["sorting"]
+    assert killed["scoring"]
+    wanted = on_one_machine(pattern, default)
+    assert [part.rows for part in made] == [3_900, 3_699, 3_900, 2_240]
+    parts = sorted((tmp_path / "scores").glob("*.parquet"))
+    scored = pl.concat([pl.read_parquet(part) for part in parts])
+    assert_frame_equal(scored.sort("pump", "at"), wanted.sort("pump", "at"), check_exact=True)
+
+
+def test_addresses_of_fsspec_are_read_and_written(lake: Path, random: Path, tmp_path: Path) -> None:
+    """Through copies on the workers' disks, since only fsspec knows what lies there."""
+    pattern = f"file://{lake}/**/*.parquet"
+    made = on_cluster(pattern, random, f"file://{tmp_path}/scores")
+    wanted = on_one_machine(f"{lake}/**/*.parquet", random)
+    assert names_in(tmp_path / "scores") == [COMPLETE, *(part.name for part in made)]
+    scored = pl.concat([pl.read_parquet(tmp_path / "scores" / part.name) for part in made])
+    assert_frame_equal(scored.sort("pump", "at"), wanted.sort("pump", "at"), check_exact=True)

@@ -50,24 +50,6 @@ def within(folder: str, *names: str) -> str:
     return "/".join((folder.rstrip("/"), *names))
 
 
-def check_empty(folder: str) -> None:
-    """Refuse a folder that holds anything: what a job adds to it could not be told from it."""
-    rule = f"{folder} must be a new or an empty folder"
-    remedy = "name another, or delete it"
-    if PROTOCOL in folder:
-        system, path = _system(folder)
-        if system.isfile(path):
-            raise InputError(f"{rule}; it is a file: {remedy}")
-        if system.exists(path) and (names := sorted(map(str, system.ls(path, detail=False)))):
-            raise InputError(f"{rule}; it holds {names[0].rpartition('/')[2]!r}: {remedy}")
-        return
-    place = Path(folder)
-    if place.exists() and not place.is_dir():
-        raise InputError(f"{rule}; it is a file: {remedy}")
-    if place.exists() and (held := sorted(place.iterdir())):
-        raise InputError(f"{rule}; it holds {held[0].name!r}: {remedy}")
-
-
 @contextmanager
 def fetched(address: str) -> Iterator[Path]:
     """A file on this machine with what lies at an address."""
@@ -101,23 +83,35 @@ def sent(address: str) -> Iterator[Path]:
 
 def names_in(folder: str) -> list[str]:
     """The names of what is in a folder, sorted; none where there is no folder."""
-    if PROTOCOL in folder:
-        system, path = _system(folder)
-        if not system.exists(path):
-            return []
-        return sorted(str(name).rpartition("/")[2] for name in system.ls(path, detail=False))
-    place = Path(folder)
-    return sorted(file.name for file in place.iterdir()) if place.exists() else []
+    if PROTOCOL not in folder:
+        place = Path(folder)
+        return sorted(file.name for file in place.iterdir()) if place.is_dir() else []
+    system, path = _system(folder)
+    if not system.isdir(path):
+        return []
+    return sorted(
+        str(name).rstrip("/").rpartition("/")[2] for name in system.ls(path, detail=False)
+    )
 
 
-def remove(folder: str) -> None:
-    """Delete a folder and all in it, if it is there."""
-    if PROTOCOL in folder:
-        system, path = _system(folder)
+def is_file(address: str) -> bool:
+    """Whether a file lies there, and no folder."""
+    if PROTOCOL not in address:
+        return Path(address).is_file()
+    system, path = _system(address)
+    return bool(system.isfile(path))
+
+
+def remove(address: str) -> None:
+    """Delete a file, or a folder and all in it, if it is there."""
+    if PROTOCOL in address:
+        system, path = _system(address)
         if system.exists(path):
             system.rm(path, recursive=True)
+    elif is_file(address):
+        Path(address).unlink()
     else:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(address, ignore_errors=True)
 
 
 def _system(address: str) -> tuple[Any, str]:

@@ -6,6 +6,7 @@ The folder is complete when it holds ``_complete.json``, which is written last.
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from subadjacent.detectors.registry import load
 from subadjacent.distributed import storage
 from subadjacent.distributed.cluster import over_actors, over_cluster
 from subadjacent.distributed.lake import ROWS_OF_PACK, Counts, Cutting, Lake, add, packs_of
-from subadjacent.errors import SubadjacentError
+from subadjacent.errors import InputError, SubadjacentError
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.workflow.report import warn_of_misfits
 from subadjacent.workflow.score import CHUNK, scored, strangers_among, warn_of_strangers
@@ -29,6 +30,9 @@ COMPLETE = "_complete.json"
 
 PIECES = "_pieces"
 """Folder of files that were cut by entity, while the work goes on."""
+
+OURS = re.compile(rf"{PIECES}|part-\d+\.parquet|\.part-\d+\.parquet\.[0-9a-f]{{8}}")
+"""Names of what is in a folder whose work was not finished."""
 
 
 class Pack(NamedTuple):
@@ -46,6 +50,19 @@ class Part(NamedTuple):
     rows: int
     anomalous: int
     misfits: tuple[str | None, ...]
+
+
+def check_place(output: str) -> None:
+    """Refuse a folder that holds anything but scores that were not finished."""
+    rule = f"{output} must be a new or an empty folder, or hold scores that were not finished"
+    remedy = "name another, or delete it"
+    if storage.is_file(output):
+        raise InputError(f"{rule}; it is a file: {remedy}")
+    names = storage.names_in(output)
+    if COMPLETE in names:
+        raise InputError(f"{rule}; it holds finished ones: {remedy}")
+    if others := [name for name in names if not OURS.fullmatch(name)]:
+        raise InputError(f"{rule}; it holds {others[0]!r}: {remedy}")
 
 
 def score_lake(
@@ -66,30 +83,32 @@ def score_lake(
     lake
         The files.
     output
-        Folder to fill, new or empty. An entity is in one part, entities come in the order of
-        their first rows, and the rows of a part stand as in the files, files in their order.
+        Folder to fill, as ``check_place`` demands. An entity is in one part, entities come in the
+        order of their first rows, and the rows of a part stand as in the files.
     watch
         Called as work goes on.
     rows_of_part
         Rows of a part, but for an entity with more.
     """
-    storage.check_empty(output)
+    check_place(output)
     output = storage.absolute(output)
     counts: Counts = {}
     for done, found in enumerate(over_cluster(lake.look, range(len(lake.files))), 1):
         add(counts, found.keys(), found.values())
         watch(Progress("looking", done, len(lake.files), "files"))
     cutting = Cutting(lake, packs_of(counts, rows_of_part), storage.within(output, PIECES), CHUNK)
-    packs = _cut(cutting, counts, watch)
+    for name in storage.names_in(output):
+        storage.remove(storage.within(output, name))
+    packs = sorted(_cut(cutting, counts, watch), key=lambda pack: -pack.rows)
     work = partial(_score_pack, cutting, output)
     parts: dict[int, Part] = {}
     total, done = sum(counts.values()), 0
     for place, part in over_actors(model.load, work, packs):
-        parts[place] = part
+        parts[packs[place].number] = part
         done += part.rows
         watch(Progress("scoring", done, total, "rows"))
     storage.remove(cutting.folder)
-    made = [parts[place] for place in sorted(parts)]
+    made = [parts[number] for number in sorted(parts)]
     _complete(output, made)
     warn_of_misfits([name for part in made for name in part.misfits])
     if strangers := strangers_among(counts, detector):
