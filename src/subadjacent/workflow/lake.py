@@ -17,8 +17,9 @@ from typing import NamedTuple
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import load
 from subadjacent.distributed import storage
-from subadjacent.distributed.cluster import over_actors, over_cluster
+from subadjacent.distributed.cluster import over_cluster
 from subadjacent.distributed.lake import ROWS_OF_PACK, Counts, Cutting, Lake, add, packs_of
+from subadjacent.distributed.tasks import over_actors
 from subadjacent.errors import InputError, SubadjacentError
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.workflow.report import warn_of_misfits
