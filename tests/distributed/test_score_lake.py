@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 from killing import kill_workers
 from lakes import COLUMNS, awkward_lake, rows_of, training_rows
-from running import runner
+from running import process_runner, runner
 from subadjacent import SubAdjacentDetector, load
 from subadjacent.data.files import Columns, open_files
 from subadjacent.detectors.base import BaseDetector
@@ -223,3 +223,16 @@ def test_the_command_refuses_what_a_cluster_cannot_read_or_write(
         done.stderr == "error: no file matches 'no/*.parquet'; check the folder and the pattern\n"
     )
     assert names_in(tmp_path) == []
+
+
+def test_the_command_starts_a_cluster_of_its_own_where_there_is_none(
+    lake: Path, random: Path, tmp_path: Path
+) -> None:
+    """In a process that is not connected to one; nothing but results is on standard output."""
+    files = lake / "single" / "alone.parquet"
+    common = ("score", files, "-m", random, "--entity", "pump", "-q")
+    done = process_runner(tmp_path)(*common, "--engine", "ray", "-o", "scores")
+    assert done.stdout == ""
+    wanted = on_one_machine(str(files), random)
+    made = pl.read_parquet(tmp_path / "scores" / "part-00000.parquet")
+    assert_frame_equal(made, wanted, check_exact=True)
