@@ -114,6 +114,21 @@ class Rows:
         """About how many rows there are; text files are gone through once to count lines."""
         return sum(source.length for source in self._sources)
 
+    def entity_counts(self) -> dict[str, int]:
+        """How many rows each entity has, in the order in which they first come.
+
+        No more than their column is read.
+        """
+        assert self.entity is not None, "files without entities have none to count"
+        counts: dict[str, int] = {}
+        for source in self._sources:
+            with only_our_errors(source.name):
+                for block in self._blocks(source, AT_ONCE, (self.entity,)):
+                    names = block.entities(self.entity).alias(ENTITY).to_frame()
+                    for name, count in names.group_by(ENTITY, maintain_order=True).len().rows():
+                        counts[name] = counts.get(name, 0) + count
+        return counts
+
     def whole(self, labels: Labels = "need") -> FileRows:
         """Everything, in memory."""
         import polars as pl
