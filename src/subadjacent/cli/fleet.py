@@ -90,8 +90,7 @@ def fleet(
         )
     print_json(counts._asdict())
     if counts.failed:
-        say(
-            f"{counts.failed:,} of {counts.entities:,} entities failed: {output}/failures.csv says why"
-        )
+        failed = f"{counts.failed:,} of {counts.entities:,} entities failed"
+        say(f"{failed}: {output}/failures.csv says why")
         raise typer.Exit(1)
     say(f"wrote {output}/scores, alarms.csv, entities.csv", quiet=quiet)
