@@ -88,7 +88,7 @@ def fleet(
     check_writable(folder / RUN)
     run = _fingerprint(detector, names, columns, time_format, training)
     with _only_one(folder, run):
-        first = open_files(names[:1], columns, time_format=time_format)
+        first = _first_readable(names, columns, time_format)
         if first.entity is None:
             packs, rows = packs_of_files(names), first
         else:
@@ -103,6 +103,17 @@ def fleet(
         files = _gather(tasks, folder)
         shutil.rmtree(folder / ROWS, ignore_errors=True)
     return FleetFindings(counts, files)
+
+
+def _first_readable(names: Sequence[str], columns: Columns, time_format: str | None) -> Rows:
+    """The first file that can be read; where none can, the first one's error."""
+    errors: list[InputError] = []
+    for name in names:
+        try:
+            return open_files([name], columns, time_format=time_format)
+        except InputError as error:
+            errors.append(error)
+    raise errors[0]
 
 
 def _readable(training: TrainingRows, rows: Rows) -> TrainingRows:
