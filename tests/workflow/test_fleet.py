@@ -146,10 +146,12 @@ def test_a_file_each_is_an_entity_each(path: str, tmp_path: Path) -> None:
     assert failures["entity"].to_list() == [str(tmp_path / "broken.csv")]
     assert "broken.csv" in failures["error"][0]
     parts = pl.read_parquet(tmp_path / "apart" / "scores" / "*.parquet")
-    by_file = parts.with_columns(
-        machine=pl.col("item_id").str.extract(r"(\w+)\.csv"), at=pl.col("at")
-    ).sort("machine", "at")
-    np.testing.assert_allclose(by_file["score"], scores(tmp_path / "together")["score"], rtol=1e-12)
+    together = scores(tmp_path / "together")
+    for name in NAMES:
+        own = parts.filter(pl.col("item_id").str.ends_with(f"{name}.csv"))
+        expected = together.filter(pl.col("machine") == name)
+        np.testing.assert_allclose(own["score"], expected["score"], rtol=1e-12)
+        assert own["timestamp"].to_list() == expected["at"].to_list()
 
 
 def test_machines_without_rows_before_a_time_fail_and_others_do_not(
