@@ -147,7 +147,10 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         table = self._read(X, reset=True)
         # before anything is learned: a mistake here must not cost a training
         method, threshold = self._method(), self._prepare(table)
-        self._take(table, learn(method, table.series, self._runtime(watch)), threshold)
+        learned = learn(method, table.series, self._runtime(watch))
+        self._take(table, learned, threshold)
+        judgements = self._judge(table.series, learned.fitted.scores)
+        self.labels_ = np.concatenate([one.anomalous for one in judgements]).astype(int)
 
     def _prepare(self, table: Table) -> Threshold:
         """Refuse what cannot be fitted; note what is known before the fit."""
@@ -173,8 +176,6 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         self.threshold_, self.threshold_rule_ = fit_threshold(threshold, held_out)
         self.causal_ = None if causal is None else CausalTwin.of(causal, entities, threshold)
         self.recent_ = recent_rows(series)
-        judgements = self._judge(table.series, fitted.scores)
-        self.labels_ = np.concatenate([one.anomalous for one in judgements]).astype(int)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "threshold_")

@@ -26,8 +26,9 @@ from subadjacent.runtime import ignore
 def fit_each(detector: BaseDetector, X: Any) -> list[BaseDetector]:
     """Copies of a detector, each fitted on one series of ``X`` alone, in their order.
 
-    They have no causal twin, which only rows that come one by one have a use for. If one series
-    cannot be fitted none is: fit those that remain without it.
+    They have no causal twin, which only rows that come one by one have a use for, and no
+    ``labels_`` of the training rows. If one series cannot be fitted none is: fit the others
+    without it.
     """
     blank = copy.copy(detector)
     blank._forget()

@@ -26,6 +26,7 @@ from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.ridge.band import FAR_CLIP
 from subadjacent.runtime import Progress, Runtime, Watch, ignore, in_turn
 from subadjacent.scoring.outliers import apart_from_outliers, level_folds
+from subadjacent.scoring.quantiles import quantiles
 from subadjacent.scoring.usual_fit import FOLDS
 
 log = logging.getLogger(__name__)
@@ -245,7 +246,7 @@ def in_own_unit(fit: ViewsFit, settings: ViewSettings) -> EntityFit:
     window = 0 if shapes is None else sum(shapes.reach) // 2
     normal = apart_from_outliers(level(fit.expecting), reach, reach + window)
     scores = level(fit.unseen)
-    unit = max(float(np.quantile(scores[normal], SHARE)), LEAST_UNIT)
+    unit = max(quantiles(scores[normal], (SHARE,))[0], LEAST_UNIT)
     return EntityFit(fit, unit, scores / unit, scores[normal] / unit)
 
 
