@@ -300,8 +300,10 @@ def test_two_runs_at_a_time_are_refused(path: str, tmp_path: Path) -> None:
 
 
 def test_standard_input_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="must be read from files"):
+    with pytest.raises(InputError, match="got standard input"):
         run("-", tmp_path / "out")
+    with pytest.raises(InputError, match="got none"):
+        run([], tmp_path / "out")
 
 
 def test_the_default_finds_what_it_finds_alone(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -16,19 +15,10 @@ from subadjacent.cli.progress import Bar, say
 from subadjacent.cli.wording import errors_about
 
 
-class Engine(StrEnum):
-    """What the work is spread over."""
-
-    cores = "cores"
-    ray = "ray"
-
-
 def fleet(
     files: option.Files,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write.")],
-    engine: Annotated[
-        Engine, typer.Option(help="Work on all cores of this machine, or on a Ray cluster.")
-    ] = Engine.cores,
+    engine: option.EngineOption = option.Engine.local,
     time: option.Time = None,
     time_format: option.TimeFormat = None,
     entity: option.Entity = None,
@@ -65,7 +55,7 @@ def fleet(
     )
     with errors_about(files), ExitStack() as stack:
         spread = over_processes
-        if engine is Engine.ray:
+        if engine is option.Engine.ray:
             from subadjacent.distributed.cluster import connected, over_cluster
 
             stack.enter_context(connected())

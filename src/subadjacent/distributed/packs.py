@@ -83,8 +83,7 @@ def lay_out(rows: Rows, folder: Path, watch: Watch = ignore) -> list[Pack]:
     # half of it may be there, from a run that was ended
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    counts = rows.entity_counts()
-    by_length = dict(sorted(counts.items(), key=lambda item: item[1]))
+    by_length = dict(sorted(_lengths(rows).items(), key=lambda item: item[1]))
     groups = _groups(by_length, PACK_ROWS)
     pieces = _write_pieces(rows, groups, folder, watch)
     packs = [
@@ -94,6 +93,16 @@ def lay_out(rows: Rows, folder: Path, watch: Watch = ignore) -> list[Pack]:
     with whole_file(layout) as unfinished:
         unfinished.write_text(json.dumps([asdict(pack) for pack in packs]))
     return packs
+
+
+def _lengths(rows: Rows) -> dict[str, int]:
+    """How many rows each entity has, in the order in which they first come."""
+    lengths: dict[str, int] = {}
+    for _, names in rows.named_blocks(READ_ROWS, names_only=True):
+        counted = names.alias(ENTITY).to_frame().group_by(ENTITY, maintain_order=True).len()
+        for name, count in counted.rows():
+            lengths[name] = lengths.get(name, 0) + count
+    return lengths
 
 
 def read_pieces(pack: Pack) -> pl.DataFrame:

@@ -81,9 +81,10 @@ def fleet(
     watch
         Called as work goes on.
     """
-    names = expand(paths)
-    if STANDARD_INPUT in names:
-        raise InputError("a fleet must be read from files; got standard input: write it to a file")
+    names = [name for path in paths for name in expand(path)]
+    if not names or STANDARD_INPUT in names:
+        came = "standard input: write it to a file" if names else "none: name some"
+        raise InputError(f"paths must name files; got {came}")
     detector.check()
     check_writable(folder / RUN)
     run = _fingerprint(detector, names, columns, time_format, training)

@@ -31,23 +31,18 @@ def open_sources(paths: Sequence[str]) -> list[Delimited | Parquet]:
     if isinstance(paths, str):
         paths = [paths]
     sources = []
-    for name in expand(paths):
+    if "" in map(os.fspath, paths):
+        raise InputError("a path must name a file; got an empty one")
+    for name in (name for path in paths for name in expand(os.fspath(path))):
         with only_our_errors(_called(name)):
             sources.append(_open(name))
+    if not sources:
+        raise InputError("paths must name at least one file; got none")
     return sources
 
 
-def expand(paths: Sequence[str]) -> list[str]:
-    """The names of files that paths and patterns stand for, in order; none is opened."""
-    if "" in map(os.fspath, paths):
-        raise InputError("a path must name a file; got an empty one")
-    names = [name for path in paths for name in _expand(os.fspath(path))]
-    if not names:
-        raise InputError("paths must name at least one file; got none")
-    return names
-
-
-def _expand(path: str) -> list[str]:
+def expand(path: str) -> list[str]:
+    """The files that a name or a pattern stands for, by name."""
     expanded = os.path.expanduser(path)  # noqa: PTH111 — Path would drop a leading ./
     if path == STANDARD_INPUT or not glob.has_magic(expanded) or Path(expanded).exists():
         return [path if path == STANDARD_INPUT else expanded]
