@@ -140,7 +140,7 @@ def test_a_file_each_is_an_entity_each(path: str, tmp_path: Path) -> None:
         frame.drop("machine").write_csv(names[-1])
     (tmp_path / "broken.csv").write_text("flow,heat\nhot,cold\n")
     run(path, tmp_path / "together")
-    counts = run([str(tmp_path / "*.csv")], tmp_path / "apart", columns=Columns())
+    counts = run([str(tmp_path / "*.csv")], tmp_path / "apart", columns=Columns(time="at"))
     assert (counts.entities, counts.failed) == (6, 1)
     failures = table(tmp_path / "apart", "failures")
     assert failures["entity"].to_list() == [str(tmp_path / "broken.csv")]
@@ -151,7 +151,7 @@ def test_a_file_each_is_an_entity_each(path: str, tmp_path: Path) -> None:
         own = parts.filter(pl.col("item_id").str.ends_with(f"{name}.csv"))
         expected = together.filter(pl.col("machine") == name)
         np.testing.assert_allclose(own["score"], expected["score"], rtol=1e-12)
-        assert own["timestamp"].to_list() == expected["at"].to_list()
+        assert own["at"].to_list() == expected["at"].to_list()
 
 
 def test_machines_without_rows_before_a_time_fail_and_others_do_not(
@@ -191,24 +191,33 @@ def test_a_machine_that_cannot_be_fitted_stops_no_other_of_its_batch(
 
 
 class Fragile(LevelDetector):
-    """Ends the process that fits it to a level of 20, as a lack of memory would."""
+    """Ends a process that fits it to a level of 20, as a lack of memory would; but for its own."""
 
-    def fit_level(self, level: float) -> None:
-        if 15 < level < 25 and os.getpid() != PARENT:
-            os.kill(os.getpid(), signal.SIGKILL)
+    def __init__(
+        self,
+        *,
+        parent: int = 0,
+        contamination: Any = 0.05,
+        adapt_after: int | None = None,
+        fill_limit: int = 10,
+    ) -> None:
+        super().__init__(
+            contamination=contamination, adapt_after=adapt_after, fill_limit=fill_limit
+        )
+        self.parent = parent
 
     def _prepare(self, table: Any) -> Any:
-        self.fit_level(float(table.series[0].values.mean()))
+        if 15 < table.series[0].values.mean() < 25 and os.getpid() != self.parent:
+            os.kill(os.getpid(), signal.SIGKILL)
         return super()._prepare(table)
-
-
-PARENT = os.getpid()
 
 
 def test_a_pack_that_ends_its_worker_is_tried_again_and_then_given_up(
     path: str, tmp_path: Path
 ) -> None:
-    counts = run(path, tmp_path / "out", detector=Fragile(), spread=over_processes)
+    counts = run(
+        path, tmp_path / "out", detector=Fragile(parent=os.getpid()), spread=over_processes
+    )
     # the saw, of a level of 20, shares its pack with the press
     failures = table(tmp_path / "out", "failures")
     assert sorted(failures["entity"]) == ["press", "saw"]

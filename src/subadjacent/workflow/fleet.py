@@ -94,10 +94,19 @@ def fleet(
             packs, rows = packs_of_files(names), first
         else:
             rows = first if len(names) == 1 else open_files(names, columns, time_format=time_format)
-            packs = lay_out(rows, folder / ROWS, watch)
+            packs = lay_out(rows, (folder / ROWS).resolve(), watch)
             training = _readable(training, rows)
         tasks = [
-            PackTask(pack, detector, training, columns, time_format, rows.named, folder.resolve())
+            PackTask(
+                pack,
+                detector,
+                training,
+                columns,
+                time_format,
+                rows.named,
+                folder.resolve(),
+                Path.cwd(),
+            )
             for pack in packs
         ]
         counts = _work_on_all(tasks, spread, _teller(packs, watch))

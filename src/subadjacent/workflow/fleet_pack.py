@@ -50,6 +50,8 @@ class PackTask:
         What the columns of time and entity are called in the results.
     folder
         Where they go.
+    here
+        What the names of files are relative to: workers may stand in another folder.
     """
 
     pack: Pack
@@ -59,6 +61,7 @@ class PackTask:
     time_format: str | None
     named: Columns
     folder: Path
+    here: Path
 
     def part(self, table: str) -> Path:
         """The file of one of the results' tables."""
@@ -145,7 +148,7 @@ def _frames(task: PackTask, failed: list[_Entity]) -> Iterator[pl.DataFrame]:
     alike: dict[tuple[tuple[str, str], ...], list[pl.DataFrame]] = {}
     for file in task.pack.files:
         try:
-            rows = open_files([file], task.columns, time_format=task.time_format)
+            rows = open_files([str(task.here / file)], task.columns, time_format=task.time_format)
             frame = rows.whole(labels="skip").frame
         except Exception as error:
             failed.append(_Entity(file, 0, 0, None, sentence(error)))
