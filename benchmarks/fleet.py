@@ -32,6 +32,8 @@ AT_ONCE = 5_000
 
 
 class Timed(NamedTuple):
+    """What a run took."""
+
     seconds: float
     cpu_seconds: float
     most_megabytes: float
@@ -53,12 +55,13 @@ def main() -> None:
         cores = sorted(os.sched_getaffinity(0))
         extra = ["--train-fraction", str(options.train_fraction), "--engine", options.engine]
         found = run(scratch / "fleet.parquet", scratch / "out", extra, cores)
+        of = f"{options.entities:,} entities of {ROWS} rows and {CHANNELS} channels"
+        fitted = f"fitted on the first {options.train_fraction:.0%} of their rows"
+        each = 1e3 * found.cpu_seconds / options.entities
         lines += [
-            f"{options.entities:,} entities × {ROWS} rows × {CHANNELS} channels, fitted on the "
-            f"first {options.train_fraction:.0%}, {len(cores)} cores, engine {options.engine}:",
+            f"{of}, {fitted}, on {len(cores)} cores, engine {options.engine}:",
             "",
-            f"- {found.seconds:.0f} s in all, {1e3 * found.cpu_seconds / options.entities:.1f} ms "
-            f"of a core an entity",
+            f"- {found.seconds:.0f} s in all, {each:.1f} ms of a core an entity",
             f"- {found.most_megabytes:.0f} MB at most, all processes together",
             f"- {json.dumps(found.counts)}",
         ]
@@ -66,11 +69,9 @@ def main() -> None:
             make(scratch / "some.parquet", options.scaling)
             one = run(scratch / "some.parquet", scratch / "one", extra, cores[:1])
             two = run(scratch / "some.parquet", scratch / "two", extra, cores[:2])
-            lines += [
-                "",
-                f"{options.scaling:,} entities on one core: {one.seconds:.1f} s; on two: "
-                f"{two.seconds:.1f} s; efficiency {one.seconds / (2 * two.seconds):.2f}.",
-            ]
+            efficiency = one.seconds / (2 * two.seconds)
+            took = f"on one core: {one.seconds:.1f} s; on two: {two.seconds:.1f} s"
+            lines += ["", f"{options.scaling:,} entities {took}; efficiency {efficiency:.2f}."]
     text = "\n".join(lines) + "\n"
     print(text)
     if options.output:
