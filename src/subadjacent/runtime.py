@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from multiprocessing import current_process
 from threading import Lock
@@ -95,7 +95,7 @@ def _gathered(results: Iterator[Result], tell: Callable[[int], None] | None) -> 
     return gathered
 
 
-class _OneThreadEach:
+class _OneThreadEach(AbstractContextManager[None]):
     """Keeps libraries of linear algebra to one thread, from the first that enters to the last.
 
     The limit holds for the whole process: callers in several threads must not lift each other's.
@@ -127,6 +127,17 @@ class _OneThreadEach:
 
 
 _ONE_THREAD_EACH = _OneThreadEach()
+
+
+def one_thread_each() -> AbstractContextManager[None]:
+    """Keep libraries of linear algebra to one thread meanwhile.
+
+    To set and lift the limit takes longer than to fit a view to few rows: whoever calls
+    ``side_by_side`` many times sets it once.
+    """
+    return _ONE_THREAD_EACH
+
+
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_ONE_THREAD_EACH.begin)
 

@@ -439,3 +439,12 @@ def test_the_committed_count_of_tampered_folders_is_that_of_every_kind(
     for row in rows:
         counts = [f"{int(row[name]):,}" for name in ("tampered", "refused", "scored")]
         assert f"| {row['kind']} | {' | '.join(counts)} |" in page
+
+
+def test_a_fleet_is_timed_whole_and_on_one_core_and_two(run: Run, tmp_path: Path) -> None:
+    report = tmp_path / "fleet.md"
+    said = run("fleet", "--entities", 6, "--scaling", 4, "--output", report)
+    assert report.read_text() == said.removesuffix("\n")
+    assert "6 entities of 200 rows and 3 channels, fitted on the first 50% of their rows" in said
+    assert '"entities": 6, "rows": 1200' in said
+    assert re.search(r"4 entities on one core: .* s; on two: .* s; efficiency \d\.\d\d\.", said)

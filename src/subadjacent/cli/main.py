@@ -21,6 +21,7 @@ from subadjacent.cli.detect import detect
 from subadjacent.cli.evaluate import evaluate
 from subadjacent.cli.export import export
 from subadjacent.cli.fit import fit
+from subadjacent.cli.fleet import fleet
 from subadjacent.cli.generate import generate
 from subadjacent.cli.info import info
 from subadjacent.cli.listing import list_detectors
@@ -47,7 +48,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (
-    demo, detect, fit, score, stream, serve, watch, report, export, info, evaluate, generate,
+    demo, detect, fit, fleet, score, stream, serve, watch, report, export, info, evaluate, generate,
     reproduce,
 )  # fmt: skip
 for command in COMMANDS:

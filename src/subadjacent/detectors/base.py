@@ -33,7 +33,7 @@ from subadjacent.detectors.recent import Recent, recent_rows
 from subadjacent.detectors.seen import SeenInput
 from subadjacent.detectors.streamed import Streamed, without_streamed
 from subadjacent.errors import MOST_ROWS, InputError, ModelFileError, require_number, require_whole
-from subadjacent.methods.learning import learn
+from subadjacent.methods.learning import Learned, learn
 from subadjacent.methods.method import Method, Model, State
 from subadjacent.runtime import Progress, Runtime, Watch, ignore
 from subadjacent.scoring.alarms import AGAIN, Alarm
@@ -43,7 +43,7 @@ from subadjacent.scoring.evidence import Evidence
 from subadjacent.scoring.habits import restore_habits
 from subadjacent.scoring.normal import NormalScores, normal_scores
 from subadjacent.scoring.silence import silent_rows
-from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
+from subadjacent.scoring.threshold import Threshold, choose_threshold, threshold_from_dict
 
 if TYPE_CHECKING:
     from subadjacent.streaming.scorer import StreamScorer
@@ -132,27 +132,41 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         # on a copy, taken over whole: a fit that is refused, fails or is interrupted leaves
         # what was learned before
         learner = copy.copy(self)
-        for name in [name for name in vars(learner) if name.endswith("_") and name[0] != "_"]:
-            delattr(learner, name)
+        learner._forget()
         learner._learn(X, watch)
         self.__dict__ = learner.__dict__
         return self
+
+    def _forget(self) -> None:
+        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
+            delattr(self, name)
 
     def _learn(self, X: Any, watch: Watch) -> None:
         require_whole("fill_limit", self.fill_limit, least=0, most=MOST_ROWS)
         self._check_adapt_after()
         table = self._read(X, reset=True)
+        # before anything is learned: a mistake here must not cost a training
+        method, threshold = self._method(), self._prepare(table)
+        learned = learn(method, table.series, self._runtime(watch))
+        self._take(table, learned, threshold)
+        judgements = self._judge(table.series, learned.fitted.scores)
+        self.labels_ = np.concatenate([one.anomalous for one in judgements]).astype(int)
+
+    def _prepare(self, table: Table) -> Threshold:
+        """Refuse what cannot be fitted; note what is known before the fit."""
         for one in table.series:
             require_values(one, table.name_of(one))
-        # before anything is learned: a mistake here must not cost a training
-        method = self._method()
         threshold = choose_threshold(self.contamination, common_interval(table.series))
         check_threshold(threshold)
         self.entities_ = tuple(one.entity for one in table.series if one.entity is not None)
         self.channels_ = table.series[0].channels
         self._entities_by_position = table.by_position
         self._named_channels = table.names is not None
-        fitted, self.habits_, causal, learned = learn(method, table.series, self._runtime(watch))
+        return threshold
+
+    def _take(self, table: Table, learned: Learned, threshold: Threshold) -> None:
+        """Take over what was learned, and set the threshold by it."""
+        fitted, self.habits_, causal, series = learned
         self.models_ = fitted.models
         self.decision_scores_ = np.concatenate(fitted.scores)
         held_out = np.concatenate(fitted.held_out)
@@ -161,9 +175,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         self.normal_scores_ = normal_scores(entities, fitted.held_out)
         self.threshold_, self.threshold_rule_ = fit_threshold(threshold, held_out)
         self.causal_ = None if causal is None else CausalTwin.of(causal, entities, threshold)
-        self.recent_ = recent_rows(learned)
-        judgements = self._judge(table.series, fitted.scores)
-        self.labels_ = np.concatenate([one.anomalous for one in judgements]).astype(int)
+        self.recent_ = recent_rows(series)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "threshold_")
@@ -210,7 +222,9 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         ``watch`` is called with a ``Progress`` after every unbroken stretch, and within long ones.
         """
         check_is_fitted(self)
-        table = self._read(X)
+        return self._assess(self._read(X), watch)
+
+    def _assess(self, table: Table, watch: Watch = ignore) -> Assessment:
         evidence = tuple(self._evidence(table.series, watch))
         judgements = self._judge(table.series, (found.score for found in evidence))
         habits = tuple(self.habits_.of(one.entity) for one in table.series)

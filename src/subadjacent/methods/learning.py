@@ -44,15 +44,38 @@ class Learned(NamedTuple):
 
 def learn(method: Method, series: Sequence[TrainSeries], run: Runtime) -> Learned:
     """What a method makes of series without their faults; scores are of the rows as they came."""
-    known = [known_rows(one) for one in series]
-    seen = [only(one, rows) for one, rows in zip(series, known, strict=True)]
-    learned = [set_aside(one) for one in seen]
-    cleaned = [part.series for part in learned]
-    fitted, causal = method.fit_with_causal(cleaned, run)
+    cleaned = [_Cleaned.of(one) for one in series]
+    fitted, causal = method.fit_with_causal([one.learned for one in cleaned], run)
+    return _learned(cleaned, fitted, causal)
+
+
+def learn_each(method: Method, series: Sequence[TrainSeries], run: Runtime) -> list[Learned]:
+    """What ``learn`` comes to for each of many series by itself, but for the causal method."""
+    cleaned = [_Cleaned.of(one) for one in series]
+    fits = method.fit_each([one.learned for one in cleaned], run)
+    return [_learned([one], fit, None) for one, fit in zip(cleaned, fits, strict=True)]
+
+
+class _Cleaned(NamedTuple):
+    """A series, which of its rows are known (None: all), as they came and without faults."""
+
+    series: TrainSeries
+    known: NDArray[np.bool_] | None
+    came: TrainSeries
+    learned: TrainSeries
+    faults: NDArray[np.bool_] | None
+
+    @classmethod
+    def of(cls, series: TrainSeries) -> _Cleaned:
+        known = known_rows(series)
+        came = only(series, known)
+        return cls(series, known, came, *set_aside(came))
+
+
+def _learned(cleaned: Sequence[_Cleaned], fitted: Fitted, causal: Fitted | None) -> Learned:
+    """What was learned of series, with the scores of their rows as they came."""
     scores = []
-    for one, rows, came, (_, faults), own in zip(
-        series, known, seen, learned, fitted.scores, strict=True
-    ):
+    for (one, rows, came, _, faults), own in zip(cleaned, fitted.scores, strict=True):
         model, found = fitted.models.of(one.entity), own
         if one.missing is not None:
             _warn_of_missing(one, one.missing, left_out=rows is not None)
@@ -60,8 +83,8 @@ def learn(method: Method, series: Sequence[TrainSeries], run: Runtime) -> Learne
             _warn(one, faults if rows is None else _spread(faults, rows))
             found = _as_they_came(came, np.asarray(faults.any(axis=1)), own, model)
         scores.append(found if rows is None else _with_missing(one, rows, found, model))
-    habits = learn_all_habits(cleaned)
-    return Learned(fitted._replace(scores=scores), habits, causal, cleaned)
+    learned = [one.learned for one in cleaned]
+    return Learned(fitted._replace(scores=scores), learn_all_habits(learned), causal, learned)
 
 
 def _spread(found: NDArray[np.bool_], rows: NDArray[np.bool_]) -> NDArray[np.bool_]:

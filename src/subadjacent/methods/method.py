@@ -113,6 +113,13 @@ class Method(ABC):
         causal = self.causal()
         return self.fit(series, run), None if causal is None else causal.fit(series, run)
 
+    def fit_each(self, series: Sequence[TrainSeries], run: Runtime) -> list[Fitted]:
+        """Learn from each series by itself, as ``fit`` of it alone would.
+
+        Methods that are quicker with many series of one shape together learn them so.
+        """
+        return [self.fit([one], run) for one in series]
+
     @abstractmethod
     def restore(self, state: State, channels: int) -> Model:
         """The inverse of ``Model.state``; refuses what does not fit."""

@@ -16,6 +16,7 @@ from scipy.special import boxcox, inv_boxcox
 from scipy.stats import FitError, genpareto
 
 from subadjacent.errors import InputError, require_number, require_whole
+from subadjacent.scoring.quantiles import quantiles
 
 FEWEST_PEAKS = 30
 """Fewer peaks do not tell a shape: with 10 to 30 an exponential tail came nearer to the asked
@@ -136,7 +137,7 @@ def fit_tail(scores: ArrayLike, level_quantile: float = 0.98, run: int = 1) -> T
     """
     values = check_scores(scores)
     require_fraction("level_quantile", level_quantile)
-    base = float(np.quantile(values, level_quantile))
+    (base,) = quantiles(values, (level_quantile,))
     peaks = cluster_peaks(values, base, run)
     if not len(peaks):
         return Tail(float(values.max()), shape=0.0, scale=0.0, rate=0.0)

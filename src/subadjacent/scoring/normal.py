@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from subadjacent.data.entities import PerEntity
 from subadjacent.errors import require_number, require_whole
 from subadjacent.scoring.extremes import Tail, fit_tail
+from subadjacent.scoring.quantiles import quantiles
 
 # share of normal rows that score below ``high``. Below that no row is ever an alarm of "auto"
 HIGH = 0.99
@@ -58,9 +59,9 @@ class NormalScores:
     @classmethod
     def of(cls, scores: NDArray[np.float64]) -> Self:
         """From scores of held-out rows, in time order."""
-        typical, high = np.quantile(scores, [0.5, HIGH])
+        typical, high = quantiles(scores, (0.5, HIGH))
         tail = fit_tail(scores, TAIL, EXCURSION)
-        return cls(float(typical), float(high), float(np.std(scores)), len(scores), tail)
+        return cls(typical, high, float(np.std(scores)), len(scores), tail)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it."""
@@ -86,10 +87,15 @@ def normal_scores(
     stranger = NormalScores(
         pooled.typical, pooled.high, pooled.spread, max(rows, FEWEST), pooled.tail
     )
+
+    def own(scores: NDArray[np.float64]) -> NormalScores:
+        # what a single entity does is what all do
+        return pooled if len(held_out) == 1 else NormalScores.of(scores)
+
     return PerEntity(
         stranger,
         {
-            entity: NormalScores.of(scores) if len(scores) >= FEWEST else stranger
+            entity: own(scores) if len(scores) >= FEWEST else stranger
             for entity, scores in zip(entities, held_out, strict=True)
             if entity is not None
         },

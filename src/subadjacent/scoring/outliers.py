@@ -15,6 +15,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.scoring.quantiles import median, quantiles
+
 # The plateau of these two is narrow: 22 to 28 times, and five times, keep alarms of held-out rows
 # within half and twice of what is asked for; 20 or four times do not
 # (docs/log.md, "A threshold for rows to come").
@@ -101,8 +103,8 @@ def _far_out(scores: Scores, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 def _limit(scores: Scores, share: float, times: float) -> float:
     """So many times as far from the median as what a share of the scores is below."""
-    usual, high = np.quantile(scores, [0.5, share])
-    return float(usual + times * max(high - usual, TINY))
+    usual, high = quantiles(scores, (0.5, share))
+    return usual + times * max(high - usual, TINY)
 
 
 def _comes_again(far: NDArray[np.bool_], reach: int) -> bool:
@@ -127,4 +129,4 @@ def _away_from(far: NDArray[np.bool_], reach: int, least: float = LEAST) -> NDAr
 
 def _level(scores: Scores, kept: NDArray[np.bool_]) -> float:
     """The median of kept rows, or of all where hardly any is kept."""
-    return float(np.median(scores[kept] if kept.sum() >= FEW else scores))
+    return median(scores[kept] if kept.sum() >= FEW else scores)

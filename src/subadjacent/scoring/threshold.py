@@ -21,6 +21,7 @@ from subadjacent.errors import InputError, require_number, require_whole
 from subadjacent.scoring.dynamic import STEP, dynamic_level
 from subadjacent.scoring.extremes import Tail, check_scores, fit_tail, require_fraction
 from subadjacent.scoring.normal import EXCURSION, HIGH, TAIL
+from subadjacent.scoring.quantiles import quantiles
 
 log = logging.getLogger(__name__)
 
@@ -123,7 +124,7 @@ class FalseShare(BaseThreshold):
 
     def _choose(self, scores: NDArray[np.float64]) -> float:
         tail = fit_tail(scores, TAIL, EXCURSION)
-        return max(tail.level(self.share / len(scores)), float(np.quantile(scores, HIGH)))
+        return max(tail.level(self.share / len(scores)), quantiles(scores, (HIGH,))[0])
 
 
 @dataclass(frozen=True)

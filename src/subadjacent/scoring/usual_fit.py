@@ -83,7 +83,10 @@ class ScaleFit(Generic[S]):
 
 
 def fit_channel_scale(
-    parts: Sequence[Residuals], rows: JudgedRows, lookahead: int | None, floor: float = FLOOR
+    parts: Sequence[Residuals],
+    rows: JudgedRows,
+    lookahead: int | None,
+    floor: float | NDArray[np.float64] = FLOOR,
 ) -> ScaleFit[ChannelScale]:
     """From residuals of held-out rows; where none is judged, nothing is ever unusual."""
 

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.scoring.quantiles import median
+
 # a part may be so many times as large as most. With half of it rarer rows stand out so much from
 # the rest that a threshold set by a few of them holds less well; twice of it has no effect
 # (docs/log.md, "Weights")
@@ -33,7 +35,7 @@ def typical_surprise(rows: NDArray[np.float64], softness: float) -> float:
 
     That is one in ``softness``. 0 without any row.
     """
-    return softness * float(np.median(rows)) if len(rows) else 0.0
+    return softness * median(rows) if len(rows) else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,12 +53,17 @@ class PartWeights:
     def common(self) -> float:
         """How large parts are as a rule: the median; without any, no limit."""
         heard = self.typical[self.comparable & (self.typical > SILENT)]
-        return max(float(np.median(heard)), FAINT) if len(heard) else math.inf
+        return max(median(heard), FAINT) if len(heard) else math.inf
 
     def factor(self, typical: float) -> float:
         """The weight of a part: 1, or less if it is more than ``TOLERANCE`` times the median."""
-        return min(1.0, TOLERANCE * self.common / max(typical, SILENT))
+        return self._factor(typical, self.common)
 
     def factors(self) -> list[float]:
         """The weight of each part."""
-        return [self.factor(float(typical)) for typical in self.typical]
+        common = self.common
+        return [self._factor(typical, common) for typical in self.typical.tolist()]
+
+    @staticmethod
+    def _factor(typical: float, common: float) -> float:
+        return min(1.0, TOLERANCE * common / max(typical, SILENT))

@@ -37,6 +37,17 @@ class TrainingRows:
 
         ``as_written`` reads a time that is written as those of the files (``Rows.read_time``).
         """
+        training = self.chosen(frame, as_written)
+        if not training.any():
+            raise InputError.of(
+                "until", "must leave rows to fit on", f"none come before {self.until}"
+            )
+        return training
+
+    def chosen(
+        self, frame: pl.DataFrame, as_written: Callable[[str], Any] = lambda _: None
+    ) -> pl.Series:
+        """The same, also where none is chosen."""
         import polars as pl
 
         row, length = pl.int_range(pl.len()), pl.len()
@@ -45,12 +56,7 @@ class TrainingRows:
         chosen = row < (length * self.fraction).ceil()
         if self.until is not None:
             chosen = _before(frame, self.until, row, as_written)
-        training = frame.select(chosen.alias("training"))["training"]
-        if not training.any():
-            raise InputError.of(
-                "until", "must leave rows to fit on", f"none come before {self.until}"
-            )
-        return training
+        return frame.select(chosen.alias("training"))["training"]
 
 
 def _before(

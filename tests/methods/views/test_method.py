@@ -368,3 +368,35 @@ def test_views_that_know_nothing_of_a_series_are_said_so(caplog: pytest.LogCaptu
     with caplog.at_level(logging.WARNING, logger="subadjacent"):
         ViewsMethod(ViewSettings()).fit([short], Runtime())
     assert not caplog.text
+
+
+def test_series_of_any_shapes_are_each_fitted_as_alone() -> None:
+    random = np.random.default_rng(0)
+    shapes = [(90, 2), (60, 2), (90, 2), (90, 3)]
+    series = [
+        TrainSeries(random.normal(size=shape) * (place + 1), entity=f"machine {place}")
+        for place, shape in enumerate(shapes)
+    ]
+    told: list[Progress] = []
+    fits = ViewsMethod(FULL).fit_each(series, Runtime(watch=told.append))
+    assert [one.done for one in told] == [2, 3, 4]
+    for one, fitted in zip(series, fits, strict=True):
+        alone = ViewsMethod(FULL).fit([one], Runtime())
+        assert list(fitted.models.by_entity) == [one.entity]
+        for name in ("scores", "held_out"):
+            np.testing.assert_allclose(
+                getattr(fitted, name)[0], getattr(alone, name)[0], rtol=1e-6, atol=1e-9
+            )
+        for entity in (one.entity, "a stranger"):
+            np.testing.assert_allclose(
+                fitted.models.of(entity).assess(one.values).score,
+                alone.models.of(entity).assess(one.values).score,
+                rtol=1e-6,
+                atol=1e-9,
+            )
+
+
+def test_one_of_many_series_that_is_too_short_is_refused() -> None:
+    rows = np.random.default_rng(0).normal(size=(60, 2))
+    with pytest.raises(InputError, match="at least 8 rows"):
+        ViewsMethod(FULL).fit_each([TrainSeries(rows), TrainSeries(rows[:7])], Runtime())

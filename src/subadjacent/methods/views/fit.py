@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,33 +21,24 @@ from subadjacent.methods.views.combine import (
     smoothing_lengths,
 )
 from subadjacent.methods.views.entity import EntityViews, Seeking
+from subadjacent.methods.views.fit_view import Left, UnseenPart, ViewFit, fit_view
 from subadjacent.methods.views.novelty import WEIGHTS, novelty_weight
 from subadjacent.methods.views.settings import (
     LEVEL,
     LOCAL,
     SEEKING,
-    SHAPE,
     SLOW,
     STATE,
     ViewSettings,
 )
 from subadjacent.methods.views.shapes import LengthFit, ShapeFit, fit_lengths, shapes_of
 from subadjacent.methods.views.states import StateFit, fit_states
-from subadjacent.methods.views.view import JOINT_VIEW, Part, View, parts_of
+from subadjacent.methods.views.view import Part, parts_of
 from subadjacent.ridge.axes import FoldSums, Rows, cut
-from subadjacent.ridge.companions import fit_companions
-from subadjacent.ridge.period import dominant_period, independent_rows
+from subadjacent.ridge.period import dominant_period
 from subadjacent.ridge.sides import SidesFit, fit_sides
 from subadjacent.runtime import Progress, Watch, ignore, side_by_side
 from subadjacent.scoring.outliers import outlier_free
-from subadjacent.scoring.usual import chunks
-from subadjacent.scoring.usual_fit import (
-    Judged,
-    JudgedRows,
-    ScaleFit,
-    fit_channel_scale,
-    fit_joint_scale,
-)
 from subadjacent.scoring.weights import PartWeights, typical_surprise
 
 # the slow rhythm: about every 16th row from 20 to 400 rows away, or as many further between. Half
@@ -91,6 +82,12 @@ class Common:
         self._states: dict[float, StateFit | None] = {}
         self._lengths: list[LengthFit] | None = None
 
+    def novelty(self, name: str, settings: ViewSettings) -> StateFit | ShapeFit | None:
+        """A view of what was never seen, by its name."""
+        if name == STATE:
+            return self.states(settings.related_floor)
+        return self.shapes(settings.window_ahead)
+
     def states(self, floor: float) -> StateFit | None:
         """A view of states."""
         if floor not in self._states:
@@ -122,32 +119,54 @@ def fit_views(
 
     tell(0)
     known = Common(parts) if common is None else common
-    sums, cycle = known.sums, known.cycle
-    axes = sums.axes
-    band = settings.neighbours(settings.near, settings.far)
-    looks_ahead = settings.ahead.neighbours is None
-
-    views: dict[str, _ViewFit] = {}
+    views: dict[str, ViewFit] = {}
     novelties: dict[str, StateFit | ShapeFit | None] = {}
 
     def fit(name: str) -> None:
-        if name == STATE:
-            novelties[name] = known.states(settings.related_floor)
-        elif name == SHAPE:
-            novelties[name] = known.shapes(settings.window_ahead)
+        if name in SEEKING:
+            novelties[name] = known.novelty(name, settings)
         else:
-            views[name] = _fit_view(name, parts, sums, sides(name), settings)
-
-    def sides(name: str) -> SidesFit | None:
-        if name == LEVEL:
-            return None
-        if name == SLOW:
-            return _fit_slow(parts, axes, cycle, settings)
-        return fit_sides(parts, band, axes, local=name == LOCAL, looks_ahead=looks_ahead)
+            (views[name],) = fit_view(name, [_left(name, parts, known, settings)], settings)
 
     # those that take longest first
     worth_it = sum(part.size for part in parts) >= MANY
     side_by_side(fit, names, worth_it=worth_it, tell=tell)
+    return _together(views, novelties, parts, settings)
+
+
+def fit_views_of_many(entities: Sequence[Sequence[Rows]], settings: ViewSettings) -> list[ViewsFit]:
+    """What ``fit_views`` learns of each of several entities, whose stretches are as long.
+
+    What is told channel by channel is told of all their channels at once.
+    """
+    known = [Common(parts) for parts in entities]
+    views: list[dict[str, ViewFit]] = [{} for _ in entities]
+    for name in settings.names:
+        if name not in SEEKING:
+            left = [
+                _left(name, parts, own, settings)
+                for parts, own in zip(entities, known, strict=True)
+            ]
+            for one, fit in zip(views, fit_view(name, left, settings), strict=True):
+                one[name] = fit
+    return [
+        _together(
+            own,
+            {name: about.novelty(name, settings) for name in settings.names if name in SEEKING},
+            parts,
+            settings,
+        )
+        for own, about, parts in zip(views, known, entities, strict=True)
+    ]
+
+
+def _together(
+    views: Mapping[str, ViewFit],
+    novelties: Mapping[str, StateFit | ShapeFit | None],
+    parts: Sequence[Rows],
+    settings: ViewSettings,
+) -> ViewsFit:
+    """All views of an entity, each as loud as the others let it be."""
     views = {name: views[name] for name in settings.names if name in views}
     weights, combined = _combine_expecting(views, parts)
     entity = EntityViews({name: fit.view for name, fit in views.items()}, weights, {})
@@ -158,7 +177,7 @@ def fit_views(
 
 
 def _combine_expecting(
-    views: Mapping[str, _ViewFit], parts: Sequence[Rows]
+    views: Mapping[str, ViewFit], parts: Sequence[Rows]
 ) -> tuple[PartWeights, list[NDArray[np.float64]]]:
     """Weights of the parts of all views that expect values, and the mean over the parts."""
     kinds = [part for name in views for part in parts_of(name)]
@@ -214,65 +233,19 @@ def _add_seeking(
     return ViewsFit(entity, total, expecting if entity.expecting else total)
 
 
-class _UnseenPart(NamedTuple):
-    """What a part makes of training rows that it had not seen, (T,) a stretch.
-
-    It is a number a row and no more: residuals of all views at once, a value of every channel
-    each, would be several times the training rows.
-    """
-
-    rows: list[NDArray[np.float64]]
-    judged: Judged
-
-    @classmethod
-    def of(cls, scale: ScaleFit[Any], judged: Judged) -> _UnseenPart:
-        """The mean surprise over channels."""
-        rows = [np.empty(len(one)) for one in judged]
-        for number, own in enumerate(rows):
-            for first, last in chunks(len(own)):
-                own[first:last] = scale.surprise(number, first, last).mean(axis=1)
-        return cls(rows, judged)
-
-
-class _ViewFit(NamedTuple):
-    """A fitted view; ``independent`` is known of the one that judges rows as a whole."""
-
-    view: View
-    parts: list[_UnseenPart]
-    independent: float = math.inf
-
-
-def _fit_view(
-    name: str,
-    parts: Sequence[Rows],
-    sums: FoldSums,
-    sides: SidesFit | None,
-    settings: ViewSettings,
-) -> _ViewFit:
-    """Learn what is usual of a view's residuals on rows that it had not seen."""
-    lookahead, own_floor = settings.ahead.residuals, settings.own_floor
-    if sides is None:
-        residuals: Sequence[Rows] = sums.centred(parts)
-        judged: Judged = [np.ones(len(part), dtype=bool) for part in parts]
+def _left(name: str, parts: Sequence[Rows], known: Common, settings: ViewSettings) -> Left:
+    """What a view leaves of an entity's stretches, which it had not seen."""
+    axes = known.sums.axes
+    if name == LEVEL:
+        everywhere = [np.ones(len(part), dtype=bool) for part in parts]
+        return Left(None, known.sums.centred(parts), everywhere, axes)
+    looks_ahead = settings.ahead.neighbours is None
+    if name == SLOW:
+        sides = _fit_slow(parts, axes, known.cycle, settings)
     else:
-        residuals = sides.unseen
-        judged = [sides.ridge.judged(len(part)) for part in parts]
-    companions, left = fit_companions(residuals, judged)
-    rows = JudgedRows(judged)
-    alone = fit_channel_scale(residuals, rows, lookahead, own_floor)
-    across = fit_channel_scale(left, rows, lookahead, settings.related_floor)
-    scales: list[ScaleFit[Any]] = [alone, across]
-    joint = None
-    if name == JOINT_VIEW:
-        fit = fit_joint_scale(residuals, rows, lookahead, own_floor)
-        joint = fit.scale
-        scales.append(fit)
-    ridge = None if sides is None else sides.ridge
-    view = View(ridge, companions, alone.scale, across.scale, joint)
-    unseen = [_UnseenPart.of(scale, judged) for scale in scales]
-    if name != JOINT_VIEW:
-        return _ViewFit(view, unseen)
-    return _ViewFit(view, unseen, independent_rows(residuals, sums.axes))
+        band = settings.neighbours(settings.near, settings.far)
+        sides = fit_sides(parts, band, axes, local=name == LOCAL, looks_ahead=looks_ahead)
+    return Left(sides.ridge, sides.unseen, [sides.ridge.judged(len(part)) for part in parts], axes)
 
 
 def _fit_slow(
@@ -289,7 +262,7 @@ def _fit_slow(
 
 
 def _weights(
-    kinds: Sequence[Part], unseen: Sequence[_UnseenPart], parts: Sequence[Rows]
+    kinds: Sequence[Part], unseen: Sequence[UnseenPart], parts: Sequence[Rows]
 ) -> PartWeights:
     """From how large each part is on typical rows."""
     pieces = list(_pieces([len(part) for part in parts]))

@@ -6,7 +6,7 @@ Shapes: T rows of a stretch, C channels.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -20,12 +20,13 @@ from subadjacent.errors import InputError
 from subadjacent.methods.method import Fitted, Method, Model, State
 from subadjacent.methods.views.combine import smoothed, smoothing_lengths
 from subadjacent.methods.views.entity import EntityViews, ViewsModel
-from subadjacent.methods.views.fit import Common, ViewsFit, fit_views
+from subadjacent.methods.views.fit import Common, ViewsFit, fit_views, fit_views_of_many
 from subadjacent.methods.views.saved import restore
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.ridge.band import FAR_CLIP
 from subadjacent.runtime import Progress, Runtime, Watch, ignore, in_turn
 from subadjacent.scoring.outliers import apart_from_outliers, level_folds
+from subadjacent.scoring.quantiles import quantiles
 from subadjacent.scoring.usual_fit import FOLDS
 
 log = logging.getLogger(__name__)
@@ -78,6 +79,38 @@ class ViewsMethod(Method):
             return self.fit(series, run), None
         own, other = self._fit_all(series, run, (self.settings, causal.settings))
         return self.fitted(series, own), causal.fitted(series, other)
+
+    def fit_each(self, series: Sequence[TrainSeries], run: Runtime) -> list[Fitted]:
+        """Learn from each series by itself; those of one shape together, which is quicker."""
+        found: list[Fitted | None] = [None] * len(series)
+        alike: dict[tuple[object, ...], list[int]] = {}
+        for place, one in enumerate(series):
+            alike.setdefault((one.values.shape, one.starts), []).append(place)
+        for places in alike.values():
+            together = [series[place] for place in places]
+            for place, fitted in zip(places, self._fit_alike(together), strict=True):
+                found[place] = fitted
+            run.watch(
+                Progress("fitting", sum(one is not None for one in found), len(series), "entities")
+            )
+        return [one for one in found if one is not None]
+
+    def _fit_alike(self, series: Sequence[TrainSeries]) -> Iterator[Fitted]:
+        """The same of series of one shape."""
+        for one in series:
+            _check_channels([one])
+            _check_rows([one], self.settings.far)
+        scalers = [fit_scalers([one], FAR_CLIP) for one in series]
+        parts = [
+            [scaler.pooled.apply(one.values[start:stop]) for start, stop in one.stretches]
+            for one, scaler in zip(series, scalers, strict=True)
+        ]
+        views = fit_views_of_many(parts, self.settings)
+        for one, scaler, fit in zip(series, scalers, views, strict=True):
+            own = in_own_unit(fit, self.settings)
+            _warn_of_no_views([one], [own])
+            _warn_of_few_rows([one], [own])
+            yield self.fitted([one], EntityFits(scaler, [own], fit.entity))
 
     def fit_entities(self, series: Sequence[TrainSeries], run: Runtime) -> EntityFits:
         """Learn the views of every entity, and of all together."""
@@ -213,7 +246,7 @@ def in_own_unit(fit: ViewsFit, settings: ViewSettings) -> EntityFit:
     window = 0 if shapes is None else sum(shapes.reach) // 2
     normal = apart_from_outliers(level(fit.expecting), reach, reach + window)
     scores = level(fit.unseen)
-    unit = max(float(np.quantile(scores[normal], SHARE)), LEAST_UNIT)
+    unit = max(quantiles(scores[normal], (SHARE,))[0], LEAST_UNIT)
     return EntityFit(fit, unit, scores / unit, scores[normal] / unit)
 
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from subadjacent.methods.views.settings import SHAPE, STATE
 from subadjacent.ridge.folds import folds as row_folds
+from subadjacent.scoring.quantiles import quantiles
 from subadjacent.scoring.usual import FLOOR
 
 # parts of the rows whose mean distances are compared, as for residuals
@@ -105,6 +106,6 @@ def novelty_weight(own: Scores, others: Scores) -> float:
     on the highest row nor on the highest hundredth. One that finds much that is new in normal rows
     that it had not seen is turned down.
     """
-    highest = np.quantile(own, QUANTILES)
-    allowed = np.quantile(others, QUANTILES)
+    highest = np.array(quantiles(own, QUANTILES))
+    allowed = np.array(quantiles(others, QUANTILES))
     return float(min(1.0, np.min(allowed / np.maximum(highest, AT_USUAL))))

@@ -13,7 +13,7 @@ from subadjacent.data.entities import PerEntity
 from subadjacent.data.scaling import Scaler
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError, require_number
-from subadjacent.methods.method import Fitted, Model, State, require_array
+from subadjacent.methods.method import Fitted, Method, Model, State, require_array
 from subadjacent.methods.neural.method import Trained
 from subadjacent.methods.neural.model import WEIGHTS, EntityNetwork
 from subadjacent.methods.neural.transformers import SubAdjacentMethod
@@ -84,6 +84,10 @@ class NetworkedViewsMethod(ViewsMethod):
         assert isinstance(pooled, ViewsModel)
         pooled = replace(pooled, network=view(None, pooled.entity))
         return fitted._replace(models=PerEntity(pooled, models))
+
+    def fit_each(self, series: Sequence[TrainSeries], run: Runtime) -> list[Fitted]:
+        """One network after the other: each is trained on one series."""
+        return Method.fit_each(self, series, run)
 
     def _with_network(self, views: ViewsFit, view: NetworkView, parts: Residuals) -> EntityFit:
         rows = [

@@ -1,0 +1,199 @@
+"""Learn what is usual of what a view leaves, on rows that it had not seen.
+
+Residuals of many entities of one shape stand side by side, as columns of one table: what is usual
+is told column by column, and few rows cost as much as the calls that handle them.
+
+Shapes: T rows of a stretch, C channels, E entities.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.methods.views.settings import ViewSettings
+from subadjacent.methods.views.view import JOINT_VIEW, View, parts_of
+from subadjacent.ridge.axes import Rows
+from subadjacent.ridge.companions import Companions, CompanionsFit, fit_companions
+from subadjacent.ridge.period import independent_rows
+from subadjacent.ridge.sides import StretchRidge
+from subadjacent.scoring.usual import NEVER_UNUSUAL, SCALES, ChannelScale, JointScale, chunks
+from subadjacent.scoring.usual_fit import (
+    Judged,
+    JudgedRows,
+    ScaleFit,
+    fit_channel_scale,
+    fit_joint_scale,
+)
+
+
+class Left(NamedTuple):
+    """What a view leaves of the training rows of an entity, which it had not seen.
+
+    Parameters
+    ----------
+    ridge
+        The view's; None for one that expects nothing but the middle.
+    residuals
+        One table a stretch, (T, C).
+    judged
+        Which rows have a residual, (T,) a stretch.
+    axes
+        The main axes of the entity's rows.
+    """
+
+    ridge: StretchRidge | None
+    residuals: Sequence[Rows]
+    judged: Judged
+    axes: NDArray[np.float32]
+
+
+class UnseenPart(NamedTuple):
+    """What a part makes of training rows that it had not seen, (T,) a stretch.
+
+    It is a number a row and no more: residuals of all views at once, a value of every channel
+    each, would be several times the training rows.
+    """
+
+    rows: list[NDArray[np.float64]]
+    judged: Judged
+
+
+class ViewFit(NamedTuple):
+    """A fitted view; ``independent`` is known of the one that judges rows as a whole."""
+
+    view: View
+    parts: list[UnseenPart]
+    independent: float = math.inf
+
+
+def fit_view(name: str, entities: Sequence[Left], settings: ViewSettings) -> list[ViewFit]:
+    """Learn what is usual of the residuals of each entity.
+
+    They have one shape: as many rows in each stretch, of which the same are judged.
+    """
+    judged = entities[0].judged
+    if not any(where.any() for where in judged):
+        return [_of_nothing(name, one, settings) for one in entities]
+    companions = [fit_companions(one.residuals, judged) for one in entities]
+    rows = JudgedRows(judged)
+    fits = _fit_scales(entities, companions, rows, settings)
+    return [
+        _with_joint(
+            name, one, View(one.ridge, own.companions, *scales, None), parts, rows, settings
+        )
+        for one, own, (scales, parts) in zip(entities, companions, fits, strict=True)
+    ]
+
+
+_Scales = tuple[ChannelScale, ChannelScale]
+
+
+def _fit_scales(
+    entities: Sequence[Left],
+    companions: Sequence[CompanionsFit],
+    rows: JudgedRows,
+    settings: ViewSettings,
+) -> list[tuple[_Scales, list[UnseenPart]]]:
+    """What is usual of residuals by themselves and given the other channels, entity by entity."""
+    lookahead = settings.ahead.residuals
+    floors = settings.own_floor, settings.related_floor
+    judged = entities[0].judged
+    if len(entities) == 1:
+        # one after the other: side by side, long series would be in memory twice
+        ((one,), (own,)) = entities, companions
+        fits = [
+            fit_channel_scale(parts, rows, lookahead, floor)
+            for parts, floor in zip((one.residuals, own.unseen), floors, strict=True)
+        ]
+        unseen = [UnseenPart(_means(fit, judged), judged) for fit in fits]
+        return [((fits[0].scale, fits[1].scale), unseen)]
+    channels = entities[0].residuals[0].shape[1]
+    # the residuals of an entity by themselves, those given other channels, those of the next one
+    side_by_side = [
+        np.concatenate(
+            [
+                part[number]
+                for one, own in zip(entities, companions, strict=True)
+                for part in (one.residuals, own.unseen)
+            ],
+            axis=1,
+        )
+        for number in range(len(judged))
+    ]
+    floor = np.tile(np.repeat(floors, channels), len(entities))
+    fit = fit_channel_scale(side_by_side, rows, lookahead, floor)
+    means = _means(fit, judged, channels)
+    found = []
+    for number in range(0, 2 * len(entities), 2):
+        alone, across = (
+            ChannelScale(
+                fit.scale.squares[:, place * channels : (place + 1) * channels].copy(),
+                fit.scale.spread[place * channels : (place + 1) * channels].copy(),
+                own_floor,
+            )
+            for place, own_floor in zip((number, number + 1), floors, strict=True)
+        )
+        parts = [
+            UnseenPart([stretch[:, place].copy() for stretch in means], judged)
+            for place in (number, number + 1)
+        ]
+        found.append(((alone, across), parts))
+    return found
+
+
+def _with_joint(
+    name: str,
+    left: Left,
+    view: View,
+    parts: list[UnseenPart],
+    rows: JudgedRows,
+    settings: ViewSettings,
+) -> ViewFit:
+    """With what is usual of rows as a whole, in the view that judges them."""
+    if name != JOINT_VIEW:
+        return ViewFit(view, parts)
+    fit = fit_joint_scale(left.residuals, rows, settings.ahead.residuals, settings.own_floor)
+    unseen = UnseenPart(_means(fit, left.judged), left.judged)
+    return ViewFit(
+        View(view.ridge, view.companions, view.alone, view.across, fit.scale),
+        [*parts, unseen],
+        independent_rows(left.residuals, left.axes),
+    )
+
+
+def _means(
+    fit: ScaleFit[Any], judged: Judged, channels: int | None = None
+) -> list[NDArray[np.float64]]:
+    """The mean surprise over all channels, (T,) a stretch; over so many at a time, (T, …)."""
+    found = []
+    for number, own in enumerate(judged):
+        parts = []
+        for first, last in chunks(len(own)):
+            surprise = fit.surprise(number, first, last)
+            if channels is not None:
+                surprise = surprise.reshape(len(surprise), -1, channels)
+            parts.append(surprise.mean(axis=-1))
+        found.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
+    return found
+
+
+def _of_nothing(name: str, left: Left, settings: ViewSettings) -> ViewFit:
+    """A view of no rows: to it nothing is related and nothing is ever unusual."""
+    channels = left.residuals[0].shape[1]
+    never = np.full((len(SCALES), channels), NEVER_UNUSUAL)
+    alone, across = (
+        ChannelScale(never, never[0], floor)
+        for floor in (settings.own_floor, settings.related_floor)
+    )
+    joint = None
+    if name == JOINT_VIEW:
+        joint = JointScale(np.full(2 * len(SCALES), NEVER_UNUSUAL), settings.own_floor)
+    nothing = UnseenPart([np.zeros(len(part)) for part in left.residuals], left.judged)
+    view = View(left.ridge, Companions(np.eye(channels, dtype=np.float32)), alone, across, joint)
+    independent = float(sum(map(len, left.judged))) if name == JOINT_VIEW else math.inf
+    return ViewFit(view, [nothing] * len(parts_of(name)), independent)

@@ -1,0 +1,277 @@
+"""A fleet: one detector an entity, for so many entities that they do not fit into memory.
+
+Rows are laid out in packs; each pack is a task, done by whatever ``spread`` spreads tasks over, and
+leaves its part of the results on disk, whole or not at all. A run that was ended in between goes on
+where it was: the parts that are there are not made again. What fails is tried again, then said in
+a table, and stops nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from subadjacent import durable
+from subadjacent.data.files import Columns, open_files
+from subadjacent.data.files.paths import STANDARD_INPUT, expand
+from subadjacent.distributed.packs import Pack, lay_out, packs_of_files
+from subadjacent.errors import InputError
+from subadjacent.runtime import Map, Progress, Watch, cores, ignore, over_processes
+from subadjacent.workflow.fit import TrainingRows
+from subadjacent.workflow.fleet_pack import Counts, PackTask, give_up, sentence, work_on
+from subadjacent.workflow.writing import as_csv, check_writable, whole_file
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from subadjacent.data.files import Rows
+    from subadjacent.detectors.base import BaseDetector
+
+TRIES = 3
+"""How often a pack is worked on before its entities count as failed."""
+
+RUN, ROWS = "fleet.json", "rows"
+"""What a run is of, and the folder of rows that were laid out, which goes in the end."""
+
+NOTHING = Counts(0, 0, 0, 0, 0)
+
+
+class FleetFindings(NamedTuple):
+    """What came of a fleet, and the files that say so."""
+
+    counts: Counts
+    files: tuple[Path, ...]
+
+
+def fleet(
+    detector: BaseDetector,
+    paths: Sequence[str],
+    folder: Path,
+    *,
+    columns: Columns = Columns(),  # noqa: B008 — frozen
+    time_format: str | None = None,
+    training: TrainingRows = TrainingRows(),  # noqa: B008 — frozen
+    spread: Map = over_processes,
+    watch: Watch = ignore,
+) -> FleetFindings:
+    """Fit a detector to each entity by itself, and write what each finds to a folder.
+
+    Parameters
+    ----------
+    detector
+        Not fitted; each entity gets a copy.
+    paths
+        Files or patterns. Where they have a column of entities, each name in it is an entity;
+        otherwise each file is one, called by its path.
+    folder
+        Gets ``scores``, a Parquet file a pack; ``alarms.csv``; ``entities.csv``, with what came of
+        each; and ``failures.csv``. If it holds part of the same run, that goes on.
+    columns, time_format
+        How the files are read (``open_files``).
+    training
+        Which rows of each entity to fit on.
+    spread
+        Works on the packs: on all cores, or on a cluster whose machines see the same folders.
+    watch
+        Called as work goes on.
+    """
+    names = [name for path in paths for name in expand(path)]
+    if not names or STANDARD_INPUT in names:
+        came = "standard input: write it to a file" if names else "none: name some"
+        raise InputError(f"paths must name files; got {came}")
+    detector.check()
+    check_writable(folder / RUN)
+    run = _fingerprint(detector, names, columns, time_format, training)
+    with _only_one(folder, run):
+        first = _first_readable(names, columns, time_format)
+        if first.entity is None:
+            packs, rows = packs_of_files(names), first
+        else:
+            rows = first if len(names) == 1 else open_files(names, columns, time_format=time_format)
+            packs = lay_out(rows, (folder / ROWS).resolve(), watch)
+            training = _readable(training, rows)
+        tasks = [
+            PackTask(
+                pack,
+                detector,
+                training,
+                columns,
+                time_format,
+                rows.named,
+                folder.resolve(),
+                Path.cwd(),
+            )
+            for pack in packs
+        ]
+        counts = _work_on_all(tasks, spread, _teller(packs, watch))
+        files = _gather(tasks, folder)
+        shutil.rmtree(folder / ROWS, ignore_errors=True)
+    return FleetFindings(counts, files)
+
+
+def _first_readable(names: Sequence[str], columns: Columns, time_format: str | None) -> Rows:
+    """The first file that can be read; where none can, the first one's error."""
+    errors: list[InputError] = []
+    for name in names:
+        try:
+            return open_files([name], columns, time_format=time_format)
+        except InputError as error:
+            errors.append(error)
+    raise errors[0]
+
+
+def _readable(training: TrainingRows, rows: Rows) -> TrainingRows:
+    """With a time that is written as those of the files in a way that needs no file to be read."""
+    moment = None if training.until is None else rows.read_time(training.until)
+    return training if moment is None else replace(training, until=moment.isoformat())
+
+
+def _teller(packs: Sequence[Pack], watch: Watch) -> Callable[[Counts], None]:
+    total = sum(pack.entities for pack in packs)
+
+    def tell(counts: Counts) -> None:
+        note = f"{counts.alarms:,} alarms, {counts.failed:,} failed"
+        watch(Progress("fitting and scoring", counts.entities, total, "entities", note))
+
+    return tell
+
+
+def _work_on_all(tasks: Sequence[PackTask], spread: Map, tell: Callable[[Counts], None]) -> Counts:
+    """Work on every pack; whatever ends a worker, or keeps it from writing, is tried again.
+
+    When workers have ended, those packs that were under way are tried by themselves, so that a
+    pack which ends whoever works on it is found, and takes no other with it.
+    """
+    total = NOTHING
+    left = list(tasks)
+    tell(total)
+    while left:
+        done, error = 0, ""
+        try:
+            for counts in spread(attempt, left):
+                if isinstance(counts, str):
+                    counts = _alone(left[done], spread, counts)
+                total += counts
+                done += 1
+                tell(total)
+        except (Exception, SystemExit) as ended:
+            error = sentence(ended)
+        left = left[done:]
+        if left and error:
+            # as many as may have been under way
+            suspects, left = left[: 2 * cores()], left[2 * cores() :]
+            for task in suspects:
+                total += _alone(task, spread, error)
+                tell(total)
+    return total
+
+
+def attempt(task: PackTask) -> Counts | str:
+    """Work on a pack; what went wrong, where that was not an entity's own fault."""
+    try:
+        return work_on(task)
+    except Exception as error:
+        return sentence(error)
+
+
+def _alone(task: PackTask, spread: Map, error: str) -> Counts:
+    """Work on one pack by itself, some times; then its entities count as failed."""
+    for _ in range(TRIES - 1):
+        try:
+            (counts,) = spread(attempt, [task])
+        except (Exception, SystemExit) as ended:
+            error = sentence(ended)
+        else:
+            if not isinstance(counts, str):
+                return counts
+            error = counts
+    return give_up(task, f"{error} ({TRIES} times)")
+
+
+def _gather(tasks: Sequence[PackTask], folder: Path) -> tuple[Path, ...]:
+    """One table of alarms, one of entities and one of failures, from the parts of all packs."""
+    files = tuple(folder / name for name in ("alarms.csv", "entities.csv", "failures.csv"))
+    _join([task.part("alarms") for task in tasks], files[0])
+    _join([task.part("entities") for task in tasks], files[1])
+    _join([task.part("entities") for task in tasks], files[2], only_failed=True)
+    return folder / "scores", *files
+
+
+def _join(parts: Sequence[Path], target: Path, *, only_failed: bool = False) -> None:
+    """Tables one below the other in a CSV file; one of them in memory at a time."""
+    import polars as pl
+
+    with whole_file(target) as unfinished, unfinished.open("w", encoding="utf-8") as lines:
+        empty: pl.DataFrame | None = None
+        written = False
+        for part in parts:
+            table = pl.read_parquet(part)
+            if only_failed:
+                table = table.filter(pl.col("error").is_not_null()).select("entity", "error")
+            if len(table):
+                text = as_csv(table)
+                lines.write(text.partition("\n")[2] if written else text)
+                written = True
+            empty = table.clear()
+        if not written and empty is not None:
+            lines.write(as_csv(empty))
+
+
+def _fingerprint(
+    detector: BaseDetector,
+    names: Sequence[str],
+    columns: Columns,
+    time_format: str | None,
+    training: TrainingRows,
+) -> dict[str, Any]:
+    """What the results depend on: settings, and which files as they are now."""
+    from subadjacent import __version__
+
+    files = hashlib.sha256()
+    for name in names:
+        facts = Path(name).stat() if Path(name).exists() else None
+        state = "" if facts is None else f"{facts.st_size} {facts.st_mtime_ns}"
+        files.update(f"{Path(name).absolute()}\0{state}\n".encode(errors="surrogateescape"))
+    parameters = {name: repr(value) for name, value in detector.get_params(deep=False).items()}
+    return {
+        "version": __version__,
+        "detector": type(detector).__name__,
+        "parameters": parameters,
+        "columns": json.loads(json.dumps(asdict(columns))),
+        "time_format": time_format,
+        "training": asdict(training),
+        "files": len(names),
+        "files_sha256": files.hexdigest(),
+    }
+
+
+@contextmanager
+def _only_one(folder: Path, run: dict[str, Any]) -> Iterator[None]:
+    """Hold a folder for a run that is its first or the same as before; refuse any other."""
+    path = folder / RUN
+    if not path.exists():
+        others = sorted(file.name for file in folder.iterdir()) if folder.exists() else []
+        if any(not name.startswith(".") for name in others):
+            raise InputError(
+                f"{folder} must be new, or hold a fleet; it holds {', '.join(others[:3])}: "
+                f"name another folder"
+            )
+        with whole_file(path) as unfinished:
+            unfinished.write_text(json.dumps(run, indent=1))
+    with durable.opened(path) as handle:
+        if handle is None or not durable.lock(handle, wait=False):
+            raise InputError(f"{folder} must be free; another process is at work on it: wait")
+        before = json.loads(path.read_text())
+        changed = [name for name in run if run[name] != before.get(name)]
+        if changed:
+            raise InputError(
+                f"{folder} must hold results of the same files and settings; they differ in "
+                f"{', '.join(changed)}: name another folder, or delete this one"
+            )
+        yield

@@ -1,0 +1,276 @@
+"""One pack of a fleet: a detector for each of its entities, and what it finds, on disk.
+
+Whatever is wrong with an entity is said of that entity, and stops no other.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from subadjacent.data.files import ENTITY, Columns, open_files
+from subadjacent.detectors.many import assess_each, fit_each
+from subadjacent.distributed.packs import Pack, read_pieces
+from subadjacent.errors import InputError, SubadjacentError
+from subadjacent.runtime import one_thread_each
+from subadjacent.workflow.fit import TrainingRows
+from subadjacent.workflow.tables import JudgedScores, alarm_table, keys_of, scores_table
+from subadjacent.workflow.writing import write_table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from subadjacent.detectors.assessment import Assessment
+    from subadjacent.detectors.base import BaseDetector
+
+BATCH_ROWS = 20_000
+"""Rows of entities of one shape that are fitted at a time: more are hardly quicker, and take more
+memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackTask:
+    """All that a process, or another machine, needs to work on a pack.
+
+    Parameters
+    ----------
+    detector
+        Not fitted; each entity gets a copy.
+    training
+        Which rows of each entity to fit on.
+    columns, time_format
+        How files are read that are an entity each.
+    named
+        What the columns of time and entity are called in the results.
+    folder
+        Where they go.
+    here
+        What the names of files are relative to: workers may stand in another folder.
+    """
+
+    pack: Pack
+    detector: BaseDetector
+    training: TrainingRows
+    columns: Columns
+    time_format: str | None
+    named: Columns
+    folder: Path
+    here: Path
+
+    def part(self, table: str) -> Path:
+        """The file of one of the results' tables."""
+        return self.folder / table / f"{self.pack.number:06d}.parquet"
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the results are there; that of entities is written last."""
+        return self.part("entities").exists()
+
+
+class Counts(NamedTuple):
+    """What came of some entities."""
+
+    entities: int
+    rows: int
+    alarms: int
+    failed: int
+    misfits: int
+
+    def __add__(self, other: Counts) -> Counts:  # type: ignore[override]  # sums, not tuples
+        return Counts(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+class _Entity(NamedTuple):
+    """What came of one entity: an assessment, or an error."""
+
+    name: str
+    rows: int
+    fitted: int
+    found: Assessment | None
+    error: str | None
+
+
+def work_on(task: PackTask) -> Counts:
+    """Fit, score and explain every entity of a pack; write what was found. Once is enough."""
+    if task.is_done:
+        return count_part(task)
+    with _unheard(), one_thread_each():
+        entities: list[_Entity] = []
+        scores: list[pl.DataFrame] = []
+        for frame in _frames(task, entities):
+            found = list(_each(task, frame))
+            entities += found
+            scores += _scores(task, frame, found)
+    return _write(task, entities, scores)
+
+
+def give_up(task: PackTask, why: str) -> Counts:
+    """Count every entity of a pack as failed: whoever worked on it ended, or could not write."""
+    names = task.pack.files
+    if task.pack.laid_out:
+        names = tuple(read_pieces(task.pack)[ENTITY].unique(maintain_order=True))
+    return _write(task, [_Entity(name, 0, 0, None, why) for name in names], [])
+
+
+def count_part(task: PackTask) -> Counts:
+    """What came of the entities of a pack that was worked on."""
+    import polars as pl
+
+    table = pl.read_parquet(task.part("entities"))
+    return Counts(
+        len(table),
+        int(table["rows"].sum()),
+        int(table["alarms"].sum()),
+        int(table["error"].is_not_null().sum()),
+        int((~table["fits"]).sum()),
+    )
+
+
+def sentence(error: BaseException) -> str:
+    """What went wrong, on one line."""
+    text = " ".join(str(error).split())
+    return text if isinstance(error, SubadjacentError) else f"{type(error).__name__}: {text}"
+
+
+def _frames(task: PackTask, failed: list[_Entity]) -> Iterator[pl.DataFrame]:
+    """Rows of entities with the same columns; files that cannot be read are added to ``failed``."""
+    import polars as pl
+
+    if task.pack.laid_out:
+        yield read_pieces(task.pack)
+        return
+    alike: dict[tuple[tuple[str, str], ...], list[pl.DataFrame]] = {}
+    for file in task.pack.files:
+        try:
+            rows = open_files([str(task.here / file)], task.columns, time_format=task.time_format)
+            frame = rows.whole(labels="skip").frame
+        except Exception as error:
+            failed.append(_Entity(file, 0, 0, None, sentence(error)))
+            continue
+        frame = frame.with_columns(pl.lit(file).alias(ENTITY))
+        kind = tuple((name, str(dtype)) for name, dtype in frame.schema.items())
+        alike.setdefault(kind, []).append(frame)
+    for frames in alike.values():
+        yield pl.concat(frames)
+
+
+def _each(task: PackTask, frame: pl.DataFrame) -> Iterator[_Entity]:
+    """What comes of every entity of a frame, those of one shape in batches."""
+    import polars as pl
+
+    chosen = task.training.chosen(frame)
+    marked = frame.with_columns(chosen.alias(FITTED))
+    shapes = (
+        marked.group_by(ENTITY, maintain_order=True)
+        .agg(pl.len().alias("rows"), pl.col(FITTED).sum().alias("fitted"))
+        .group_by("rows", "fitted", maintain_order=True)
+        .agg(pl.col(ENTITY))
+    )
+    by_name = {rows[ENTITY][0]: rows for rows in marked.partition_by(ENTITY, maintain_order=True)}
+    for rows, fitted, names in shapes.rows():
+        size = max(BATCH_ROWS // rows, 1)
+        for start in range(0, len(names), size):
+            batch = names[start : start + size]
+            found = _batch(task, [by_name[name] for name in batch], fitted)
+            for name, one in zip(batch, found, strict=True):
+                error = None if not isinstance(one, str) else one
+                yield _Entity(name, rows, fitted, None if isinstance(one, str) else one, error)
+
+
+FITTED = "\x00fitted"
+"""Which rows are fitted on; no file has such a column."""
+
+
+def _batch(task: PackTask, frames: Sequence[pl.DataFrame], fitted: int) -> list[Assessment | str]:
+    """What is found in entities of one shape, or what is wrong with them."""
+    import polars as pl
+
+    try:
+        if not fitted:
+            raise InputError.of("until", "must leave rows to fit on", "it leaves none")
+        together = pl.concat(frames)
+        first = together.filter(pl.col(FITTED)).drop(FITTED)
+        return list(assess_each(fit_each(task.detector, first), together.drop(FITTED)))
+    except Exception as error:
+        if len(frames) == 1:
+            return [sentence(error)]
+    # one of them, or several: each by itself
+    return [found for one in frames for found in _batch(task, [one], fitted)]
+
+
+def _scores(task: PackTask, frame: pl.DataFrame, entities: Sequence[_Entity]) -> list[pl.DataFrame]:
+    """The scores table of the rows of a frame, entity after entity; none where all failed."""
+    import polars as pl
+
+    found = [(one.name, one.found.judgements[0]) for one in entities if one.found is not None]
+    if not found:
+        return []
+    of_names = {
+        rows[ENTITY][0]: rows for rows in keys_of(frame).partition_by(ENTITY, maintain_order=True)
+    }
+    judged = JudgedScores(
+        np.concatenate([one.scores for _, one in found]),
+        np.concatenate([one.normalized for _, one in found]),
+        np.concatenate([one.anomalous for _, one in found]),
+    )
+    return [scores_table(pl.concat([of_names[name] for name, _ in found]), judged, task.named)]
+
+
+def _write(task: PackTask, entities: Sequence[_Entity], scores: Sequence[pl.DataFrame]) -> Counts:
+    """Write the tables of a pack, that of its entities last: it says that all are there."""
+    import polars as pl
+
+    alarms = [[] if one.found is None else one.found.alarms() for one in entities]
+    if scores:
+        # those of files without times beside those with
+        write_table(pl.concat(scores, how="diagonal_relaxed"), task.part("scores"))
+    table = alarm_table([alarm for own in alarms for alarm in own])
+    write_table(table, task.part("alarms"))
+    write_table(_entity_table(entities, [len(own) for own in alarms]), task.part("entities"))
+    return count_part(task)
+
+
+def _entity_table(entities: Sequence[_Entity], alarms: Sequence[int]) -> pl.DataFrame:
+    import polars as pl
+
+    judged = [None if one.found is None else one.found.judgements[0] for one in entities]
+    return pl.DataFrame(
+        {
+            "entity": [one.name for one in entities],
+            "rows": [one.rows for one in entities],
+            "fitted_rows": [one.fitted for one in entities],
+            "alarms": list(alarms),
+            "anomalous_rows": [
+                0 if each is None else int(np.count_nonzero(each.anomalous)) for each in judged
+            ],
+            "fits": [each is None or bool(each.fits) for each in judged],
+            "error": [one.error for one in entities],
+        },
+        schema={
+            "entity": pl.String,
+            "rows": pl.Int64,
+            "fitted_rows": pl.Int64,
+            "alarms": pl.Int64,
+            "anomalous_rows": pl.Int64,
+            "fits": pl.Boolean,
+            "error": pl.String,
+        },
+    )
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Without remarks on single entities: of thousands, nobody reads them."""
+    log = logging.getLogger("subadjacent")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.setLevel(before)

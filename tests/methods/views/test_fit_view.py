@@ -1,0 +1,134 @@
+"""What is usual of a view's residuals: of one entity, of many at once, and of no row at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from methods.views.looks import Rows, waves
+from subadjacent.methods.views.fit import fit_views, fit_views_of_many
+from subadjacent.methods.views.fit_view import Left, ViewFit, fit_view
+from subadjacent.methods.views.settings import EXPECTING, VIEWS, ViewSettings
+from subadjacent.methods.views.view import JOINT_VIEW, parts_of
+from subadjacent.ridge.companions import fit_companions
+from subadjacent.ridge.sides import SidesFit
+from subadjacent.scoring.usual_fit import JudgedRows, fit_channel_scale, fit_joint_scale
+
+FULL = ViewSettings()
+AXES = np.eye(3, dtype=np.float32)
+
+
+def left(seed: int, lengths: Sequence[int] = (120,), judged: slice = slice(None)) -> Left:
+    """Noise of another size in every channel, of which some rows are judged."""
+    random = np.random.default_rng(seed)
+    size = np.array([1.0, 3.0, 0.2]) * (1 + seed)
+    residuals = [(size * random.normal(size=(rows, 3))).astype(np.float32) for rows in lengths]
+    where = [np.zeros(rows, dtype=bool) for rows in lengths]
+    for own, rows in zip(where, residuals, strict=True):
+        own[judged] = True
+        rows[~own] = 0
+    return Left(None, residuals, where, AXES)
+
+
+def assert_same(one: ViewFit, other: ViewFit) -> None:
+    for name in ("alone", "across"):
+        a, b = getattr(one.view, name), getattr(other.view, name)
+        np.testing.assert_allclose(a.squares, b.squares, rtol=1e-12)
+        np.testing.assert_allclose(a.spread, b.spread, rtol=1e-12)
+        assert a.floor == b.floor
+    np.testing.assert_array_equal(one.view.companions.weights, other.view.companions.weights)
+    assert (one.view.joint is None) == (other.view.joint is None)
+    if one.view.joint is not None and other.view.joint is not None:
+        np.testing.assert_allclose(one.view.joint.squares, other.view.joint.squares, rtol=1e-12)
+        assert one.view.joint.floor == other.view.joint.floor
+    assert one.independent == other.independent
+    assert len(one.parts) == len(other.parts)
+    for own, others in zip(one.parts, other.parts, strict=True):
+        for a, b in zip(own.rows, others.rows, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", EXPECTING)
+@pytest.mark.parametrize("lengths", [(120,), (60, 45)])
+@pytest.mark.parametrize("judged", [slice(None), slice(10, 40)])
+def test_many_entities_at_once_are_each_as_alone(
+    name: str, lengths: tuple[int, ...], judged: slice
+) -> None:
+    entities = [left(seed, lengths, judged) for seed in range(3)]
+    together = fit_view(name, entities, FULL)
+    for one, found in zip(entities, together, strict=True):
+        (alone,) = fit_view(name, [one], FULL)
+        assert_same(found, alone)
+        assert found.view.joint is None or name == JOINT_VIEW
+        assert len(found.parts) == len(parts_of(name))
+
+
+def test_each_has_the_scale_of_its_own_noise() -> None:
+    calm, wild = fit_view("level", [left(0), left(1)], FULL)
+    ratio = wild.view.alone.squares[0] / calm.view.alone.squares[0]
+    # twice the size, four times the square
+    assert ratio == pytest.approx([4, 4, 4], rel=0.5)
+    assert calm.view.alone.floor == FULL.own_floor
+    assert calm.view.across.floor == FULL.related_floor
+
+
+@pytest.mark.parametrize("name", EXPECTING)
+def test_a_view_of_no_row_is_what_would_be_learned_of_none(name: str) -> None:
+    nothing = left(0, (50, 60), slice(0, 0))
+    (found,) = fit_view(name, [nothing], FULL)
+    rows = JudgedRows(nothing.judged)
+    companions, unseen = fit_companions(nothing.residuals, nothing.judged)
+    np.testing.assert_array_equal(found.view.companions.weights, companions.weights)
+    for scale, parts, floor in (
+        (found.view.alone, nothing.residuals, FULL.own_floor),
+        (found.view.across, unseen, FULL.related_floor),
+    ):
+        learned = fit_channel_scale(parts, rows, None, floor)
+        np.testing.assert_array_equal(scale.squares, learned.scale.squares)
+        np.testing.assert_array_equal(scale.spread, learned.scale.spread)
+        assert scale.floor == learned.scale.floor
+        assert not learned.surprise(1, 0, 60).any()
+    assert [[rows.tolist() for rows in part.rows] for part in found.parts] == [
+        [[0.0] * 50, [0.0] * 60]
+    ] * len(parts_of(name))
+    if name == JOINT_VIEW:
+        joint = fit_joint_scale(nothing.residuals, rows, None, FULL.own_floor).scale
+        assert found.view.joint is not None
+        np.testing.assert_array_equal(found.view.joint.squares, joint.squares)
+        assert found.view.joint.floor == joint.floor
+        assert found.independent == 110
+    else:
+        assert found.view.joint is None
+        assert found.independent == np.inf
+
+
+def test_its_ridge_is_kept() -> None:
+    sides = SidesFit.of_nothing([waves(40)])
+    nothing = left(0, (40,), slice(0, 0))._replace(ridge=sides.ridge)
+    (found,) = fit_view("slow rhythm", [nothing], FULL)
+    assert found.view.ridge is sides.ridge
+
+
+@pytest.mark.parametrize("settings", [FULL, ViewSettings(lookahead=0, views=("rhythm", "shape"))])
+@pytest.mark.parametrize("lengths", [(100,), (220,), (90, 130)])
+def test_views_of_many_entities_are_each_as_alone(
+    settings: ViewSettings, lengths: tuple[int, ...]
+) -> None:
+    entities: list[list[Rows]] = [
+        [waves(rows, seed=10 * seed + rows) for rows in lengths] for seed in range(3)
+    ]
+    for parts, found in zip(entities, fit_views_of_many(entities, settings), strict=True):
+        alone = fit_views(parts, settings)
+        assert list(found.entity.expecting) == list(alone.entity.expecting)
+        assert list(found.entity.seeking) == list(alone.entity.seeking)
+        assert list(found.entity.expecting) == [
+            name for name in VIEWS if name in EXPECTING and name in settings.names
+        ]
+        for a, b in zip(found.unseen, alone.unseen, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(
+            found.entity.weights.typical, alone.entity.weights.typical, rtol=1e-6
+        )
+        assert found.independent == pytest.approx(alone.independent)
