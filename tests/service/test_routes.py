@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import json
 import socket
+from contextlib import closing
 from typing import Any
 
 import polars as pl
 import pytest
 
 from live_service import CHANNELS, LiveService, alike, as_csv, rows_of, until, with_a_jump
+from subadjacent.service.schema import connect_reader
 
 
 def test_a_row_is_taken_answered_and_told_again(service: LiveService) -> None:
@@ -149,6 +151,23 @@ def test_a_muted_series_says_so_until_it_is_not(service: LiveService) -> None:
     assert found["muted_until"] is None
 
 
+def test_nothing_of_a_deleted_series_stays_in_the_tables(service: LiveService) -> None:
+    assert service.folder is not None
+    service.push("erased", with_a_jump(calm=150, jump=5, after=5))
+    with closing(connect_reader(service.folder)) as tables:
+        (key,) = tables.execute("select id from series where name = 'erased'").fetchone()
+
+        def kept() -> list[int]:
+            of_series = "select count(*) from {} where series = ?"
+            tables_of_series = ("rows", "alarms", "snapshots")
+            found = (tables.execute(of_series.format(one), (key,)) for one in tables_of_series)
+            return [count for ((count,),) in found]
+
+        assert all(kept())
+        assert service.ask("DELETE", "/api/series/erased").status == 204
+        assert kept() == [0, 0, 0]
+
+
 def test_a_deleted_series_is_gone_and_can_come_again(service: LiveService) -> None:
     service.push("gone", rows_of(3))
     connection, file = listen(service, "?series=gone")
@@ -263,6 +282,16 @@ def test_measures_are_as_prometheus_reads_them(service: LiveService) -> None:
         assert line in text
 
 
+def test_what_clients_make_up_is_no_label_of_a_measure(service: LiveService) -> None:
+    assert service.ask("PATCH", "/api/series").status == 405
+    assert service.ask("GET", "/teapot").status == 404
+    text = service.ask("GET", "/metrics").body.decode()
+    assert 'method="other",route="/api/series",status="4xx"' in text
+    assert 'method="GET",route="other",status="4xx"' in text
+    assert "PATCH" not in text
+    assert "teapot" not in text
+
+
 def test_the_service_is_alive_ready_and_described(service: LiveService) -> None:
     assert service.get("/health") == service.get("/ready") == {"status": "ok"}
     paths = service.get("/openapi.json")["paths"]
@@ -294,6 +323,7 @@ def test_answers_carry_a_strict_policy(service: LiveService) -> None:
         ("DELETE", "/api/series/none", None, 404, "there is no series"),
         ("POST", "/api/series/none/mute", {"for": "1h"}, 404, "there is no series"),
         ("POST", "/api/series/none/mute", {"for": "soon"}, 422, "for must be a time"),
+        ("POST", "/api/series/none/mute", {"for": "367 days"}, 422, "must be a year at most"),
         ("POST", "/api/series/none/mute", {}, 422, "for: Field required"),
         ("GET", "/api/alarms/77777", None, 404, "there is no alarm 77777"),
         ("POST", "/api/alarms/77777/acknowledge", None, 404, "there is no alarm 77777"),
