@@ -88,6 +88,7 @@ def test_a_body_without_a_length_is_counted_and_nothing_of_it_stays(
 
 
 def test_fits_beyond_the_bound_are_refused_while_others_run(small: LiveService) -> None:
+    before = len(small.get("/api/models")["jobs"])
     # it fails, but not before a process has been started for it
     first, second = (
         small.ask("POST", f"/api/models?name={name}", b"a\nx\n", "text/csv") for name in "mn"
@@ -95,7 +96,24 @@ def test_fits_beyond_the_bound_are_refused_while_others_run(small: LiveService) 
     assert (first.status, second.status) == (202, 429)
     assert second.json["error"] == "1 fits wait or run already: send this one later"
     until(lambda: small.get(f"/api/jobs/{first.json['job']}")["state"] == "failed")
-    assert [one["name"] for one in small.get("/api/models")["jobs"]] == ["m"]
+    assert len(small.get("/api/models")["jobs"]) == before + 1
+
+
+def test_a_file_that_comes_too_late_for_the_last_place_is_refused_and_goes(
+    small: LiveService,
+) -> None:
+    assert small.folder is not None
+    uploads = small.folder / "uploads"
+    head = b"POST /api/models?name=m HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\n"
+    with socket.create_connection(("127.0.0.1", small.port)) as connection:
+        connection.sendall(head + b"Content-Length: 4\r\n\r\na\n")
+        until(lambda: len(list(uploads.iterdir())) == 1)
+        other = small.ask("POST", "/api/models?name=n", b"a\nx\n", "text/csv")
+        assert other.status == 202
+        connection.sendall(b"x\n")
+        assert connection.makefile("rb").readline().startswith(b"HTTP/1.1 429 ")
+    until(lambda: small.get(f"/api/jobs/{other.json['job']}")["state"] == "failed")
+    until(lambda: list(uploads.iterdir()) == [])
 
 
 def test_too_many_series_and_channels_are_refused(small: LiveService) -> None:

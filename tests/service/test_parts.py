@@ -292,6 +292,11 @@ def test_models_beyond_the_bound_are_refused_but_one_in_place_of_another_is_not(
             [("a",), ("b",)],
         )
         models = Models(tables, tmp_path / "models")
+        # whoever looks while they are read anew sees all of them
+        seen: list[int] = []
+        tables.set_trace_callback(lambda _: seen.append(len(models)))
+        models.read(tables)
+        assert seen == [2]
     models.check_room("new", 3)
     models.check_room("a", 2)
     with pytest.raises(Refusal, match="there are 2 models already") as caught:
