@@ -136,7 +136,8 @@ def test_an_open_alarm_that_is_normal_is_closed(service: LiveService) -> None:
     taken = service.push("accepted", with_a_jump()[:405])
     key = service.get("/api/series/accepted")["open_alarm"]
     assert key in [answer["alarm"] for answer in taken["answers"]]
-    assert service.post(f"/api/alarms/{key}/normal")["state"] == "closed"
+    normal = service.post(f"/api/alarms/{key}/normal")
+    assert (normal["state"], normal["for_good"]) == ("closed", True)
     assert service.get("/api/series/accepted")["open_alarm"] is None
 
 

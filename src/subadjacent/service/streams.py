@@ -15,7 +15,6 @@ import json
 import os
 import pickle
 import select
-import signal
 import struct
 import subprocess
 import sys
@@ -332,7 +331,6 @@ def _exactly(pipe: IO[bytes], count: int) -> bytes:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     # what was imported stays: to look through it for garbage would hold up rows
     gc.freeze()
     # whatever a library prints must not come between answers
