@@ -22,6 +22,8 @@ def renamed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 ROWS = renamed(with_a_jump(calm=1_000, jump=20, after=200))
+SNAPSHOT = 1_205
+"""Rows by the last snapshot of the first series: one is due whenever 100 are full, less its id."""
 
 
 def kept(service: LiveService, name: str) -> list[int]:
@@ -72,7 +74,8 @@ def test_rows_and_alarms_go_by_the_rule_of_the_last_start_and_scoring_goes_on(
     with live(tmp_path / "data", "--config", str(config)) as swept:
         # one with an alarm that is closed, one with an alarm that stays open
         for one in (swept, service):
-            one.push("retained", ROWS)
+            one.push("retained", ROWS[:SNAPSHOT])
+            one.push("retained", ROWS[SNAPSHOT:])
             one.push("retained-open", ROWS[:1_010])
         count = len(ROWS)
         opened = swept.get("/api/series/retained-open")["open_alarm"]
@@ -86,6 +89,7 @@ def test_rows_and_alarms_go_by_the_rule_of_the_last_start_and_scoring_goes_on(
         config.write_text(f"[retention]\ndays = {SECOND}\n")
         swept.start()
         until(lambda: len(kept(swept, "retained")) < 200)
+        assert kept(swept, "retained") == list(range(SNAPSHOT, count))
         assert swept.get("/api/series/retained")["rows"] == count
         until(lambda: swept.get("/api/alarms?series=retained")["alarms"] == [])
         left = [alarm["id"] for alarm in swept.get("/api/alarms?series=retained-open")["alarms"]]

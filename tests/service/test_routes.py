@@ -78,6 +78,12 @@ def test_late_and_duplicate_rows_are_counted_and_left_out(service: LiveService) 
     ]
 
 
+def test_every_row_that_came_before_is_known_again(service: LiveService) -> None:
+    service.push("again", [{"time": 2 * time, "a": 1.0} for time in range(40)])
+    found = service.push("again", [{"time": time, "a": 1.0} for time in range(79)])
+    assert (found["taken"], found["late"], found["duplicates"]) == (0, 39, 40)
+
+
 def test_columns_that_are_no_channels_are_named_and_left_out(service: LiveService) -> None:
     first = service.push("columns", [{"time": 1, "a": 1.0, "label": 1}])
     assert first["left_out"] == ["label"]
