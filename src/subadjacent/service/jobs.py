@@ -163,11 +163,9 @@ class Jobs:
     async def _one(self, key: int, file: Path, share: float) -> None:
         name = self._jobs[key].name
         folder = self.folder / f"model-{key}"
-        try:
-            rows = await self._fit(key, file, folder, share)
-            await self._hub.enter_model(name, folder, rows)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        rows = await self._fit(key, file, folder, share)
+        await self._hub.enter_model(name, folder, rows)
+        shutil.rmtree(folder, ignore_errors=True)
         await self._push(key, name, file)
 
     async def _fit(self, key: int, file: Path, folder: Path, share: float) -> int:
