@@ -17,6 +17,7 @@ from subadjacent.service.models import Models
 from subadjacent.service.moments import TimeKind
 from subadjacent.service.schema import connect
 from subadjacent.service.streams import MOST_EARLY, StreamHost
+from subadjacent.service.watched import WatchedSeries
 from subadjacent.streaming.series import SeriesStream
 
 CHANNELS = ("a", "b")
@@ -76,6 +77,19 @@ def test_what_was_begun_for_other_rows_is_not_taken_and_goes(
     assert early.next_key() == 2
     host.begin(1, CHANNELS, "again", None)
     assert host.ask("push", 1, batch().values, None)[0].row == 0
+
+
+def test_series_whose_rows_were_scored_and_not_taken_are_named(
+    early: EarlyRows, host: StreamHost
+) -> None:
+    columns = (5, "known", '["a", "b"]', "none", None, 0, 0, 0, None, 0.0, 0.0, None, None)
+    series, rows = WatchedSeries(columns), batch()
+    series.stream = host.begin(5, CHANNELS, "known", None)
+    early.push(series, rows)
+    assert len(series.stream.push(rows.values, None)) == 2
+    assert early.settle() == set()
+    early.push(series, rows)
+    assert early.settle() == {5}
 
 
 def test_rows_out_of_order_or_too_many_wait_for_their_turn(early: EarlyRows) -> None:

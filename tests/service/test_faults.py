@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import resource
+import select
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,6 +64,18 @@ def test_a_body_that_does_not_come_is_given_up(impatient: LiveService) -> None:
     with connect(impatient, head) as silent, silent.makefile("rb") as answer:
         assert answer.readline().startswith(b"HTTP/1.1 408 ")
         assert b"within 0.2 seconds" in answer.read()
+
+
+def test_a_body_that_comes_byte_by_byte_has_no_more_time(impatient: LiveService) -> None:
+    head = b"POST /api/series/a/rows HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n"
+    with connect(impatient, head) as slow:
+        # it is given up while it still comes
+        for _ in range(1_000):
+            slow.sendall(b" ")
+            if select.select([slow], [], [], 0.01)[0]:
+                assert slow.recv(20).startswith(b"HTTP/1.1 408 ")
+                return
+    raise AssertionError("it did not happen")
 
 
 def test_a_head_without_an_end_is_given_up_and_a_long_one_is_read(service: LiveService) -> None:

@@ -148,10 +148,15 @@ def test_a_fit_that_was_killed_has_failed(tmp_path: Path) -> None:
 
 def test_a_service_that_is_ended_starts_where_it_was(tmp_path: Path) -> None:
     rows = with_a_jump()
-    with live(tmp_path / "ended") as service, live(tmp_path / "other") as other:
+    with (
+        live(tmp_path / "ended", start_new_session=True) as service,
+        live(tmp_path / "other") as other,
+    ):
         service.push("pump", rows[:405])
         other.push("pump", rows[:405])
-        assert service.end() == ""
+        # as Ctrl-C does: to all processes that a terminal has in front
+        os.killpg(service.process.pid, signal.SIGINT)
+        assert service.close() == "interrupted; nothing was half-written\n"
         service.start()
         assert alike(service.push("pump", rows[405:]), other.push("pump", rows[405:]))
 

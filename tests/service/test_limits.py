@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -63,17 +64,56 @@ def test_a_body_that_is_too_large_is_refused(small: LiveService) -> None:
     assert "20,000 bytes" in answer.json["error"]
     upload = small.ask("POST", "/api/models?name=m", b" " * 30_001, "text/csv")
     assert upload.status == 413
+    # as large as it may be, it is read, and found to hold no rows
+    assert small.ask("POST", "/api/series/a/rows", b" " * 20_000).status == 422
     assert small.get("/health")
 
 
-def test_a_body_without_a_length_is_counted(small: LiveService) -> None:
-    import http.client
+@pytest.mark.parametrize(
+    ("path", "most"), [("/api/series/a/rows", 20_000), ("/api/models?name=m", 30_000)]
+)
+def test_a_body_without_a_length_is_counted_and_nothing_of_it_stays(
+    small: LiveService, path: str, most: int
+) -> None:
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\n"
+    # in one go: it answers once it has all of this, and would not hear what comes after
+    body = b"3e8\r\n" + b" " * 1_000 + b"\r\n"
+    with socket.create_connection(("127.0.0.1", small.port)) as connection:
+        connection.sendall(
+            f"{head}Transfer-Encoding: chunked\r\n\r\n".encode() + body * (most // 1_000 + 1)
+        )
+        assert connection.makefile("rb").readline().startswith(b"HTTP/1.1 413 ")
+    assert small.folder is not None
+    assert list((small.folder / "uploads").iterdir()) == []
 
-    connection = http.client.HTTPConnection("127.0.0.1", small.port, timeout=600)
-    parts = (b" " * 1_000 for _ in range(30))
-    connection.request("POST", "/api/series/a/rows", parts, encode_chunked=True)
-    assert connection.getresponse().status == 413
-    connection.close()
+
+def test_fits_beyond_the_bound_are_refused_while_others_run(small: LiveService) -> None:
+    before = len(small.get("/api/models")["jobs"])
+    # it fails, but not before a process has been started for it
+    first, second = (
+        small.ask("POST", f"/api/models?name={name}", b"a\nx\n", "text/csv") for name in "mn"
+    )
+    assert (first.status, second.status) == (202, 429)
+    assert second.json["error"] == "1 fits wait or run already: send this one later"
+    until(lambda: small.get(f"/api/jobs/{first.json['job']}")["state"] == "failed")
+    assert len(small.get("/api/models")["jobs"]) == before + 1
+
+
+def test_a_file_that_comes_too_late_for_the_last_place_is_refused_and_goes(
+    small: LiveService,
+) -> None:
+    assert small.folder is not None
+    uploads = small.folder / "uploads"
+    head = b"POST /api/models?name=m HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\n"
+    with socket.create_connection(("127.0.0.1", small.port)) as connection:
+        connection.sendall(head + b"Content-Length: 4\r\n\r\na\n")
+        until(lambda: len(list(uploads.iterdir())) == 1)
+        other = small.ask("POST", "/api/models?name=n", b"a\nx\n", "text/csv")
+        assert other.status == 202
+        connection.sendall(b"x\n")
+        assert connection.makefile("rb").readline().startswith(b"HTTP/1.1 429 ")
+    until(lambda: small.get(f"/api/jobs/{other.json['job']}")["state"] == "failed")
+    until(lambda: list(uploads.iterdir()) == [])
 
 
 def test_too_many_series_and_channels_are_refused(small: LiveService) -> None:
@@ -166,8 +206,10 @@ def test_names_of_other_hosts_and_pages_from_elsewhere_are_refused(guarded: Live
         assert guarded.ask("GET", "/health", Host=host).status == 421
     for host in ("localhost", f"localhost:{guarded.port}", "127.0.0.1", "[::1]:80"):
         assert guarded.ask("GET", "/health", Host=host).status == 200
-    assert guarded.ask("GET", "/health", Origin="http://evil.example").status == 403
     own = f"127.0.0.1:{guarded.port}"
+    for origin in ("evil.example", f"{own}.evil.example", f"{own}0", own[:-1], "localhost"):
+        refused = guarded.ask("GET", "/health", Host=own, Origin=f"http://{origin}")
+        assert refused.status == 403
     assert guarded.ask("GET", "/health", Host=own, Origin=f"http://{own}").status == 200
 
 

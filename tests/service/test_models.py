@@ -6,15 +6,17 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import polars as pl
 import pytest
 
-from live_service import LiveService, alike, as_csv, live, rows_of
+from live_service import CHANNELS, LiveService, alike, as_csv, live, rows_of
 from running import runner
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import load
+from subadjacent.service.streams import _Streams
 
 ROWS = [*rows_of(900), *rows_of(10, first=900, jump=40.0), *rows_of(90, first=910)]
 FITTED = 600
@@ -102,6 +104,42 @@ def test_series_that_share_a_model_are_told_apart_and_are_not_disturbed_by_a_swi
     left, calm = (judged.push(name, ROWS[120:130])["answers"] for name in ("left", "calm"))
     assert alike(left, calm)
     assert judged.get("/api/series/left")["open_alarm"] is None
+
+
+def test_an_alarm_of_a_model_that_was_switched_off_is_closed_and_is_history(
+    judged: LiveService,
+) -> None:
+    judged.push("switched", [*ROWS[:100], *rows_of(1, first=100, jump=40.0)])
+    opened = judged.get("/api/series/switched")["open_alarm"]
+    assert judged.get(f"/api/alarms/{opened}")["state"] == "open"
+    # as severe as its last row is
+    assert judged.get("/api/series/switched")["severity"] > 1
+    switch(judged, "switched", None)
+    assert judged.get(f"/api/alarms/{opened}")["state"] == "closed"
+    assert judged.get("/api/series/switched")["open_alarm"] is None
+    # the stream that judges now knows nothing of it
+    normal = judged.post(f"/api/alarms/{opened}/normal")
+    assert (normal["normal"], normal["acknowledged"], normal["state"]) == (True, True, "closed")
+
+
+def test_a_detector_that_no_stream_uses_is_not_kept_in_memory(folder: Path, tmp_path: Path) -> None:
+    places = [folder / "plant", tmp_path / "newer"]
+    shutil.copytree(*places)
+    streams = _Streams()
+
+    def begin(key: int, model: Path | None) -> list[Path]:
+        assert streams.answer(("begin", key, CHANNELS, "pump", model, None)) is None
+        return list(streams._detectors)
+
+    assert begin(1, places[0]) == begin(2, places[0]) == places[:1]
+    shared = ref(streams._detectors[places[0]])
+    assert begin(2, places[1]) == places
+    assert begin(3, None) == places
+    assert begin(1, places[1]) == places[1:]
+    assert shared() is None
+    assert begin(1, None) == places[1:]
+    streams.drop(2)
+    assert list(streams._detectors) == []
 
 
 def test_a_model_that_is_replaced_is_replaced_for_all_its_series_and_its_folder_goes(

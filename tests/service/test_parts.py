@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,10 +17,11 @@ from hypothesis import strategies as st
 
 from subadjacent.errors import DataNotFound, InputError, ModelFileError
 from subadjacent.service.bodies import check_name, read_rows
+from subadjacent.service.models import Models
 from subadjacent.service.moments import TimeKind, for_stream, from_stream, read_time, show_time
 from subadjacent.service.problems import Refusal, refusal_of, told_of
 from subadjacent.service.records import thinned
-from subadjacent.service.schema import connect
+from subadjacent.service.schema import connect, connect_reader
 from subadjacent.service.settings import Settings, read_settings
 from subadjacent.service.tokens import Tokens, read_tokens
 
@@ -138,6 +140,8 @@ R, W = b"r" * 16, b"w" * 16
         (b"Bearer ", False, 401, "a token is needed"),
         (b"Basic " + R, False, 401, "a token is needed"),
         (b"Bearer " + R + b"x", False, 401, "the token is not known"),
+        (b"Bearer " + R[:-1], False, 401, "the token is not known"),
+        (b"Bearer " + W[:-1], True, 401, "the token is not known"),
         (b"Bearer " + R, True, 403, "the token is for reading"),
     ],
 )
@@ -268,6 +272,36 @@ def test_options_win_over_the_file(tmp_path: Path) -> None:
     assert (settings.listen, settings.data, settings.limits.rows) == (
         "127.0.0.1:2", Path("x"), 7,
     )  # fmt: skip
+
+
+def test_a_commit_waits_for_the_disk_and_readers_only_read(tmp_path: Path) -> None:
+    # a kill of the process does not tell; only the end of the power would
+    with closing(connect(tmp_path)) as tables, closing(connect_reader(tmp_path)) as reader:
+        assert tables.execute("pragma synchronous").fetchone() == (2,)
+        assert tables.execute("pragma journal_mode").fetchone() == ("wal",)
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            reader.execute("delete from rows")
+
+
+def test_models_beyond_the_bound_are_refused_but_one_in_place_of_another_is_not(
+    tmp_path: Path,
+) -> None:
+    with closing(connect(tmp_path)) as tables:
+        tables.executemany(
+            "insert into models (name, detector, channels, fitted_at) values (?, '', '[]', 0)",
+            [("a",), ("b",)],
+        )
+        models = Models(tables, tmp_path / "models")
+        # whoever looks while they are read anew sees all of them
+        seen: list[int] = []
+        tables.set_trace_callback(lambda _: seen.append(len(models)))
+        models.read(tables)
+        assert seen == [2]
+    models.check_room("new", 3)
+    models.check_room("a", 2)
+    with pytest.raises(Refusal, match="there are 2 models already") as caught:
+        models.check_room("new", 2)
+    assert caught.value.status == 429
 
 
 def test_tables_of_another_version_are_refused(tmp_path: Path) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import json
 import socket
+from contextlib import closing
 from typing import Any
 
 import polars as pl
 import pytest
 
 from live_service import CHANNELS, LiveService, alike, as_csv, rows_of, until, with_a_jump
+from subadjacent.service.schema import connect_reader
 
 
 def test_a_row_is_taken_answered_and_told_again(service: LiveService) -> None:
@@ -76,6 +78,12 @@ def test_late_and_duplicate_rows_are_counted_and_left_out(service: LiveService) 
     ]
 
 
+def test_every_row_that_came_before_is_known_again(service: LiveService) -> None:
+    service.push("again", [{"time": 2 * time, "a": 1.0} for time in range(40)])
+    found = service.push("again", [{"time": time, "a": 1.0} for time in range(79)])
+    assert (found["taken"], found["late"], found["duplicates"]) == (0, 39, 40)
+
+
 def test_columns_that_are_no_channels_are_named_and_left_out(service: LiveService) -> None:
     first = service.push("columns", [{"time": 1, "a": 1.0, "label": 1}])
     assert first["left_out"] == ["label"]
@@ -134,8 +142,22 @@ def test_an_open_alarm_that_is_normal_is_closed(service: LiveService) -> None:
     taken = service.push("accepted", with_a_jump()[:405])
     key = service.get("/api/series/accepted")["open_alarm"]
     assert key in [answer["alarm"] for answer in taken["answers"]]
-    assert service.post(f"/api/alarms/{key}/normal")["state"] == "closed"
+    normal = service.post(f"/api/alarms/{key}/normal")
+    assert (normal["state"], normal["for_good"]) == ("closed", True)
     assert service.get("/api/series/accepted")["open_alarm"] is None
+
+
+def test_an_older_alarm_that_is_normal_leaves_the_open_one_open(service: LiveService) -> None:
+    first = [*rows_of(300), *rows_of(3, first=300, jump=1.0), *rows_of(50, first=303)]
+    rows = [*first, *rows_of(5, first=353, jump=40.0)]
+    # channels of their own, which no model of another test knows
+    service.push("twice", [{"one": row["pressure"], "two": row["flow"]} for row in rows])
+    opened = service.get("/api/series/twice")["open_alarm"]
+    (older, *_) = service.get("/api/alarms?series=twice&state=closed")["alarms"]
+    assert service.get(f"/api/alarms/{opened}")["first"] == 353
+    assert service.post(f"/api/alarms/{older['id']}/normal")["normal"]
+    found = service.get("/api/series/twice")
+    assert (found["state"], found["open_alarm"]) == ("alarm", opened)
 
 
 def test_a_muted_series_says_so_until_it_is_not(service: LiveService) -> None:
@@ -147,6 +169,23 @@ def test_a_muted_series_says_so_until_it_is_not(service: LiveService) -> None:
     found = service.post("/api/series/muted/mute", {"for": None})
     assert found["state"] != "muted"
     assert found["muted_until"] is None
+
+
+def test_nothing_of_a_deleted_series_stays_in_the_tables(service: LiveService) -> None:
+    assert service.folder is not None
+    service.push("erased", with_a_jump(calm=150, jump=5, after=5))
+    with closing(connect_reader(service.folder)) as tables:
+        (key,) = tables.execute("select id from series where name = 'erased'").fetchone()
+
+        def kept() -> list[int]:
+            of_series = "select count(*) from {} where series = ?"
+            tables_of_series = ("rows", "alarms", "snapshots")
+            found = (tables.execute(of_series.format(one), (key,)) for one in tables_of_series)
+            return [count for ((count,),) in found]
+
+        assert all(kept())
+        assert service.ask("DELETE", "/api/series/erased").status == 204
+        assert kept() == [0, 0, 0]
 
 
 def test_a_deleted_series_is_gone_and_can_come_again(service: LiveService) -> None:
@@ -263,6 +302,16 @@ def test_measures_are_as_prometheus_reads_them(service: LiveService) -> None:
         assert line in text
 
 
+def test_what_clients_make_up_is_no_label_of_a_measure(service: LiveService) -> None:
+    assert service.ask("PATCH", "/api/series").status == 405
+    assert service.ask("GET", "/teapot").status == 404
+    text = service.ask("GET", "/metrics").body.decode()
+    assert 'method="other",route="/api/series",status="4xx"' in text
+    assert 'method="GET",route="other",status="4xx"' in text
+    assert "PATCH" not in text
+    assert "teapot" not in text
+
+
 def test_the_service_is_alive_ready_and_described(service: LiveService) -> None:
     assert service.get("/health") == service.get("/ready") == {"status": "ok"}
     paths = service.get("/openapi.json")["paths"]
@@ -294,6 +343,7 @@ def test_answers_carry_a_strict_policy(service: LiveService) -> None:
         ("DELETE", "/api/series/none", None, 404, "there is no series"),
         ("POST", "/api/series/none/mute", {"for": "1h"}, 404, "there is no series"),
         ("POST", "/api/series/none/mute", {"for": "soon"}, 422, "for must be a time"),
+        ("POST", "/api/series/none/mute", {"for": "367 days"}, 422, "must be a year at most"),
         ("POST", "/api/series/none/mute", {}, 422, "for: Field required"),
         ("GET", "/api/alarms/77777", None, 404, "there is no alarm 77777"),
         ("POST", "/api/alarms/77777/acknowledge", None, 404, "there is no alarm 77777"),

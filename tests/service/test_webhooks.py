@@ -12,12 +12,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from apart import run_apart
 from live_service import live, until, with_a_jump
 from subadjacent.service.hub import Hub
 from subadjacent.service.schema import FILE
 from subadjacent.service.settings import Settings, Webhook
-from subadjacent.service.webhooks import Webhooks
+from subadjacent.service.watched import WatchedSeries
+from subadjacent.service.webhooks import MOST_WAITING, Webhooks
+from subadjacent.service.writer import Changes
+from subadjacent.streaming.alarms import CLOSED, OPENED, UPDATED
 
 
 class Receiver(ThreadingHTTPServer):
@@ -66,7 +71,7 @@ def configure(folder: Path, *addresses: str) -> Path:
 
 def test_an_alarm_is_posted_until_it_is_taken_even_after_a_kill(tmp_path: Path) -> None:
     rows = with_a_jump()
-    with receiving(503, 500) as (receiver, address):
+    with receiving(503, 429) as (receiver, address):
         config = configure(tmp_path, address)
         with live(tmp_path / "data", "--config", str(config)) as service:
             service.push("pump", rows[:410])
@@ -81,7 +86,7 @@ def test_an_alarm_is_posted_until_it_is_taken_even_after_a_kill(tmp_path: Path) 
             assert service.get(f"/api/alarms/{key}")["state"] == "closed"
             service.end()
     statuses = [status for status, _, _ in receiver.came]
-    assert statuses[:2] == [503, 500]
+    assert statuses[:2] == [503, 429]
     assert set(statuses[2:]) == {200}
     assert {token for _, _, token in receiver.came} == {"Bearer secret"}
     delivered = [body for status, body, _ in receiver.came if status == 200]
@@ -93,7 +98,9 @@ def test_an_alarm_is_posted_until_it_is_taken_even_after_a_kill(tmp_path: Path) 
     assert all(body["alarm"]["sentence"] for body in delivered)
 
 
-def test_what_cannot_be_forgotten_on_a_full_disk_is_not_sent_again(tmp_path: Path) -> None:
+def test_what_cannot_be_forgotten_on_a_full_disk_is_not_sent_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async def deliver(address: str) -> None:
         webhook = Webhook.model_validate({"url": address})
         hub = Hub(Settings(webhooks=(webhook,)), tmp_path)
@@ -109,15 +116,58 @@ def test_what_cannot_be_forgotten_on_a_full_disk_is_not_sent_again(tmp_path: Pat
         with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as other:
             other.execute("begin immediate")
             webhooks.start()
-            await asyncio.to_thread(until, lambda: webhooks.delivered == 1)
+            await asyncio.to_thread(until, lambda: "a transaction failed" in caplog.text)
             other.execute("rollback")
-        await asyncio.to_thread(until, lambda: webhooks.delivered == 2)
+        left = "select count(*) from outbox"
+        with hub.reader() as tables:
+            await asyncio.to_thread(until, lambda: tables.execute(left).fetchone()[0] == 0)
         await webhooks.stop()
         await hub.stop()
 
     with receiving() as (receiver, address):
         run_apart(deliver(address))
     assert [body["event"] for _, body, _ in receiver.came] == ["first", "second"]
+
+
+def test_only_severe_alarms_wait_for_an_address_and_the_oldest_go_when_too_many_do(
+    tmp_path: Path,
+) -> None:
+    addresses = [
+        Webhook.model_validate({"url": f"http://{name}.example/", "severity": severity})
+        for name, severity in (("all", 1.0), ("severe", 2.0))
+    ]
+    columns = (1, "pump", '["a"]', "none", None, 0, 0, 0, None, 0.0, 1.0, None, None)
+
+    async def note() -> None:
+        hub = Hub(Settings(), tmp_path)
+        hub.writer.start()
+        webhooks = Webhooks(hub, tuple(addresses))
+
+        async def waiting(alarms: list[tuple[float, str]]) -> list[list[float]]:
+            """Severities of what waits for each address once these alarms have changed."""
+
+            def work(changes: Changes) -> None:
+                for severity, change in alarms:
+                    webhooks.follow(changes, WatchedSeries(columns), {"severity": severity}, change)
+
+            await hub.writer.do(work)
+            with hub.reader() as tables:
+                found = [
+                    tables.execute(
+                        "select body from outbox where address = ? order by id", (str(one.url),)
+                    ).fetchall()
+                    for one in addresses
+                ]
+            return [[json.loads(row["body"])["alarm"]["severity"] for row in one] for one in found]
+
+        few = await waiting([(1.9, OPENED), (2.0, OPENED), (3.0, UPDATED), (1.5, CLOSED)])
+        assert few == [[1.9, 2.0, 1.5], [2.0]]
+        many = await waiting([(4.0 + number, OPENED) for number in range(MOST_WAITING)])
+        newest = [4.0 + number for number in range(MOST_WAITING)]
+        assert many == [newest, newest]
+        await hub.stop()
+
+    run_apart(note())
 
 
 def test_alarms_of_a_muted_series_are_not_posted_and_a_refusal_is_final(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from apart import run_apart
 from subadjacent.errors import InputError
 from subadjacent.service.events import LiveEvent
 from subadjacent.service.problems import Refusal
-from subadjacent.service.writer import Changes, Writer
+from subadjacent.service.writer import MOST_TASKS, Changes, Writer
 
 TRIES = 10_000
 
@@ -229,6 +229,37 @@ def test_patient_work_comes_last_and_rows_are_counted_while_they_wait(tmp_path: 
         assert await desk.writer.do(desk.work("large"), rows=101) == "LARGE"
 
     assert at(tmp_path, use).kept() == ["one", "gone", "last", "large"]
+
+
+def test_more_tasks_than_may_wait_are_refused_even_without_rows(tmp_path: Path) -> None:
+    async def all_of_it() -> None:
+        desk = Desk(tmp_path)
+        waiting = [asyncio.ensure_future(desk.writer.do(dict)) for _ in range(MOST_TASKS)]
+        await until(lambda: desk.writer.tasks_waiting == MOST_TASKS)
+        one_more = asyncio.ensure_future(desk.writer.do(dict))
+        await asyncio.sleep(0)
+        assert one_more.done()
+        assert (await refused(one_more)).status == 429
+        for one in waiting:
+            one.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        desk.tables.close()
+
+    run_apart(all_of_it())
+
+
+def test_chores_are_done_while_it_is_busy_too(tmp_path: Path) -> None:
+    async def use(desk: Desk) -> None:
+        desk.writer.start()
+        # there never is a second without work
+        for _ in range(1_000):
+            if desk.notes.rested:
+                return
+            await desk.writer.do(desk.work("a"))
+            await asyncio.sleep(0.05)
+        raise AssertionError("it did not happen")
+
+    at(tmp_path, use)
 
 
 def test_what_waits_when_it_is_stopped_is_done(tmp_path: Path) -> None:

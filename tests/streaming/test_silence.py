@@ -74,6 +74,10 @@ def test_a_channel_that_never_stood_still_is_stuck_after_twenty_rows() -> None:
     # it moves again, and is stuck again: what was an alarm did not make it usual
     follow(silence, moving(30))
     assert follow(silence, np.full((20, 1), -1.0))[-1]
+    # the same where all of it comes at once
+    other, stuck = Silence(1, 10), np.full((25, 1), -1.0)
+    follow(other, moving(150))
+    assert follow(other, np.vstack([stuck, moving(30), stuck]))[-1]
 
 
 def test_stuck_since_is_the_first_equal_row() -> None:

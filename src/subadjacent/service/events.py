@@ -54,7 +54,6 @@ class Listeners:
     def __init__(self, most: int) -> None:
         self._most = most
         self._listeners: set[_Listener] = set()
-        self.dropped = 0
 
     def __len__(self) -> int:
         return len(self._listeners)
@@ -76,7 +75,6 @@ class Listeners:
 
     def _drop(self, listener: _Listener) -> None:
         self._listeners.discard(listener)
-        self.dropped += 1
         if listener.task is not None:
             listener.task.cancel()
 

@@ -167,10 +167,13 @@ class Hub:
             series = self.series[alarm["series"]]
             changes.touched.add(series.id)
             stream = self._wake(changes, series)
-            number = alarm["number"] - series.first_number
-            # alarms of a model that was replaced since are history
-            if number > 0:
-                keep_alarm(changes.tables, series, stream.accept(number))
+            try:
+                accepted = stream.accept(alarm["number"] - series.first_number)
+            except InputError:
+                # the stream does not know it: of long ago, or of a model that was replaced since
+                pass
+            else:
+                keep_alarm(changes.tables, series, accepted)
                 series.write(changes.tables)
                 series.keep(changes.tables)
             changes.tables.execute(

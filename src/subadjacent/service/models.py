@@ -129,13 +129,14 @@ class Models:
 
     def read(self, tables: sqlite3.Connection) -> None:
         """Take over what the table says."""
-        self._models = {}
+        found = {}
         for row in tables.execute(
             "select id, name, detector, channels, rows, fitted_at from models order by id"
         ):
             key, name, kind, channels, rows, at = row
-            known = KnownModel(key, name, kind, tuple(json.loads(channels)), rows, at)
-            self._models[key] = known
+            found[key] = KnownModel(key, name, kind, tuple(json.loads(channels)), rows, at)
+        # all at once: others read it while the writer does this
+        self._models = found
 
     def clear(self) -> None:
         """Delete folders that the table does not have: of models that were replaced, or a kill."""

@@ -15,7 +15,6 @@ import json
 import os
 import pickle
 import select
-import signal
 import struct
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -225,7 +225,9 @@ class _Streams:
 
     def __init__(self) -> None:
         self._streams: dict[int, SeriesStream] = {}
-        self._detectors: dict[Path, BaseDetector] = {}
+        # what streams were begun with keeps a detector; one that none was goes by itself
+        self._begun_with: dict[int, BaseDetector | None] = {}
+        self._detectors: WeakValueDictionary[Path, BaseDetector] = WeakValueDictionary()
         # those that have to learn before their next rows are judged, the first to be so first
         self._behind: dict[int, None] = {}
 
@@ -256,14 +258,15 @@ class _Streams:
     ) -> None:
         from safetensors.numpy import load as load_arrays
 
-        if model is not None and model not in self._detectors:
-            self._detectors[model] = load(model)
-        detector = None if model is None else self._detectors[model]
+        detector = None if model is None else self._detectors.get(model)
+        if model is not None and detector is None:
+            detector = self._detectors[model] = load(model)
         if saved is None:
             self._streams[key] = SeriesStream(channels, detector, name)
         else:
             state = State(load_arrays(saved[1]), json.loads(saved[0]))
             self._streams[key] = SeriesStream.restore(state, detector)
+        self._begun_with[key] = detector
 
     def push(self, key: int, rows: NDArray[np.float64], times: list[Any] | None) -> list[Answer]:
         stream = self._streams[key]
@@ -288,8 +291,8 @@ class _Streams:
         return json.dumps(state.facts), save(arrays)
 
     def drop(self, key: int) -> None:
-        self._streams.pop(key, None)
-        self._behind.pop(key, None)
+        for known in (self._streams, self._begun_with, self._behind):
+            known.pop(key, None)
 
 
 def main(questions: IO[bytes], answers: IO[bytes]) -> None:
@@ -328,7 +331,6 @@ def _exactly(pipe: IO[bytes], count: int) -> bytes:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     # what was imported stays: to look through it for garbage would hold up rows
     gc.freeze()
     # whatever a library prints must not come between answers

@@ -209,7 +209,11 @@ def keep_alarm(tables: sqlite3.Connection, series: WatchedSeries, alarm: LiveAla
             clock.time(),
         ),
     ).fetchone()
-    series.open_alarm = None if state == CLOSED_STATE else key
+    if state == OPEN_STATE:
+        series.open_alarm = key
+    elif series.open_alarm == key:
+        # not where an older one was found to be normal while this one is open
+        series.open_alarm = None
     return int(key)
 
 

@@ -47,7 +47,6 @@ class Webhooks:
         self._hub, self._addresses = hub, addresses
         self._wake = [asyncio.Event() for _ in addresses]
         self._tasks: list[asyncio.Task[None]] = []
-        self.delivered = self.dropped = 0
         if addresses:
             hub.on_alarm.append(self.follow)
 
@@ -110,16 +109,12 @@ class Webhooks:
         for _ in range(MOST_TRIES):
             problem = await _post(client, url, body)
             if problem is None:
-                self.delivered += 1
                 break
             log.warning("a webhook was not delivered: %s", problem)
             if problem.is_final:
-                self.dropped += 1
                 break
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
-        else:
-            self.dropped += 1
         await self._forget(key)
 
     async def _forget(self, key: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 import socket
 import subprocess
@@ -25,6 +26,7 @@ from running import COMMAND
 
 ROOT = Path(__file__).parents[3]
 RULES = ROOT / "deploy" / "prometheus" / "rules.yml"
+DASHBOARD = json.loads((ROOT / "deploy" / "grafana" / "dashboard.json").read_text())
 TRIES = 1_200
 """Looks at something that takes a second or two; there is a twentieth of a second between two."""
 
@@ -99,6 +101,23 @@ class Prometheus:
             for alert in self.get("alerts")["alerts"]
             if alert["labels"]["alertname"] == name and alert["state"] == "firing"
         }
+
+
+def dashboard_questions() -> list[str]:
+    """What the dashboard asks the server for, with its variables as they are at first."""
+    panels = [
+        target["expr"] for panel in DASHBOARD["panels"] for target in panel.get("targets", ())
+    ]
+    notes = [note["expr"] for note in DASHBOARD["annotations"]["list"]]
+    # a variable takes the values of a label of a metric
+    values = [
+        re.sub(r"label_values\((.*), \w+\)", r"\1", one["query"]["query"])
+        for one in DASHBOARD["templating"]["list"]
+        if one["type"] == "query"
+    ]
+    words = {"$query": ".*", "$channel": ".*", "$__rate_interval": "5s"}
+    known = re.compile("|".join(map(re.escape, words)))
+    return [known.sub(lambda word: words[word[0]], one) for one in (*panels, *notes, *values)]
 
 
 def openmetrics(series: dict[str, Value], first: int, last: int) -> str:

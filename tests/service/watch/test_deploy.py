@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 from pathlib import Path
@@ -10,10 +9,8 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
-from service.watch.servers import RULES, needs_prometheus
+from service.watch.servers import DASHBOARD, RULES, needs_prometheus
 from subadjacent.service.watch.exposition import OF_CHANNELS, OF_SERIES, Board, Health
-
-DASHBOARD = json.loads((RULES.parents[1] / "grafana" / "dashboard.json").read_text())
 
 NAME = re.compile(r"\banomaly_\w+")
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import signal
+import sqlite3
 import time
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from running import GENEROUS
 from service.watch.servers import (
     answering,
+    dashboard_questions,
     exporter,
     fetch,
     free_port,
@@ -19,9 +24,17 @@ from service.watch.servers import (
     wait_for,
     watcher,
 )
+from subadjacent.service.watch.store import FILE
 
 HISTORY = 600
 """Seconds of history: ten times what goes round in it."""
+
+
+def last_row(port: int) -> float:
+    """The time of the latest row that a watcher has scored, in seconds."""
+    name = "anomaly_watch_last_row_timestamp_seconds{"
+    lines = fetch(f"http://127.0.0.1:{port}/metrics").splitlines()
+    return next(float(line.rpartition(" ")[2]) for line in lines if line.startswith(name))
 
 
 @needs_prometheus
@@ -52,6 +65,12 @@ def test_an_anomaly_raises_an_alert_and_a_restart_goes_on(tmp_path: Path) -> Non
             assert server.value("anomaly_alarm") == {"1": 1, "2": 0}
             assert server.value('anomaly_score{machine="1"} > on(machine) anomaly_threshold')
             assert server.value("anomaly_value > anomaly_expected_high").keys() == {"1"}
+            # everything that the dashboard asks for has an answer; but nothing has failed so far
+            for question in dashboard_questions():
+                asked = partial(server.get, "query", query=question)
+                assert asked()["resultType"] == "vector"
+                if "anomaly_watch_failures_total" not in question:
+                    wait_for(lambda asked=asked: asked()["result"], *both)
             process.kill()
         said = (tmp_path / "said").read_text()
         assert "plant_load: learned 2 series from history" in said
@@ -62,8 +81,15 @@ def test_an_anomaly_raises_an_alert_and_a_restart_goes_on(tmp_path: Path) -> Non
             wait_for(lambda: "anomaly_alarm{" in fetch(f"http://127.0.0.1:{port}/metrics"), process)
             wait_for(lambda: server.value("anomaly_alarm") == {"1": 1, "2": 0}, process)
             wait_for(lambda: server.firing("AnomalyAlarm") == {"1"}, process)
+            # it kept what it knew with its first rows; there are more by the time it ends
+            first = last_row(port)
+            wait_for(lambda: last_row(port) > first, process)
+            latest = last_row(port)
             process.send_signal(signal.SIGTERM)
             assert process.wait(timeout=GENEROUS) == 128 + signal.SIGTERM
+        with closing(sqlite3.connect(tmp_path / "data" / FILE)) as kept:
+            ((facts,),) = kept.execute("SELECT facts FROM query")
+        assert json.loads(facts)["clock"] >= latest * 1_000
         later = (tmp_path / "said").read_text().removeprefix(said)
         assert "plant_load: goes on with 2 series from before" in later
         assert "learned" not in later

@@ -100,6 +100,29 @@ def test_what_is_damaged_is_learned_again(kept: Settings, tmp_path: Path, damage
 
 
 @needs_prometheus
+def test_what_cannot_be_kept_whole_leaves_what_was_kept_and_the_next_is_kept(
+    kept: Settings, past: Past, tmp_path: Path
+) -> None:
+    def refuse(action: int, table: str | None, *_: object) -> int:
+        is_last = action == sqlite3.SQLITE_INSERT and table == "series"
+        return sqlite3.SQLITE_DENY if is_last else sqlite3.SQLITE_OK
+
+    looking, _ = restored(kept, tmp_path)
+    follow(looking, past.at(END))
+    with Store(tmp_path) as store:
+        store._database.set_authorizer(refuse)
+        with pytest.raises(sqlite3.DatabaseError, match="not authorized"):
+            store.save(looking.watch)
+        store._database.set_authorizer(None)
+        again = look(kept)
+        assert store.restore(again.watch)
+        assert again.watch.clock == past.at(STOP)
+        store.save(looking.watch)
+        assert store.restore(again.watch)
+        assert again.watch.clock == past.at(END)
+
+
+@needs_prometheus
 def test_what_is_kept_of_a_series_is_bounded(kept: Settings, tmp_path: Path) -> None:
     database = sqlite3.connect(tmp_path / FILE)
     sizes = database.execute("SELECT length(facts) + length(arrays) FROM series").fetchall()

@@ -74,13 +74,15 @@ async def fit_model(
     hub.models.check_room(name, hub.settings.limits.models)
     with tempfile.NamedTemporaryFile(dir=jobs.folder, prefix="file-", delete=False) as file:
         path = Path(file.name)
-        try:
+    try:
+        with path.open("wb") as file:
             async for part in request.stream():
                 file.write(part)
-        except BaseException:
-            path.unlink()
-            raise
-    job = await jobs.add(name, path, share)
+        # others may have taken the last place while it came
+        job = await jobs.add(name, path, share)
+    except BaseException:
+        path.unlink()
+        raise
     return Json({"job": job.id}, 202)
 
 
