@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,20 +65,20 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         live(folder / "many", *options, "--replicas", "2", more_env={"RAY_ADDRESS": ""}) as many,
     ):
         yield Pair(many, lone)
-        if many.process.poll() is None:
-            said = many.end()
-            assert (said, many.process.returncode) == ("", 143)
 
 
 def everything(service: LiveService) -> dict[str, Any]:
-    """All that can be read, with alarms counted instead of numbered."""
+    """All that can be read; alarms have the numbers of their series, which are the same."""
     alarms = service.get("/api/alarms?limit=1000")["alarms"]
-    ranks = {one["id"]: rank for rank, one in enumerate(reversed(alarms))}
-    assert list(ranks) == sorted(ranks)
+    numbers = {one["id"]: one["number"] for one in alarms}
+    assert len(numbers) == len(alarms)
+    assert list(numbers) == sorted(numbers, reverse=True)
     series = service.get("/api/series")["series"]
     return {
-        "series": [one | {"open_alarm": ranks.get(one["open_alarm"])} for one in series],
-        "alarms": [one | {"id": ranks[one["id"]]} for one in alarms],
+        "series": [one | {"open_alarm": numbers.get(one["open_alarm"])} for one in series],
+        "alarms": sorted(
+            (one | {"id": 0} for one in alarms), key=lambda one: (one["series"], one["number"])
+        ),
         "history": {
             one["name"]: service.get(f"/api/series/{one['name']}/history?limit=1000")
             for one in series
@@ -109,6 +110,8 @@ def test_replicas_answer_as_one_service(pair: Pair) -> None:
         pair.push(name, 128, 160)
     found = pair.same(everything)
     assert len(found["series"]) == 6
+    # in the order in which they were opened, whoever has them
+    pair.same(lambda one: [alarm["series"] for alarm in one.get("/api/alarms")["alarms"]])
     assert any(one["open_alarm"] is not None for one in found["series"])
     pair.same(lambda one: one.get("/api/series/s0")["rows"])
     pair.same(lambda one: len(one.get("/api/alarms?limit=2")["alarms"]))
@@ -256,20 +259,37 @@ def test_a_replica_that_is_killed_is_back_and_has_lost_nothing(pair: Pair) -> No
     assert len(after["history"]["s0"]["rows"]) == len(before["history"]["s0"]["rows"]) + 15
 
 
-def test_series_go_to_the_replicas_that_are_left(pair: Pair) -> None:
-    before = everything(pair.many)
-    keys = [one["id"] for one in pair.many.get("/api/alarms")["alarms"]]
-    answer = pair.many.ask("PUT", "/api/replicas", {"replicas": 1})
+def test_series_go_to_the_replicas_that_are_left_while_rows_keep_coming(pair: Pair) -> None:
+    keys = {one["id"] for one in pair.many.get("/api/alarms")["alarms"]}
+
+    def push(service: LiveService, name: str) -> int:
+        parts = [ROWS[name][first : first + 3] for first in range(190, 220, 3)]
+        return sum(service.push(name, part)["taken"] for part in parts)
+
+    with ThreadPoolExecutor() as threads:
+        pushed = [threads.submit(push, pair.many, name) for name in NAMES]
+        answer = pair.many.ask("PUT", "/api/replicas", {"replicas": 1})
+        assert [one.result() for one in pushed] == [30] * 6
     assert (answer.status, answer.json) == (200, {"replicas": 1})
+    assert pair.many.get("/api/replicas") == {"replicas": 1}
     assert pair.many.folder is not None
     assert not (pair.many.folder / "replica-1").exists()
-    assert everything(pair.many) == before
-    assert [one["id"] for one in pair.many.get("/api/alarms")["alarms"]] == keys
     for name in NAMES:
-        pair.push(name, 188, 230)
+        push(pair.lone, name)
+        pair.push(name, 218, 230)
     pair.same(everything)
-    refused = pair.many.ask("PUT", "/api/replicas", {"replicas": 0})
-    assert refused.status == 422
+    assert keys <= {one["id"] for one in pair.many.get("/api/alarms")["alarms"]}
+    assert pair.many.ask("PUT", "/api/replicas", {"replicas": 0}).status == 422
+
+
+def test_a_start_with_more_replicas_spreads_the_series_again(pair: Pair) -> None:
+    assert (pair.many.end(), pair.many.process.returncode) == ("", 143)
+    pair.many.start()
+    assert pair.many.get("/api/replicas") == {"replicas": 2}
+    assert process_of(pair.many, 1)
+    for name in NAMES:
+        pair.push(name, 230, 240)
+    pair.same(everything)
 
 
 def test_a_folder_of_replicas_is_read_without_them_after_a_kill(pair: Pair) -> None:
@@ -277,8 +297,9 @@ def test_a_folder_of_replicas_is_read_without_them_after_a_kill(pair: Pair) -> N
     pair.many.options = pair.many.options[:2]
     pair.many.start()
     for name in NAMES:
-        pair.push(name, 225, 260)
+        pair.push(name, 238, 260)
     pair.same(everything)
+    assert pair.many.ask("GET", "/api/replicas").status == 404
 
 
 def test_without_ray_it_is_said_what_to_install(tmp_path: Path) -> None:
