@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 
@@ -161,21 +161,21 @@ class Ingress:
 
     async def _listen(self, asked: Asked, receive: Receive, send: Send) -> None:
         """Pass on events of replicas until the client goes, or one of them lets it go."""
-        series = QueryParams(asked.query).get("series")
-        group = self._group
-        replicas = range(len(group)) if series is None else [group.owner(series)]
-        opened = [(replica, *await group.open(replica, asked)) for replica in replicas]
+        group, series = self._group, QueryParams(asked.query).get("series")
         over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._listening.add(over)
-        refused = [one for one in opened if one[1].status != 200][:1]
-        await _begin((refused or opened)[0][1], send)
-        ends: Sequence[Awaitable[None]] = [
-            over,
-            _until_gone(receive),
-            *(self._pass_on(replica, key, send) for replica, _, key in refused or opened),
-        ]
-        tasks = [asyncio.ensure_future(one) for one in ends]
+        opened: list[tuple[int, Told, int]] = []
+        tasks: list[asyncio.Future[None]] = [over]
         try:
+            for replica in range(len(group)) if series is None else [group.owner(series)]:
+                # one by one: where one fails, those before it are closed
+                opened.append((replica, *await group.open(replica, asked)))  # noqa: PERF401
+            # one that refuses speaks for all
+            heard = [one for one in opened if one[1].status != 200][:1] or opened
+            await _begin(heard[0][1], send)
+            tasks.append(asyncio.ensure_future(_until_gone(receive)))
+            for replica, _, key in heard:
+                tasks.append(asyncio.ensure_future(self._pass_on(replica, key, send)))
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._listening.discard(over)
