@@ -103,7 +103,7 @@ def test_an_item_whose_worker_is_killed_is_done_by_another(cluster: int, tmp_pat
 
 def test_work_that_kills_every_worker_is_given_up(cluster: int) -> None:
     assert cluster
-    with pytest.raises(SubadjacentError, match="^the cluster gave up on .* died 4 times"):
+    with pytest.raises(SubadjacentError, match=r"^the cluster gave up on .* died 4 times"):
         list(over_cluster(lambda _: os.kill(os.getpid(), signal.SIGKILL), [1]))
 
 

@@ -42,7 +42,13 @@ QUIET = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     # an error reaches whoever asks for the result; of others there is nothing to say
     "RAY_IGNORE_UNHANDLED_ERRORS": "1",
+    # standard output is for results: of a worker that died and was replaced nothing is said there
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",
 }
+
+
+class LostWork(SubadjacentError, RuntimeError):  # noqa: N818 — reads as a fact
+    """Every worker that tried a piece of work has died."""
 
 
 @contextmanager
@@ -74,20 +80,21 @@ def connected(workers: int | None = None) -> Iterator[int]:
     InputError
         When no cluster answers at ``RAY_ADDRESS``.
     """
+    # some of it is read when Ray is imported
+    os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
     with needs_ray("work on a cluster"):
         import ray
     if ray.is_initialized():
-        yield _workers()
+        yield workers_there()
         return
     address = os.environ.get("RAY_ADDRESS")
-    os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
     own: dict[str, Any] = {"num_cpus": workers or cores(), "include_dashboard": False}
     if address:
         _check_answers(address)
         own = {}
     ray.init(address or "local", log_to_driver=False, logging_level=logging.ERROR, **own)
     try:
-        yield _workers()
+        yield workers_there()
     finally:
         ray.shutdown()
 
@@ -102,7 +109,7 @@ def over_cluster(function: Callable[[Any], Result], items: Sequence[Any]) -> Ite
 
     task: Any = ray.remote(max_retries=LOST_WORKERS)(_apply)
     shared = ray.put(function)
-    workers = _workers()
+    workers = workers_there()
     size = PackSize(len(items), workers)
     under_way: deque[tuple[int, Any]] = deque()
     given = 0
@@ -134,7 +141,7 @@ def take(reference: Any) -> Any:
     except RayTaskError as error:
         raise error.cause from error
     except RayError as error:
-        raise SubadjacentError(
+        raise LostWork(
             f"the cluster gave up on a piece of work, whose workers died {LOST_WORKERS + 1} "
             f"times; perhaps they ran out of memory: {str(error).splitlines()[0]}"
         ) from error
@@ -173,11 +180,17 @@ class PackSize:
         self._seconds += seconds
 
 
-def _workers() -> int:
+def workers_there() -> int:
+    """How many workers the cluster has, one a core."""
+    return max(int(resource("CPU")), 1)
+
+
+def resource(name: str) -> float:
+    """How much the cluster has of something, such as CPU or GPU."""
     import ray
 
     resources: Any = ray.cluster_resources  # it has no type
-    return max(int(resources().get("CPU", 0)), 1)
+    return float(resources().get(name, 0))
 
 
 def _check_answers(address: str) -> None:
