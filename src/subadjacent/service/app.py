@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 
 from fastapi import FastAPI
 
@@ -13,7 +14,7 @@ from subadjacent.service.answers import add_problems
 from subadjacent.service.demo import play
 from subadjacent.service.guard import Guard
 from subadjacent.service.hub import Hub
-from subadjacent.service.jobs import Jobs
+from subadjacent.service.jobs import Jobs, Share
 from subadjacent.service.metrics import Measures
 from subadjacent.service.pagefiles import add_page
 from subadjacent.service.retention import Sweeper
@@ -26,35 +27,48 @@ from subadjacent.service.webhooks import Webhooks
 
 def build(settings: Settings) -> Guard:
     """The service as an ASGI application; it begins to work when a server starts it."""
-    tokens, measures = read_tokens(settings.token_file), Measures()
+    app = with_routes(partial(running, settings))
+    tokens, measures = read_tokens(settings.token_file), app.state.measures
+    guard = Guard(Shortcut(app), settings, tokens, measures.request)
+    # those who listen would never end by themselves
+    guard.ending.append(lambda: app.state.hub.listeners.close())
+    return guard
 
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        hub = Hub(settings, settings.data)
-        hub.chores.append(Sweeper(hub))
-        jobs, webhooks = Jobs(hub, settings.limits.jobs), Webhooks(hub, settings.webhooks)
-        app.state.hub, app.state.jobs, app.state.measures = hub, jobs, measures
-        measures.watch(hub)
-        # those who listen would never end by themselves
-        guard.ending.append(hub.listeners.close)
-        hub.start()
-        played: asyncio.Task[None] | None = None
-        try:
-            await jobs.start()
-            await hub.warm()
-            webhooks.start()
-            if settings.model is not None:
-                await hub.enter_folder(settings.model)
-            if settings.demo:
-                played = asyncio.create_task(play(hub))
-            yield
-        finally:
-            if played is not None:
-                played.cancel()
-            await webhooks.stop()
-            await jobs.stop()
-            await hub.stop()
 
+@asynccontextmanager
+async def running(
+    settings: Settings, app: FastAPI, replica: int | None = None, share: Share | None = None
+) -> AsyncIterator[None]:
+    """Have the application at work; ``replica`` is its number where there are several.
+
+    ``share`` tells the others of a model that was fitted here.
+    """
+    hub = Hub(settings, settings.data, replica)
+    hub.chores.append(Sweeper(hub))
+    jobs, webhooks = Jobs(hub, settings.limits.jobs, share), Webhooks(hub, settings.webhooks)
+    app.state.hub, app.state.jobs = hub, jobs
+    app.state.measures.watch(hub)
+    hub.start()
+    played: asyncio.Task[None] | None = None
+    try:
+        await jobs.start()
+        await hub.warm()
+        webhooks.start()
+        if settings.model is not None:
+            await hub.enter_folder(settings.model)
+        if settings.demo:
+            played = asyncio.create_task(play(hub))
+        yield
+    finally:
+        if played is not None:
+            played.cancel()
+        await webhooks.stop()
+        await jobs.stop()
+        await hub.stop()
+
+
+def with_routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]]) -> FastAPI:
+    """All that can be asked, and the page."""
     app = FastAPI(
         title="subadjacent",
         version=subadjacent.__version__,
@@ -68,5 +82,5 @@ def build(settings: Settings) -> Guard:
         app.include_router(part.router)
     add_problems(app)
     add_page(app)
-    guard = Guard(Shortcut(app), settings, tokens, measures.request)
-    return guard
+    app.state.measures = Measures()
+    return app

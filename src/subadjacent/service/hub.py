@@ -43,9 +43,9 @@ class Hub:
     Series live in memory, as the tables have them; only the writer's thread changes them.
     """
 
-    def __init__(self, settings: Settings, folder: Path) -> None:
+    def __init__(self, settings: Settings, folder: Path, replica: int | None = None) -> None:
         self.settings, self.folder = settings, folder
-        self._tables = connect(folder)
+        self._tables = connect(folder, replica)
         self._readers: LifoQueue[sqlite3.Connection] = LifoQueue()
         for _ in range(READERS):
             self._readers.put(connect_reader(folder))
@@ -133,8 +133,7 @@ class Hub:
     def all_series(self) -> list[dict[str, Any]]:
         """Every series, the worst first: open alarms, then by severity; muted ones last."""
         found = [self.record(series) for series in tuple(self.series.values())]
-        rank = {"alarm": 0, "calm": 1, "learning": 1, "muted": 2}
-        return sorted(found, key=lambda one: (rank[one["state"]], -one["severity"], one["name"]))
+        return sorted(found, key=records.how_bad)
 
     async def push(self, name: str, batch: Batch, *, patient: bool = False) -> TakenRows:
         """Take rows of a series; a new name is a new series."""

@@ -13,6 +13,7 @@ import shutil
 import sys
 import time as clock
 from collections import deque
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,6 +36,9 @@ REMEMBERED = 50
 """Jobs that are told of."""
 
 MOST_FITTED_ROWS = 10_000_000
+
+Share = Callable[[str, Path, int], Awaitable[None]]
+"""Called with the name, folder and number of rows of a model that was fitted here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +70,8 @@ class FitJob:
 class Jobs:
     """All fits; used in the event loop only."""
 
-    def __init__(self, hub: Hub, most: int) -> None:
-        self._hub, self._most = hub, most
+    def __init__(self, hub: Hub, most: int, share: Share | None = None) -> None:
+        self._hub, self._most, self._share = hub, most, share
         self._jobs: dict[int, FitJob] = {}
         self._files: dict[int, tuple[Path, float]] = {}
         self._waiting: deque[int] = deque()
@@ -126,7 +130,8 @@ class Jobs:
 
         def work(changes: Changes) -> int:
             (key,) = changes.tables.execute(
-                "insert into jobs (name, state, started_at) values (?, 'running', ?) returning id",
+                "insert into jobs (id, name, state, started_at) "
+                "values (next_number(), ?, 'running', ?) returning id",
                 (name, clock.time()),
             ).fetchone()
             return int(key)
@@ -165,6 +170,8 @@ class Jobs:
         folder = self.folder / f"model-{key}"
         rows = await self._fit(key, file, folder, share)
         await self._hub.enter_model(name, folder, rows)
+        if self._share is not None:
+            await self._share(name, folder, rows)
         shutil.rmtree(folder, ignore_errors=True)
         await self._push(key, name, file)
 

@@ -17,6 +17,9 @@ class Refusal(SubadjacentError):  # noqa: N818 — reads as a fact
         super().__init__(sentence)
         self.status = status
 
+    def __reduce__(self) -> tuple[type[Refusal], tuple[int, str]]:
+        return Refusal, (self.status, str(self))
+
     @property
     def headers(self) -> dict[str, str]:
         """What a client is told beside the sentence."""

@@ -43,6 +43,12 @@ def alarm_record(found: sqlite3.Row) -> dict[str, Any]:
     }
 
 
+def how_bad(series: dict[str, Any]) -> tuple[int, float, str]:
+    """Sorts records of series, the worst first: alarms, then by severity; muted ones last."""
+    rank = {"alarm": 0, "calm": 1, "learning": 1, "muted": 2}
+    return rank[series["state"]], -series["severity"], series["name"]
+
+
 def alarm_by_key(tables: sqlite3.Connection, key: int) -> dict[str, Any] | None:
     """One alarm, or None."""
     cursor = tables.cursor()

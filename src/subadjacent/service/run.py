@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import gc
+import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 
 import uvicorn
 
 from subadjacent.detectors.registry import load
+from subadjacent.distributed.cluster import connected
 from subadjacent.durable import lock, opened
 from subadjacent.errors import InputError
 from subadjacent.service.app import build
 from subadjacent.service.connections import impatient
 from subadjacent.service.guard import Guard
+from subadjacent.service.replicas.build import build_group
+from subadjacent.service.replicas.handover import hand_over
 from subadjacent.service.schema import connect
 from subadjacent.service.settings import Settings
 
@@ -45,33 +50,58 @@ def serve(settings: Settings, *, listening: Callable[[str], None]) -> None:
         connect(settings.data).close()
         if settings.model is not None:
             load(settings.model)
-        app = build(settings)
-        bound = _bind(settings)
-        host, port = bound.getsockname()[:2]
-        _allow_files(settings.limits.connections)
-        # the thread that scores must not wait long for the one that answers, nor that for it
-        sys.setswitchinterval(SWITCH_EVERY)
-        # what was imported stays: to look through it for garbage would hold up requests
-        gc.freeze()
-        config = uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            http=impatient(settings.limits.seconds),
-            ws="none",
-            lifespan="on",
-            limit_concurrency=settings.limits.connections,
-            timeout_keep_alive=75,
-            timeout_graceful_shutdown=5,
-            loop="uvloop",
-            proxy_headers=False,
-            server_header=False,
-            date_header=False,
-        )
-        shown = f"[{host}]" if ":" in host else host
-        listening(f"http://{shown}:{port}")
-        with bound:
-            _Server(config, app).run(sockets=[bound])
+        hand_over(settings.data, settings.replicas)
+        with ExitStack() as stack:
+            if settings.replicas > 1:
+                stack.enter_context(_cluster())
+                app = build_group(_from_anywhere(settings))
+            else:
+                app = build(settings)
+            _serve(settings, app, listening)
+
+
+def _serve(settings: Settings, app: Guard, listening: Callable[[str], None]) -> None:
+    bound = _bind(settings)
+    host, port = bound.getsockname()[:2]
+    _allow_files(settings.limits.connections)
+    # the thread that scores must not wait long for the one that answers, nor that for it
+    sys.setswitchinterval(SWITCH_EVERY)
+    # what was imported stays: to look through it for garbage would hold up requests
+    gc.freeze()
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        http=impatient(settings.limits.seconds),
+        ws="none",
+        lifespan="on",
+        limit_concurrency=settings.limits.connections,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=5,
+        loop="uvloop",
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
+    )
+    shown = f"[{host}]" if ":" in host else host
+    listening(f"http://{shown}:{port}")
+    with bound:
+        _Server(config, app).run(sockets=[bound])
+
+
+@contextmanager
+def _cluster() -> Iterator[None]:
+    """A cluster to work on; Ray takes the signal that ends us for its own, and gives it back."""
+    ours = signal.getsignal(signal.SIGTERM)
+    with connected():
+        signal.signal(signal.SIGTERM, ours)
+        yield
+
+
+def _from_anywhere(settings: Settings) -> Settings:
+    """With paths that name the same wherever a process was started."""
+    model = None if settings.model is None else settings.model.resolve()
+    return settings.model_copy(update={"data": settings.data.resolve(), "model": model})
 
 
 class _Server(uvicorn.Server):

@@ -14,6 +14,9 @@ from subadjacent.service.hub import Hub
 from subadjacent.service.problems import not_found
 from subadjacent.service.schemas import Acknowledge, AlarmList, AlarmRecord, Key
 
+LISTED = 100
+"""Alarms where nobody says how many."""
+
 router = APIRouter(prefix="/api/alarms", tags=["alarms"], responses=PROBLEMS)
 
 
@@ -22,7 +25,7 @@ async def list_alarms(
     request: Request,
     series: Annotated[str | None, Query(max_length=200)] = None,
     state: Literal["open", "closed", "all"] = "all",
-    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = LISTED,
     before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
 ) -> Response:
     """The newest alarms first; ``before`` an alarm's id, to page on."""

@@ -1,0 +1,1 @@
+"""Several services that share the series among them, and answer as one."""
