@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional
+
+from subadjacent.networks.draws import standard_normal
 
 # smallest deviation of a value, in deviations of its channel: without one, rows that never move
 # would have an infinite density. Twice as small makes surprise on such rows four times as large
@@ -39,4 +40,4 @@ def divergence(mean: Tensor, deviation: Tensor) -> Tensor:
 
 def draw(mean: Tensor, deviation: Tensor) -> Tensor:
     """A random number of each density, through which gradients reach mean and deviation."""
-    return mean + deviation * torch.randn_like(mean)
+    return mean + deviation * standard_normal(mean.shape, mean.device, mean.dtype)

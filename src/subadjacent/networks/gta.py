@@ -135,6 +135,7 @@ class GTA(Rival):
 
     configured_by = GTAConfig
     recordable = True
+    shareable = True
     config: GTAConfig
 
     def __init__(self, config: GTAConfig) -> None:

@@ -127,6 +127,7 @@ class THOC(Rival):
 
     configured_by = THOCConfig
     recordable = True
+    shareable = True
     config: THOCConfig
 
     def __init__(self, config: THOCConfig) -> None:
