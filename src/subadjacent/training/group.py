@@ -134,12 +134,13 @@ def joined() -> Iterator[Group]:
     import torch.distributed as dist
 
     from subadjacent.training.device import take_gpu
+    from subadjacent.training.meeting import connect
 
     # Ray Train has connected its processes already
-    connect = not dist.is_initialized()
+    connected = dist.is_initialized()
     nccl = take_gpu(_number("LOCAL_RANK", 0), _number("LOCAL_WORLD_SIZE", 1))
-    if connect:
-        dist.init_process_group("cpu:gloo,cuda:nccl" if nccl else "gloo")
+    if not connected:
+        connect("cpu:gloo,cuda:nccl" if nccl else "gloo")
     _here = Group(rank, size)
     try:
         yield _here
@@ -147,7 +148,7 @@ def joined() -> Iterator[Group]:
         dist.barrier()
     finally:
         _here = ALONE
-        if connect:
+        if not connected:
             dist.destroy_process_group()
 
 
