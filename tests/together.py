@@ -57,6 +57,10 @@ RIVALS: tuple[type[Rival], ...] = (
 SIZES = ((7, 3), (5, 8), (4, 1))
 """Windows and batch sizes: a last batch of one, fewer windows than a batch, than processes."""
 
+OF_KEYS = ("project.bias", "in_proj_bias")
+"""Endings of what holds the biases of keys. Attention cancels them out, so that their gradients
+are rounding alone, of which Adam takes steps as long as any other."""
+
 CONFIG = TrainingConfig(epochs=4, batch_size=16, learning_rate=3e-3)
 
 

@@ -20,6 +20,7 @@ from subadjacent.training.group import ALONE, Group, Part, current, joined
 from tiny import CPU, network, windows
 from together import (
     CONFIG,
+    OF_KEYS,
     REFUSED,
     SIZES,
     by_hand,
@@ -31,9 +32,6 @@ from together import (
 )
 
 TASKS = Path(__file__).parents[1] / "together.py"
-OF_KEYS = ("project.bias", "in_proj_bias")
-"""Endings of what holds the biases of keys. Attention cancels them out, so that their gradients
-are rounding alone, of which Adam takes steps as long as any other."""
 
 
 def test_three_windows_over_two_processes() -> None:
@@ -68,7 +66,6 @@ def test_a_process_that_nobody_started_with_others_is_alone(
         assert group is current() is ALONE
     assert not torch.distributed.is_initialized()
     assert group.leads
-    assert group.recordable
     assert group.led(lambda: 3) == 3
     assert group.gather("x") == ["x"]
 

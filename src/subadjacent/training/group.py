@@ -53,15 +53,6 @@ class Group:
         """Whether this process is the one that writes and tells."""
         return self.rank == 0
 
-    @property
-    def recordable(self) -> bool:
-        """Whether a GPU can record a step with what it sends to the others: by NCCL alone."""
-        if self.size == 1:
-            return True
-        import torch.distributed as dist
-
-        return "nccl" in dist.get_backend_config()
-
     def part(self, count: int) -> Part:
         """What this process takes of ``count`` windows: at least one."""
         first, last = (count * place // self.size for place in (self.rank, self.rank + 1))
@@ -145,7 +136,7 @@ def joined() -> Iterator[Group]:
     try:
         yield _here
         # nobody goes on before the first process has written what is to be written
-        dist.barrier()
+        _here.gather(None)
     finally:
         _here = ALONE
         if not connected:

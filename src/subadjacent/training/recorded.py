@@ -38,15 +38,16 @@ def make_pass(
 ) -> Pass:
     """Steps over all the windows, one epoch after the other.
 
-    Recorded where the optimisers are of the kind that can be and network and group allow it.
+    Recorded where the optimisers are of the kind that can be, the network allows it, and no other
+    process has a part in the step: messages between processes are not recorded.
     ``compiled`` then fuses the layers' kernels, where there is Triton and a layered network.
     """
     step = plain_step(model, optimizers, autocast, group)
     options = [one for optimizer in optimizers for one in optimizer.param_groups]
     capturable = all(one.get("capturable", False) for one in options)
-    if not (model.recordable and capturable and group.recordable):
+    if not (model.recordable and capturable and group.size == 1):
         return Pass(step, windows, batch_size, group)
-    return RecordedPass(model, optimizers, step, windows, batch_size, compiled, group)
+    return RecordedPass(model, optimizers, step, windows, batch_size, compiled)
 
 
 class RecordedPass(Pass):
@@ -64,9 +65,8 @@ class RecordedPass(Pass):
         windows: Windows,
         batch_size: int,
         compiled: bool,
-        group: Group = ALONE,
     ) -> None:
-        super().__init__(step, windows, batch_size, group)
+        super().__init__(step, windows, batch_size)
         self.order = torch.zeros_like(windows.starts)
         self.at = torch.zeros((), dtype=torch.long, device=self.order.device)
         self.places = torch.arange(batch_size, device=self.order.device)
