@@ -24,9 +24,16 @@ from subadjacent.showing import visible
 from subadjacent.workflow.writing import TABLE_SUFFIXES
 
 if TYPE_CHECKING:
-    from subadjacent.data.files import Rows
+    from subadjacent.data.files import Columns, Rows
 
 LARGEST_SEED = 2**32 - 1
+
+
+class Engine(StrEnum):
+    """Where work is done."""
+
+    local = "local"
+    ray = "ray"
 
 
 class NetworkSize(StrEnum):
@@ -248,6 +255,12 @@ Table = Annotated[
         help="CSV or Parquet file; - for standard output.",
     ),
 ]
+EngineOption = Annotated[
+    Engine,
+    typer.Option(
+        "--engine", help="This machine, or a Ray cluster: that of RAY_ADDRESS, else a local one."
+    ),
+]
 
 
 def title_of(files: Sequence[str]) -> str:
@@ -269,9 +282,45 @@ def open_rows(
     quiet: bool,
 ) -> Rows:
     """Open files, and say what was found out about them; ``known`` are a model's channels."""
-    from subadjacent.data.files import Columns, open_files
+    columns = columns_given(
+        time=time,
+        entity=entity,
+        label=label,
+        ignore=ignore,
+        take=take,
+        known=known,
+        missing=missing,
+    )
+    return open_given(files, columns, time_format, quiet=quiet)
 
-    columns = Columns(
+
+def open_given(
+    files: Sequence[str], columns: Columns, time_format: str | None, *, quiet: bool
+) -> Rows:
+    """Open files whose columns were given, and say what was found out about them."""
+    from subadjacent.data.files import open_files
+
+    with errors_about(files):
+        rows = open_files(files, columns, time_format=time_format)
+    for note in rows.notes:
+        say(note, quiet=quiet)
+    return rows
+
+
+def columns_given(
+    *,
+    time: str | None,
+    entity: str | None,
+    label: str | None,
+    ignore: Sequence[str] | None,
+    missing: Sequence[str] | None,
+    take: Sequence[str] | None,
+    known: Sequence[str],
+) -> Columns:
+    """What options say of columns."""
+    from subadjacent.data.files import Columns
+
+    return Columns(
         time=time,
         entity=entity,
         label=label,
@@ -280,8 +329,3 @@ def open_rows(
         known=tuple(known),
         missing=tuple(missing or ()),
     )
-    with errors_about(files):
-        rows = open_files(files, columns, time_format=time_format)
-    for note in rows.notes:
-        say(note, quiet=quiet)
-    return rows

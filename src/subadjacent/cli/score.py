@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from subadjacent.cli import options as option
 from subadjacent.cli.output import STANDARD_OUTPUT, put_table
 from subadjacent.cli.progress import Bar, say
 from subadjacent.cli.wording import errors_about
+from subadjacent.workflow.writing import TABLE_SUFFIXES
+
+if TYPE_CHECKING:
+    from subadjacent.data.files import Columns
+    from subadjacent.detectors.base import BaseDetector
+
+STANDARD_INPUT = "-"
 
 
 def score(
     files: option.Files,
     model: option.Model,
-    output: option.Table = STANDARD_OUTPUT,
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--output",
+            help="CSV or Parquet file; - for standard output. A new folder with --engine ray.",
+        ),
+    ] = STANDARD_OUTPUT,
     time: option.Time = None,
     time_format: option.TimeFormat = None,
     entity: option.Entity = None,
@@ -22,33 +40,97 @@ def score(
     columns: option.Take = None,
     missing: option.Missing = None,
     device: option.ScoringDevice = None,
+    engine: option.EngineOption = option.Engine.local,
     quiet: option.Quiet = False,
 ) -> None:
     """Score files with a model: time, score, normalised score (1 = threshold), anomalous."""
-    from subadjacent.detectors.piecewise import can_score_in_parts
     from subadjacent.detectors.registry import load
-    from subadjacent.workflow import score as workflow
-    from subadjacent.workflow.writing import check_writable
 
+    _check_output(engine, files, output)
     detector = load(model, device=device or "auto")
-    if output != STANDARD_OUTPUT:
-        check_writable(Path(output))
-    rows = option.open_rows(
-        files,
+    given = option.columns_given(
         time=time,
-        time_format=time_format,
         entity=entity,
         label=label,
         ignore=ignore,
         take=columns,
         missing=missing,
         known=detector.channels_,
-        quiet=quiet,
     )
+    if engine is option.Engine.ray:
+        rows, anomalous = _by_cluster(
+            detector, model, device, files, given, time_format, output, quiet=quiet
+        )
+    else:
+        rows, anomalous = _here(detector, files, given, time_format, output, quiet=quiet)
+    counted = f"{rows:,} {'row' if rows == 1 else 'rows'}"
+    say(f"{counted}, {anomalous:,} anomalous", quiet=quiet)
+
+
+def _check_output(engine: option.Engine, files: Sequence[str], output: str) -> None:
+    """Refuse an output that is none for an engine."""
+    if engine is option.Engine.local:
+        try:
+            option.check_table(output)
+        except typer.BadParameter as error:
+            raise typer.BadParameter(str(error), param_hint="'-o' / '--output'") from error
+    elif output == STANDARD_OUTPUT or output.endswith(TABLE_SUFFIXES):
+        raise typer.BadParameter(
+            f"must be a folder with --engine ray; got {output!r}", param_hint="'-o' / '--output'"
+        )
+    elif STANDARD_INPUT in files:
+        raise typer.BadParameter(
+            "a cluster reads files, not standard input: name them", param_hint="'--engine'"
+        )
+
+
+def _here(
+    detector: BaseDetector,
+    files: Sequence[str],
+    given: Columns,
+    time_format: str | None,
+    output: str,
+    *,
+    quiet: bool,
+) -> tuple[int, int]:
+    """Score on this machine; rows, and those that are anomalous."""
+    from subadjacent.detectors.piecewise import can_score_in_parts
+    from subadjacent.workflow import score as workflow
+    from subadjacent.workflow.writing import check_writable
+
+    if output != STANDARD_OUTPUT:
+        check_writable(Path(output))
+    rows = option.open_given(files, given, time_format, quiet=quiet)
     if not can_score_in_parts(detector):
         say("this model scores all rows at once: all are held in memory", quiet=quiet)
     with errors_about(files), Bar("scoring", quiet=quiet) as bar:
         table = workflow.score(detector, rows, bar.watch)
     put_table(table, output)
-    counted = f"{len(table):,} {'row' if len(table) == 1 else 'rows'}"
-    say(f"{counted}, {int(table['anomalous'].sum()):,} anomalous", quiet=quiet)
+    return len(table), int(table["anomalous"].sum())
+
+
+def _by_cluster(
+    detector: BaseDetector,
+    model: Path,
+    device: str | None,
+    files: Sequence[str],
+    given: Columns,
+    time_format: str | None,
+    output: str,
+    *,
+    quiet: bool,
+) -> tuple[int, int]:
+    """Score on a cluster; rows, and those that are anomalous."""
+    from subadjacent.distributed.cluster import connected
+    from subadjacent.distributed.lake import Lake
+    from subadjacent.workflow.lake import ModelFiles, check_place, score_lake
+
+    check_place(output)
+    with errors_about(files):
+        lake = Lake.of(files, given, time_format)
+        for note in lake.rows.notes:
+            say(note, quiet=quiet)
+        with connected(), Bar("scoring", quiet=quiet) as bar:
+            model_files = ModelFiles.of(model, device or "auto")
+            parts = score_lake(detector, model_files, lake, output, bar.watch)
+    return sum(part.rows for part in parts), sum(part.anomalous for part in parts)

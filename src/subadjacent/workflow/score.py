@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.files import ENTITY
-from subadjacent.detectors.piecewise import PiecewiseScorer, reach_of
+from subadjacent.detectors.piecewise import PiecewiseScorer, can_score_in_parts, reach_of
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.showing import listed
 from subadjacent.workflow.report import warn_of_misfits
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from subadjacent.data.files import Rows
+    from subadjacent.data.files.rows import Labels
     from subadjacent.detectors.base import BaseDetector
     from subadjacent.scoring.decision import Judgement
     from subadjacent.scoring.evidence import Reach
@@ -34,28 +35,53 @@ LEAST = 1_000
 """Rows of one entity that are assessed at a time: fewer would not tell how fast its clock ticks."""
 
 
+class Scored(NamedTuple):
+    """Rows of files in their order: time and entity, scores, labels, and what does not fit."""
+
+    keys: pl.DataFrame
+    judged: JudgedScores
+    labels: NDArray[Any] | None
+    entities: list[str | None]
+    misfits: list[str | None]
+
+
 def score(detector: BaseDetector, rows: Rows, watch: Watch = ignore) -> pl.DataFrame:
     """The scores table of all rows, in the order of the files.
 
     Where ``can_score_in_parts`` holds, only the time, entity and score of each row stay in memory.
     """
+    found = scored(detector, rows, watch)
+    warn_of_misfits(found.misfits)
+    strangers = strangers_among(found.entities, detector)
+    # each was assessed by itself, and only the first was named on the way
+    if len(strangers) > 1 and can_score_in_parts(detector):
+        warn_of_strangers(strangers)
+    return scores_table(found.keys, found.judged, rows.named, found.labels)
+
+
+def scored(
+    detector: BaseDetector, rows: Rows, watch: Watch = ignore, *, labels: Labels = "take"
+) -> Scored:
+    """Scores of all rows, and what there is to say about them."""
     reach = reach_of(detector)
     if reach.after is not None:
-        return _score_in_parts(detector, reach, rows, watch)
-    part = rows.whole(labels="take")
+        return _score_in_parts(detector, reach, rows, watch, labels)
+    part = rows.whole(labels=labels)
     assessment = detector.assess(part.frame, watch=watch)
-    warn_of_misfits(assessment.misfits)
+    entities = [one.entity for one in assessment.table.series]
     judged = JudgedScores.of(assessment)
-    return scores_table(keys_of(part.frame), judged, rows.named, part.labels)
+    return Scored(keys_of(part.frame), judged, part.labels, entities, list(assessment.misfits))
 
 
-def _score_in_parts(detector: BaseDetector, reach: Reach, rows: Rows, watch: Watch) -> pl.DataFrame:
+def _score_in_parts(
+    detector: BaseDetector, reach: Reach, rows: Rows, watch: Watch, wanted: Labels
+) -> Scored:
     import polars as pl
 
     keys, labels = [], []
     entities: dict[str | None, _EntityScores] = {}
     done, total = 0, rows.count
-    for part in rows.chunks(CHUNK, labels="take"):
+    for part in rows.chunks(CHUNK, labels=wanted):
         keys.append(keys_of(part.frame))
         if part.labels is not None:
             labels.append(part.labels)
@@ -73,14 +99,13 @@ def _score_in_parts(detector: BaseDetector, reach: Reach, rows: Rows, watch: Wat
             judgement = entity.judge(detector, name)
             _put(judged, entity.places, judgement)
             fits[name] = judgement.fits
-    warn_of_misfits([name for name in entities if not fits[name]])
-    _warn_of_strangers(detector, entities)
-    return scores_table(
+    return Scored(
         pl.concat(keys),
         judged,
-        rows.named,
         # those of all rows, or none
         np.concatenate(labels) if len(labels) == len(keys) else None,
+        list(entities),
+        [name for name in entities if not fits[name]],
     )
 
 
@@ -181,10 +206,17 @@ def _by_entity(
     ]
 
 
-def _warn_of_strangers(detector: BaseDetector, entities: dict[str | None, Any]) -> None:
-    unknown = sorted({name for name in entities if name}.difference(detector.entities_))
-    if detector.entities_ and len(unknown) > 1:
-        # each is assessed by itself, and only the first was named on the way
-        log.warning(
-            "%d entities in all were not seen in fitting: %s", len(unknown), listed(unknown)
-        )
+def warn_of_strangers(strangers: list[str]) -> None:
+    """Log how many entities were not there in fitting, and which."""
+    log.warning(
+        "%d %s not seen in fitting: %s",
+        len(strangers),
+        "entity was" if len(strangers) == 1 else "entities in all were",
+        listed(strangers),
+    )
+
+
+def strangers_among(entities: Iterable[str | None], detector: BaseDetector) -> list[str]:
+    """Those that were not there in fitting, where a detector tells entities apart."""
+    named = {name for name in entities if name}
+    return sorted(named.difference(detector.entities_)) if detector.entities_ else []

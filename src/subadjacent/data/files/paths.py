@@ -33,7 +33,7 @@ def open_sources(paths: Sequence[str]) -> list[Delimited | Parquet]:
     sources = []
     if "" in map(os.fspath, paths):
         raise InputError("a path must name a file; got an empty one")
-    for name in (name for path in paths for name in _expand(os.fspath(path))):
+    for name in (name for path in paths for name in expand(os.fspath(path))):
         with only_our_errors(_called(name)):
             sources.append(_open(name))
     if not sources:
@@ -41,7 +41,8 @@ def open_sources(paths: Sequence[str]) -> list[Delimited | Parquet]:
     return sources
 
 
-def _expand(path: str) -> list[str]:
+def expand(path: str) -> list[str]:
+    """The files that a name or a pattern stands for, by name."""
     expanded = os.path.expanduser(path)  # noqa: PTH111 — Path would drop a leading ./
     if path == STANDARD_INPUT or not glob.has_magic(expanded) or Path(expanded).exists():
         return [path if path == STANDARD_INPUT else expanded]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -79,7 +80,7 @@ class Rows:
         self.entity, self.label = roles.entity, roles.label
         self.channels = roles.channels
         self._narrow = _narrow(self._sources, self.channels)
-        self._missing = given.missing
+        self._missing, self._time_format = given.missing, time_format
         self._signed = self.label is not None and self._has_signs(self.label)
         self.notes = (*_source_notes(self._sources), *notes)
         if self._signed:
@@ -113,6 +114,48 @@ class Rows:
     def count(self) -> int:
         """About how many rows there are; text files are gone through once to count lines."""
         return sum(source.length for source in self._sources)
+
+    def over(self, sources: Sequence[Source]) -> Rows:
+        """The rows of other files that are written like the first of these, and read like it."""
+        others = copy.copy(self)
+        others._sources = tuple(sources)
+        others._forms = self._forms[:1] * len(sources)
+        return others
+
+    def check_alike(self, source: Source) -> None:
+        """Refuse a file that is not written like the first: it could not be read ``over`` it."""
+        first = self._sources[0]
+        _check_columns(first, source)
+        if _narrow((first, source), self.channels) != self._narrow:
+            raise InputError(
+                f"{source.name} must have channels of the same types as {first.name}; some have "
+                f"64 bits here and 32 there: write them alike"
+            )
+        if self._time is None:
+            return
+        with only_our_errors(source.name):
+            sample = source.sample(SAMPLE).without(self._missing)
+            forms = forms_in(source, sample, self._time, self._time_format)
+        if self._forms[0] not in forms:
+            raise InputError(
+                f"{source.name} must write times in column {self.time!r} as {first.name} does; "
+                f"got {forms[0].said} instead of {self._forms[0].said}: write them alike"
+            )
+
+    def named_blocks(
+        self, rows: int, *, names_only: bool = False
+    ) -> Iterator[tuple[Block, pl.Series]]:
+        """Everything as the files have it, at most ``rows`` at a time, with each row's entity.
+
+        Of the columns, those that scores depend on are there, or that of the entities alone.
+        """
+        assert self.entity is not None
+        times = () if self._time is None else self._time.names
+        others = () if names_only else (*times, *self.channels)
+        for source in self._sources:
+            with only_our_errors(source.name):
+                for block in source.blocks(rows, (self.entity, *others)):
+                    yield block, block.without(self._missing).entities(self.entity)
 
     def whole(self, labels: Labels = "need") -> FileRows:
         """Everything, in memory."""
@@ -233,13 +276,7 @@ def _agree(
     for source in sources:
         with only_our_errors(source.name):
             samples.append(source.sample(SAMPLE).without(given.missing))
-        if set(source.columns) != set(first.columns):
-            other = sorted(set(source.columns) ^ set(first.columns))
-            raise InputError(
-                f"{source.name} must have the same columns as {first.name}; "
-                f"only one of them has {', '.join(map(repr, other[:5]))}: "
-                f"read them apart, or make them alike"
-            )
+        _check_columns(first, source)
     with only_our_errors(first.name):
         roles = assign(first, samples[0], given, time_format)
     time = roles.time
@@ -262,6 +299,16 @@ def _agree(
     is_time = f"columns {columns}, joined, are" if time.is_joined else f"column {columns} is"
     note = f"{is_time} the time ({how}): {common[0].said}{remark}"
     return roles, tuple(common), (note, *roles.notes)
+
+
+def _check_columns(first: Source, source: Source) -> None:
+    if set(source.columns) != set(first.columns):
+        other = sorted(set(source.columns) ^ set(first.columns))
+        raise InputError(
+            f"{source.name} must have the same columns as {first.name}; "
+            f"only one of them has {', '.join(map(repr, other[:5]))}: "
+            f"read them apart, or make them alike"
+        )
 
 
 def _narrow(sources: tuple[Source, ...], channels: tuple[str, ...]) -> frozenset[str]:

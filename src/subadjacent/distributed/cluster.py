@@ -1,0 +1,248 @@
+"""A Ray cluster to work on, and a ``map`` for ``Runtime`` that spreads items over it.
+
+The cluster is the one that ``RAY_ADDRESS`` names or that the caller is connected to already, else
+one of this machine alone, which lasts as long as the work does.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from subadjacent.errors import InputError, MissingPackage, SubadjacentError
+from subadjacent.runtime import cores
+
+Result = TypeVar("Result")
+
+SECONDS = 2.0
+"""How long a task should last: a thousand times what it costs Ray to start one."""
+
+AHEAD = 2
+"""Tasks of each worker that are handed out at a time: while one is done, the next is there."""
+
+SHARES = 4
+"""Packs of each worker that the items left are at least cut into, so that all end together."""
+
+LOST_WORKERS = 3
+"""How often a task is started again whose worker has died."""
+
+PATIENCE = 10.0
+"""Seconds to wait for the first answer of a cluster that was named."""
+
+QUIET = {
+    # nothing is sent to those who write Ray
+    "RAY_USAGE_STATS_ENABLED": "0",
+    # the devices that a task sees are those of its machine, whatever it asked for
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    # an error reaches whoever asks for the result; of others there is nothing to say
+    "RAY_IGNORE_UNHANDLED_ERRORS": "1",
+}
+
+
+@contextmanager
+def needs_ray(what: str) -> Iterator[None]:
+    """Say what to install where Ray is missing; ``what`` asked for it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name not in ("ray", "fsspec"):
+            raise
+        raise MissingPackage(
+            f"{what} needs {error.name}, which is not installed: pip install 'subadjacent[ray]'"
+        ) from error
+
+
+@contextmanager
+def connected(workers: int | None = None) -> Iterator[int]:
+    """Be connected to a cluster; gives how many workers it has, one a core.
+
+    Parameters
+    ----------
+    workers
+        Of a cluster that is started here; as many as this machine has cores if None.
+
+    Raises
+    ------
+    MissingPackage
+        When Ray is not installed.
+    InputError
+        When no cluster answers at ``RAY_ADDRESS``.
+    """
+    with needs_ray("work on a cluster"):
+        import ray
+    if ray.is_initialized():
+        yield _workers()
+        return
+    address = os.environ.get("RAY_ADDRESS")
+    os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
+    own: dict[str, Any] = {"num_cpus": workers or cores(), "include_dashboard": False}
+    if address:
+        _check_answers(address)
+        own = {}
+    ray.init(address or "local", log_to_driver=False, logging_level=logging.ERROR, **own)
+    try:
+        yield _workers()
+    finally:
+        ray.shutdown()
+
+
+def over_cluster(function: Callable[[Any], Result], items: Sequence[Any]) -> Iterator[Result]:
+    """Apply a function to every item on the workers of the cluster; results in the items' order.
+
+    A ``Map`` for ``Runtime``, within ``connected``. Items travel in packs, which grow until a task
+    lasts ``SECONDS``. A task whose worker dies is done again by another.
+    """
+    import ray
+
+    task: Any = ray.remote(max_retries=LOST_WORKERS)(_apply)
+    shared = ray.put(function)
+    workers = _workers()
+    size = PackSize(len(items), workers)
+    under_way: deque[tuple[int, Any]] = deque()
+    given = 0
+    try:
+        while given < len(items) or under_way:
+            while given < len(items) and len(under_way) < AHEAD * workers:
+                pack = items[given : given + size.of_next()]
+                size.hand_out(len(pack))
+                given += len(pack)
+                under_way.append((len(pack), task.remote(shared, pack)))
+            number, reference = under_way[0]
+            results, seconds = take(reference)
+            under_way.popleft()
+            size.learn(number, seconds)
+            yield from results
+    finally:
+        # those that nobody will ask for any more
+        for _, reference in under_way:
+            ray.cancel(reference)
+
+
+def over_actors(
+    make: Callable[[], Any], apply: Callable[[Any, Any], Result], items: Sequence[Any]
+) -> Iterator[tuple[int, Result]]:
+    """Apply a function to every item on workers that each hold something, as a model, meanwhile.
+
+    Parameters
+    ----------
+    make
+        Makes what a worker holds: once on every worker, and again where one has died.
+    apply
+        Called with what is held and with an item.
+    items
+        What to work on, the longest first if all are to end together.
+
+    Yields
+    ------
+    tuple
+        The place of an item among all, and its result, as soon as it is there.
+    """
+    import ray
+
+    actor: Any = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=LOST_WORKERS)(_Holder)
+    shared = ray.put((make, apply))
+    idle = [actor.remote(shared) for _ in range(min(_workers(), len(items)))]
+    started = list(idle)
+    waiting = deque(enumerate(items))
+    busy: dict[Any, tuple[int, Any]] = {}
+    try:
+        while waiting or busy:
+            while waiting and idle:
+                place, item = waiting.popleft()
+                holder = idle.pop()
+                busy[holder.work.remote(item)] = place, holder
+            (reference, *_), _ = ray.wait(list(busy))
+            place, holder = busy.pop(reference)
+            idle.append(holder)
+            yield place, take(reference)
+    finally:
+        for holder in started:
+            ray.kill(holder)
+
+
+class _Holder:
+    def __init__(self, shared: tuple[Callable[[], Any], Callable[[Any, Any], Any]]) -> None:
+        make, self._apply = shared
+        self._held = make()
+
+    def work(self, item: Any) -> Any:
+        return self._apply(self._held, item)
+
+
+def take(reference: Any) -> Any:
+    """What a task gave; an error of the function itself, rather than Ray's words around it."""
+    import ray
+    from ray.exceptions import RayError, RayTaskError
+
+    try:
+        return ray.get(reference)
+    except RayTaskError as error:
+        raise error.cause from error
+    except RayError as error:
+        raise SubadjacentError(
+            f"the cluster gave up on a piece of work, whose workers died {LOST_WORKERS + 1} "
+            f"times; perhaps they ran out of memory: {str(error).splitlines()[0]}"
+        ) from error
+
+
+class PackSize:
+    """How many items to put into the next task: one at first, then what takes ``SECONDS``.
+
+    Parameters
+    ----------
+    items
+        How many there are in all.
+    workers
+        How many of them are worked on at a time.
+    """
+
+    def __init__(self, items: int, workers: int) -> None:
+        self._left, self._workers = items, workers
+        self._done, self._seconds = 0, 0.0
+
+    def of_next(self) -> int:
+        """The items of the next pack; at most a share of those left."""
+        share = -(-self._left // (self._workers * SHARES))
+        if not self._done:
+            return 1
+        fitting = int(SECONDS * self._done / max(self._seconds, 1e-9))
+        return max(min(fitting, share), 1)
+
+    def hand_out(self, items: int) -> None:
+        """Some items are in a pack now."""
+        self._left -= items
+
+    def learn(self, items: int, seconds: float) -> None:
+        """A pack took so long."""
+        self._done += items
+        self._seconds += seconds
+
+
+def _workers() -> int:
+    import ray
+
+    resources: Any = ray.cluster_resources  # it has no type
+    return max(int(resources().get("CPU", 0)), 1)
+
+
+def _check_answers(address: str) -> None:
+    """Refuse an address where nobody listens: Ray itself would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=PATIENCE).close()
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"RAY_ADDRESS must be HOST:PORT of a cluster that answers; got {address!r}: start "
+            f"the cluster, or unset the variable to work on this machine alone"
+        ) from error
+
+
+def _apply(function: Callable[[Any], Result], pack: Sequence[Any]) -> tuple[list[Result], float]:
+    started = time.perf_counter()
+    return [function(item) for item in pack], time.perf_counter() - started
