@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import torch
 from safetensors.torch import save_file
@@ -22,6 +23,7 @@ from torch import Tensor, nn
 from running import GENEROUS
 from subadjacent.core.band import Band
 from subadjacent.data.windows import Windows
+from subadjacent.detectors.transformer import SubAdjacentTransformerDetector
 from subadjacent.errors import InputError
 from subadjacent.networks.anomaly_transformer import AnomalyTransformer, AnomalyTransformerConfig
 from subadjacent.networks.dagmm import DAGMM
@@ -42,7 +44,7 @@ from subadjacent.networks.timesnet import TimesNet
 from subadjacent.networks.tranad import TranAD
 from subadjacent.networks.uae import UAE
 from subadjacent.networks.usad import USAD
-from subadjacent.runtime import Progress
+from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast
 from subadjacent.training.fit import fit_network
@@ -62,6 +64,28 @@ OF_KEYS = ("project.bias", "in_proj_bias")
 are rounding alone, of which Adam takes steps as long as any other."""
 
 CONFIG = TrainingConfig(epochs=4, batch_size=16, learning_rate=3e-3)
+
+
+class DiesOnce(SubAdjacentTransformerDetector):
+    """Its process is killed in the second epoch of the first fit; a later one goes on."""
+
+    def fit(self, X: Any, y: Any = None, *, watch: Watch = ignore) -> Self:  # noqa: ARG002
+        book = Path(f"{self.checkpoint}.deaths")
+
+        def die_or_tell(progress: Progress) -> None:
+            deaths = self.deaths()
+            if not deaths and progress.note.startswith("epoch 2"):
+                book.write_text("died\n")
+                os.kill(os.getpid(), signal.SIGKILL)
+            if len(deaths) == 1:
+                book.write_text(f"died\n{progress.note}\n")
+
+        return super().fit(X, y, watch=die_or_tell)
+
+    def deaths(self) -> list[str]:
+        """That it died, and the epoch in which it went on."""
+        book = Path(f"{self.checkpoint}.deaths")
+        return book.read_text().splitlines() if book.exists() else []
 
 
 def start(processes: int, *arguments: object, restarts: int = 0, **others: Any) -> Any:

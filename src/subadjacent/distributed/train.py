@@ -41,10 +41,15 @@ def fit_together(detector: Detector, X: Any, *, workers: int, restarts: int = 3)
     -------
     BaseDetector
         The fitted detector, as from one process but for rounding.
+
+    Raises
+    ------
+    SubadjacentError
+        When workers died or failed more often than ``restarts`` allows.
     """
     with needs_ray("training on a cluster"), needs_torch("training on a cluster"):
         import ray
-        from ray.train import FailureConfig, RunConfig, ScalingConfig
+        from ray.train import FailureConfig, RunConfig, ScalingConfig, TrainingFailedError
         from ray.train.torch import TorchTrainer
 
     require_whole("workers", workers, least=1)
@@ -65,7 +70,13 @@ def fit_together(detector: Detector, X: Any, *, workers: int, restarts: int = 3)
                 storage_path=folder, failure_config=FailureConfig(max_failures=restarts)
             ),
         )
-        trainer.fit()
+        try:
+            trainer.fit()
+        except TrainingFailedError as error:
+            raise SubadjacentError(
+                f"workers died or failed, and restarts={restarts} were not enough: "
+                f"{' '.join(str(error).split())}"
+            ) from error
     found = ray.get(kept.get.remote())
     if isinstance(found, SubadjacentError):
         raise found
