@@ -54,7 +54,15 @@ def test_importing_the_package_does_not_import_torch() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["core.band", "networks.config", "training.history", "runtime", "methods.method"]
+    "name",
+    [
+        "core.band",
+        "networks.config",
+        "training.history",
+        "training.group",
+        "runtime",
+        "methods.method",
+    ],
 )
 def test_what_the_linear_method_uses_does_not_import_torch(name: str) -> None:
     code = f"import sys, subadjacent.{name}; print('torch' in sys.modules)"

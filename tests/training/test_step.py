@@ -100,7 +100,8 @@ def test_a_network_that_is_not_recordable_is_trained_by_a_plain_pass() -> None:
 def test_a_pass_takes_each_window_once_an_epoch_and_adds_up() -> None:
     taken, epochs = [], []
 
-    def step(batch, epoch):
+    def step(batch, epoch, weight):
+        assert weight == 1
         taken.append(batch[:, 0, 0])
         epochs.append(epoch)
         return batch[:, 0, 0].sum()

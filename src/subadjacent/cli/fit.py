@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time as clock
 from pathlib import Path
 from typing import Annotated
@@ -36,44 +37,55 @@ def fit(
     seed: option.Seed = None,
     quiet: option.Quiet = False,
 ) -> None:
-    """Learn what is normal from files, and write a model folder."""
+    """Learn what is normal from files, and write a model folder.
+
+    Started by torchrun, several processes train a network together.
+    """
+    from subadjacent.training.group import joined
     from subadjacent.workflow import fit as workflow
     from subadjacent.workflow.writing import check_model_place, save_model
 
-    built = build_detector(
-        detector,
-        config=config,
-        false_alarms=false_alarms,
-        network=network,
-        budget=budget,
-        device=device,
-        seed=seed,
-    )
-    check_model_place(output)
-    rows = option.open_rows(
-        files,
-        time=time,
-        time_format=time_format,
-        entity=entity,
-        label=label,
-        ignore=ignore,
-        take=columns,
-        missing=missing,
-        quiet=quiet,
-    )
-    started = clock.monotonic()
-    with errors_about(files), Bar("fitting", quiet=quiet) as bar:
-        training = workflow.TrainingRows(train_fraction, train_until)
-        fitted = workflow.fit(built, rows, training, bar.watch)
-    save_model(built, output)
-    say(f"wrote {output}", quiet=quiet)
-    print_json(
-        {
-            "model": str(output),
-            "rows": fitted,
-            "channels": built.channels_,
-            "entities": built.entities_,
-            "threshold": built.threshold_,
-            "seconds": round(clock.monotonic() - started, 1),
-        }
-    )
+    with joined() as group:
+        if not group.leads:
+            # what there is to say is the same in all processes, but for errors
+            quiet = True
+            logging.disable(logging.WARNING)
+        built = build_detector(
+            detector,
+            config=config,
+            false_alarms=false_alarms,
+            network=network,
+            budget=budget,
+            device=device,
+            seed=seed,
+        )
+        group.led(lambda: check_model_place(output))
+        rows = option.open_rows(
+            files,
+            time=time,
+            time_format=time_format,
+            entity=entity,
+            label=label,
+            ignore=ignore,
+            take=columns,
+            missing=missing,
+            quiet=quiet,
+        )
+        started = clock.monotonic()
+        with errors_about(files), Bar("fitting", quiet=quiet) as bar:
+            training = workflow.TrainingRows(train_fraction, train_until)
+            fitted = workflow.fit(built, rows, training, bar.watch)
+        group.led(lambda: save_model(built, output))
+        if not group.leads:
+            return
+        say(f"wrote {output}", quiet=quiet)
+        print_json(
+            {
+                "model": str(output),
+                "rows": fitted,
+                "channels": built.channels_,
+                "entities": built.entities_,
+                "threshold": built.threshold_,
+                "seconds": round(clock.monotonic() - started, 1),
+            }
+        )

@@ -84,6 +84,7 @@ class AnomalyTransformer(Network):
     """
 
     recordable = True
+    shareable = True
     config: AnomalyTransformerConfig
 
     def __init__(self, config: AnomalyTransformerConfig) -> None:

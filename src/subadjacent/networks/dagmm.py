@@ -95,7 +95,10 @@ class Mixture(NamedTuple):
 
 
 class DAGMM(OfLastPoint):
-    """Judges a window's last point by how unlikely its code and its errors are together."""
+    """Judges a window's last point by how unlikely its code and its errors are together.
+
+    Not shared out over processes: the mixture is that of a batch.
+    """
 
     configured_by = DAGMMConfig
     recordable = True

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from subadjacent.networks.draws import standard_normal
 from subadjacent.networks.network import WindowEvidence
 
 # smallest deviation of a value, in deviations of its channel: without one, rows that never move
@@ -41,7 +41,7 @@ def divergence(mean: Tensor, deviation: Tensor) -> Tensor:
 
 def draw(mean: Tensor, deviation: Tensor) -> Tensor:
     """A random number of each density, through which gradients reach mean and deviation."""
-    return mean + deviation * torch.randn_like(mean)
+    return mean + deviation * standard_normal(mean.shape, mean.device, mean.dtype)
 
 
 def judged(windows: Tensor, mean: Tensor, deviation: Tensor) -> WindowEvidence:

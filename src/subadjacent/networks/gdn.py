@@ -76,6 +76,7 @@ class GDN(Rival):
 
     configured_by = GDNConfig
     recordable = True
+    shareable = True
     config: GDNConfig
     median: Tensor
     spread: Tensor

@@ -132,6 +132,7 @@ class GTA(OfLastPoint):
 
     configured_by = GTAConfig
     recordable = True
+    shareable = True
     config: GTAConfig
 
     def __init__(self, config: GTAConfig) -> None:

@@ -52,7 +52,10 @@ class LSTMConfig(RivalConfig):
 
 
 class LSTM(Recurrent):
-    """Forecasts each row from all rows before it in its window."""
+    """Forecasts each row from all rows before it in its window.
+
+    Not shared out over processes: torch drops out values inside its layers, of all windows at once.
+    """
 
     configured_by = LSTMConfig
     recordable = True

@@ -21,10 +21,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-import torch
 from torch import Tensor, nn
 
 from subadjacent.errors import require_number, require_whole
+from subadjacent.networks.draws import standard_normal
 from subadjacent.networks.gaussian import Normal, divergence, draw, judged, surprise
 from subadjacent.networks.network import WindowEvidence
 from subadjacent.networks.rival import Recurrent, RivalConfig
@@ -71,6 +71,7 @@ class LSTMVAE(Recurrent):
 
     configured_by = LSTMVAEConfig
     recordable = True
+    shareable = True
     config: LSTMVAEConfig
 
     def __init__(self, config: LSTMVAEConfig) -> None:
@@ -89,7 +90,8 @@ class LSTMVAE(Recurrent):
 
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002 — the same
         """Surprise at clean values, decoded from noisy ones, and divergence from the prior."""
-        noisy = windows + self.config.noise * torch.randn_like(windows)
+        noise = standard_normal(windows.shape, windows.device, windows.dtype)
+        noisy = windows + self.config.noise * noise
         found = self(noisy, drawn=True)
         values = surprise(windows, found.mean, found.deviation).sum(dim=-1)
         prior = divergence(found.code_mean, found.code_deviation).sum(dim=-1)

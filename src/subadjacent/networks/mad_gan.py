@@ -27,6 +27,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from subadjacent.errors import require_number, require_whole
+from subadjacent.networks.draws import standard_normal
 from subadjacent.networks.network import WindowEvidence
 from subadjacent.networks.rival import Rival, RivalConfig
 
@@ -75,6 +76,7 @@ class MADGAN(Rival):
 
     configured_by = MADGANConfig
     recordable = True
+    shareable = True
     config: MADGANConfig
 
     def __init__(self, config: MADGANConfig) -> None:
@@ -97,7 +99,7 @@ class MADGAN(Rival):
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002 — the same
         """The discriminator's errors on both kinds, and what the generator failed to pass off."""
         shape = (*windows.shape[:2], self.config.latent)
-        made = self.realness(self.generate(torch.randn(shape, device=windows.device)))
+        made = self.realness(self.generate(standard_normal(shape, windows.device)))
         real = self.realness(windows)
         told_apart = _unlike_real(real).mean() + _unlike_made(made).mean()
         return [told_apart, _unlike_real(made).mean()]

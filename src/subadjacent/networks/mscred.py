@@ -145,6 +145,7 @@ class MSCRED(Rival):
 
     configured_by = MSCREDConfig
     recordable = True
+    shareable = True
     config: MSCREDConfig
     bad_above: Tensor
 

@@ -93,7 +93,10 @@ class GraphAttention(nn.Module):
 
 
 class MTADGAT(OfLastPoint):
-    """Forecasts the last point of a window from the others, and reconstructs."""
+    """Forecasts the last point of a window from the others, and reconstructs.
+
+    Not shared out over processes: the root of a batch's error is no mean of those of its parts.
+    """
 
     configured_by = MTADGATConfig
     recordable = True

@@ -56,11 +56,16 @@ class Network(nn.Module, ABC):
     then records a step once and replays it. ``steady`` says that the losses are the same in
     every epoch; where they are not, a step is recorded anew in each. ``layered`` says that it is
     a chain of ``layers``, each called with the points alone; a GPU then runs them compiled.
+
+    ``shareable`` says that the losses are means over the windows of a batch, none of which
+    depends on what other windows are in it, and that all random numbers of a window come from
+    ``draws``: several processes can then share a batch out, and learn what one would.
     """
 
     recordable: ClassVar[bool] = False
     steady: ClassVar[bool] = True
     layered: ClassVar[bool] = False
+    shareable: ClassVar[bool] = False
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()

@@ -117,6 +117,7 @@ class NPSR(Rival):
 
     configured_by = NPSRConfig
     recordable = True
+    shareable = True
     config: NPSRConfig
     hidden: Tensor
     closed_at: Tensor

@@ -27,6 +27,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from subadjacent.errors import require_whole
+from subadjacent.networks.draws import standard_normal
 from subadjacent.networks.gaussian import Normal, judged, surprise
 from subadjacent.networks.network import WindowEvidence
 from subadjacent.networks.rival import Recurrent, RivalConfig
@@ -94,6 +95,7 @@ class OmniAnomaly(Recurrent):
 
     configured_by = OmniAnomalyConfig
     recordable = True
+    shareable = True
     config: OmniAnomalyConfig
 
     def __init__(self, config: OmniAnomalyConfig) -> None:
@@ -115,7 +117,8 @@ class OmniAnomaly(Recurrent):
         Step by step, as nothing less gives a chain; all that does not depend on it is done before.
         """
         states = self.from_state(self.reader(windows)[0]).float()
-        noise = torch.randn(*windows.shape[:2], self.config.latent, device=windows.device)
+        shape = (*windows.shape[:2], self.config.latent)
+        noise = standard_normal(shape, windows.device)
         latent = torch.zeros_like(noise[:, 0])
         found = []
         for state, draws in zip(states.unbind(dim=1), noise.unbind(dim=1), strict=True):

@@ -131,6 +131,7 @@ class StrictTransformer(Network):
     """
 
     recordable = True
+    shareable = True
     config: StrictConfig
 
     def __init__(self, config: StrictConfig) -> None:

@@ -67,6 +67,7 @@ class SubAdjacentTransformer(Network):
     """Reconstructs windows of any length, and gives each point's contribution."""
 
     recordable = True
+    shareable = True
     layered = True
     config: SubAdjacentConfig
 

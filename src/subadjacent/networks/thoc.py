@@ -129,6 +129,7 @@ class THOC(Recurrent):
 
     configured_by = THOCConfig
     recordable = True
+    shareable = True
     config: THOCConfig
 
     def __init__(self, config: THOCConfig) -> None:

@@ -70,7 +70,8 @@ class TimesNetConfig(RivalConfig):
 class TimesNet(Rival):
     """Reconstructs windows from how they vary within and between periods.
 
-    Not recorded on a GPU: how a window is folded depends on what is in the batch.
+    Not recorded on a GPU, nor shared out over processes: how a window is folded depends on what
+    is in the batch.
     """
 
     configured_by = TimesNetConfig

@@ -62,6 +62,7 @@ class TranAD(Rival):
 
     configured_by = TranADConfig
     recordable = True
+    shareable = True
     # the weights of the two errors change with the epoch
     steady = False
     config: TranADConfig

@@ -54,6 +54,7 @@ class UAE(Rival):
 
     configured_by = UAEConfig
     recordable = True
+    shareable = True
     config: UAEConfig
     usual: Tensor
     spread: Tensor

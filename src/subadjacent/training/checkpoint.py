@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from subadjacent.data.windows import Windows
 from subadjacent.durable import claim, whole_file
 from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
+from subadjacent.training.group import ALONE, Group
 from subadjacent.training.history import Epoch
 from subadjacent.training.step import Optimizers, parameters_of
 from subadjacent.training.stopping import EarlyStopping
@@ -81,15 +82,32 @@ def save_checkpoint(
 
 
 def load_checkpoint(
-    path: Path, model: nn.Module, optimizers: Optimizers, fingerprint: str
+    path: Path,
+    model: nn.Module,
+    optimizers: Optimizers,
+    fingerprint: str,
+    group: Group = ALONE,
 ) -> TrainingState:
     """Bring model and optimisers to where ``path`` left them.
+
+    The first process of a group reads the file for all: the others may be on other machines.
 
     Raises
     ------
     ModelFileError
         When the file is damaged, or was made with other settings or other data.
     """
+    facts, tensors = group.led(lambda: _read(path, fingerprint))
+    try:
+        return _restore(facts, tensors, model, optimizers)
+    except KeyError as error:
+        raise ModelFileError(f"{path} is damaged: {error} is missing") from error
+    except (TypeError, ValueError, AttributeError, RuntimeError) as error:
+        raise ModelFileError(f"{path} is damaged: {error}") from error
+
+
+def _read(path: Path, fingerprint: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """The facts and the tensors of a file that is whole, and made for this training."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -112,12 +130,7 @@ def load_checkpoint(
             f"{path} was made with other settings or other data; "
             f"delete it, or name another file as checkpoint"
         )
-    try:
-        return _restore(facts, tensors, model, optimizers)
-    except KeyError as error:
-        raise ModelFileError(f"{path} is damaged: {error} is missing") from error
-    except (TypeError, ValueError, AttributeError, RuntimeError) as error:
-        raise ModelFileError(f"{path} is damaged: {error}") from error
+    return facts, tensors
 
 
 def has_checkpoint(path: Path) -> bool:

@@ -49,6 +49,14 @@ def autocast(device: torch.device, precision: str = "auto") -> torch.autocast:
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=enabled)
 
 
+def take_gpu(number: int, processes: int) -> bool:
+    """Make one GPU of this host the process's own; False where there is none for each."""
+    count = torch.cuda.device_count()
+    if count:
+        torch.cuda.set_device(number % count)
+    return 0 < processes <= count
+
+
 @contextmanager
 def seeded(device: torch.device, seed: int) -> Iterator[None]:
     """Seed torch's global generators of the CPU and the device; put them back afterwards."""

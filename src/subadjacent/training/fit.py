@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from subadjacent.data.windows import Windows
-from subadjacent.errors import SubadjacentError
+from subadjacent.errors import InputError, SubadjacentError
 from subadjacent.networks.network import Network
 from subadjacent.runtime import Watch, ignore
 from subadjacent.training.checkpoint import (
@@ -24,8 +24,9 @@ from subadjacent.training.checkpoint import (
     save_checkpoint,
 )
 from subadjacent.training.config import TrainingConfig
+from subadjacent.training.group import Group, current
 from subadjacent.training.history import Epoch
-from subadjacent.training.loop import train
+from subadjacent.training.loop import is_over, train
 from subadjacent.training.recorded import WORTH_COMPILING
 from subadjacent.training.step import make_optimizers
 from subadjacent.training.stopping import EarlyStopping
@@ -42,6 +43,7 @@ def fit_network(
     *,
     checkpoint: Path | None = None,
     compiled: bool | None = None,
+    group: Group | None = None,
     watch: Watch = ignore,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[Epoch]:
@@ -52,22 +54,29 @@ def fit_network(
     as on a full disk, one warning says so and training goes on. Without epochs, the
     network keeps the weights it came with. ``compiled`` says whether to fuse the layers'
     kernels, on a GPU; None does so where training is long enough to pay for it.
+
+    ``group`` are the processes that train together, those that this one has joined when None. All
+    of them end with the same weights; the first alone writes, logs and is watched.
     """
+    group = group or current()
     optimizers = make_optimizers(model, config.learning_rate)
     if compiled is None:
         compiled = config.epochs * len(windows) >= WORTH_COMPILING * config.batch_size
     state = TrainingState(EarlyStopping(config.patience))
     made_for = ""
-    if checkpoint is not None:
+    if checkpoint is not None or group.size > 1:
         # a different budget only stops sooner or later: it may change between two runs
         settings = asdict(config) | {"model": asdict(model.config), "budget": None}
         settings["precision"] = _precision(autocast, windows.values.device.type)
         made_for = fingerprint(windows, validation, settings)
-        if has_checkpoint(checkpoint):
-            state = load_checkpoint(checkpoint, model, optimizers, made_for)
-            log.info("going on from %s, after epoch %d", checkpoint, len(state.history))
+        _check_group(model, made_for, group)
+    if checkpoint is not None:
+        if group.led(lambda: has_checkpoint(checkpoint)):
+            state = load_checkpoint(checkpoint, model, optimizers, made_for, group)
+            if group.leads:
+                log.info("going on from %s, after epoch %d", checkpoint, len(state.history))
         if not state.finished and len(state.history) < config.epochs:
-            require_writable(checkpoint)
+            group.led(lambda: require_writable(checkpoint))
 
     left = math.inf if config.budget is None else config.budget - state.elapsed
     deadline = clock() + left
@@ -81,20 +90,22 @@ def fit_network(
         first=len(state.history) + 1,
         deadline=deadline,
         compiled=compiled,
-        watch=watch,
+        group=group,
+        watch=watch if group.leads else ignore,
         clock=clock,
     )
     warned = False
-    while not state.finished and (not state.history or clock() < deadline):
+    while not state.finished and (not state.history or not is_over(deadline, clock, group)):
         epoch = next(remaining, None)
         if epoch is None:
             break
-        _log(epoch)
+        if group.leads:
+            _log(epoch)
         state.history.append(epoch)
         if state.stopping.update(epoch.validation_error):
             state.best = {name: value.clone() for name, value in model.state_dict().items()}
         # an epoch cut short by the budget cannot be gone on with; the next run repeats it whole
-        if checkpoint is not None and epoch.complete:
+        if checkpoint is not None and epoch.complete and group.leads:
             try:
                 save_checkpoint(checkpoint, model, optimizers, state, made_for)
             except OSError as error:
@@ -116,6 +127,23 @@ def fit_network(
         model.load_state_dict(state.best)
     model.eval()
     return state.history
+
+
+def _check_group(model: Network, made_for: str, group: Group) -> None:
+    """Refuse what several processes cannot train to the weights that one would give."""
+    if group.size == 1:
+        return
+    if not model.shareable:
+        raise InputError(
+            f"network must be one that {group.size} processes can train to the weights that one "
+            f"would give; got {type(model).__name__}, of which the windows of a batch cannot be "
+            f"shared out: train it in one process"
+        )
+    if len(set(group.gather(made_for))) > 1:
+        raise InputError(
+            "every process must be given the same rows, settings and seed; got others in some "
+            "of them (random_state=None draws a seed in each)"
+        )
 
 
 def _precision(autocast: torch.autocast, device: str) -> str:

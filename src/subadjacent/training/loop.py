@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from subadjacent.networks.network import Network
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import seeded
+from subadjacent.training.group import ALONE, Group
 from subadjacent.training.history import Epoch
 from subadjacent.training.recorded import make_pass
 from subadjacent.training.step import Optimizers, set_learning_rate
@@ -38,6 +40,7 @@ def train(
     first: int = 1,
     deadline: float = math.inf,
     compiled: bool = False,
+    group: Group = ALONE,
     watch: Watch = ignore,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Epoch]:
@@ -46,10 +49,13 @@ def train(
     The order of the windows, and what a network draws at random, depend on the seed and the
     epoch's number alone, so that an epoch goes the same way whether or not the ones before it
     ran in this process. When ``clock`` passes ``deadline`` the epoch in progress ends early
-    (after one step at least). ``compiled`` has the layers' kernels fused, on a GPU.
+    (after one step at least). ``compiled`` has the layers' kernels fused, on a GPU. The processes
+    of the group share out every batch, and end with the same weights.
     """
     steps = math.ceil(len(windows) / config.batch_size)
-    batches = make_pass(model, windows, optimizers, autocast, config.batch_size, compiled=compiled)
+    batches = make_pass(
+        model, windows, optimizers, autocast, config.batch_size, compiled=compiled, group=group
+    )
     for number in range(first, config.epochs + 1):
         started, complete, step = clock(), True, 0
         falls = max(number - config.steady_epochs, 0)
@@ -64,10 +70,11 @@ def train(
                     # a GPU runs behind what it was asked; the clock must not
                     batches.losses.item()
                 watch(_progress(config.epochs, number, steps, step))
-                if clock() >= deadline:
+                if is_over(deadline, clock, group):
                     complete = step == steps
                     break
-        validated = validate(model, validation, config.batch_size)
+        group.add([batches.losses])
+        validated = validate(model, validation, config.batch_size, group)
         epoch = Epoch(
             number=number,
             train_loss=batches.losses.item() / step,
@@ -82,21 +89,31 @@ def train(
 
 
 @torch.inference_mode()
-def validate(model: Network, windows: Windows, batch_size: int) -> Validation:
-    """Mean error and traces over all windows, in full precision."""
+def validate(model: Network, windows: Windows, batch_size: int, group: Group = ALONE) -> Validation:
+    """Mean error and traces over all windows, in full precision, shared out over the group."""
     model.eval()
+    first, last, weight = group.part(len(windows))
+    own = replace(windows, starts=windows.starts[first:last])
     error = torch.zeros((), device=windows.values.device)
     traces: dict[str, torch.Tensor] = {}
-    for which in windows.batches(batch_size):
-        found = model.judge(windows.take(which))
+    for which in own.batches(batch_size):
+        found = model.judge(own.take(which))
         error += found.error[:, model.context :].mean(dim=(1, 2)).sum()
         for name, values in found.traces.items():
             mean = values[:, model.context :].mean(dim=1)
             traces[name] = traces.get(name, torch.zeros_like(error)) + mean.sum()
-    count = len(windows)
-    return Validation(
-        error.item() / count, {name: total.item() / count for name, total in traces.items()}
-    )
+    totals = torch.stack([error, *traces.values()])
+    if not weight:
+        # others have these windows
+        totals.zero_()
+    group.add([totals])
+    mean, *others = (total / len(windows) for total in totals.tolist())
+    return Validation(mean, dict(zip(traces, others, strict=True)))
+
+
+def is_over(deadline: float, clock: Callable[[], float], group: Group) -> bool:
+    """Whether the deadline has passed by the clock of any process: all must stop together."""
+    return deadline < math.inf and any(group.gather(clock() >= deadline))
 
 
 def _progress(epochs: int, epoch: int, steps: int, step: int, note: str = "") -> Progress:

@@ -15,6 +15,7 @@ from torch import nn
 
 from subadjacent.data.windows import Windows
 from subadjacent.networks.network import Network
+from subadjacent.training.group import ALONE, Group
 from subadjacent.training.step import Optimizers, Pass, Step, plain_step
 
 # runs of one kernel at a time before the recording: they build state, and the kernels
@@ -33,16 +34,19 @@ def make_pass(
     batch_size: int,
     *,
     compiled: bool = False,
+    group: Group = ALONE,
 ) -> Pass:
     """Steps over all the windows, one epoch after the other.
 
-    Recorded where the optimisers are of the kind that can be and the network allows it.
+    Recorded where the optimisers are of the kind that can be, the network allows it, and no other
+    process has a part in the step: messages between processes are not recorded.
     ``compiled`` then fuses the layers' kernels, where there is Triton and a layered network.
     """
-    step = plain_step(model, optimizers, autocast)
-    groups = [group for one in optimizers for group in one.param_groups]
-    if not model.recordable or not all(group.get("capturable", False) for group in groups):
-        return Pass(step, windows, batch_size)
+    step = plain_step(model, optimizers, autocast, group)
+    options = [one for optimizer in optimizers for one in optimizer.param_groups]
+    capturable = all(one.get("capturable", False) for one in options)
+    if not (model.recordable and capturable and group.size == 1):
+        return Pass(step, windows, batch_size, group)
     return RecordedPass(model, optimizers, step, windows, batch_size, compiled)
 
 

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from subadjacent.data.windows import Windows
+from subadjacent.networks.draws import part_of_batch
 from subadjacent.networks.network import Network
+from subadjacent.training.group import ALONE, Group
 
 Optimizers = Sequence[torch.optim.Optimizer]
-# from a batch of windows and the epoch's number to the sum of the losses
-Step = Callable[[Tensor, int], Tensor]
+
+
+class Step(Protocol):
+    """Trains on one batch, of which this process may have a part only."""
+
+    def __call__(self, batch: Tensor, epoch: int, weight: float = 1.0) -> Tensor:
+        """The sum of the losses, by the weight that the part has in the batch."""
 
 
 def make_optimizers(model: Network, learning_rate: float) -> list[torch.optim.Optimizer]:
@@ -42,37 +50,47 @@ def set_learning_rate(optimizers: Optimizers, rate: float) -> None:
                 group["lr"] = rate
 
 
-def plain_step(model: Network, optimizers: Optimizers, autocast: torch.autocast) -> Step:
-    """A function that trains on one batch."""
+def plain_step(
+    model: Network, optimizers: Optimizers, autocast: torch.autocast, group: Group = ALONE
+) -> Step:
+    """A function that trains on one batch, each process of the group on its part of it."""
 
-    def step(batch: Tensor, epoch: int) -> Tensor:
+    def step(batch: Tensor, epoch: int, weight: float = 1.0) -> Tensor:
         with torch.enable_grad(), autocast:
             losses = model.losses(batch, epoch)
-        _learn(losses, optimizers)
+            if group.size > 1:
+                # the mean over a batch is that of its parts, weighted by their windows
+                losses = [weight * one for one in losses]
+        _learn(losses, optimizers, group)
         return functools.reduce(torch.add, [one.detach() for one in losses])
 
     return step
 
 
-def _learn(losses: Sequence[Tensor], optimizers: Optimizers) -> None:
-    """Change the parameters of each optimiser by the gradients of its own loss."""
+def _learn(losses: Sequence[Tensor], optimizers: Optimizers, group: Group) -> None:
+    """Change the parameters of each optimiser by the gradients of its own loss.
+
+    Gradients are those of all processes, added up.
+    """
     if len(losses) == 1:
         (optimizer,) = optimizers
         optimizer.zero_grad(set_to_none=True)
         torch.autograd.backward(losses[0])
+        group.add([one.grad for one in parameters_of(optimizer) if one.grad is not None])
         optimizer.step()
         return
-    groups = [parameters_of(optimizer) for optimizer in optimizers]
+    owned = [parameters_of(optimizer) for optimizer in optimizers]
     gradients = []
     # all gradients before any step: a step changes what the other losses were computed from
-    for number, (loss, group) in enumerate(zip(losses, groups, strict=True)):
-        for one in group:
+    for number, (loss, own) in enumerate(zip(losses, owned, strict=True)):
+        for one in own:
             one.grad = None
         last = number == len(losses) - 1
-        torch.autograd.backward(loss, inputs=group, retain_graph=not last)
-        gradients.append([one.grad for one in group])
-    for optimizer, group, found in zip(optimizers, groups, gradients, strict=True):
-        for one, gradient in zip(group, found, strict=True):
+        torch.autograd.backward(loss, inputs=own, retain_graph=not last)
+        gradients.append([one.grad for one in own])
+    group.add([one for found in gradients for one in found if one is not None])
+    for optimizer, own, found in zip(optimizers, owned, gradients, strict=True):
+        for one, gradient in zip(own, found, strict=True):
             one.grad = gradient
         optimizer.step()
 
@@ -85,13 +103,15 @@ def parameters_of(optimizer: torch.optim.Optimizer) -> list[Tensor]:
 class Pass:
     """Trains batch after batch, and adds up the losses of an epoch.
 
-    The sum stays on the device: to read it every step would make it wait.
+    The sum stays on the device: to read it every step would make it wait. It is this process's
+    part of the losses; those of the group add up to the whole.
     """
 
-    def __init__(self, step: Step, windows: Windows, batch_size: int) -> None:
+    def __init__(self, step: Step, windows: Windows, batch_size: int, group: Group = ALONE) -> None:
         self.step = step
         self.windows = windows
         self.batch_size = batch_size
+        self.group = group
         self.epoch = 0
         self.losses = torch.zeros((), device=windows.values.device)
         self.batches: Iterator[Tensor] = iter(())
@@ -107,5 +127,8 @@ class Pass:
         self.train_on(next(self.batches))
 
     def train_on(self, which: Tensor) -> None:
-        """Train on some windows."""
-        self.losses += self.step(self.windows.take(which), self.epoch)
+        """Train on some windows, of which this process takes its part."""
+        first, last, weight = self.group.part(len(which))
+        with part_of_batch(first, last, len(which)):
+            batch = self.windows.take(which[first:last])
+            self.losses += self.step(batch, self.epoch, weight)

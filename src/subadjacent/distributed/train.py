@@ -1,0 +1,115 @@
+"""Fitting a detector on the workers of a Ray cluster, which train its network together.
+
+Ray Train starts the workers and connects them; what they do then is what processes do that
+``torchrun`` starts.
+"""
+
+from __future__ import annotations
+
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from subadjacent.distributed.cluster import needs_ray
+from subadjacent.errors import InputError, SubadjacentError, require_whole
+from subadjacent.runtime import needs_torch
+
+if TYPE_CHECKING:
+    from subadjacent.detectors.base import BaseDetector
+
+    Detector = TypeVar("Detector", bound=BaseDetector)
+
+
+def fit_together(detector: Detector, X: Any, *, workers: int, restarts: int = 3) -> Detector:
+    """Fit a detector on several workers of the cluster; within ``connected``.
+
+    Each worker holds all rows, and a part of every batch. Each has a GPU of its own where the
+    cluster has so many and the detector may use them.
+
+    Parameters
+    ----------
+    detector
+        Not changed. Where it has a ``checkpoint``, on a disk that all machines see, a worker that
+        dies costs an epoch at most.
+    X
+        As for ``detector.fit``.
+    workers
+        How many to train on.
+    restarts
+        How often to start again after a worker has died.
+
+    Returns
+    -------
+    BaseDetector
+        The fitted detector, as from one process but for rounding.
+
+    Raises
+    ------
+    SubadjacentError
+        When workers died or failed more often than ``restarts`` allows.
+    """
+    with needs_ray("training on a cluster"), needs_torch("training on a cluster"):
+        import ray
+        from ray.train import FailureConfig, RunConfig, ScalingConfig, TrainingFailedError
+        from ray.train.torch import TorchTrainer
+
+    require_whole("workers", workers, least=1)
+    require_whole("restarts", restarts, least=0)
+    resources: Any = ray.cluster_resources  # it has no type
+    there = resources()
+    if workers > (cores := int(there.get("CPU", 0))):
+        raise InputError(f"workers must be at most the {cores} that the cluster has; got {workers}")
+    gpus = getattr(detector, "device", "cpu") != "cpu" and there.get("GPU", 0) >= workers
+    kept: Any = ray.remote(num_cpus=0)(_Kept).remote()
+    # of what Ray Train writes on the way, nothing is needed afterwards
+    with TemporaryDirectory(prefix="subadjacent-") as folder:
+        trainer = TorchTrainer(
+            _fit,
+            train_loop_config={"task": ray.put((detector, X)), "kept": kept},
+            scaling_config=ScalingConfig(num_workers=workers, use_gpu=bool(gpus)),
+            run_config=RunConfig(
+                storage_path=folder, failure_config=FailureConfig(max_failures=restarts)
+            ),
+        )
+        try:
+            trainer.fit()
+        except TrainingFailedError as error:
+            raise SubadjacentError(
+                f"workers died or failed, and restarts={restarts} were not enough: "
+                f"{' '.join(str(error).split())}"
+            ) from error
+    found = ray.get(kept.get.remote())
+    if isinstance(found, SubadjacentError):
+        raise found
+    fitted: Detector = found
+    return fitted
+
+
+def _fit(task: dict[str, Any]) -> None:
+    """What each worker does; the first keeps what came of it."""
+    import ray
+
+    from subadjacent.training.group import joined
+
+    detector, rows = ray.get(task["task"])
+    found: Any
+    with joined() as group:
+        try:
+            found = detector.fit(rows)
+        except SubadjacentError as error:
+            # all workers have it alike, and to start again would not help
+            found = error
+        if group.leads:
+            ray.get(task["kept"].keep.remote(found))
+
+
+class _Kept:
+    """Holds the fitted detector, or the error, for whoever asked for it."""
+
+    def __init__(self) -> None:
+        self._found: Any = None
+
+    def keep(self, found: Any) -> None:
+        self._found = found
+
+    def get(self) -> Any:
+        return self._found
