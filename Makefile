@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo serve test check bench format install clean
+.PHONY: demo serve test test-distributed check bench format install clean
 
 demo: install  ## find anomalies in built-in data; writes demo/report.html
 	$(BIN)/subadjacent demo --output demo
@@ -11,8 +11,11 @@ demo: install  ## find anomalies in built-in data; writes demo/report.html
 serve: install  ## watch made-up series on http://127.0.0.1:8080
 	$(BIN)/subadjacent serve --demo
 
-test: install  ## run every test, with branch coverage
-	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term
+test: install  ## run every test that needs one machine, with branch coverage
+	$(BIN)/pytest -n 2 --dist worksteal --ignore tests/distributed --cov --cov-report=term
+
+test-distributed: install  ## run the tests of work on a cluster, one of two workers on this machine
+	$(BIN)/pytest tests/distributed
 
 check: install  ## format, lint, types, layers
 	$(BIN)/ruff format --check
