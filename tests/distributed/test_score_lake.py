@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from datetime import timedelta
 from pathlib import Path
 
 import polars as pl
@@ -10,15 +12,17 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from killing import kill_workers
-from lakes import COLUMNS, awkward_lake, training_rows
+from lakes import COLUMNS, awkward_lake, rows_of, training_rows
+from running import process_runner, runner
 from subadjacent import SubAdjacentDetector, load
-from subadjacent.data.files import open_files
+from subadjacent.data.files import Columns, open_files
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.rivals.random import RandomDetector
 from subadjacent.distributed.lake import Lake
+from subadjacent.errors import InputError, SubadjacentError
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.workflow import score as workflow
-from subadjacent.workflow.lake import COMPLETE, ModelFiles, Part, score_lake
+from subadjacent.workflow.lake import COMPLETE, ModelFiles, Part, check_place, score_lake
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -119,3 +123,116 @@ def test_addresses_of_fsspec_are_read_and_written(lake: Path, random: Path, tmp_
     assert names_in(tmp_path / "scores") == [COMPLETE, *(part.name for part in made)]
     scored = pl.concat([pl.read_parquet(tmp_path / "scores" / part.name) for part in made])
     assert_frame_equal(scored.sort("pump", "at"), wanted.sort("pump", "at"), check_exact=True)
+
+
+def test_a_row_that_is_refused_is_named_and_the_scores_are_not_complete(
+    lake: Path, random: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "lake"
+    shutil.copytree(lake, folder)
+    later = folder / "day=2" / "rows.parquet"
+    good = pl.read_parquet(later)
+    # one row of one pump is a day early
+    row = good.with_row_index().filter(pl.col("pump") == "new")["index"][50]
+    early = pl.when(pl.int_range(pl.len()) == row).then(pl.col("at") - timedelta(days=1))
+    good.with_columns(early.otherwise("at").alias("at")).write_parquet(later)
+    output = tmp_path / "scores"
+    with pytest.raises(InputError, match=rf"^{later}, row {row + 1}, .*new"):
+        on_cluster(f"{folder}/**/*.parquet", random, str(output))
+    assert COMPLETE not in names_in(output)
+    # what was not finished is done anew in the same place
+    good.write_parquet(later)
+    made = on_cluster(f"{folder}/**/*.parquet", random, str(output))
+    assert names_in(output) == [COMPLETE, *(part.name for part in made)]
+
+
+def test_files_that_change_meanwhile_are_told(tmp_path: Path) -> None:
+    """One series without entities, in one part: nothing has to be sorted."""
+    model = tmp_path / "model"
+    rows = rows_of(1, 500).drop("at")
+    RandomDetector().fit(rows).save(model)
+    file = tmp_path / "rows.parquet"
+    rows.write_parquet(file)
+
+    def add_rows(progress: Progress) -> None:
+        if progress.stage == "looking":
+            pl.concat([rows, rows]).write_parquet(file)
+
+    with pytest.raises(SubadjacentError, match="part 0 had 500 rows and has 1,000 now"):
+        score_lake(
+            load(model),
+            ModelFiles.of(model),
+            Lake.of([str(file)], Columns()),
+            str(tmp_path / "scores"),
+            add_rows,
+        )
+    assert names_in(tmp_path) == ["model", "rows.parquet"]
+
+
+@pytest.mark.parametrize("protocol", ["", "file://"])
+def test_a_folder_that_holds_something_else_is_refused(protocol: str, tmp_path: Path) -> None:
+    folder = f"{protocol}{tmp_path}"
+    check_place(folder)
+    check_place(f"{folder}/new/one")
+    (tmp_path / "_pieces").mkdir()
+    (tmp_path / "part-00001.parquet").touch()
+    (tmp_path / ".part-00002.parquet.0123abcd").touch()
+    check_place(folder)
+    (tmp_path / "mine.txt").touch()
+    rule = rf"^{folder} must be a new or an empty folder, or hold scores that were not finished; "
+    with pytest.raises(InputError, match=rf"{rule}it holds 'mine.txt': name another, or delete it"):
+        check_place(folder)
+    (tmp_path / COMPLETE).touch()
+    with pytest.raises(InputError, match=rf"{rule}it holds finished ones: "):
+        check_place(folder)
+    with pytest.raises(InputError, match=r"/mine.txt must be .*; it is a file: "):
+        check_place(f"{folder}/mine.txt")
+
+
+def test_the_command_scores_a_lake(lake: Path, default: Path, tmp_path: Path) -> None:
+    command = runner(tmp_path)
+    pattern = f"{lake}/**/*.parquet"
+    common = ("score", pattern, "-m", default, "--entity", "pump")
+    here = command(*common, "-o", "scores.parquet")
+    there = command(*common, "-o", "scores", "--engine", "ray")
+    # a lake of this size is one part, in the order of the files
+    assert names_in(tmp_path / "scores") == [COMPLETE, "part-00000.parquet"]
+    table = pl.read_parquet(tmp_path / "scores" / "part-00000.parquet")
+    assert_frame_equal(table, pl.read_parquet(tmp_path / "scores.parquet"), check_exact=True)
+    assert there.stdout == ""
+    said = there.stderr.splitlines()
+    assert "1 entity was not seen in fitting: new" in said
+    assert said[-1] == here.stderr.splitlines()[-1]
+    assert said[-1].startswith("13,739 rows, ")
+    again = command(*common, "-o", "scores", "--engine", "ray", code=1)
+    assert "it holds finished ones" in again.stderr
+
+
+def test_the_command_refuses_what_a_cluster_cannot_read_or_write(
+    lake: Path, random: Path, tmp_path: Path
+) -> None:
+    command = runner(tmp_path)
+    files = f"{lake}/**/*.parquet"
+    for output in ((), ("-o", "scores.csv"), ("-o", "scores.parquet")):
+        done = command("score", files, "-m", random, "--engine", "ray", *output, code=2)
+        assert "must be a folder with --engine ray" in done.stderr
+    done = command("score", "-", "-m", random, "--engine", "ray", "-o", "scores", code=2)
+    assert "a cluster reads files, not standard input" in done.stderr
+    done = command("score", "no/*.parquet", "-m", random, "--engine", "ray", "-o", "new", code=1)
+    assert (
+        done.stderr == "error: no file matches 'no/*.parquet'; check the folder and the pattern\n"
+    )
+    assert names_in(tmp_path) == []
+
+
+def test_the_command_starts_a_cluster_of_its_own_where_there_is_none(
+    lake: Path, random: Path, tmp_path: Path
+) -> None:
+    """In a process that is not connected to one; nothing but results is on standard output."""
+    files = lake / "single" / "alone.parquet"
+    common = ("score", files, "-m", random, "--entity", "pump", "-q")
+    done = process_runner(tmp_path)(*common, "--engine", "ray", "-o", "scores")
+    assert done.stdout == ""
+    wanted = on_one_machine(str(files), random)
+    made = pl.read_parquet(tmp_path / "scores" / "part-00000.parquet")
+    assert_frame_equal(made, wanted, check_exact=True)

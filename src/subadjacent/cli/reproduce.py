@@ -6,7 +6,9 @@ import os
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -80,6 +82,7 @@ def reproduce(
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each cell.")] = 3,
     device: option.Device = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes that make runs.")] = 1,
+    engine: option.EngineOption = option.Engine.local,
     root: Root = None,
     results: Annotated[
         Path | None,
@@ -116,6 +119,10 @@ def reproduce(
         raise typer.BadParameter("a trial takes no --page and no --no-run", param_hint="'--quick'")
     if refresh and no_run:
         raise typer.BadParameter("nothing is made with --no-run", param_hint="'--refresh'")
+    if engine is option.Engine.ray and jobs > 1:
+        raise typer.BadParameter(
+            "is for this machine: a cluster runs as many as it has cores", param_hint="'--jobs'"
+        )
     selection = Selection(
         tuple(datasets.split(",")) if datasets else (),
         seeds,
@@ -146,6 +153,8 @@ def reproduce(
             from subadjacent.experiments.runner import Place
 
             place = Place(None if root is None else str(root), device or "auto", jobs)
+            if engine is option.Engine.ray:
+                place = stack.enter_context(_cluster(place))
             failed = _make(plan, rows, place, quiet=quiet)
         folder = output or Path("reproduced", *(["quick"] if quick else []))
         _render(plan, rows, folder, page)
@@ -153,6 +162,16 @@ def reproduce(
         say(f"failed: {reason}")
     if failed:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _cluster(place: Place) -> Iterator[Place]:
+    """The workers of a cluster, which may stand in other folders than this process."""
+    from subadjacent.distributed.cluster import connected
+
+    root = None if place.root is None else str(Path(place.root).absolute())
+    with connected() as workers:
+        yield replace(place, root=root, jobs=workers, on_cluster=True)
 
 
 def _make(plan: Plan, rows: Results, place: Place, *, quiet: bool) -> list[str]:

@@ -13,6 +13,8 @@ OPTIONS = {"until": "--train-until", "time_format": "--time-format"}
 EXTRAS = {
     "torch": "network",
     "polars": "files",
+    "ray": "ray",
+    "fsspec": "ray",
     "fastexcel": "datasets",
     "bokeh": "report",
     "jinja2": "report",

@@ -42,7 +42,13 @@ QUIET = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     # an error reaches whoever asks for the result; of others there is nothing to say
     "RAY_IGNORE_UNHANDLED_ERRORS": "1",
+    # standard output is for results: of a worker that died and was replaced nothing is said there
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",
 }
+
+
+class LostWork(SubadjacentError, RuntimeError):  # noqa: N818 — reads as a fact
+    """Every worker that tried a piece of work has died."""
 
 
 @contextmanager
@@ -51,10 +57,11 @@ def needs_ray(what: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        if error.name not in ("ray", "fsspec"):
+        package = (error.name or "").partition(".")[0]
+        if package not in ("ray", "fsspec"):
             raise
         raise MissingPackage(
-            f"{what} needs {error.name}, which is not installed: pip install 'subadjacent[ray]'"
+            f"{what} needs {package}, which is not installed: pip install 'subadjacent[ray]'"
         ) from error
 
 
@@ -74,20 +81,21 @@ def connected(workers: int | None = None) -> Iterator[int]:
     InputError
         When no cluster answers at ``RAY_ADDRESS``.
     """
+    # some of it is read when Ray is imported
+    os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
     with needs_ray("work on a cluster"):
         import ray
     if ray.is_initialized():
-        yield _workers()
+        yield workers_there()
         return
     address = os.environ.get("RAY_ADDRESS")
-    os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
     own: dict[str, Any] = {"num_cpus": workers or cores(), "include_dashboard": False}
     if address:
         _check_answers(address)
         own = {}
     ray.init(address or "local", log_to_driver=False, logging_level=logging.ERROR, **own)
     try:
-        yield _workers()
+        yield workers_there()
     finally:
         ray.shutdown()
 
@@ -102,7 +110,7 @@ def over_cluster(function: Callable[[Any], Result], items: Sequence[Any]) -> Ite
 
     task: Any = ray.remote(max_retries=LOST_WORKERS)(_apply)
     shared = ray.put(function)
-    workers = _workers()
+    workers = workers_there()
     size = PackSize(len(items), workers)
     under_way: deque[tuple[int, Any]] = deque()
     given = 0
@@ -124,57 +132,6 @@ def over_cluster(function: Callable[[Any], Result], items: Sequence[Any]) -> Ite
             ray.cancel(reference)
 
 
-def over_actors(
-    make: Callable[[], Any], apply: Callable[[Any, Any], Result], items: Sequence[Any]
-) -> Iterator[tuple[int, Result]]:
-    """Apply a function to every item on workers that each hold something, as a model, meanwhile.
-
-    Parameters
-    ----------
-    make
-        Makes what a worker holds: once on every worker, and again where one has died.
-    apply
-        Called with what is held and with an item.
-    items
-        What to work on, the longest first if all are to end together.
-
-    Yields
-    ------
-    tuple
-        The place of an item among all, and its result, as soon as it is there.
-    """
-    import ray
-
-    actor: Any = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=LOST_WORKERS)(_Holder)
-    shared = ray.put((make, apply))
-    idle = [actor.remote(shared) for _ in range(min(_workers(), len(items)))]
-    started = list(idle)
-    waiting = deque(enumerate(items))
-    busy: dict[Any, tuple[int, Any]] = {}
-    try:
-        while waiting or busy:
-            while waiting and idle:
-                place, item = waiting.popleft()
-                holder = idle.pop()
-                busy[holder.work.remote(item)] = place, holder
-            (reference, *_), _ = ray.wait(list(busy))
-            place, holder = busy.pop(reference)
-            idle.append(holder)
-            yield place, take(reference)
-    finally:
-        for holder in started:
-            ray.kill(holder)
-
-
-class _Holder:
-    def __init__(self, shared: tuple[Callable[[], Any], Callable[[Any, Any], Any]]) -> None:
-        make, self._apply = shared
-        self._held = make()
-
-    def work(self, item: Any) -> Any:
-        return self._apply(self._held, item)
-
-
 def take(reference: Any) -> Any:
     """What a task gave; an error of the function itself, rather than Ray's words around it."""
     import ray
@@ -185,7 +142,7 @@ def take(reference: Any) -> Any:
     except RayTaskError as error:
         raise error.cause from error
     except RayError as error:
-        raise SubadjacentError(
+        raise LostWork(
             f"the cluster gave up on a piece of work, whose workers died {LOST_WORKERS + 1} "
             f"times; perhaps they ran out of memory: {str(error).splitlines()[0]}"
         ) from error
@@ -224,11 +181,17 @@ class PackSize:
         self._seconds += seconds
 
 
-def _workers() -> int:
+def workers_there() -> int:
+    """How many workers the cluster has, one a core."""
+    return max(int(resource("CPU")), 1)
+
+
+def resource(name: str) -> float:
+    """How much the cluster has of something, such as CPU or GPU."""
     import ray
 
     resources: Any = ray.cluster_resources  # it has no type
-    return max(int(resources().get("CPU", 0)), 1)
+    return float(resources().get(name, 0))
 
 
 def _check_answers(address: str) -> None:

@@ -28,7 +28,7 @@ Counts = dict[str | None, int]
 
 ROWS_OF_PACK = 1_000_000
 """Rows of the entities of a pack; one that has more has a pack of its own. A worker holds times,
-names and scores of so many rows, some 100 bytes each, which become one file.
+names and scores of so many rows, which become one file.
 """
 
 ROW = "\x00row"

@@ -1,4 +1,4 @@
-"""Make the runs that have no row yet, in one process or several; independent of any table.
+"""Make the runs that have no row yet, in one process, several, or a cluster's; of any table.
 
 Runs of one family are made by one process, one after the other. The first process alone writes
 rows, after every run: when it is killed, only the runs under way are lost.
@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from multiprocessing.connection import Connection, wait
 from typing import Any, cast
@@ -20,6 +21,8 @@ from typing import Any, cast
 import torch
 
 import subadjacent
+from subadjacent.distributed.cluster import LostWork
+from subadjacent.distributed.tasks import as_ready
 from subadjacent.errors import require_whole
 from subadjacent.experiments.datasets import data_of, fingerprint_of
 from subadjacent.experiments.protocols import ablation, clean, facts, published, resources
@@ -44,11 +47,12 @@ Outcome = tuple[Run, Measurements | str | None]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where runs are made: folder of the datasets, device, number of processes."""
+    """Where runs are made: folder of the datasets, device, number of processes, whose they are."""
 
     root: str | None = None
     device: str = "auto"
     jobs: int = 1
+    on_cluster: bool = False
 
     def __post_init__(self) -> None:
         require_whole("jobs", self.jobs, least=1)
@@ -98,15 +102,16 @@ def make(
     families = [list(family) for _, family in groupby(_in_order(wanted), key=lambda r: r.family)]
     failed, done = [], 0
     started: dict[Run, float] = {}
-    outcomes = _alone(families, place) if place.jobs == 1 else _together(families, place)
-    for run, outcome in outcomes:
+    for run, outcome in _outcomes(families, place):
         if outcome is None:
             started[run] = time.monotonic()
             watch(RunEvent(run, done, len(wanted), begun=True))
             continue
         done += 1
-        # runs of a process that died may never have begun
+        # runs of a process that died may never have begun, and a cluster does not say when
         seconds = time.monotonic() - started.get(run, time.monotonic())
+        if run not in started and not isinstance(outcome, str):
+            seconds = outcome["seconds"]
         error = outcome if isinstance(outcome, str) else ""
         event = RunEvent(run, done, len(wanted), seconds=seconds, error=error)
         if isinstance(outcome, str):
@@ -155,12 +160,32 @@ def _outcome(run: Run, place: Place) -> Measurements | str:
         return f"{type(error).__name__}: {error}"
 
 
+def _outcomes(families: list[list[Run]], place: Place) -> Iterator[Outcome]:
+    if place.on_cluster:
+        return _over_cluster(families, place)
+    return _alone(families, place) if place.jobs == 1 else _together(families, place)
+
+
 def _alone(families: list[list[Run]], place: Place) -> Iterator[Outcome]:
     for family in families:
         torch.compiler.reset()
         for run in family:
             yield run, None
             yield run, _outcome(run, place)
+
+
+def _over_cluster(families: list[list[Run]], place: Place) -> Iterator[Outcome]:
+    """Have the workers of a cluster make a family each; one whose workers die fails alone."""
+    made = as_ready(partial(_family, place), families, accelerated=place.device != "cpu")
+    for number, outcomes in made:
+        if isinstance(outcomes, LostWork):
+            yield from ((run, str(outcomes)) for run in families[number])
+        else:
+            yield from outcomes
+
+
+def _family(place: Place, family: list[Run]) -> list[Outcome]:
+    return [(run, outcome) for run, outcome in _alone([family], place) if outcome is not None]
 
 
 def _together(families: list[list[Run]], place: Place) -> Iterator[Outcome]:

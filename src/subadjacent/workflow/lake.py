@@ -17,13 +17,15 @@ from typing import NamedTuple
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import load
 from subadjacent.distributed import storage
-from subadjacent.distributed.cluster import over_actors, over_cluster
+from subadjacent.distributed.cluster import over_cluster
 from subadjacent.distributed.lake import ROWS_OF_PACK, Counts, Cutting, Lake, add, packs_of
+from subadjacent.distributed.tasks import over_actors
 from subadjacent.errors import InputError, SubadjacentError
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.workflow.report import warn_of_misfits
 from subadjacent.workflow.score import CHUNK, scored, strangers_among, warn_of_strangers
 from subadjacent.workflow.tables import scores_table
+from subadjacent.workflow.writing import check_writable
 
 COMPLETE = "_complete.json"
 """Says that all parts are there, and how many rows each has; readers of Parquet folders skip it."""
@@ -63,6 +65,8 @@ def check_place(output: str) -> None:
         raise InputError(f"{rule}; it holds finished ones: {remedy}")
     if others := [name for name in names if not OURS.fullmatch(name)]:
         raise InputError(f"{rule}; it holds {others[0]!r}: {remedy}")
+    if storage.is_path(output):
+        check_writable(Path(output))
 
 
 def score_lake(

@@ -1,0 +1,82 @@
+"""Rows of the paper's tables, made by a cluster: those of one process."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from running import runner
+from subadjacent.distributed import tasks
+from subadjacent.experiments import runner as module
+from subadjacent.experiments.results import Results
+from subadjacent.experiments.run import CLEAN, PUBLISHED, Run
+from subadjacent.experiments.runner import Place, RunEvent, make
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+RANDOM = Run("nips-ts", "random", PUBLISHED, quick=True)
+RUNS = [
+    RANDOM,
+    replace(RANDOM, seed=1),
+    replace(RANDOM, detector="magnitude", protocol=CLEAN),
+    replace(RANDOM, detector="sub-adjacent"),
+]
+HERE = Place(device="cpu")
+CLUSTER = replace(HERE, jobs=2, on_cluster=True)
+# what depends on the moment
+TIMED = {"seconds", "fit_seconds", "score_seconds"}
+
+
+def rows(folder: Path) -> list[dict[str, str]]:
+    results = Results(folder)
+    found = [results.get(run) or {} for run in RUNS]
+    return [{name: one for name, one in row.items() if name not in TIMED} for row in found]
+
+
+def test_a_cluster_gives_the_rows_of_one_process(tmp_path: Path) -> None:
+    steps: list[RunEvent] = []
+    assert make(RUNS, Results(tmp_path / "here"), HERE) == []
+    assert make(RUNS, Results(tmp_path / "cluster"), CLUSTER, steps.append) == []
+    assert rows(tmp_path / "cluster") == rows(tmp_path / "here")
+    assert all(rows(tmp_path / "here"))
+    assert [step.done for step in steps] == [1, 2, 3, 4]
+    assert all(step.seconds > 0 for step in steps)
+
+
+def test_runs_that_fail_or_kill_their_workers_stop_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nonsense = replace(RANDOM, detector="sub-adjacent", settings=(("window", "wide"),))
+    fatal = replace(RANDOM, detector="magnitude")
+    family = module._family
+
+    def dying(place: Place, runs: list[Run]) -> list[module.Outcome]:
+        if fatal in runs:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return family(place, runs)
+
+    monkeypatch.setattr(module, "_family", dying)
+    # one that dies is proof enough, for each takes seconds to import torch
+    monkeypatch.setattr(tasks, "LOST_WORKERS", 0)
+    results = Results(tmp_path)
+    failed = {step.run: step.error for step in make([fatal, nonsense, RANDOM], results, CLUSTER)}
+    assert failed.keys() == {fatal, nonsense}
+    assert failed[fatal].startswith("the cluster gave up on a piece of work")
+    assert failed[nonsense].startswith("TypeError: ")
+    assert RANDOM in results
+
+
+def test_the_command_makes_its_rows_on_a_cluster(tmp_path: Path) -> None:
+    command = runner(tmp_path)
+    trial = ("reproduce", "table1", "--quick", "--device", "cpu", "--root", "none")
+    here = command(*trial, "-o", "here")
+    there = command(*trial, "-o", "there", "--engine", "ray")
+    assert there.stdout == here.stdout != ""
+    refused = command(*trial, "--engine", "ray", "--jobs", 2, code=2)
+    assert "'--jobs': is for this machine: a cluster runs as many as it has cores" in " ".join(
+        refused.stderr.replace("│", " ").split()
+    )
