@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,9 @@ import torch
 
 import subadjacent
 import together
+from subadjacent.distributed.cluster import LostWork
 from subadjacent.distributed.train import fit_together
-from subadjacent.errors import InputError, SubadjacentError
+from subadjacent.errors import InputError, MissingPackage
 from together import OF_KEYS, DiesOnce
 
 # of Ray, about its own settings
@@ -45,7 +47,7 @@ def test_two_workers_one_of_them_killed_give_the_detector_that_one_process_gives
 def test_a_worker_that_dies_too_often_is_an_error(tmp_path: Path) -> None:
     plant = subadjacent.multivariate(n=200, channels=2)
     detector = DiesOnce(size="tiny", window=20, checkpoint=tmp_path / "state")
-    with pytest.raises(SubadjacentError, match=r"restarts=0 were not enough: .*[Dd]ied"):
+    with pytest.raises(LostWork, match=r"restarts=0 were not enough: .*[Dd]ied"):
         fit_together(detector, plant.train, workers=1, restarts=0)
 
 
@@ -53,6 +55,14 @@ def test_what_the_workers_refuse_is_an_error_here(cluster: int) -> None:
     plant = subadjacent.multivariate(n=200, channels=2)
     with pytest.raises(InputError, match=r"must be one that 2 processes .* got DAGMM"):
         fit_together(subadjacent.DAGMMDetector(size="tiny"), plant.train, workers=cluster)
+
+
+def test_missing_packages_are_an_error_that_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray.train", None)
+    with pytest.raises(MissingPackage, match=r"pip install 'ray\[train\]'"):
+        fit_together(subadjacent.SubAdjacentTransformerDetector(), [[0.0]], workers=1)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from __future__ import annotations
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from subadjacent.distributed.cluster import needs_ray
-from subadjacent.errors import InputError, SubadjacentError, require_whole
+from subadjacent.distributed.cluster import LostWork, needs_ray
+from subadjacent.errors import InputError, MissingPackage, SubadjacentError, require_whole
 from subadjacent.runtime import needs_torch
 
 if TYPE_CHECKING:
@@ -44,13 +44,20 @@ def fit_together(detector: Detector, X: Any, *, workers: int, restarts: int = 3)
 
     Raises
     ------
-    SubadjacentError
+    LostWork
         When workers died or failed more often than ``restarts`` allows.
     """
     with needs_ray("training on a cluster"), needs_torch("training on a cluster"):
         import ray
+        import torch  # noqa: F401 — Ray Train would not say what is missing
+    try:
         from ray.train import FailureConfig, RunConfig, ScalingConfig, TrainingFailedError
         from ray.train.torch import TorchTrainer
+    except ImportError as error:
+        raise MissingPackage(
+            "training on a cluster needs Ray Train, of which some packages are not installed: "
+            "pip install 'ray[train]'"
+        ) from error
 
     require_whole("workers", workers, least=1)
     require_whole("restarts", restarts, least=0)
@@ -73,7 +80,7 @@ def fit_together(detector: Detector, X: Any, *, workers: int, restarts: int = 3)
         try:
             trainer.fit()
         except TrainingFailedError as error:
-            raise SubadjacentError(
+            raise LostWork(
                 f"workers died or failed, and restarts={restarts} were not enough: "
                 f"{' '.join(str(error).split())}"
             ) from error
