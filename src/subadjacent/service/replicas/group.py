@@ -21,6 +21,9 @@ from subadjacent.service.settings import Settings
 AT_ONCE = 10_000
 """Requests that a replica may have at a time: its queue has bounds of its own."""
 
+WAKE_EVERY = 1.0
+"""Seconds from one look at all replicas to the next."""
+
 
 class Group:
     """The replicas that work now; within ``connected``."""
@@ -28,6 +31,7 @@ class Group:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._actors: list[Any] = []
+        self._waking: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
         return len(self._actors)
@@ -50,16 +54,29 @@ class Group:
             for number in range(count)
         ]
         await asyncio.gather(*(self._call(number, "begin") for number in range(count)))
+        self._waking = asyncio.create_task(self._wake())
 
     async def end(self) -> None:
         """End all; those that are dead have nothing to keep."""
         import ray
 
-        numbers = range(len(self))
-        await asyncio.gather(*(self._call(one, "end") for one in numbers), return_exceptions=True)
+        if self._waking is not None:
+            self._waking.cancel()
+        await self._call_all("end")
         actors, self._actors = self._actors, []
         for actor in actors:
             ray.kill(actor)
+
+    async def _wake(self) -> None:
+        """Have those work that were started anew, also where nobody asks: webhooks may wait."""
+        while True:
+            await asyncio.sleep(WAKE_EVERY)
+            await self._call_all("begin")
+
+    async def _call_all(self, method: str) -> None:
+        """Call a method of all that are not dead."""
+        calls = (self._call(replica, method) for replica in range(len(self)))
+        await asyncio.gather(*calls, return_exceptions=True)
 
     def owner(self, series: str) -> int:
         """The replica of a series."""

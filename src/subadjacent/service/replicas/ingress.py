@@ -8,6 +8,7 @@ is answered here. While the number of replicas changes, requests wait.
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -21,6 +22,8 @@ from subadjacent.service.problems import Refusal
 from subadjacent.service.replicas import merging
 from subadjacent.service.replicas.asking import Asked, Told
 from subadjacent.service.replicas.group import Group
+
+log = logging.getLogger(__name__)
 
 OF_SERIES = re.compile(r"(/api/series/)([^/]+)(/rows|/history|/mute|/model)?")
 OF_NUMBER = re.compile(r"(/api/alarms/|/api/jobs/)([^/]+)(/acknowledge|/normal)?")
@@ -84,10 +87,14 @@ class Ingress:
             await self._group.end()
             try:
                 await self._group.start(count)
-            except Exception:
+            except Exception as error:
+                log.exception("replicas could not be started")
                 await self._group.end()
                 await self._group.start(before)
-                raise
+                raise Refusal(
+                    503,
+                    f"{count} replicas could not be started ({error}); there are {before} still",
+                ) from error
             finally:
                 self._may_ask.set()
 
