@@ -43,7 +43,7 @@ class Timed(NamedTuple):
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--entities", type=int, default=100_000)
-    parser.add_argument("--scaling", type=int, default=6_000, help="entities for 1 → 2; 0: none")
+    parser.add_argument("--scaling", type=int, default=20_000, help="entities for 1 → 2; 0: none")
     parser.add_argument("--train-fraction", type=float, default=0.5)
     parser.add_argument("--engine", choices=("local", "ray"), default="local")
     parser.add_argument("-o", "--output", type=Path, help="report to write, in Markdown")

@@ -81,7 +81,8 @@ def fleet(
     watch
         Called as work goes on.
     """
-    names = [name for path in paths for name in expand(path)]
+    # a file that two patterns match is one entity
+    names = list(dict.fromkeys(name for path in paths for name in expand(path)))
     if not names or STANDARD_INPUT in names:
         came = "standard input: write it to a file" if names else "none: name some"
         raise InputError(f"paths must name files; got {came}")
@@ -152,23 +153,20 @@ def _work_on_all(tasks: Sequence[PackTask], spread: Map, tell: Callable[[Counts]
     left = list(tasks)
     tell(total)
     while left:
-        done, error = 0, ""
-        try:
-            for counts in spread(attempt, left):
-                if isinstance(counts, str):
-                    counts = _alone(left[done], spread, counts)
-                total += counts
-                done += 1
-                tell(total)
-        except (Exception, SystemExit) as ended:
-            error = sentence(ended)
-        left = left[done:]
-        if left and error:
-            # as many as may have been under way
-            suspects, left = left[: 2 * cores()], left[2 * cores() :]
-            for task in suspects:
-                total += _alone(task, spread, error)
-                tell(total)
+        results = spread(attempt, left)
+        while left:
+            try:
+                result = next(results)
+            except Exception as ended:
+                # as many as may have been under way
+                suspects, left = left[: 2 * cores()], left[2 * cores() :]
+                for task in suspects:
+                    total += _alone(task, spread, sentence(ended))
+                    tell(total)
+                break
+            task, *left = left
+            total += _alone(task, spread, result) if isinstance(result, str) else result
+            tell(total)
     return total
 
 
@@ -185,7 +183,7 @@ def _alone(task: PackTask, spread: Map, error: str) -> Counts:
     for _ in range(TRIES - 1):
         try:
             (counts,) = spread(attempt, [task])
-        except (Exception, SystemExit) as ended:
+        except Exception as ended:
             error = sentence(ended)
         else:
             if not isinstance(counts, str):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from subadjacent.detectors.assessment import Assessment
     from subadjacent.detectors.base import BaseDetector
+    from subadjacent.scoring.alarms import Alarm
+    from subadjacent.scoring.decision import Judgement
 
 BATCH_ROWS = 20_000
 """Rows of entities of one shape that are fitted at a time: more are hardly quicker, and take more
@@ -86,14 +88,24 @@ class Counts(NamedTuple):
         return Counts(*(a + b for a, b in zip(self, other, strict=True)))
 
 
+class _Found(NamedTuple):
+    """What was decided on the rows of an entity, and the alarms that came of it."""
+
+    judged: Judgement
+    alarms: list[Alarm]
+
+    @classmethod
+    def of(cls, assessment: Assessment) -> _Found:
+        return cls(assessment.judgements[0], assessment.alarms())
+
+
 class _Entity(NamedTuple):
-    """What came of one entity: an assessment, or an error."""
+    """What came of one entity: what was found, or an error."""
 
     name: str
     rows: int
     fitted: int
-    found: Assessment | None
-    error: str | None
+    found: _Found | str
 
 
 def work_on(task: PackTask) -> Counts:
@@ -115,7 +127,7 @@ def give_up(task: PackTask, why: str) -> Counts:
     names = task.pack.files
     if task.pack.laid_out:
         names = tuple(read_pieces(task.pack)[ENTITY].unique(maintain_order=True))
-    return _write(task, [_Entity(name, 0, 0, None, why) for name in names], [])
+    return _write(task, [_Entity(name, 0, 0, why) for name in names], [])
 
 
 def count_part(task: PackTask) -> Counts:
@@ -151,7 +163,7 @@ def _frames(task: PackTask, failed: list[_Entity]) -> Iterator[pl.DataFrame]:
             rows = open_files([str(task.here / file)], task.columns, time_format=task.time_format)
             frame = rows.whole(labels="skip").frame
         except Exception as error:
-            failed.append(_Entity(file, 0, 0, None, sentence(error)))
+            failed.append(_Entity(file, 0, 0, sentence(error)))
             continue
         frame = frame.with_columns(pl.lit(file).alias(ENTITY))
         kind = tuple((name, str(dtype)) for name, dtype in frame.schema.items())
@@ -179,15 +191,14 @@ def _each(task: PackTask, frame: pl.DataFrame) -> Iterator[_Entity]:
             batch = names[start : start + size]
             found = _batch(task, [by_name[name] for name in batch], fitted)
             for name, one in zip(batch, found, strict=True):
-                error = None if not isinstance(one, str) else one
-                yield _Entity(name, rows, fitted, None if isinstance(one, str) else one, error)
+                yield _Entity(name, rows, fitted, one)
 
 
 FITTED = "\x00fitted"
 """Which rows are fitted on; no file has such a column."""
 
 
-def _batch(task: PackTask, frames: Sequence[pl.DataFrame], fitted: int) -> list[Assessment | str]:
+def _batch(task: PackTask, frames: Sequence[pl.DataFrame], fitted: int) -> list[_Found | str]:
     """What is found in entities of one shape, or what is wrong with them."""
     import polars as pl
 
@@ -196,19 +207,21 @@ def _batch(task: PackTask, frames: Sequence[pl.DataFrame], fitted: int) -> list[
             raise InputError.of("until", "must leave rows to fit on", "it leaves none")
         together = pl.concat(frames)
         first = together.filter(pl.col(FITTED)).drop(FITTED)
-        return list(assess_each(fit_each(task.detector, first), together.drop(FITTED)))
+        found = assess_each(fit_each(task.detector, first), together.drop(FITTED))
+        return [_Found.of(one) for one in found]
     except Exception as error:
         if len(frames) == 1:
             return [sentence(error)]
-    # one of them, or several: each by itself
-    return [found for one in frames for found in _batch(task, [one], fitted)]
+    # one of them, or several: of those in the other half there may be none
+    half = len(frames) // 2
+    return _batch(task, frames[:half], fitted) + _batch(task, frames[half:], fitted)
 
 
 def _scores(task: PackTask, frame: pl.DataFrame, entities: Sequence[_Entity]) -> list[pl.DataFrame]:
     """The scores table of the rows of a frame, entity after entity; none where all failed."""
     import polars as pl
 
-    found = [(one.name, one.found.judgements[0]) for one in entities if one.found is not None]
+    found = [(one.name, one.found.judged) for one in entities if isinstance(one.found, _Found)]
     if not found:
         return []
     of_names = {
@@ -226,42 +239,38 @@ def _write(task: PackTask, entities: Sequence[_Entity], scores: Sequence[pl.Data
     """Write the tables of a pack, that of its entities last: it says that all are there."""
     import polars as pl
 
-    alarms = [[] if one.found is None else one.found.alarms() for one in entities]
     if scores:
         # those of files without times beside those with
         write_table(pl.concat(scores, how="diagonal_relaxed"), task.part("scores"))
-    table = alarm_table([alarm for own in alarms for alarm in own])
-    write_table(table, task.part("alarms"))
-    write_table(_entity_table(entities, [len(own) for own in alarms]), task.part("entities"))
+    found = [one.found for one in entities if isinstance(one.found, _Found)]
+    alarms = alarm_table([alarm for each in found for alarm in each.alarms])
+    write_table(alarms, task.part("alarms"))
+    write_table(_entity_table(entities), task.part("entities"))
     return count_part(task)
 
 
-def _entity_table(entities: Sequence[_Entity], alarms: Sequence[int]) -> pl.DataFrame:
+def _entity_table(entities: Sequence[_Entity]) -> pl.DataFrame:
+    """One row an entity: what it came with, and what came of it."""
     import polars as pl
 
-    judged = [None if one.found is None else one.found.judgements[0] for one in entities]
-    return pl.DataFrame(
-        {
-            "entity": [one.name for one in entities],
-            "rows": [one.rows for one in entities],
-            "fitted_rows": [one.fitted for one in entities],
-            "alarms": list(alarms),
-            "anomalous_rows": [
-                0 if each is None else int(np.count_nonzero(each.anomalous)) for each in judged
-            ],
-            "fits": [each is None or bool(each.fits) for each in judged],
-            "error": [one.error for one in entities],
-        },
-        schema={
-            "entity": pl.String,
-            "rows": pl.Int64,
-            "fitted_rows": pl.Int64,
-            "alarms": pl.Int64,
-            "anomalous_rows": pl.Int64,
-            "fits": pl.Boolean,
-            "error": pl.String,
-        },
-    )
+    schema = {
+        "entity": pl.String,
+        "rows": pl.Int64,
+        "fitted_rows": pl.Int64,
+        "alarms": pl.Int64,
+        "anomalous_rows": pl.Int64,
+        "fits": pl.Boolean,
+        "error": pl.String,
+    }
+    rows: list[tuple[Any, ...]] = []
+    for name, count, fitted, found in entities:
+        if isinstance(found, str):
+            rows.append((name, count, fitted, 0, 0, True, found))
+        else:
+            anomalous = int(np.count_nonzero(found.judged.anomalous))
+            fits = bool(found.judged.fits)
+            rows.append((name, count, fitted, len(found.alarms), anomalous, fits, None))
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 @contextmanager
