@@ -13,16 +13,17 @@ from polars.testing import assert_frame_equal
 
 from killing import kill_workers
 from lakes import COLUMNS, awkward_lake, rows_of, training_rows
-from running import runner
+from running import process_runner, runner
 from subadjacent import SubAdjacentDetector, load
 from subadjacent.data.files import Columns, open_files
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.rivals.random import RandomDetector
-from subadjacent.distributed.lake import Lake
+from subadjacent.distributed.lake import Counts, Cutting, Lake, add
 from subadjacent.errors import InputError, SubadjacentError
 from subadjacent.runtime import Progress, Watch, ignore
+from subadjacent.workflow import lake as module_of_lakes
 from subadjacent.workflow import score as workflow
-from subadjacent.workflow.lake import COMPLETE, ModelFiles, Part, check_place, score_lake
+from subadjacent.workflow.lake import COMPLETE, ModelFiles, Pack, Part, check_place, score_lake
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -88,6 +89,35 @@ def test_a_lake_is_scored_to_the_bits_of_a_single_machine(
     assert names_in(tmp_path / "scores") == [COMPLETE, *(part.name for part in made)]
     said = json.loads((tmp_path / "scores" / COMPLETE).read_text())
     assert said == {"rows": len(wanted), "parts": {part.name: part.rows for part in made}}
+
+
+def test_entities_are_scored_in_the_chunks_of_one_machine(
+    lake: Path, default: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scores depend on chunks in their last bits; here several end within each file."""
+    pattern = f"{lake}/**/*.parquet"
+    for module in (workflow, module_of_lakes):
+        monkeypatch.setattr(module, "CHUNK", 1_700)
+    wanted = on_one_machine(pattern, default)
+    detector = ModelFiles.of(default).load()
+    found = Lake.of([pattern], COLUMNS)
+    counts: Counts = {}
+    for place in range(len(found.files)):
+        seen = found.look(place)
+        add(counts, seen.keys(), seen.values())
+    packs = dict(zip(counts, (0, 1, 0, 1, 2), strict=True))
+    cutting = Cutting(found, packs, f"{tmp_path}/pieces", module_of_lakes.CHUNK)
+    # only the last file has a part for itself
+    assert [cutting.cut(place) for place in range(4)] == [None, None, None, 2]
+    for number, whole in ((0, ()), (1, ()), (2, (3,))):
+        names = [name for name, pack in packs.items() if pack == number]
+        pack = Pack(number, sum(counts[name] for name in names), whole)
+        part = module_of_lakes._score_pack(cutting, str(tmp_path), detector, pack)
+        assert_frame_equal(
+            pl.read_parquet(tmp_path / part.name),
+            wanted.filter(pl.col("pump").is_in(names)),
+            check_exact=True,
+        )
 
 
 def test_killed_workers_lose_and_duplicate_nothing(
@@ -223,3 +253,16 @@ def test_the_command_refuses_what_a_cluster_cannot_read_or_write(
         done.stderr == "error: no file matches 'no/*.parquet'; check the folder and the pattern\n"
     )
     assert names_in(tmp_path) == []
+
+
+def test_the_command_starts_a_cluster_of_its_own_where_there_is_none(
+    lake: Path, random: Path, tmp_path: Path
+) -> None:
+    """In a process that is not connected to one; nothing but results is on standard output."""
+    files = lake / "single" / "alone.parquet"
+    common = ("score", files, "-m", random, "--entity", "pump", "-q")
+    done = process_runner(tmp_path)(*common, "--engine", "ray", "-o", "scores")
+    assert done.stdout == ""
+    wanted = on_one_machine(str(files), random)
+    made = pl.read_parquet(tmp_path / "scores" / "part-00000.parquet")
+    assert_frame_equal(made, wanted, check_exact=True)

@@ -92,6 +92,15 @@ def test_each_worker_makes_once_what_it_holds(tmp_path: Path) -> None:
     assert sum(most.values()) == 20
 
 
+def test_what_cannot_be_made_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    def make() -> None:
+        raise InputError("no such model")
+
+    with pytest.raises(InputError, match=r"^no such model$"):
+        list(over_actors(make, lambda _held, item: item, [1]))
+    assert capfd.readouterr().out == ""
+
+
 def test_there_are_no_more_workers_than_items(tmp_path: Path) -> None:
     def make() -> None:
         (tmp_path / str(os.getpid())).touch()

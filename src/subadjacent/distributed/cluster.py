@@ -57,10 +57,11 @@ def needs_ray(what: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        if error.name not in ("ray", "fsspec"):
+        package = (error.name or "").partition(".")[0]
+        if package not in ("ray", "fsspec"):
             raise
         raise MissingPackage(
-            f"{what} needs {error.name}, which is not installed: pip install 'subadjacent[ray]'"
+            f"{what} needs {package}, which is not installed: pip install 'subadjacent[ray]'"
         ) from error
 
 

@@ -9,6 +9,7 @@ of that file, so that every entity is scored in the very same parts, and to the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -110,16 +111,23 @@ class Lake:
         """A file, whose columns are those of the first."""
         return LakeFile(*self.files[place], self.first.schema)
 
+    @contextmanager
+    def fetched(self, place: int) -> Iterator[LakeFile]:
+        """A file that stays on this machine meanwhile, to be read more than once."""
+        address, name = self.files[place]
+        with only_our_errors(name), storage.fetched(address) as path:
+            yield LakeFile.opened(str(path), name)
+
     def look(self, place: int) -> Counts:
         """How many rows of which entities a file holds; refuses one that is not like the first."""
-        file = LakeFile.opened(*self.files[place])
-        self.rows.check_alike(file)
-        if self.rows.entity is None:
-            return {None: file.length}
-        counts: Counts = {}
-        for _, names in self.rows.over([file]).named_blocks(AT_ONCE, names_only=True):
-            add(counts, names.unique(maintain_order=True), names.unique_counts())
-        return counts
+        with self.fetched(place) as file:
+            self.rows.check_alike(file)
+            if self.rows.entity is None:
+                return {None: file.length}
+            counts: Counts = {}
+            for _, names in self.rows.over([file]).named_blocks(AT_ONCE, names_only=True):
+                add(counts, names.unique(maintain_order=True), names.unique_counts())
+            return counts
 
 
 def add(counts: Counts, names: Iterable[str | None], rows: Iterable[int]) -> None:
@@ -154,14 +162,19 @@ class Cutting:
 
         Pieces that a worker wrote before it died are written again, alike.
         """
+        with self.lake.fetched(place) as file:
+            rows = self.lake.rows.over([file])
+            numbers: set[int] = set()
+            for _, names in rows.named_blocks(AT_ONCE, names_only=True):
+                numbers.update(self.packs[name] for name in names.unique())
+            if len(numbers) == 1:
+                return numbers.pop()
+            self._write_pieces(rows, place)
+        return None
+
+    def _write_pieces(self, rows: Rows, place: int) -> None:
         import polars as pl
 
-        rows = self.lake.rows.over([self.lake.file(place)])
-        numbers: set[int] = set()
-        for _, names in rows.named_blocks(AT_ONCE, names_only=True):
-            numbers.update(self.packs[name] for name in names.unique())
-        if len(numbers) == 1:
-            return numbers.pop()
         for chunk, (block, names) in enumerate(rows.named_blocks(self.chunk)):
             packs = names.replace_strict(self.packs, return_dtype=pl.Int64)
             numbered = block.frame.with_columns(pl.Series(ROW, block.rows, dtype=pl.Int64))
@@ -170,7 +183,6 @@ class Cutting:
                 piece = numbered.filter(packs == number)
                 with storage.sent(storage.within(self.folder, f"{number:08}", name)) as path:
                     piece.write_parquet(path)
-        return None
 
     def files_of(self, number: int, whole: Sequence[int]) -> list[LakeFile]:
         """What holds the rows of a pack, in order; ``whole`` are places of files all of it."""

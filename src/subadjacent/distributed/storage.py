@@ -16,7 +16,7 @@ from typing import Any
 from subadjacent.data.files.paths import expand
 from subadjacent.distributed.cluster import needs_ray
 from subadjacent.durable import whole_file
-from subadjacent.errors import DataNotFound, InputError
+from subadjacent.errors import DataNotFound, InputError, SubadjacentError
 
 PROTOCOL = "://"
 
@@ -28,11 +28,12 @@ def find(patterns: Sequence[str]) -> list[tuple[str, str]]:
     """
     found = []
     for pattern in patterns:
-        if PROTOCOL not in pattern:
+        if is_path(pattern):
             found += [(str(Path(name).absolute()), name) for name in expand(pattern)]
             continue
         system, path = _system(pattern)
-        matches = sorted(map(str, system.glob(path)))
+        with _errors_of(pattern, "listed"):
+            matches = sorted(map(str, system.glob(path)))
         if not matches:
             raise DataNotFound(f"no file matches {pattern!r}; check the address and the pattern")
         addresses = [str(system.unstrip_protocol(name)) for name in matches]
@@ -40,9 +41,14 @@ def find(patterns: Sequence[str]) -> list[tuple[str, str]]:
     return found
 
 
+def is_path(address: str) -> bool:
+    """Whether it is a plain path, and no address that only fsspec knows."""
+    return PROTOCOL not in address
+
+
 def absolute(address: str) -> str:
     """The same place, wherever one stands."""
-    return address if PROTOCOL in address else str(Path(address).absolute())
+    return str(Path(address).absolute()) if is_path(address) else address
 
 
 def within(folder: str, *names: str) -> str:
@@ -53,7 +59,7 @@ def within(folder: str, *names: str) -> str:
 @contextmanager
 def fetched(address: str) -> Iterator[Path]:
     """A file on this machine with what lies at an address."""
-    if PROTOCOL not in address:
+    if is_path(address):
         yield Path(address)
         return
     system, path = _system(address)
@@ -69,21 +75,22 @@ def sent(address: str) -> Iterator[Path]:
 
     On plain paths the file appears whole or not at all.
     """
-    if PROTOCOL not in address:
-        with whole_file(Path(address)) as draft:
-            yield draft
-        return
-    system, path = _system(address)
-    with tempfile.TemporaryDirectory(prefix="subadjacent-") as folder:
-        local = Path(folder, "to-send")
-        yield local
-        system.makedirs(path.rpartition("/")[0], exist_ok=True)
-        system.put_file(str(local), path)
+    with _errors_of(address, "written"):
+        if is_path(address):
+            with whole_file(Path(address)) as draft:
+                yield draft
+            return
+        system, path = _system(address)
+        with tempfile.TemporaryDirectory(prefix="subadjacent-") as folder:
+            local = Path(folder, "to-send")
+            yield local
+            system.makedirs(path.rpartition("/")[0], exist_ok=True)
+            system.put_file(str(local), path)
 
 
 def names_in(folder: str) -> list[str]:
     """The names of what is in a folder, sorted; none where there is no folder."""
-    if PROTOCOL not in folder:
+    if is_path(folder):
         place = Path(folder)
         return sorted(file.name for file in place.iterdir()) if place.is_dir() else []
     system, path = _system(folder)
@@ -96,7 +103,7 @@ def names_in(folder: str) -> list[str]:
 
 def is_file(address: str) -> bool:
     """Whether a file lies there, and no folder."""
-    if PROTOCOL not in address:
+    if is_path(address):
         return Path(address).is_file()
     system, path = _system(address)
     return bool(system.isfile(path))
@@ -104,7 +111,7 @@ def is_file(address: str) -> bool:
 
 def remove(address: str) -> None:
     """Delete a file, or a folder and all in it, if it is there."""
-    if PROTOCOL in address:
+    if not is_path(address):
         system, path = _system(address)
         if system.exists(path):
             system.rm(path, recursive=True)
@@ -112,6 +119,20 @@ def remove(address: str) -> None:
         Path(address).unlink()
     else:
         shutil.rmtree(address, ignore_errors=True)
+
+
+@contextmanager
+def _errors_of(address: str, done: str) -> Iterator[None]:
+    """Say of an address what went wrong there; every file system has errors of its own."""
+    try:
+        yield
+    except SubadjacentError:
+        raise
+    except Exception as error:
+        said = getattr(error, "strerror", None) or str(error)
+        raise InputError(
+            f"{address} cannot be {done}; {said}: check the address, and who may use it"
+        ) from error
 
 
 def _system(address: str) -> tuple[Any, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from subadjacent.distributed.cluster import (
@@ -81,8 +82,9 @@ def over_actors(
     import ray
 
     actor: Any = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=LOST_WORKERS)(_Holder)
-    shared = ray.put((make, apply))
-    idle = [actor.remote(shared) for _ in range(min(workers_there(), len(items)))]
+    # in a list it is fetched by whoever asks for it, once, rather than with every item
+    shared = [ray.put((make, apply))]
+    idle = [actor.remote() for _ in range(min(workers_there(), len(items)))]
     started = list(idle)
     waiting = deque(enumerate(items))
     busy: dict[Any, tuple[int, Any]] = {}
@@ -91,7 +93,7 @@ def over_actors(
             while waiting and idle:
                 place, item = waiting.popleft()
                 holder = idle.pop()
-                busy[holder.work.remote(item)] = place, holder
+                busy[holder.work.remote(shared, item)] = place, holder
             (reference, *_), _ = ray.wait(list(busy))
             place, holder = busy.pop(reference)
             idle.append(holder)
@@ -102,12 +104,16 @@ def over_actors(
 
 
 class _Holder:
-    def __init__(self, shared: tuple[Callable[[], Any], Callable[[Any, Any], Any]]) -> None:
-        make, self._apply = shared
-        self._held = make()
+    def __init__(self) -> None:
+        self._apply: Callable[[Any], Any] | None = None
 
-    def work(self, item: Any) -> Any:
-        return self._apply(self._held, item)
+    def work(self, shared: list[Any], item: Any) -> Any:
+        if self._apply is None:
+            import ray
+
+            make, apply = ray.get(shared[0])
+            self._apply = partial(apply, make())
+        return self._apply(item)
 
 
 def _call(function: Callable[[Any], Result], item: Any) -> Result:

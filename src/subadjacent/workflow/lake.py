@@ -25,6 +25,7 @@ from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.workflow.report import warn_of_misfits
 from subadjacent.workflow.score import CHUNK, scored, strangers_among, warn_of_strangers
 from subadjacent.workflow.tables import scores_table
+from subadjacent.workflow.writing import check_writable
 
 COMPLETE = "_complete.json"
 """Says that all parts are there, and how many rows each has; readers of Parquet folders skip it."""
@@ -64,6 +65,8 @@ def check_place(output: str) -> None:
         raise InputError(f"{rule}; it holds finished ones: {remedy}")
     if others := [name for name in names if not OURS.fullmatch(name)]:
         raise InputError(f"{rule}; it holds {others[0]!r}: {remedy}")
+    if storage.is_path(output):
+        check_writable(Path(output))
 
 
 def score_lake(
