@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.frames import Table
@@ -30,9 +30,9 @@ from subadjacent.detectors.causal import CausalTwin
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
 from subadjacent.detectors.pieces import assess
 from subadjacent.detectors.recent import Recent, recent_rows
-from subadjacent.detectors.seen import SeenInput
+from subadjacent.detectors.seen import SeenInput, check_header
 from subadjacent.detectors.streamed import Streamed, without_streamed
-from subadjacent.errors import MOST_ROWS, InputError, ModelFileError, require_number, require_whole
+from subadjacent.errors import MOST_ROWS, ModelFileError, require_number, require_whole
 from subadjacent.methods.learning import Learned, learn
 from subadjacent.methods.method import Method, Model, State
 from subadjacent.runtime import Progress, Runtime, Watch, ignore
@@ -101,8 +101,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     def check(self) -> None:
         """Refuse parameters that are wrong for any data, before there is any."""
         self._method()
-        require_whole("fill_limit", self.fill_limit, least=0, most=MOST_ROWS)
-        self._check_adapt_after()
+        self._check_limits()
         # alarms per time need the interval between rows, which the data has
         check_threshold(choose_threshold(self.contamination, interval=1.0))
 
@@ -131,19 +130,19 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         """
         # on a copy, taken over whole: a fit that is refused, fails or is interrupted leaves
         # what was learned before
-        learner = copy.copy(self)
-        learner._forget()
+        learner = self._blank()
         learner._learn(X, watch)
         self.__dict__ = learner.__dict__
         return self
 
-    def _forget(self) -> None:
-        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
-            delattr(self, name)
+    def _blank(self) -> Self:
+        blank = copy.copy(self)
+        for name in [name for name in vars(blank) if name.endswith("_") and name[0] != "_"]:
+            delattr(blank, name)
+        return blank
 
     def _learn(self, X: Any, watch: Watch) -> None:
-        require_whole("fill_limit", self.fill_limit, least=0, most=MOST_ROWS)
-        self._check_adapt_after()
+        self._check_limits()
         table = self._read(X, reset=True)
         # before anything is learned: a mistake here must not cost a training
         method, threshold = self._method(), self._prepare(table)
@@ -292,7 +291,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
 
     def _evidence(self, series: Sequence[TrainSeries], watch: Watch = ignore) -> Iterator[Evidence]:
         """What the models find in each series, every unbroken part assessed once."""
-        self._seen.warn_of_strangers(series)
+        SeenInput.by(self).warn_of_strangers(series)
         done, total = 0, sum(map(len, series))
 
         def tell(rows: int) -> None:
@@ -382,29 +381,16 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     def _read(self, X: Any, *, reset: bool = False) -> Table:
         known = () if reset else self.channels_
         table = read(X, fill_limit=self.fill_limit, known=known)
-        try:
-            validate_data(self, table.header, reset=reset, skip_check_array=True)
-        except ValueError as error:
-            said = str(error)
-            if said.startswith("X "):
-                raise InputError.of("X", said.removeprefix("X ")) from error
-            rule = "must have the channels seen in fitting, in their order"
-            raise InputError.of("X", rule, said) from error
+        check_header(self, table.header, reset=reset)
         if not reset:
-            self._seen.check(table)
-            filled = (
-                stand_in(one, self.models_.of(one.entity).typical_values) for one in table.series
-            )
+            SeenInput.by(self).check(table)
+            models = self.models_
+            filled = (stand_in(one, models.of(one.entity).typical_values) for one in table.series)
             table = replace(table, series=tuple(filled))
         return table
 
-    @property
-    def _seen(self) -> SeenInput:
-        return SeenInput(
-            self.channels_, self.entities_, self._named_channels, self._entities_by_position
-        )
-
-    def _check_adapt_after(self) -> None:
+    def _check_limits(self) -> None:
+        require_whole("fill_limit", self.fill_limit, least=0, most=MOST_ROWS)
         if self.adapt_after is not None:
             require_whole("adapt_after", self.adapt_after, least=1, most=MOST_ROWS)
 

@@ -18,6 +18,7 @@ from subadjacent.data.missing import stand_in
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.seen import SeenInput
 from subadjacent.errors import InputError
 from subadjacent.methods.learning import learn_each
 from subadjacent.runtime import ignore
@@ -30,8 +31,7 @@ def fit_each(detector: BaseDetector, X: Any) -> list[BaseDetector]:
     ``labels_`` of the training rows. If one series cannot be fitted none is: fit the others
     without it.
     """
-    blank = copy.copy(detector)
-    blank._forget()
+    blank = detector._blank()
     blank.check()
     table = blank._read(X, reset=True)
     method = blank._method()
@@ -55,7 +55,7 @@ def _pairs(
     detectors: Sequence[BaseDetector], table: Table
 ) -> Iterator[tuple[BaseDetector, TrainSeries]]:
     for each, one in zip(detectors, table.series, strict=True):
-        each._seen.check(table)
+        SeenInput.by(each).check(table)
         if each.entities_ != (one.entity,):
             raise InputError.of("X", "must hold the entities of the detectors, in their order")
         yield each, one

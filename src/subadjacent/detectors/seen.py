@@ -5,6 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
 
 from subadjacent.data.frames import Table
 from subadjacent.data.series import TrainSeries
@@ -15,6 +19,18 @@ log = logging.getLogger(__name__)
 
 NAME_ENTITIES = "pass a dict of name → series"
 """The remedy for rows that do not say whose they are."""
+
+
+def check_header(detector: BaseEstimator, header: Any, *, reset: bool) -> None:
+    """Have scikit-learn note the names and number of channels, or hold them against its notes."""
+    try:
+        validate_data(detector, header, reset=reset, skip_check_array=True)
+    except ValueError as error:
+        said = str(error)
+        if said.startswith("X "):
+            raise InputError.of("X", said.removeprefix("X ")) from error
+        rule = "must have the channels seen in fitting, in their order"
+        raise InputError.of("X", rule, said) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +51,16 @@ class SeenInput:
     entities: tuple[str, ...]
     named_channels: bool
     by_position: bool
+
+    @classmethod
+    def by(cls, detector: Any) -> SeenInput:
+        """What a fitted detector saw."""
+        return cls(
+            detector.channels_,
+            detector.entities_,
+            detector._named_channels,
+            detector._entities_by_position,
+        )
 
     def check(self, table: Table) -> None:
         """Refuse rows of other channels, or that do not say whose they are."""

@@ -263,3 +263,11 @@ def test_a_model_with_a_network_replays_what_it_reaches_and_has_no_causal_twin(
     found = joined([stream.push(rows[:50]), stream.push(rows[50:]), stream.finish()])
     np.testing.assert_allclose(found.score, model.assess(rows).score, rtol=1e-3, atol=2e-4)
     assert METHOD.causal() is None
+
+
+def test_each_of_many_series_has_a_network_of_its_own() -> None:
+    series = list(ENTITIES.values())[1:]
+    for one, found in zip(series, METHOD.fit_each(series, Runtime()), strict=True):
+        alone = METHOD.fit([one], Runtime())
+        assert network_of(found, one.entity).scale.squares.shape == (3, 3)
+        np.testing.assert_allclose(found.scores[0], alone.scores[0], rtol=1e-5)
