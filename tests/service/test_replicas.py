@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sqlite3
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.types import Receive, Scope, Send
 
-from live_service import LiveService, alike, live, rows_of, with_a_jump
+from live_service import LiveService, alike, live, rows_of, until, with_a_jump
 from subadjacent.detectors.default import SubAdjacentDetector
 from subadjacent.errors import InputError
 from subadjacent.service.numbers import MOST_REPLICAS, Numbers
@@ -26,7 +28,7 @@ from subadjacent.service.problems import Refusal
 from subadjacent.service.replicas import merging
 from subadjacent.service.replicas.asking import Asked, Conversation, Told
 from subadjacent.service.replicas.handover import hand_over
-from subadjacent.service.replicas.placing import home, homes, owner
+from subadjacent.service.replicas.placing import alone_in, home, homes, owner
 from subadjacent.service.schema import connect
 from subadjacent.service.settings import read_settings
 
@@ -57,7 +59,8 @@ def test_the_first_replica_has_the_folder_itself(tmp_path: Path) -> None:
         (tmp_path / name).mkdir(exist_ok=True)
         connect(tmp_path / name).close()
     (tmp_path / "replica-3").mkdir()
-    assert list(homes(tmp_path)) == [0, 2, 10]
+    others = {number: tmp_path / f"replica-{number}" for number in (2, 10)}
+    assert homes(tmp_path) == {0: tmp_path} | others
 
 
 def test_numbers_of_replicas_differ_and_are_in_the_order_of_time(tmp_path: Path) -> None:
@@ -193,20 +196,34 @@ def test_a_series_that_two_replicas_have_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_replica_that_goes_leaves_its_fits_and_webhooks_to_the_first(tmp_path: Path) -> None:
-    for place in (tmp_path, tmp_path / "replica-1"):
-        add_series(place, place.name)
+    # one fit was left before, when this was cut short
+    for place, fits in ((tmp_path, (1, 2)), (tmp_path / "replica-1", (2, 3))):
+        place.mkdir(exist_ok=True)
         with closing(connect(place)) as tables:
-            tables.execute(
+            tables.executemany(
                 "insert into jobs (id, name, state, started_at) values (?, 'm', 'done', 0)",
-                (len(place.name),),
+                [(fit,) for fit in fits],
             )
-            tables.execute("insert into outbox (address, body) values ('a', ?)", (place.name,))
-    hand_over(tmp_path, 1)
+            tables.execute("insert into outbox (address, body) values ('a', ?)", (fits[0],))
+    assert hand_over(tmp_path, 1) == 0
     with closing(connect(tmp_path)) as tables:
-        jobs = tables.execute("select id from jobs order by id").fetchall()
-        assert sorted(jobs) == sorted([(len(tmp_path.name),), (len("replica-1"),)])
-        sent = tables.execute("select body from outbox order by id").fetchall()
-        assert sent == [(tmp_path.name,), ("replica-1",)]
+        assert tables.execute("select id from jobs").fetchall() == [(1,), (2,), (3,)]
+        assert tables.execute("select body from outbox").fetchall() == [("1",), ("2",)]
+    assert not list(tmp_path.glob("*replica-*"))
+
+
+def test_nothing_moves_while_a_process_still_ends_in_a_folder(tmp_path: Path) -> None:
+    add_series(tmp_path, "s0")
+
+    def is_waited_for() -> bool:
+        lines = Path("/proc/locks").read_text().splitlines()
+        return any("-> FLOCK" in line and f" {os.getpid()} " in line for line in lines)
+
+    with ThreadPoolExecutor() as threads, alone_in(tmp_path):
+        handed = [threads.submit(hand_over, tmp_path, 1)]
+        until(is_waited_for)
+        assert not handed[0].done()
+    assert handed[0].result() == 0
 
 
 @pytest.fixture(scope="module")
@@ -342,6 +359,12 @@ async def fails(_scope: Scope, _receive: Receive, _send: Send) -> None:
     raise Refusal(503, "not now")
 
 
+async def tasks_left() -> int:
+    """Tasks beside this one, once those that were cancelled are gone."""
+    await asyncio.sleep(0)
+    return len(asyncio.all_tasks()) - 1
+
+
 def test_a_request_and_its_answer_travel_whole() -> None:
     scope = {
         "method": "PUT", "path": "/a b", "query_string": b"x=1", "headers": [(b"h", b"v")],
@@ -365,6 +388,7 @@ def test_an_answer_without_end_waits_for_whoever_listens_and_can_be_ended() -> N
         assert await hears == b"3"
         left = [part async for part in rest(conversation)]
         assert len(left) <= 1
+        assert await tasks_left() == 0
 
     async def rest(conversation: Conversation) -> Any:
         while (part := await conversation.more()) is not None:
@@ -377,6 +401,7 @@ def test_an_application_that_answers_nothing_has_its_error_told() -> None:
     async def ask() -> None:
         with pytest.raises(Refusal, match="not now"):
             await Conversation(fails, asked()).whole()
+        assert await tasks_left() == 0
 
     asyncio.run(ask())
 

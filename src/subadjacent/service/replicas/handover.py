@@ -213,12 +213,9 @@ def _judge_anew(tables: sqlite3.Connection, older: int, model: _Model) -> None:
 
 @contextmanager
 def _transaction(tables: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing: a connection that is closed without ``commit`` takes back what it did."""
     tables.execute("begin immediate")
-    try:
-        yield
-    except BaseException:
-        tables.execute("rollback")
-        raise
+    yield
     tables.execute("commit")
 
 
