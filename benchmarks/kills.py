@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
@@ -124,10 +125,13 @@ def kill_again_and_again(
     """
     found: Counter[str] = Counter()
     forked(lambda: write(0))
-    lines = lines_of(lambda: write(0))
-    started = time.perf_counter()
-    forked(lambda: write(0))
-    took = time.perf_counter() - started
+    lines, took = 0, 0.0
+    if by == "line":
+        lines = lines_of(lambda: write(0))
+    else:
+        started = time.perf_counter()
+        forked(lambda: write(0))
+        took = time.perf_counter() - started
     for _ in range(tries):
         old = version()
         new = 1 - (old or 0)
@@ -212,24 +216,30 @@ def kills_of_save(folder: Path, tries: int, by: str, rng: random.Random) -> Coun
     )
 
 
-def kills_of_detect(folder: Path, tries: int, by: str, rng: random.Random) -> Counter[str]:
-    """Kill `detect` over an older folder."""
-    sources, references = [], []
-    for number in (0, 1):
-        sources.append(folder / f"{number}.csv")
-        np.savetxt(sources[-1], rows_of(number), "%.6f", ",", header="a,b,c", comments="")
-        references.append(folder / f"reference-{number}")
-        # polars must not be used in this process: those that it forks could not use it
-        forked(lambda number=number: detect_into(references[number], sources[number], number))
-    place = folder / "out"
-    return kill_again_and_again(
-        lambda version: detect_into(place, sources[version], version),
-        lambda: output_version(place, references),
-        place,
-        tries=tries,
-        by=by,
-        rng=rng,
-    )
+class Detected:
+    """What `detect` makes of both versions of the rows when nobody kills it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.sources = [folder / f"{number}.csv" for number in (0, 1)]
+        self.references = [folder / f"reference-{number}" for number in (0, 1)]
+        for number, (source, reference) in enumerate(
+            zip(self.sources, self.references, strict=True)
+        ):
+            np.savetxt(source, rows_of(number), "%.6f", ",", header="a,b,c", comments="")
+            # polars must not be used in this process: those that it forks could not use it
+            forked(partial(detect_into, reference, source, number))
+
+    def kills(self, folder: Path, tries: int, by: str, rng: random.Random) -> Counter[str]:
+        """Kill `detect` over an older folder."""
+        place = folder / "out"
+        return kill_again_and_again(
+            lambda version: detect_into(place, self.sources[version], version),
+            lambda: output_version(place, self.references),
+            place,
+            tries=tries,
+            by=by,
+            rng=rng,
+        )
 
 
 def at_once(folder: Path, savers: int, saves: int, readers: int) -> Counter[str]:
@@ -274,13 +284,18 @@ def _start(work: Work) -> int:
 
 def measure(options: argparse.Namespace) -> list[Counts]:
     """All parts, in both ways."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _measure(options, Detected(Path(folder)))
+
+
+def _measure(options: argparse.Namespace, detected: Detected) -> list[Counts]:
     found = []
     renameat2 = exchange._renameat2
     for way in WAYS:
         exchange._renameat2 = renameat2 if way == WAYS[0] else lambda: None
         for what, part, tries in (
             ("save", kills_of_save, options.saves),
-            ("detect", kills_of_detect, options.detects),
+            ("detect", detected.kills, options.detects),
         ):
             for by in POINTS:
                 with tempfile.TemporaryDirectory() as folder:
