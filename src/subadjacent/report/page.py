@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from bokeh.document import Document
 from bokeh.embed import components
 from bokeh.resources import Resources
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -123,6 +124,11 @@ def _drawn(detector: BaseDetector, kind: Kind, shown: Sequence[Panel]) -> dict[s
     curves = model_facts.curves(history or ())
     if history is not None and len(history) > 1:
         figures |= charts.training(curves)
+    document = Document()
+    # all at once: after each figure Bokeh would look through all of those before it
+    with document.models.freeze():
+        for figure in figures.values():
+            document.add_root(figure)
     script, divisions = components(figures, wrap_script=False)
     return {
         "figures": {name: Markup(one) for name, one in divisions.items()},
