@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from bokeh.document import Document
@@ -118,24 +119,38 @@ def _stretches(marks: Any, assessment: Assessment, name: str) -> list[Stretches]
 
 def _drawn(detector: BaseDetector, kind: Kind, shown: Sequence[Panel]) -> dict[str, Any]:
     """Bokeh's figures, for the template: those of the data, and those of a training."""
-    figures, shared = charts.detail(kind, SLOTS, shown)
-    figures["overview"] = charts.overview(kind, shared)
     history = model_facts.history(detector)
     curves = model_facts.curves(history or ())
-    if history is not None and len(history) > 1:
-        figures |= charts.training(curves)
+    trained = history is not None and len(history) > 1
+    drawn = tuple((name, tuple(values)) for name, values in curves.items()) if trained else ()
+    script, divisions = _embedded(kind, tuple(shown), drawn)
+    return {
+        "figures": {name: Markup(one) for name, one in divisions},
+        "figures_script": Markup(script),
+        "history": history,
+        "curves": [(name, text.curve(name), values) for name, values in curves.items()],
+    }
+
+
+@lru_cache(maxsize=8)
+def _embedded(
+    kind: Kind, shown: tuple[Panel, ...], curves: tuple[tuple[str, tuple[float, ...]], ...]
+) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Bokeh's script, and the element of every figure.
+
+    Kept for other pages with the same panels: figures of the data have none, the page fills it in.
+    """
+    figures, shared = charts.detail(kind, SLOTS, shown)
+    figures["overview"] = charts.overview(kind, shared)
+    if curves:
+        figures |= charts.training(dict(curves))
     document = Document()
     # all at once: after each figure Bokeh would look through all of those before it
     with document.models.freeze():
         for figure in figures.values():
             document.add_root(figure)
     script, divisions = components(figures, wrap_script=False)
-    return {
-        "figures": {name: Markup(one) for name, one in divisions.items()},
-        "figures_script": Markup(script),
-        "history": history,
-        "curves": [(name, text.curve(name), values) for name, values in curves.items()],
-    }
+    return script, tuple(divisions.items())
 
 
 def _packed(views: Sequence[SeriesView], watch: Watch) -> Iterator[list[str]]:
