@@ -20,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.types import Receive, Scope, Send
 
+from apart import run_apart
 from live_service import LiveService, alike, live, rows_of, until, with_a_jump
 from subadjacent.detectors.default import SubAdjacentDetector
 from subadjacent.errors import InputError
@@ -374,7 +375,7 @@ def test_a_request_and_its_answer_travel_whole() -> None:
     async def ask() -> Told:
         return await Conversation(echo, request).whole()
 
-    assert asyncio.run(ask()) == Told(201, [(b"h", b"v")], b"PUT /a b x=1!")
+    assert run_apart(ask()) == Told(201, [(b"h", b"v")], b"PUT /a b x=1!")
 
 
 def test_an_answer_without_end_waits_for_whoever_listens_and_can_be_ended() -> None:
@@ -394,7 +395,7 @@ def test_an_answer_without_end_waits_for_whoever_listens_and_can_be_ended() -> N
         while (part := await conversation.more()) is not None:
             yield part
 
-    asyncio.run(listen())
+    run_apart(listen())
 
 
 def test_an_application_that_answers_nothing_has_its_error_told() -> None:
@@ -403,7 +404,7 @@ def test_an_application_that_answers_nothing_has_its_error_told() -> None:
             await Conversation(fails, asked()).whole()
         assert await tasks_left() == 0
 
-    asyncio.run(ask())
+    run_apart(ask())
 
 
 @pytest.mark.parametrize("count", [0, 65])

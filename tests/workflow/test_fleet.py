@@ -220,7 +220,7 @@ def test_a_pack_that_ends_its_worker_is_tried_again_and_then_given_up(
     )
     # the saw, of a level of 20, shares its pack with the press
     failures = table(tmp_path / "out", "failures")
-    assert sorted(failures["entity"]) == ["press", "saw"]
+    assert sorted(failures["entity"]) == ["press", "saw"], failures["error"].to_list()
     assert all(text.endswith(f"({TRIES} times)") for text in failures["error"])
     assert (counts.entities, counts.failed) == (5, 2)
     assert set(scores(tmp_path / "out")["machine"]) == {"drill", "lathe", "mill"}
