@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import ray
 import torch
 
 import subadjacent
@@ -21,7 +20,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.data.con
 
 
 @pytest.fixture(autouse=True, scope="module")
-def workers_without_the_folder_of_tests() -> None:
+def workers_without_the_folder_of_tests(cluster: int) -> None:  # noqa: ARG001 — Ray is set up
+    import ray
+
     ray.cloudpickle.register_pickle_by_value(together)
 
 

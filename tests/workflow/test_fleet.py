@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -20,7 +22,7 @@ from subadjacent.data.files import Columns
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.distributed import packs
 from subadjacent.errors import InputError
-from subadjacent.runtime import Progress, in_turn, over_processes
+from subadjacent.runtime import Progress, in_turn
 from subadjacent.workflow.fit import TrainingRows
 from subadjacent.workflow.fleet import TRIES, fleet
 from subadjacent.workflow.fleet_pack import Counts
@@ -212,12 +214,34 @@ class Fragile(LevelDetector):
         return super()._prepare(table)
 
 
+IN_PROCESSES = """
+import os, sys
+from pathlib import Path
+from subadjacent.distributed import packs
+from subadjacent.runtime import over_processes
+from workflow.test_fleet import ROWS, Fragile, run
+packs.PACK_ROWS = ROWS + 1
+fragile = Fragile(parent=os.getpid())
+print(*run(sys.argv[1], Path(sys.argv[2]), detector=fragile, spread=over_processes))
+"""
+
+
 def test_a_pack_that_ends_its_worker_is_tried_again_and_then_given_up(
     path: str, tmp_path: Path
 ) -> None:
-    counts = run(
-        path, tmp_path / "out", detector=Fragile(parent=os.getpid()), spread=over_processes
+    # started by a process of its own: this one may have workers of other tests
+    tests = str(Path(__file__).parents[1])
+    env = os.environ | {
+        "PYTHONPATH": os.pathsep.join([tests, *filter(None, [os.environ.get("PYTHONPATH")])])
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", IN_PROCESSES, path, str(tmp_path / "out")],
+        env=env,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
     )
+    counts = Counts(*map(int, done.stdout.split()))
     # the saw, of a level of 20, shares its pack with the press
     failures = table(tmp_path / "out", "failures")
     assert sorted(failures["entity"]) == ["press", "saw"], failures["error"].to_list()
