@@ -18,7 +18,7 @@ from subadjacent.experiments.datasets import load
 from subadjacent.experiments.protocols import published, unadjusted
 from subadjacent.experiments.protocols.published import BLOCKS, TEMPERATURES, RowOutputs
 from subadjacent.experiments.protocols.scaling import scale_benchmark
-from subadjacent.experiments.run import PUBLISHED, Run
+from subadjacent.experiments.run import HEURISTICS, PUBLISHED, Run
 
 RUN = Run("nips-ts", "sub-adjacent", PUBLISHED, quick=True)
 CPU = torch.device("cpu")
@@ -91,6 +91,18 @@ def test_tries_on_the_labels_are_counted() -> None:
     assert published._tries(RUN) == 1 + 5 * 9
     assert published._tries(replace(RUN, score="error")) == 1
     assert published._tries(replace(RUN, detector="random")) == 1
+
+
+def test_heuristics_are_the_better_of_two_scores_that_learn_nothing() -> None:
+    run = Run("nips-ts", HEURISTICS, PUBLISHED, score="error", quick=True)
+    both = [
+        published.execute(replace(run, detector=name), None, "cpu")["oracle_point_adjusted_f1"]
+        for name in ("random", "magnitude")
+    ]
+    found = published.execute(run, None, "cpu")
+    assert both[0] != both[1]
+    assert found["oracle_point_adjusted_f1"] == max(both)
+    assert found["tries"] == 2
 
 
 def test_the_largest_dataset_is_trained_longer_on_fewer_windows() -> None:

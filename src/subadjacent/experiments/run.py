@@ -13,6 +13,8 @@ PUBLISHED, CLEAN = "published", "clean"
 PROTOCOLS = (PUBLISHED, CLEAN)
 # the default detector with one of its parts left out
 ABLATION = "ablation"
+# the better of a random score and the input's magnitude, as labels tell
+HEURISTICS = "heuristics"
 # scores of the published protocol: the error alone, smoothed by a kernel, Eq. 6, Eq. 7
 SMOOTHED = "smoothed"
 SCORES = ("error", SMOOTHED, "weighted", "dynamic")

@@ -37,7 +37,7 @@ from subadjacent.experiments.datasets import DATA_SETTINGS, cut_entities, load
 from subadjacent.experiments.methods import build
 from subadjacent.experiments.protocols import unadjusted
 from subadjacent.experiments.protocols.scaling import scale_benchmark
-from subadjacent.experiments.run import SMOOTHED, Run
+from subadjacent.experiments.run import HEURISTICS, SMOOTHED, Run
 from subadjacent.networks.anomaly_transformer import AnomalyTransformer, AnomalyTransformerConfig
 from subadjacent.networks.network import Network
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
@@ -62,6 +62,8 @@ BATCH_SIZE = 128
 STRIDES = {"smd": 10}
 EPOCHS = {"smd": 3}
 NETWORKS = ("sub-adjacent", "untrained", "anomaly-transformer")
+# scores of a row by itself
+UNLEARNED = ("random", "magnitude")
 # λ of Eq. 5; k of the Anomaly Transformer
 ATTENTION_WEIGHTS = {"anomaly-transformer": 3.0}
 
@@ -79,6 +81,8 @@ class RowOutputs:
 
 def execute(run: Run, root: str | None, device: str) -> dict[str, Any]:
     """Train, score and evaluate; one row of results."""
+    if run.detector == HEURISTICS:
+        return _better_heuristic(run, root, device)
     outputs = _outputs(replace(run, score="dynamic"), root, device)
     metrics = [_evaluate(run, output) for output in outputs]
     # with one model for each entity, the paper takes the mean over entities
@@ -93,6 +97,13 @@ def execute(run: Run, root: str | None, device: str) -> dict[str, Any]:
         "fit_seconds": sum(output.fit_seconds for output in outputs),
         "score_seconds": sum(output.score_seconds for output in outputs),
     }
+
+
+def _better_heuristic(run: Run, root: str | None, device: str) -> dict[str, Any]:
+    """The row of the score that labels say is the better one; both are tries."""
+    rows = [execute(replace(run, detector=name), root, device) for name in UNLEARNED]
+    better = max(rows, key=lambda row: row["oracle_point_adjusted_f1"])
+    return better | {"tries": sum(row["tries"] for row in rows)}
 
 
 @lru_cache(maxsize=1)
