@@ -40,6 +40,9 @@ from subadjacent.core.kernels.tiles import band_tile, grid_of, kind_of, power_of
 # time forward; backward two, since with fewer registers they spill
 FORWARD: dict[str, Any] = {"num_warps": 4, "num_stages": 1, "maxnreg": 168}
 BACKWARD: dict[str, Any] = {"num_warps": 4, "num_stages": 1}
+# by features of a head: with four warps Triton 3.6 compiles the way back of 32 features to wrong
+# gradients of keys and values, and to reads beyond the tensors; with two or eight it is right
+BACKWARD_WARPS = {32: 8}
 
 
 @triton.jit
@@ -154,10 +157,12 @@ def backward(
     of_bias = torch.empty(batch, tripled, **wide)
     of_temperature = torch.empty(batch, heads, **wide)
     tiles = _Tiles(projected, heads)
+    usual = BACKWARD["num_warps"]
+    launch = BACKWARD | {"num_warps": BACKWARD_WARPS.get(tiles.features, usual)}
     _short_backward[grid_of(batch * heads)](
         tiles.of(projected), temperature, *tiles.shared(band), tiles.of(of_values),
         of_contribution, tiles.of(of_projected), of_bias, of_temperature,
-        n, heads, tripled // 3, *of_contribution.stride(), **tiles.sizes, **BACKWARD,
+        n, heads, tripled // 3, *of_contribution.stride(), **tiles.sizes, **launch,
     )  # fmt: skip
     return of_projected, of_bias, of_temperature
 
