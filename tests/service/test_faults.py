@@ -86,6 +86,24 @@ def test_a_head_without_an_end_is_given_up_and_a_long_one_is_read(service: LiveS
         assert b"too long" in answer.read()
 
 
+@pytest.mark.parametrize("rest", [b"GET /hea", b"\r\n", b"GET /health HTTP/1.1\r\nHost: localho"])
+def test_a_later_request_of_a_connection_has_no_more_time_than_the_first(
+    impatient: LiveService, rest: bytes
+) -> None:
+    whole = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with connect(impatient, whole) as client:
+        for _ in range(3):
+            answer = client.recv(10_000)
+            assert answer.startswith(b"HTTP/1.1 200 ")
+            if not answer.endswith(b'{"status":"ok"}'):
+                assert client.recv(10_000).endswith(b'{"status":"ok"}')
+            client.sendall(whole)
+        assert client.recv(10_000).startswith(b"HTTP/1.1 200 ")
+        client.sendall(rest)
+        while client.recv(10_000):
+            pass
+
+
 def test_connections_that_say_nothing_or_garbage_keep_nobody_from_asking(
     impatient: LiveService,
 ) -> None:
