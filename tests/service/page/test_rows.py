@@ -262,7 +262,9 @@ def test_alarms_that_nobody_saw_are_told_of_calm_series(module: Any) -> None:
     for unseen, words in ((1, "1 unseen alarm"), (2, "2 unseen alarms")):
         series = {**calm, "unseen": unseen}
         assert listed("(m, one) => m.inWords(one)", series) == f"Calm · {words}"
-        assert listed("(m, all) => m.headline(all)", [series]) == f"The series is calm, with {words}"
+        assert (
+            listed("(m, all) => m.headline(all)", [series]) == f"The series is calm, with {words}"
+        )
     assert listed("(m, one) => m.inWords(one)", calm) == "Calm"
 
 
