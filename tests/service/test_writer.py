@@ -311,3 +311,20 @@ def test_what_waits_when_it_is_stopped_is_done(tmp_path: Path) -> None:
         return desk
 
     assert run_apart(all_of_it()).kept() == [*map(str, range(450)), "end"]
+
+
+def test_it_ends_though_its_last_piece_of_work_cannot_be_done(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(_: Changes) -> None:
+        raise Refusal(507, "no room")
+
+    async def use() -> bool:
+        desk = Desk(tmp_path)
+        desk.writer.start()
+        await desk.writer.stop(full)
+        desk.tables.close()
+        return desk.writer.is_alive
+
+    assert run_apart(use()) is False
+    assert "the last piece of work was not done: no room" in caplog.text

@@ -124,7 +124,11 @@ class Writer:
 
     async def stop(self, last: Work) -> None:
         """Do what has queued, then a last piece of work, then end."""
-        await self.do(last)
+        try:
+            await self.do(last)
+        except Refusal as refusal:
+            # as after a kill: the next start makes anew what is not there
+            log.warning("the last piece of work was not done: %s", refusal)
         with self._wake:
             self._stopping = True
             self._wake.notify()
