@@ -62,6 +62,18 @@ def test_an_address_that_names_no_series_shows_the_worst(opened: Opener) -> None
     expect(tab.locator("#trouble")).to_be_hidden()
 
 
+def test_a_link_to_a_series_leads_there_in_an_open_page(opened: Opener) -> None:
+    tab = opened(series="pump")
+    tab.evaluate("location.hash = '#fan'")
+    expect(tab.locator("#detail-title")).to_have_text("fan")
+    # a key leads past the list, and the address still names the series
+    tab.keyboard.press("Tab")
+    expect(tab.locator("#skip")).to_be_focused()
+    tab.keyboard.press("Enter")
+    expect(tab.locator("#detail")).to_be_focused()
+    assert tab.url.endswith("#fan")
+
+
 def test_alarms_are_unseen_until_they_are_acknowledged(
     opened: Opener, backend: LiveService
 ) -> None:

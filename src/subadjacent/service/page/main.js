@@ -195,6 +195,9 @@ on("all", () => view.all());
 on("live", () => view.follow());
 on("trouble-seen", seen);
 on("unmute", () => mute(null));
+// the address is for the series
+on("skip", event => { event.preventDefault(); byId("detail").focus(); });
+addEventListener("hashchange", () => choose(wantedSeries()));
 byId("mute").addEventListener("change", event => { mute(event.target.value); event.target.value = ""; });
 say(byId("here"), new URL("./", location.href.split("#")[0]).href);
 onPaint(redraw);
