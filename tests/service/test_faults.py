@@ -165,6 +165,13 @@ def test_on_a_full_disk_writing_is_refused_reading_goes_on_and_nothing_is_lost(
         assert service.get("/api/series/pump")["rows"] == first
         assert service.get("/api/series/pump/history?limit=10")["rows"][-1] == first - 1
         assert service.get("/ready") == {"status": "ok"}
+        # files are put on the disk while they are read
+        table = b"time,a\n" + b"1,2\n" * (LIMIT // 4)
+        for path in ("/api/series/pump/rows", "/api/models?name=large"):
+            refused = service.ask("POST", path, table, "text/csv")
+            assert (refused.status, "make room" in refused.json["error"]) == (507, True)
+        left = [file.name for file in tmp_path.rglob("*") if file.name.startswith(("body", "file"))]
+        assert left == []
         pid = service.process.pid
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
         rows = rows_of(500, first=first)
