@@ -88,7 +88,8 @@ def _broken(rows: NDArray[np.float64], turn: int) -> NDArray[np.float64]:
     breaks = (after >= 0) & (since < BREAKS_FOR) & (turns % len(SERIES) == turn)
     apart = np.zeros_like(rows)
     apart[breaks, 0], apart[breaks, -1] = -DROP, DROP
-    return rows + apart * rows[:HISTORY].std(axis=0)
+    deviations: NDArray[np.float64] = rows[:HISTORY].std(axis=0)
+    return rows + apart * deviations
 
 
 def _batch(series: DemoSeries, rows: NDArray[np.float64], times: list[float]) -> Batch:
