@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from datetime import datetime
 from typing import Any
 
@@ -172,3 +173,17 @@ def test_debug_shows_the_traceback(
     said = capsys.readouterr().err
     assert said.startswith("Traceback")
     assert said.rstrip().endswith("ZeroDivisionError: by zero")
+
+
+def remark(text: str, *, at: float, level: int = logging.WARNING) -> logging.LogRecord:
+    record = logging.LogRecord("part", level, "file.py", 1, "%s is odd", (text,), None)
+    record.created = at
+    return record
+
+
+def test_a_remark_comes_once_or_again_after_a_while_and_errors_always() -> None:
+    once, lasting = main.Once(), main.Once(again_after=60)
+    for at, again in ((0, True), (59, False), (60, True), (61, False), (120, True)):
+        assert lasting.filter(remark("a", at=at)) == again
+        assert once.filter(remark(str(at), at=at)) == (at == 0)
+        assert once.filter(remark("a", at=at, level=logging.ERROR))

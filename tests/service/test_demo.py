@@ -14,7 +14,7 @@ from urllib.parse import quote
 import pytest
 
 from live_service import START_WORDS, LiveService, until
-from subadjacent.service.demo import BROKEN, HISTORY, SERIES
+from subadjacent.service.demo import BROKEN, BROKEN_BEFORE, HISTORY, SERIES
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,6 +44,8 @@ def test_the_demo_has_series_with_alarms_that_keep_coming_and_leaves_nothing(
         alarms = service.get("/api/alarms?limit=1000")["alarms"]
         assert {alarm["series"] for alarm in alarms} == set(names)
         assert all(alarm["sentence"] and alarm["causes"] for alarm in alarms)
+        # whoever opens the page now has something to look at
+        assert any(alarm["first"] >= HISTORY + BROKEN - BROKEN_BEFORE for alarm in alarms)
         assert b"<!doctype html>" in service.ask("GET", "/").body.lower()
         assert len(list(tmp_path.iterdir())) == 1
     finally:

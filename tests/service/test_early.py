@@ -79,12 +79,19 @@ def test_what_was_begun_for_other_rows_is_not_taken_and_goes(
     assert host.ask("push", 1, batch().values, None)[0].row == 0
 
 
-def test_series_whose_rows_were_scored_and_not_taken_are_named(
-    early: EarlyRows, host: StreamHost
-) -> None:
+@pytest.fixture
+def known(host: StreamHost) -> WatchedSeries:
     columns = (5, "known", '["a", "b"]', "none", None, 0, 0, 0, None, 0.0, 0.0, None, None)
-    series, rows = WatchedSeries(columns), batch()
+    series = WatchedSeries(columns)
     series.stream = host.begin(5, CHANNELS, "known", None)
+    return series
+
+
+def test_series_whose_rows_were_scored_and_not_taken_are_named(
+    early: EarlyRows, known: WatchedSeries
+) -> None:
+    series, rows = known, batch()
+    assert series.stream is not None
     early.push(series, rows)
     assert len(series.stream.push(rows.values, None)) == 2
     assert early.settle() == set()
@@ -96,9 +103,39 @@ def test_rows_out_of_order_or_too_many_wait_for_their_turn(early: EarlyRows) -> 
     for rows in (batch([2.0, 1.0]), batch([1.0, 1.0]), batch(rows=MOST_EARLY // 2 + 1)):
         early.begin("new", rows)
         assert early.begun("new", rows) is None
+        early.settle()
     most = batch(rows=MOST_EARLY // 2)
     early.begin("new", most)
     assert early.begun("new", most) is not None
+
+
+def test_rows_do_not_overtake_those_of_a_request_before_that_waits(
+    early: EarlyRows, known: WatchedSeries
+) -> None:
+    assert known.stream is not None
+    early.push(known, batch(rows=MOST_EARLY))
+    early.push(known, batch())
+    assert not known.stream.has_early
+    early.begin("new", batch(rows=MOST_EARLY))
+    early.begin("new", second := batch())
+    assert early.begun("new", second) is None
+    # the next group of requests is another matter
+    early.settle()
+    early.push(known, batch())
+    assert known.stream.has_early
+
+
+def test_clients_that_push_to_one_series_at_once_are_all_answered(service: LiveService) -> None:
+    def pushed(rows: int) -> list[int]:
+        body = [{"a": float(row % 7), "b": 2.0} for row in range(rows)]
+        answers = [service.ask("POST", "/api/series/both/rows", body) for _ in range(40)]
+        return [answer.status for answer in answers]
+
+    sizes = [MOST_EARLY, 1, MOST_EARLY, 1]
+    with ThreadPoolExecutor(len(sizes)) as pool:
+        for found in pool.map(pushed, sizes):
+            assert set(found) == {200}
+    assert service.get("/api/series/both")["rows"] == 40 * sum(sizes)
 
 
 def test_what_was_begun_in_a_process_that_ended_is_not_taken(

@@ -86,6 +86,24 @@ def test_a_head_without_an_end_is_given_up_and_a_long_one_is_read(service: LiveS
         assert b"too long" in answer.read()
 
 
+@pytest.mark.parametrize("rest", [b"GET /hea", b"\r\n", b"GET /health HTTP/1.1\r\nHost: localho"])
+def test_a_later_request_of_a_connection_has_no_more_time_than_the_first(
+    impatient: LiveService, rest: bytes
+) -> None:
+    whole = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with connect(impatient, whole) as client:
+        for _ in range(3):
+            answer = client.recv(10_000)
+            assert answer.startswith(b"HTTP/1.1 200 ")
+            if not answer.endswith(b'{"status":"ok"}'):
+                assert client.recv(10_000).endswith(b'{"status":"ok"}')
+            client.sendall(whole)
+        assert client.recv(10_000).startswith(b"HTTP/1.1 200 ")
+        client.sendall(rest)
+        while client.recv(10_000):
+            pass
+
+
 def test_connections_that_say_nothing_or_garbage_keep_nobody_from_asking(
     impatient: LiveService,
 ) -> None:
@@ -147,6 +165,13 @@ def test_on_a_full_disk_writing_is_refused_reading_goes_on_and_nothing_is_lost(
         assert service.get("/api/series/pump")["rows"] == first
         assert service.get("/api/series/pump/history?limit=10")["rows"][-1] == first - 1
         assert service.get("/ready") == {"status": "ok"}
+        # files are put on the disk while they are read
+        table = b"time,a\n" + b"1,2\n" * (LIMIT // 4)
+        for path in ("/api/series/pump/rows", "/api/models?name=large"):
+            refused = service.ask("POST", path, table, "text/csv")
+            assert (refused.status, "make room" in refused.json["error"]) == (507, True)
+        left = [file.name for file in tmp_path.rglob("*") if file.name.startswith(("body", "file"))]
+        assert left == []
         pid = service.process.pid
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
         rows = rows_of(500, first=first)

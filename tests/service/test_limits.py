@@ -201,6 +201,37 @@ def test_a_token_is_needed_and_reading_is_not_writing(guarded: LiveService) -> N
         assert found.json["series"][0]["name"] == "a"
 
 
+def test_tokens_are_replaced_while_it_runs_and_a_wrong_file_changes_nothing(tmp_path: Path) -> None:
+    tokens, other = tmp_path / "tokens", "o" * 20
+    tokens.write_text(f"write {WRITE}\n")
+
+    with live(tmp_path / "data", "--token-file", str(tokens)) as service:
+
+        def allowed() -> list[bool]:
+            answers = [
+                service.ask("GET", "/api/series", Authorization=f"Bearer {token}").status
+                for token in (WRITE, other)
+            ]
+            assert set(answers) <= {200, 401}
+            return [status == 200 for status in answers]
+
+        assert allowed() == [True, False]
+        tokens.write_text(f"write {WRITE}\nread {other}\n")
+        assert allowed() == [True, True]
+        new = tmp_path / "new"
+        new.write_text(f"write {other}\n")
+        new.replace(tokens)
+        assert allowed() == [False, True]
+        for wrong in ("", "write short\n"):
+            tokens.write_text(wrong)
+            assert allowed() == [False, True]
+        tokens.unlink()
+        assert allowed() == [False, True]
+        said = service.end()
+    assert "the tokens stay as they were" in said
+    assert "short" not in said
+
+
 def test_names_of_other_hosts_and_pages_from_elsewhere_are_refused(guarded: LiveService) -> None:
     for host in ("evil.example", "evil.example:80", f"127.0.0.1.evil.example:{guarded.port}"):
         assert guarded.ask("GET", "/health", Host=host).status == 421

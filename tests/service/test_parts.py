@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import sqlite3
@@ -16,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subadjacent.errors import DataNotFound, InputError, ModelFileError
-from subadjacent.service.bodies import check_name, read_rows
+from subadjacent.service.bodies import JSON, LINES, check_name, check_series_name, read_rows
 from subadjacent.service.models import Models
 from subadjacent.service.moments import TimeKind, for_stream, from_stream, read_time, show_time
 from subadjacent.service.problems import Refusal, refusal_of, told_of
@@ -104,6 +105,24 @@ def test_thinning_by_hand() -> None:
 def test_names_that_cannot_be_shown_are_refused(name: str) -> None:
     with pytest.raises(InputError, match="must be 1 to 200 visible characters"):
         check_name("a name", name)
+
+
+@pytest.mark.parametrize("name", [".", "..", " ", "pump ", " pump"])
+def test_names_that_no_address_or_reader_tells_apart_are_no_series(name: str) -> None:
+    with pytest.raises(InputError, match="must be more than dots, without spaces at its ends"):
+        check_series_name(name)
+    check_name("a channel's name", name)
+
+
+def test_a_mark_before_text_is_no_part_of_it(tmp_path: Path) -> None:
+    for kind, text in ((JSON, '[{"a": 1}]'), (LINES, '{"a": 1}\n')):
+        batch = read_rows(b"\xef\xbb\xbf" + text.encode(), kind, most_rows=5, folder=tmp_path)
+        assert (batch.channels, batch.values.tolist()) == (("a",), [[1.0]])
+
+
+def test_a_line_is_named_by_its_number_in_the_body(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="line 4 must be JSON"):
+        read_rows(b'\n{"a": 1}\n\nno\n', LINES, most_rows=5, folder=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -320,11 +339,16 @@ def test_tables_of_another_version_are_refused(tmp_path: Path) -> None:
         (ModelFileError("x"), 422),
         (DataNotFound("x"), 404),
         (sqlite3.OperationalError("locked"), 503),
+        (OSError(errno.ENOSPC, "No space left on device", "/data/body-1"), 507),
+        (FileNotFoundError(errno.ENOENT, "No such file"), 500),
         (KeyError("x"), 500),
     ],
 )
 def test_every_error_has_a_status(error: Exception, status: int) -> None:
-    assert refusal_of(error).status == status
+    refusal = refusal_of(error)
+    assert refusal.status == status
+    # no file of ours is named
+    assert "/data" not in str(refusal)
 
 
 def test_an_error_of_the_library_is_told_of_what_was_sent() -> None:

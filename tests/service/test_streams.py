@@ -102,6 +102,18 @@ def test_a_stream_that_is_dropped_is_not_waited_for(host: StreamHost) -> None:
     assert len(other.push(rows(BLOCK), None)) == BLOCK
 
 
+def test_a_stream_that_fails_takes_no_other_with_it(
+    host: StreamHost, capfd: pytest.CaptureFixture[str]
+) -> None:
+    stream = host.begin(1, CHANNELS, "one", None)
+    with pytest.raises(Refusal, match=r"made a mistake \(KeyError\)") as caught:
+        host.ask("push", 2, rows(1), None)
+    assert caught.value.status == 500
+    assert "a stream failed" in capfd.readouterr().err
+    assert stream.is_there
+    assert stream.push(rows(1), None)[0].row == 0
+
+
 def test_the_end_of_the_process_is_told_to_all_who_wait_and_it_is_started_anew(
     host: StreamHost,
 ) -> None:

@@ -129,6 +129,36 @@ def test_what_cannot_be_forgotten_on_a_full_disk_is_not_sent_again(
     assert [body["event"] for _, body, _ in receiver.came] == ["first", "second"]
 
 
+def test_what_goes_wrong_once_does_not_end_webhooks_for_good(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def deliver(address: str) -> None:
+        webhook = Webhook.model_validate({"url": address})
+        hub = Hub(Settings(webhooks=(webhook,)), tmp_path)
+        insert = "insert into outbox (address, body) values (?, ?)"
+        hub._tables.execute(insert, (str(webhook.url), json.dumps({"event": "first"})))
+        hub.writer.start()
+        webhooks = Webhooks(hub, (webhook,))
+        look, looks = webhooks._oldest, []
+
+        def fail_at_first(url: str) -> tuple[int, str] | None:
+            looks.append(url)
+            if len(looks) == 1:
+                raise sqlite3.OperationalError("disk I/O error")
+            return look(url)
+
+        monkeypatch.setattr(webhooks, "_oldest", fail_at_first)
+        monkeypatch.setattr("subadjacent.service.webhooks.LONGEST_PAUSE", 0.01)
+        webhooks.start()
+        await asyncio.to_thread(until, lambda: len(receiver.came) == 1)
+        await webhooks.stop()
+        await hub.stop()
+
+    with receiving() as (receiver, address):
+        run_apart(deliver(address))
+    assert "webhooks stand still for a while" in caplog.text
+
+
 def test_only_severe_alarms_wait_for_an_address_and_the_oldest_go_when_too_many_do(
     tmp_path: Path,
 ) -> None:

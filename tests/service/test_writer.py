@@ -210,6 +210,40 @@ def test_chores_that_fail_keep_nothing_and_nobody_from_work(tmp_path: Path) -> N
     assert desk.kept() == ["a"]
 
 
+def test_work_that_cannot_begin_early_is_done_in_its_turn(tmp_path: Path) -> None:
+    def fail() -> None:
+        raise ValueError("year 0 is out of range")
+
+    async def use(desk: Desk) -> None:
+        works = [desk.writer.do(desk.work(text), early=fail) for text in "ab"]
+        tasks = [asyncio.ensure_future(work) for work in works]
+        await until(lambda: desk.writer.tasks_waiting == 2)
+        desk.writer.start()
+        assert await asyncio.gather(*tasks) == ["A", "B"]
+
+    assert at(tmp_path, use).kept() == ["a", "b"]
+
+
+@pytest.mark.parametrize("part", ["undo", "settle", "idle"])
+def test_whatever_goes_wrong_with_the_owner_the_writer_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, part: str
+) -> None:
+    def fail(*_: Any) -> None:
+        raise KeyError("nobody thought of this")
+
+    async def use(desk: Desk) -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr(desk.notes, part, fail)
+            desk.writer.start()
+            # what cannot be undone alone takes its group with it
+            refusal = await refused(desk.writer.do(desk.work("a", InputError("no"))))
+            assert refusal.status == (500 if part == "undo" else 422)
+            await until(lambda: part == "undo" or len(caplog.records) > 0)
+        assert await desk.writer.do(desk.work("b")) == "B"
+
+    assert at(tmp_path, use).kept() == ["b"]
+
+
 def test_patient_work_comes_last_and_rows_are_counted_while_they_wait(tmp_path: Path) -> None:
     async def use(desk: Desk) -> None:
         later = asyncio.ensure_future(desk.writer.do(desk.work("last"), rows=500, patient=True))
@@ -277,3 +311,20 @@ def test_what_waits_when_it_is_stopped_is_done(tmp_path: Path) -> None:
         return desk
 
     assert run_apart(all_of_it()).kept() == [*map(str, range(450)), "end"]
+
+
+def test_it_ends_though_its_last_piece_of_work_cannot_be_done(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(_: Changes) -> None:
+        raise Refusal(507, "no room")
+
+    async def use() -> bool:
+        desk = Desk(tmp_path)
+        desk.writer.start()
+        await desk.writer.stop(full)
+        desk.tables.close()
+        return desk.writer.is_alive
+
+    assert run_apart(use()) is False
+    assert "the last piece of work was not done: no room" in caplog.text

@@ -64,6 +64,12 @@ def test_an_array_with_a_missing_date_is_refused_with_its_row() -> None:
         read_times(np.array(["2026-01-31", "NaT"], dtype="datetime64[s]"))
 
 
+@pytest.mark.parametrize("times", [[1, 1e101], np.array([0.0, -1e300])])
+def test_numbers_beyond_all_measure_are_refused_with_their_row(times: Any) -> None:
+    with pytest.raises(InputError, match="must not exceed 1e\\+100 in magnitude; row 1 has"):
+        read_times(times)
+
+
 def test_numbers_among_dates_are_refused() -> None:
     with pytest.raises(InputError, match="all dates or all numbers"):
         read_times(["2026-01-31", 7])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import logging
+import math
 import sys
 import traceback
 from typing import Annotated
@@ -41,6 +42,10 @@ BAD_INPUT, BAD_USAGE = 1, 2
 LONGEST = 2_000
 """Characters of an error that are shown: a file may have thousands of names to be listed in it."""
 
+LASTING = ("serve", "watch")
+AGAIN_AFTER = 60.0
+"""Seconds after which a command that lasts says a thing again: once a minute fills no disk."""
+
 app = typer.Typer(
     name="subadjacent",
     help="Find anomalies in multivariate time series, and say which channels caused them.",
@@ -65,6 +70,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def options(
+    context: typer.Context,
     version: Annotated[  # noqa: ARG001 — typer calls back with it
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
@@ -76,7 +82,8 @@ def options(
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Visible("%(levelname)s %(name)s: %(message)s" if debug else "%(message)s"))
     if not debug:
-        handler.addFilter(Once())
+        lasts = context.invoked_subcommand in LASTING
+        handler.addFilter(Once(again_after=AGAIN_AFTER if lasts else math.inf))
     logging.basicConfig(handlers=[handler], level=logging.DEBUG if debug else logging.WARNING)
 
 
@@ -89,18 +96,26 @@ class Visible(logging.Formatter):
 
 
 class Once(logging.Filter):
-    """Lets a remark through the first time: rows in parts give cause for it again and again."""
+    """Lets a remark through the first time: rows in parts give cause for it again and again.
 
-    def __init__(self) -> None:
+    A command that runs for weeks says it again after a while; errors are always told.
+    """
+
+    def __init__(self, again_after: float = math.inf) -> None:
         super().__init__()
-        self._said: set[tuple[str, str]] = set()
+        self._again_after = again_after
+        self._said: dict[tuple[str, str], float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether nothing of this kind was said before; other names in it change nothing."""
+        """Whether nothing of this kind was said lately; other names in it change nothing."""
+        if record.levelno >= logging.ERROR:
+            return True
         kind = (record.name, str(record.msg))
-        fresh = kind not in self._said
-        self._said.add(kind)
-        return fresh
+        last = self._said.get(kind)
+        if last is not None and record.created < last + self._again_after:
+            return False
+        self._said[kind] = record.created
+        return True
 
 
 def run() -> None:

@@ -21,14 +21,14 @@ from subadjacent.service.retention import Sweeper
 from subadjacent.service.routes import alarms, events, health, models, series
 from subadjacent.service.settings import Settings
 from subadjacent.service.shortcut import Shortcut
-from subadjacent.service.tokens import read_tokens
+from subadjacent.service.tokens import TokenFile
 from subadjacent.service.webhooks import Webhooks
 
 
 def build(settings: Settings) -> Guard:
     """The service as an ASGI application; it begins to work when a server starts it."""
     app = with_routes(partial(running, settings))
-    tokens, measures = read_tokens(settings.token_file), app.state.measures
+    tokens, measures = TokenFile(settings.token_file), app.state.measures
     guard = Guard(Shortcut(app), settings, tokens, measures.request)
     # those who listen would never end by themselves
     guard.ending.append(lambda: app.state.hub.listeners.close())

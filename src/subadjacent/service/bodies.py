@@ -6,6 +6,7 @@ Shapes: B rows, C channels.
 from __future__ import annotations
 
 import tempfile
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from subadjacent.data.cleaning import LARGEST
 from subadjacent.data.files import ENTITY, TIME, Columns, open_files
 from subadjacent.data.names import LABEL_NAMES, TIME_NAMES
 from subadjacent.errors import InputError
-from subadjacent.service.moments import TimeKind, read_times
+from subadjacent.service.moments import TimeKind, check_dates, read_times
 from subadjacent.service.problems import Refusal
 
 JSON, LINES, CSV, PARQUET = (
@@ -70,12 +71,15 @@ class Batch:
 def read_rows(body: bytes, media_type: str, *, most_rows: int, folder: Path) -> Batch:
     """The rows of a body; ``folder`` takes a table while it is read."""
     kind = media_type.partition(";")[0].strip().lower()
+    if kind in (JSON, LINES, ""):
+        # editors and shells of Windows put a mark before text
+        body = body.removeprefix(BOM_UTF8)
     if kind in (JSON, ""):
         return _in_order(_from_records(_records(_json(body, "the body")), most_rows))
     if kind == LINES:
-        lines = [line for line in body.splitlines() if line.strip()]
+        lines = [(n, line) for n, line in enumerate(body.splitlines(), 1) if line.strip()]
         _check_count(len(lines), most_rows)
-        found = [_json(line, f"line {n}") for n, line in enumerate(lines, 1)]
+        found = [_json(line, f"line {n}") for n, line in lines]
         return _in_order(_from_records(found, most_rows))
     if kind in TABLES:
         # the readers of the command take files; this one has a name of ours, and goes at once
@@ -187,6 +191,7 @@ def _checked(batch: Batch) -> Batch:
     """Refuse rows that say nothing and values beyond all measure; infinite ones are missing."""
     if not batch.channels:
         raise InputError.of("rows", "must have a channel beside the time", "got none")
+    check_dates(batch.times, batch.kind)
     values = batch.values
     values[~np.isfinite(values)] = np.nan
     large = np.abs(values) > LARGEST
@@ -224,5 +229,17 @@ def check_name(what: str, name: str) -> None:
         raise InputError.of(
             what,
             f"must be 1 to {LONGEST_NAME} visible characters without '/'",
+            f"got {name[:50]!r}",
+        )
+
+
+def check_series_name(name: str) -> None:
+    """Refuse names that an address, or a reader, cannot tell from others."""
+    check_name("the name of a series", name)
+    # browsers take dots out of an address, and nobody sees a space at an end
+    if name in (".", "..") or name != name.strip():
+        raise InputError.of(
+            "the name of a series",
+            "must be more than dots, without spaces at its ends",
             f"got {name[:50]!r}",
         )

@@ -12,7 +12,10 @@ MOST_HEAD = 65_536
 
 
 class ImpatientProtocol(HttpToolsProtocol):
-    """HTTP as uvicorn has it, with an end to waiting for the first request of a connection."""
+    """HTTP as uvicorn has it, with an end to waiting for a request that has begun to come.
+
+    The server itself waits without end for the first one, and for the rest of a later one.
+    """
 
     patience = 30.0
     """Seconds."""
@@ -22,15 +25,16 @@ class ImpatientProtocol(HttpToolsProtocol):
         # bytes of a head that has not ended yet
         self._head = 0
         self._is_in_head = False
+        self._waiting: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait."""
         super().connection_made(transport)
-        self._waiting = self.loop.call_later(self.patience, self._give_up)
+        self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no longer: the timer would keep all that the connection holds until it is due."""
-        self._waiting.cancel()
+        self._wait_no_longer()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -39,6 +43,8 @@ class ImpatientProtocol(HttpToolsProtocol):
         self._head = self._head + len(data) if self._is_in_head else 0
         if self._head > MOST_HEAD and not self.transport.is_closing():
             self.send_400_response("The head of a request is too long.")
+        if self._is_idle and not self.transport.is_closing():
+            self._wait()
 
     def on_message_begin(self) -> None:
         """A request begins."""
@@ -48,10 +54,26 @@ class ImpatientProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Its head is there."""
         self._is_in_head = False
+        self._wait_no_longer()
         super().on_headers_complete()
 
+    @property
+    def _is_idle(self) -> bool:
+        """Whether no request is being answered."""
+        return self.cycle is None or self.cycle.response_complete
+
+    def _wait(self) -> None:
+        # what comes byte by byte has no more time
+        if self._waiting is None:
+            self._waiting = self.loop.call_later(self.patience, self._give_up)
+
+    def _wait_no_longer(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
     def _give_up(self) -> None:
-        if self.cycle is None and not self.transport.is_closing():
+        if self._is_idle and not self.transport.is_closing():
             self.transport.close()
 
 

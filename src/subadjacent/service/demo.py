@@ -1,4 +1,8 @@
-"""Made-up series for a first look: some history at once, then a row a second."""
+"""Made-up series for a first look: some history at once, then a row a second.
+
+Something is always going on: every few minutes another series breaks for three quarters of a
+minute, the pump just before the page can be opened.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,13 @@ ROWS = 4_000
 
 PUSHED_AT_ONCE = 200
 
+BREAKS_EVERY, BREAKS_FOR, BROKEN_BEFORE = 300, 45, 12
+"""Rows from one series that breaks to the next, for how many, and how many of the first of them are
+history: by then its alarm is open."""
+
+DROP = 6.0
+"""Deviations by which the first channel falls and the last one rises."""
+
 LATE = 300.0
 """Seconds that rows may be late, as on a busy machine; of a longer pause a gap is left."""
 
@@ -35,10 +46,10 @@ class DemoSeries(NamedTuple):
 
 
 SERIES = (
+    DemoSeries("pump", ("pressure", "flow", "speed", "current", "vibration"), 4),
     DemoSeries("boiler", ("pressure", "temperature", "feed", "oxygen"), 1),
     DemoSeries("compressor", ("inlet", "outlet", "current", "vibration", "oil"), 2),
     DemoSeries("cooling tower", ("supply", "return", "fan"), 3),
-    DemoSeries("pump", ("pressure", "flow", "speed", "current", "vibration"), 4),
     DemoSeries("web server", ("requests", "latency", "errors", "cpu"), 5),
 )
 
@@ -52,7 +63,8 @@ async def _play(hub: Hub, series: DemoSeries) -> None:
     plant = await asyncio.to_thread(
         multivariate, n=ROWS, channels=len(series.channels), seed=series.seed
     )
-    rows = np.concatenate([plant.train[-HISTORY:], plant.test]).round(4)
+    rows = np.concatenate([plant.train[-HISTORY:], plant.test])
+    rows = _broken(rows, SERIES.index(series)).round(4)
     shown = 0
     now = float(int(clock.time()))
     if series.name not in hub.series:
@@ -67,6 +79,17 @@ async def _play(hub: Hub, series: DemoSeries) -> None:
         await hub.push(series.name, _batch(series, rows[shown][None], [now]), patient=True)
         shown = HISTORY if shown + 1 == len(rows) else shown + 1
         await asyncio.sleep(max(0.0, now + 1 - clock.time()))
+
+
+def _broken(rows: NDArray[np.float64], turn: int) -> NDArray[np.float64]:
+    """Rows that break when it is the turn of their series."""
+    after = np.arange(len(rows)) - (HISTORY + BROKEN - BROKEN_BEFORE)
+    turns, since = np.divmod(after, BREAKS_EVERY)
+    breaks = (after >= 0) & (since < BREAKS_FOR) & (turns % len(SERIES) == turn)
+    apart = np.zeros_like(rows)
+    apart[breaks, 0], apart[breaks, -1] = -DROP, DROP
+    deviations: NDArray[np.float64] = rows[:HISTORY].std(axis=0)
+    return rows + apart * deviations
 
 
 def _batch(series: DemoSeries, rows: NDArray[np.float64], times: list[float]) -> Batch:

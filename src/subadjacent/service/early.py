@@ -22,6 +22,7 @@ class EarlyRows:
 
     def __init__(self, host: StreamHost, models: Models, tables: sqlite3.Connection) -> None:
         self._host, self._models = host, models
+        self._seen: set[str] = set()
         self._known: list[WatchedSeries] = []
         self._new: dict[str, tuple[Batch, RemoteStream]] = {}
         last = tables.execute("select seq from sqlite_sequence where name = 'series'").fetchone()
@@ -35,7 +36,7 @@ class EarlyRows:
     def push(self, series: WatchedSeries, batch: Batch) -> None:
         """Begin to score rows of a series that is there."""
         stream = series.stream
-        if batch.values.size > MOST_EARLY or series in self._known:
+        if not self._is_first(series.name) or batch.values.size > MOST_EARLY:
             return
         if stream is None or not stream.is_there or not all_new(series, batch):
             return
@@ -44,7 +45,9 @@ class EarlyRows:
 
     def begin(self, name: str, batch: Batch) -> None:
         """Begin to score the first rows of a series that will be created, if no model knows it."""
-        if batch.values.size > MOST_EARLY or name in self._new or not in_order(batch.times):
+        if not self._is_first(name) or batch.values.size > MOST_EARLY:
+            return
+        if not in_order(batch.times):
             return
         if self._models.fitting(batch.channels) is not None:
             return
@@ -60,11 +63,18 @@ class EarlyRows:
         del self._new[name]
         return found[1]
 
+    def _is_first(self, name: str) -> bool:
+        """Whether no request of this group came before for the series: rows stay in their order."""
+        first = name not in self._seen
+        self._seen.add(name)
+        return first
+
     def settle(self) -> set[int]:
         """Forget all; which series had rows scored that then were not taken."""
         for _, stream in self._new.values():
             stream.drop()
         left = {one.id for one in self._known if one.stream and one.stream.has_early}
+        self._seen.clear()
         self._new.clear()
         self._known.clear()
         return left

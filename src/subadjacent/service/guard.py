@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from subadjacent.service.problems import Refusal
 from subadjacent.service.settings import Settings
-from subadjacent.service.tokens import Tokens
+from subadjacent.service.tokens import TokenFile
 
 PUBLIC = ("/", "/health", "/ready", "/openapi.json")
 """What needs no token: it says nothing of the data."""
@@ -46,7 +46,9 @@ Measure = Callable[[str, str, int, float], None]
 class Guard:
     """Refuses what must not reach the routes."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, tokens: Tokens, measure: Measure) -> None:
+    def __init__(
+        self, app: ASGIApp, settings: Settings, tokens: TokenFile, measure: Measure
+    ) -> None:
         self._app, self._tokens, self._measure = app, tokens, measure
         self._limits, self._is_loopback = settings.limits, settings.is_loopback
         self.ending: list[Callable[[], None]] = []

@@ -18,7 +18,7 @@ from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import load
 from subadjacent.errors import DataNotFound, InputError, ModelFileError
 from subadjacent.service import records
-from subadjacent.service.bodies import Batch, check_name
+from subadjacent.service.bodies import Batch, check_name, check_series_name
 from subadjacent.service.early import EarlyRows
 from subadjacent.service.events import Listeners, LiveEvent
 from subadjacent.service.models import Models
@@ -288,7 +288,7 @@ class Hub:
 
     def _create(self, changes: Changes, name: str, batch: Batch) -> WatchedSeries:
         limits = self.settings.limits
-        check_name("the name of a series", name)
+        check_series_name(name)
         if len(self.series) >= limits.series:
             raise Refusal(
                 429, f"there are {limits.series:,} series already: delete one, or raise the limit"

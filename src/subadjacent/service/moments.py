@@ -11,6 +11,10 @@ from typing import Any
 from subadjacent.data.files.timestamps import EARLIEST, EPOCH_UNITS, LATEST
 from subadjacent.errors import InputError
 
+FIRST_DATE = datetime(1, 1, 2, tzinfo=UTC)
+LAST_DATE = datetime(9999, 12, 31, tzinfo=UTC)
+"""Dates that are dates in UTC as well, whatever their zone, and after rounding."""
+
 
 class TimeKind(StrEnum):
     """How a series writes its times; one kind a series."""
@@ -60,6 +64,17 @@ def read_times(values: Sequence[Any]) -> tuple[list[float], TimeKind]:
         kind = own
         times.append(time)
     return times, kind or TimeKind.none
+
+
+def check_dates(times: Sequence[float] | None, kind: TimeKind) -> None:
+    """Refuse dates that no clock shows."""
+    if times is None or kind not in (TimeKind.utc, TimeKind.local):
+        return
+    first, last = FIRST_DATE.timestamp(), LAST_DATE.timestamp()
+    if not all(first <= time <= last for time in times):
+        raise InputError.of(
+            "time", "must be a date between the years 1 and 9999", "got one at their very ends"
+        )
 
 
 def for_stream(times: Sequence[float], kind: TimeKind) -> list[Any] | None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 
 from subadjacent.errors import DataNotFound, InputError, ModelFileError, SubadjacentError
 
 RETRY_AFTER = 1
 """Seconds after which a client that came too early may come again: a queue empties in less."""
+
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+"""What the system says where a file cannot be written."""
 
 
 class Refusal(SubadjacentError):  # noqa: N818 — reads as a fact
@@ -41,12 +46,16 @@ def storage(error: sqlite3.Error) -> Refusal:
     code = getattr(error, "sqlite_errorcode", None)
     full = code == sqlite3.SQLITE_FULL or (code or 0) & 0xFF == sqlite3.SQLITE_IOERR
     if full:
-        return Refusal(
-            507,
-            f"the disk of the data folder cannot be written ({error}); nothing of this request "
-            f"was kept: make room, then send it again",
-        )
+        return _no_room(str(error))
     return Refusal(503, f"the data folder cannot be used just now ({error}): send it again")
+
+
+def _no_room(why: str) -> Refusal:
+    return Refusal(
+        507,
+        f"the disk of the data folder cannot be written ({why}); nothing of this request "
+        f"was kept: make room, then send it again",
+    )
 
 
 def told_of(error: SubadjacentError, what: str) -> str:
@@ -68,4 +77,7 @@ def refusal_of(error: Exception) -> Refusal:
             return Refusal(422, str(error))
         case sqlite3.Error():
             return storage(error)
+        case OSError() if error.errno in NO_ROOM:
+            # its own text would name a file of ours
+            return _no_room(error.strerror or "it is full")
     return Refusal(500, f"the service made a mistake ({type(error).__name__}); its log says where")

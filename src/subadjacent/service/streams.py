@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import gc
 import json
+import logging
 import os
 import pickle
 import select
@@ -31,10 +32,12 @@ from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import load
 from subadjacent.errors import SubadjacentError
 from subadjacent.methods.method import State
-from subadjacent.service.problems import Refusal
+from subadjacent.service.problems import Refusal, refusal_of
 from subadjacent.streaming.alarms import LiveAlarm
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.series import SeriesStream
+
+log = logging.getLogger(__name__)
 
 Saved = tuple[str, bytes]
 """The state of a stream as a table holds it: facts as JSON, arrays as safetensors."""
@@ -239,7 +242,11 @@ class _Streams:
         """Have one stream learn."""
         key = next(iter(self._behind))
         del self._behind[key]
-        self._streams[key].catch_up()
+        try:
+            self._streams[key].catch_up()
+        except Exception:
+            # told to whoever pushes its next rows
+            log.exception("a stream failed")
 
     def answer(self, question: tuple[Any, ...]) -> Any:
         name, *words = question
@@ -247,6 +254,10 @@ class _Streams:
             return getattr(self, name)(*words)
         except SubadjacentError as error:
             return error
+        except Exception as error:
+            # of one stream: the others must not end with it
+            log.exception("a stream failed")
+            return refusal_of(error)
 
     def begin(
         self,

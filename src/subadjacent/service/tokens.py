@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hmac
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 
-from subadjacent.errors import DataNotFound, InputError
+from subadjacent.errors import DataNotFound, InputError, SubadjacentError
 from subadjacent.service.problems import Refusal
+
+log = logging.getLogger(__name__)
 
 READ, WRITE = RIGHTS = ("read", "write")
 SHORTEST = 16
@@ -41,6 +44,40 @@ class Tokens:
             raise Refusal(401, "the token is not known: ask whoever runs the service for one")
         if writes and not may_write:
             raise Refusal(403, "the token is for reading; this request needs one for writing")
+
+
+class TokenFile:
+    """The tokens of a file, as it is now: one that is taken out of it is refused from then on.
+
+    A file that is wrong, or gone, is told of once, and the tokens before it stay: whoever replaces
+    it must not open the service, nor lock everybody out.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._seen = self._mark()
+        self._tokens = read_tokens(path)
+
+    def check(self, header: bytes | None, *, writes: bool) -> None:
+        """Refuse a request whose ``Authorization`` does not allow it."""
+        mark = self._mark()
+        if mark != self._seen:
+            self._seen = mark
+            try:
+                self._tokens = read_tokens(self._path)
+            except (SubadjacentError, OSError, UnicodeDecodeError) as error:
+                log.warning("the tokens stay as they were: %s", error)
+        self._tokens.check(header, writes=writes)
+
+    def _mark(self) -> tuple[int, int, int] | None:
+        """What differs where a file was replaced or written to."""
+        if self._path is None:
+            return None
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def read_tokens(path: Path | None) -> Tokens:

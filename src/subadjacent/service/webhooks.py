@@ -91,11 +91,18 @@ class Webhooks:
         async with httpx2.AsyncClient(timeout=PATIENCE, headers=headers) as client:
             while True:
                 wake.clear()
-                while (
-                    found := await asyncio.to_thread(self._oldest, str(address.url))
-                ) is not None:
-                    await self._deliver(client, str(address.url), *found)
-                await wake.wait()
+                try:
+                    await self._send_waiting(client, str(address.url))
+                except Exception:
+                    # alarms of weeks to come must not be lost with it
+                    log.exception("webhooks stand still for a while")
+                    await asyncio.sleep(LONGEST_PAUSE)
+                else:
+                    await wake.wait()
+
+    async def _send_waiting(self, client: httpx2.AsyncClient, url: str) -> None:
+        while (found := await asyncio.to_thread(self._oldest, url)) is not None:
+            await self._deliver(client, url, *found)
 
     def _oldest(self, url: str) -> tuple[int, str] | None:
         with self._hub.reader() as tables:

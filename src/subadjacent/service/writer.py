@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from subadjacent.service.events import LiveEvent
-from subadjacent.service.problems import Refusal, refusal_of, storage
+from subadjacent.service.problems import Refusal, refusal_of
 
 log = logging.getLogger(__name__)
 
@@ -96,7 +96,11 @@ def _begun_early(group: list[_Task]) -> Iterator[_Task]:
     for place, task in enumerate(group):
         begun = max(begun, place)
         while begun < min(place + EARLY, len(group)) and (early := group[begun].early):
-            early()
+            try:
+                early()
+            except Exception:
+                # whoever asked is told when the task itself fails
+                log.debug("a task could not be begun early", exc_info=True)
             begun += 1
         yield task
 
@@ -120,7 +124,11 @@ class Writer:
 
     async def stop(self, last: Work) -> None:
         """Do what has queued, then a last piece of work, then end."""
-        await self.do(last)
+        try:
+            await self.do(last)
+        except Refusal as refusal:
+            # as after a kill: the next start makes anew what is not there
+            log.warning("the last piece of work was not done: %s", refusal)
         with self._wake:
             self._stopping = True
             self._wake.notify()
@@ -201,11 +209,10 @@ class Writer:
             self._tables.execute("begin immediate")
             done = [(task, *self._one(task, changes)) for task in _begun_early(group)]
             self._tables.execute("commit")
-        except sqlite3.Error as error:
-            log.warning("a transaction failed: %s", error)
-            self._roll_back(changes)
+        except Exception as error:
+            refusal = self._give_up(error, changes)
             self._settle()
-            self._deliver([(task, None, storage(error)) for task in group], Changes(self._tables))
+            self._deliver([(task, None, refusal) for task in group], Changes(self._tables))
             return
         self._settle()
         self._deliver(done, changes)
@@ -213,7 +220,7 @@ class Writer:
     def _settle(self) -> None:
         try:
             self._owner.settle(self._tables)
-        except sqlite3.Error:
+        except Exception:
             log.exception("what the tables say cannot be read")
 
     def _one(self, task: _Task, group: Changes) -> tuple[Any, Refusal | None]:
@@ -244,19 +251,25 @@ class Writer:
             self._tables.execute("begin immediate")
             self._owner.idle(changes)
             self._tables.execute("commit")
-        except sqlite3.Error as error:
-            log.warning("a transaction failed: %s", error)
-            self._roll_back(changes)
+        except Exception as error:
+            self._give_up(error, changes)
         else:
             self._deliver([], changes)
 
-    def _roll_back(self, changes: Changes) -> None:
-        if self._tables.in_transaction:
-            self._tables.execute("rollback")
+    def _give_up(self, error: Exception, changes: Changes) -> Refusal:
+        """Take back a transaction. Whatever happened, this thread goes on: there is no other."""
+        refusal = refusal_of(error)
+        if refusal.status == 500:
+            log.error("a transaction failed", exc_info=error)
+        else:
+            log.warning("a transaction failed: %s", error)
         try:
+            if self._tables.in_transaction:
+                self._tables.execute("rollback")
             self._undo(changes)
-        except sqlite3.Error:
+        except Exception:
             log.exception("what the tables say cannot be read")
+        return refusal
 
     def _undo(self, changes: Changes) -> None:
         for undo in changes.undo:

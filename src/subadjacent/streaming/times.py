@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.cleaning import LARGEST
 from subadjacent.errors import InputError
 
 Unit = Literal["seconds", "own"]
@@ -52,6 +53,11 @@ def read_times(times: Sequence[Any] | NDArray[Any]) -> Times:
     if len(wrong):
         row = int(wrong[0])
         raise InputError.of("times", "must be known in every row", f"row {row} has {times[row]!r}")
+    large = np.flatnonzero(np.abs(ticks) > LARGEST)
+    if len(large):
+        row = int(large[0])
+        rule = f"must not exceed {LARGEST:g} in magnitude"
+        raise InputError.of("times", rule, f"row {row} has {times[row]!r}")
     return Times(ticks, unit)
 
 

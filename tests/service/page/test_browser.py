@@ -54,6 +54,42 @@ def test_without_a_choice_the_worst_series_is_shown(opened: Opener) -> None:
     expect(tab.locator("#detail-title")).to_have_text("fan")
 
 
+def test_an_address_that_names_no_series_shows_the_worst(opened: Opener) -> None:
+    # the page itself would write the sign of percent another way
+    tab = opened(series="", before=lambda tab: tab.goto(f"{opened.address}/#50%"))
+    first = tab.locator("#series-list .series-name").first.inner_text()
+    expect(tab.locator("#detail-title")).to_have_text(first)
+    expect(tab.locator("#trouble")).to_be_hidden()
+
+
+def test_a_link_to_a_series_leads_there_in_an_open_page(opened: Opener) -> None:
+    tab = opened(series="pump")
+    tab.evaluate("location.hash = '#fan'")
+    expect(tab.locator("#detail-title")).to_have_text("fan")
+    # a key leads past the list, and the address still names the series
+    tab.keyboard.press("Tab")
+    expect(tab.locator("#skip")).to_be_focused()
+    tab.keyboard.press("Enter")
+    expect(tab.locator("#detail")).to_be_focused()
+    assert tab.url.endswith("#fan")
+
+
+def test_alarms_are_unseen_until_they_are_acknowledged(
+    opened: Opener, backend: LiveService
+) -> None:
+    push(backend, "unseen", rows(["pressure", "flow"], 0, 600, jump=(300, 312)))
+    tab = opened(series="unseen")
+    state = tab.locator("#series-list li", has_text="unseen").locator(".state").first
+    expect(state).to_have_text("Calm · 1 unseen alarm")
+    expect(tab.locator("#alarm-count")).to_have_text("0 open, 1 closed · 1 unseen")
+    tab.locator("#filter").fill("unseen flow")
+    expect(tab.locator("#detail-title")).to_have_text("unseen")
+    (alarm,) = backend.get("/api/alarms?series=unseen")["alarms"]
+    assert backend.ask("POST", f"/api/alarms/{alarm['id']}/acknowledge", {}).status == 200
+    expect(state).to_have_text("Calm")
+    expect(tab.locator("#alarm-count")).to_have_text("0 open, 1 closed")
+
+
 def test_the_wanted_series_is_shown_whatever_comes_first(
     opened: Opener, backend: LiveService
 ) -> None:

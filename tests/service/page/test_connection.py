@@ -85,6 +85,9 @@ def test_a_service_with_nothing_yet_says_how_to_begin_is_lost_and_found_again(
         tab = opener(series="")
         expect(tab.locator("#headline")).to_have_text("Nothing to watch yet")
         expect(tab.locator("#empty")).to_contain_text("Drop a CSV file")
+        expect(tab.locator("#empty pre")).to_contain_text(
+            f"curl -X POST {address(service)}/api/series/pump/rows"
+        )
         expect(tab.locator("#chosen")).to_be_hidden()
         push(service, "pump", rows(["pressure"], 0, 1))
         expect(tab.locator("#detail-title")).to_have_text("pump")

@@ -256,6 +256,18 @@ def test_the_headline_says_how_it_is(module: Any, states: list[str], text: str) 
     assert module("series_list.js")("(m, all) => m.headline(all)", series) == text
 
 
+def test_alarms_that_nobody_saw_are_told_of_calm_series(module: Any) -> None:
+    listed = module("series_list.js")
+    calm = {"name": "a", "state": "calm", "severity": 0}
+    for unseen, words in ((1, "1 unseen alarm"), (2, "2 unseen alarms")):
+        series = {**calm, "unseen": unseen}
+        assert listed("(m, one) => m.inWords(one)", series) == f"Calm · {words}"
+        assert (
+            listed("(m, all) => m.headline(all)", [series]) == f"The series is calm, with {words}"
+        )
+    assert listed("(m, one) => m.inWords(one)", calm) == "Calm"
+
+
 @pytest.mark.parametrize(
     ("file", "name"),
     [("pump-7.csv", "pump-7"), ("a.b.csv", "a.b"), (".csv", "upload"), ("plain", "plain")],

@@ -47,6 +47,15 @@ export class AlarmList {
     this.plan();
   }
 
+  // how many alarms of each series are over, and nobody has acknowledged
+  unseen() {
+    const found = new Map();
+    for (const {series, state, acknowledged} of this.all.values()) {
+      if (state !== "open" && !acknowledged) found.set(series, (found.get(series) ?? 0) + 1);
+    }
+    return found;
+  }
+
   of(series) { return [...this.all.values()].filter(alarm => alarm.series === series); }
   get shown() {
     return (this.everywhere ? [...this.all.values()] : this.of(this.series)).sort(order).slice(0, MOST);
@@ -79,7 +88,8 @@ export class AlarmList {
       if (this.list.contains(focused)) focused.focus({preventScroll: true});
     }
     const open = shown.filter(alarm => alarm.state === "open").length;
-    say(byId("alarm-count"), shown.length ? `${open} open, ${shown.length - open} closed` : "No alarms");
+    const unseen = shown.filter(alarm => !alarm.acknowledged).length;
+    say(byId("alarm-count"), shown.length ? `${open} open, ${shown.length - open} closed${unseen ? ` · ${unseen} unseen` : ""}` : "No alarms");
   }
 
   // made again only when something of it has changed: what the reader types or reads stays

@@ -25,7 +25,7 @@ const view = new View(() => { redraw(); watched.refine(); });
 const charts = new Charts(view, id => chooseAlarm(alarms.all.get(id)));
 const overview = new Overview(view, charts);
 const alarms = new AlarmList(chooseAlarm, failed);
-const list = new SeriesList(name => choose(name), id => alarms.all.get(id));
+const list = new SeriesList(name => choose(name), alarms);
 const watched = new Watched(view, {changed: redraw, failed});
 const models = new ModelChoice(series => { list.update(series); tell(); }, failed);
 const announced = new Set();   // alarms that the reader knows of
@@ -117,11 +117,17 @@ async function refresh() {
   for (const {id, state} of told.alarms) if (state === "open") announced.add(id);
   seen();
   for (const name of new Set([...alarms.all.values()].map(alarm => alarm.series))) if (!list.all.has(name)) alarms.remove(name);
-  const wanted = watched.name ?? decodeURIComponent(location.hash.slice(1));
+  const wanted = watched.name ?? wantedSeries();
   if (watched.name && !list.all.has(watched.name)) await forget(watched.name);
   else if (!watched.columns) await choose(list.all.has(wanted) ? wanted : list.sorted[0]?.name);
   else if (!await watched.catchUp()) await forget(wanted, wanted);
   mark();
+}
+
+// the one that the address names; an address that was typed may name none
+function wantedSeries() {
+  const name = location.hash.slice(1);
+  try { return decodeURIComponent(name); } catch { return name; }
 }
 
 // a series was deleted: where it was looked at, the worst of the others is
@@ -189,7 +195,11 @@ on("all", () => view.all());
 on("live", () => view.follow());
 on("trouble-seen", seen);
 on("unmute", () => mute(null));
+// the address is for the series
+on("skip", event => { event.preventDefault(); byId("detail").focus(); });
+addEventListener("hashchange", () => choose(wantedSeries()));
 byId("mute").addEventListener("change", event => { mute(event.target.value); event.target.value = ""; });
+say(byId("here"), new URL("./", location.href.split("#")[0]).href);
 onPaint(redraw);
 startTheme();
 startDialogs();

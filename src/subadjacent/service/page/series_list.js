@@ -19,7 +19,7 @@ export function worstFirst(one, other) {
 export function inWords(series) {
   if (series.state === "alarm") return `Alarm · severity ${severity(series.severity)}`;
   if (series.state === "learning") return `Learning · ${Math.floor(100 * (series.sure ?? 0))} % sure`;
-  if (series.state !== "muted") return "Calm";
+  if (series.state !== "muted") return series.unseen ? `Calm · ${count(series.unseen, "unseen alarm")}` : "Calm";
   const until = timeOf(series.muted_until);
   return until === null ? "Muted" : `Muted until ${moment(until)}`;
 }
@@ -31,14 +31,16 @@ export function headline(all) {
   if (alarms.length === 1) return `1 of ${series} has an open alarm: ${worst.name}`;
   if (alarms.length) return `${alarms.length} of ${series} have open alarms, the worst ${worst.name}`;
   if (learning.length) return `No open alarm; ${learning.length} of ${series} still ${learning.length === 1 ? "learns" : "learn"}`;
-  return all.length === 1 ? "The series is calm" : `All ${series} are calm`;
+  // who comes in the morning asks what happened at night
+  const unseen = all.reduce((sum, one) => sum + (one.unseen ?? 0), 0), rest = unseen ? `, with ${count(unseen, "unseen alarm")}` : "";
+  return (all.length === 1 ? "The series is calm" : `All ${series} are calm`) + rest;
 }
 
 export class SeriesList {
-  // alarmOf(id) gives an alarm where it is known
-  constructor(onChoose, alarmOf) {
+  // alarms: those that are known
+  constructor(onChoose, alarms) {
     this.onChoose = onChoose;
-    this.alarmOf = alarmOf;
+    this.alarms = alarms;
     this.all = new Map();
     this.chosen = null;
     this.list = byId("series-list");
@@ -70,15 +72,18 @@ export class SeriesList {
   }
 
   // as bad as its open alarm, which has its worst row; the last row may be a better one
-  told(one) {
-    return {...one, severity: this.alarmOf(one.open_alarm)?.severity ?? one.severity};
+  told(one, unseen = this.alarms.unseen()) {
+    return {...one, severity: this.alarms.all.get(one.open_alarm)?.severity ?? one.severity, unseen: unseen.get(one.name)};
   }
 
-  get sorted() { return [...this.all.values()].map(one => this.told(one)).sort(worstFirst); }
+  get sorted() {
+    const unseen = this.alarms.unseen();
+    return [...this.all.values()].map(one => this.told(one, unseen)).sort(worstFirst);
+  }
 
   shown() {
     const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const text = one => `${one.name} ${one.state} ${(one.channels ?? []).join(" ")}`.toLowerCase();
+    const text = one => `${one.name} ${one.state} ${one.unseen ? "unseen" : ""} ${(one.channels ?? []).join(" ")}`.toLowerCase();
     return this.sorted.filter(one => words.every(word => text(one).includes(word)));
   }
 

@@ -13,7 +13,7 @@ from subadjacent.service.replicas.group import Group
 from subadjacent.service.replicas.ingress import Ingress
 from subadjacent.service.replicas.routes import router
 from subadjacent.service.settings import Settings
-from subadjacent.service.tokens import read_tokens
+from subadjacent.service.tokens import TokenFile
 
 
 def build_group(settings: Settings) -> Guard:
@@ -30,7 +30,7 @@ def build_group(settings: Settings) -> Guard:
     app = with_routes(lifespan)
     app.include_router(router)
     ingress = app.state.ingress = Ingress(app, Group(settings))
-    tokens = read_tokens(settings.token_file)
+    tokens = TokenFile(settings.token_file)
     guard = Guard(ingress, settings, tokens, app.state.measures.request)
     guard.ending.append(ingress.let_go)
     return guard

@@ -13,7 +13,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from subadjacent.service.answers import PROBLEMS, Json
-from subadjacent.service.bodies import CSV, PARQUET, TABLES, check_name, read_rows, unknown_type
+from subadjacent.service.bodies import (
+    CSV,
+    PARQUET,
+    TABLES,
+    check_series_name,
+    read_rows,
+    unknown_type,
+)
 from subadjacent.service.hub import Hub
 from subadjacent.service.jobs import Jobs
 from subadjacent.service.routes.series import ROWS_BODY
@@ -66,7 +73,8 @@ async def fit_model(
     one, so that its alarms appear.
     """
     hub, jobs = _parts(request)
-    check_name("name", name)
+    # the rows of the file may become a series of that name
+    check_series_name(name)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in TABLES:
         raise unknown_type(kind)
