@@ -36,6 +36,9 @@ ALPHA, BLOCK, RATE = 0.01, 25, 0.1
 FRESH = 5_000
 # entities, rows fitted on, rows tested
 FLEETS = ((100, 100, 100), (100, 1_000, 100), (30, 500, 500), (200, 200, 200))
+CHOSEN, RANKS = "as chosen", "ranks only"
+# constants of the p-values of entities, each changed by itself
+CHANGES = {"2 folds": ("FOLDS", 2), "no guard": ("GUARD", 0)}
 BAD, DEVIATIONS, LONG = 5, 30.0, 10
 WARM_UP = 500
 
@@ -126,7 +129,7 @@ def of_fleets(runs: int) -> Iterator[dict[str, Any]]:
                     for seed in range(runs)
                 ]
                 data = f"{kind}, {count} entities, {fitted} + {tested} rows, {bad} stand out"
-                for form in ("", "ranks only", "2 folds") if bad else ("",):
+                for form in (CHOSEN, RANKS, *CHANGES):
                     yield _discovered(data, form, fleets, bad, fitted)
 
 
@@ -142,15 +145,14 @@ def _fleet(
 def _discovered(
     data: str, form: str, fleets: list[Scores], bad: int, fitted: int
 ) -> dict[str, Any]:
-    before = discoveries.FOLDS
+    name, value = CHANGES.get(form, ("FOLDS", discoveries.FOLDS))
+    before = getattr(discoveries, name)
     try:
-        discoveries.FOLDS = 2 if form == "2 folds" else before
+        setattr(discoveries, name, value)
         worst = [[worst_of(one[:fitted], one[fitted:]) for one in fleet] for fleet in fleets]
     finally:
-        discoveries.FOLDS = before
-    return _counted(
-        "fleet", data, form or "as chosen", worst, bad, extrapolate=form != "ranks only"
-    )
+        setattr(discoveries, name, before)
+    return _counted("fleet", data, form, worst, bad, extrapolate=form != RANKS)
 
 
 def _counted(
@@ -188,7 +190,7 @@ def of_fleets_by_default(runs: int, entities: int, rows: int) -> Iterator[dict[s
                     ]
                 )
             data = f"{process}, {entities} entities, {rows} + {rows} rows, {bad} stand out"
-            yield _counted("fleet of defaults", data, "as chosen", fleets, bad, extrapolate=True)
+            yield _counted("fleet of defaults", data, CHOSEN, fleets, bad, extrapolate=True)
 
 
 def main() -> None:

@@ -7,8 +7,8 @@ score of its rows to test is compared with the highest scores of blocks of norma
 entities. That chance, times the number of blocks that were tested (Bonferroni: it holds however
 blocks depend on each other), is the p-value.
 
-The unit of a block is learned from the other rows of its entity, as that of rows to test is: a
-unit that had seen the block would make it look calmer than rows to come are.
+The unit of a block is learned from other rows of its entity, as that of rows to test is: a unit
+that had seen the block, or what is next to it, would make it look calmer than rows to come are.
 """
 
 from __future__ import annotations
@@ -30,11 +30,15 @@ FOLDS = 10
 """Parts of an entity's blocks whose unit is learned from the other parts. With 2, units of 100 rows
 are so unsteady that hardly anything stands out (docs/log.md, "Which entities stand out")."""
 
+GUARD = 1
+"""Blocks on either side of such a part that its unit is not learned from: scores remember, and a
+high block has high neighbours, which rows to come have not (same entry)."""
+
 MOST_BLOCKS = 1000
 """Blocks of one entity that others are compared with, the latest: more would say little more."""
 
-TINY = 1e-12
-"""Least spread of scores that is a unit, beside the same share of their mean: less is rounding."""
+TINY = 1e-6
+"""Least deviation that is a unit, also as a share of the mean: less is a network's rounding."""
 
 FEWEST, MOST, SHARE = 10, 100, 20
 """Highest blocks that tell the tail: one in so many of all, within these bounds."""
@@ -54,26 +58,41 @@ class Worst(NamedTuple):
 
 def worst_of(normal: NDArray[np.float64], tested: NDArray[np.float64]) -> Worst:
     """From held-out scores of normal rows and scores of rows to test, both in time order."""
-    blocks = len(normal) // BLOCK
-    highest = block_maxima(normal, BLOCK) if blocks else normal[:0]
-    parts = np.array_split(np.arange(blocks), max(min(FOLDS, blocks), 1))
-    # where all rows are one block there are no others to learn a unit from
-    found = [
-        _in_unit(highest[part], np.delete(normal, np.s_[part[0] * BLOCK : (part[-1] + 1) * BLOCK]))
-        for part in parts
-        if blocks > 1
-    ]
-    kept = np.concatenate(found)[-MOST_BLOCKS:] if found else highest[:0]
+    kept = _blocks_in_units(normal)[-MOST_BLOCKS:]
     if not len(tested):
         return Worst(-np.inf, 0, kept)
-    (score,) = _in_unit(tested.max(keepdims=True), normal)
+    score = (tested.max() - normal.mean()) / _unit(normal.mean(), normal.var())
     return Worst(float(score), -(-len(tested) // BLOCK), kept)
 
 
-def _in_unit(scores: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Deviations above the mean of other scores of the same entity."""
-    mean, deviation = float(others.mean()), float(others.std())
-    return np.asarray((scores - mean) / max(deviation, TINY, TINY * abs(mean)))
+def _blocks_in_units(normal: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Highest score of each block, in deviations above the mean of rows that are not near it."""
+    count = len(normal) // BLOCK
+    level = float(normal.mean())
+    # squares of what is far from 0 lose the digits that a deviation is made of
+    scores = normal - level
+    highest = block_maxima(scores, BLOCK)
+    sums, squares = (
+        np.concatenate([[0.0], np.cumsum(values)]) for values in (scores, np.square(scores))
+    )
+    found = []
+    for part in np.array_split(np.arange(count), max(min(FOLDS, count), 1)):
+        if not len(part):
+            break
+        near = max(part[0] - GUARD, 0) * BLOCK, min((part[-1] + 1 + GUARD) * BLOCK, len(normal))
+        others = len(normal) - (near[1] - near[0])
+        if others < BLOCK:
+            continue
+        mean, square = (
+            (total[-1] - (total[near[1]] - total[near[0]])) / others for total in (sums, squares)
+        )
+        found.append((highest[part] - mean) / _unit(level + mean, square - mean**2))
+    return np.concatenate(found) if found else highest[:0]
+
+
+def _unit(mean: float, variance: float) -> float:
+    """A deviation, or what is no more than rounding."""
+    return max(float(np.sqrt(max(variance, 0.0))), TINY, TINY * abs(mean))
 
 
 def p_values_of(entities: Sequence[Worst], *, extrapolate: bool = True) -> NDArray[np.float64]:
