@@ -86,7 +86,7 @@ CONFORMAL = {
     "blocks": 12,
     "drift": 8,
     "default": 20,
-    "fleet": 72,
+    "fleet": 80,
     "fleet of defaults": 6,
 }
 
