@@ -14,6 +14,7 @@ import argparse
 import csv
 import logging
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -219,20 +220,23 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000, help="that a default is fitted on")
     options = parser.parse_args()
     logging.disable(logging.WARNING)
+    lines = chain(
+        of_rows(options.runs),
+        of_drift(options.runs),
+        of_fleets(options.runs),
+        of_fleets_by_default(options.fits, options.entities, options.rows // 5),
+        of_default(options.fits, options.rows),
+    )
     try:
-        table = [
-            *of_rows(options.runs),
-            *of_drift(options.runs),
-            *of_default(options.fits, options.rows),
-            *of_fleets(options.runs),
-            *of_fleets_by_default(options.fits, options.entities, options.rows // 5),
-        ]
+        with options.output.open("w", newline="") as file:
+            first = next(lines)
+            writer = csv.DictWriter(file, first, lineterminator="\n")
+            writer.writeheader()
+            for line in chain([first], lines):
+                writer.writerow(line)
+                file.flush()
     finally:
         logging.disable(logging.NOTSET)
-    with options.output.open("w", newline="") as file:
-        writer = csv.DictWriter(file, table[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(table)
 
 
 if __name__ == "__main__":
