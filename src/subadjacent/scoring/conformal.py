@@ -5,10 +5,11 @@ other to be the highest. So ``p = (1 + number of n held-out scores as high) / (n
 row is at most ``alpha`` with a chance of at most ``alpha``, whatever the scores' distribution and
 for any n (Vovk, Gammerman and Shafer, 2005). A tie counts as "as high": that errs on the safe side.
 
-Scores of a time series are not exchangeable: neighbours are alike. If the series is stationary the
-chance is about ``alpha`` over many stretches to fit on, but a single stretch tells as much as fewer
-independent rows would, and alarms come in runs. Blocks answer the second: with ``block`` rows the
-highest scores of blocks are compared, and the promise is about blocks, not rows.
+Scores of a time series are not exchangeable: neighbours are alike. The chance is about ``alpha``
+where held-out rows are many times as long as the scores remember, and higher where they are not, for
+a short stretch has not seen what the series does. Alarms come in runs. With ``block`` rows the
+highest scores of blocks are compared, and the promise is about blocks, which are more nearly
+exchangeable, not rows.
 """
 
 from __future__ import annotations
