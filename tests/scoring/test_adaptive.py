@@ -66,6 +66,13 @@ def test_levels_and_p_values_are_those_of_the_definition(
     assert np.isfinite(found.levels).all()
 
 
+def test_a_full_memory_forgets_the_oldest_score() -> None:
+    rng = np.random.default_rng(0)
+    rule = AdaptiveConformal(0.2, gamma=0.05, memory=20).fit(rng.normal(size=20))
+    scores = rng.normal(size=200).cumsum().tolist()
+    assert rule.follow(scores).p_values.tolist() == [p for _, p, _ in follow_oracle(rule, scores)]
+
+
 def awkward(kind: str, rule: AdaptiveConformal, rows: int) -> np.ndarray:
     """Sequences made to break a promise; some choose each score by what the level is."""
     rng = np.random.default_rng(7)

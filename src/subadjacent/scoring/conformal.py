@@ -6,7 +6,7 @@ row is at most ``alpha`` with a chance of at most ``alpha``, whatever the scores
 for any n (Vovk, Gammerman and Shafer, 2005). A tie counts as "as high": that errs on the safe side.
 
 Scores of a time series are not exchangeable: neighbours are alike. The chance is about ``alpha``
-where held-out rows are many times as long as the scores remember, and higher where they are not, for
+where held-out rows are many times as long as the scores remember, and higher where they are not:
 a short stretch has not seen what the series does. Alarms come in runs. With ``block`` rows the
 highest scores of blocks are compared, and the promise is about blocks, which are more nearly
 exchangeable, not rows.
