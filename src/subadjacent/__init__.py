@@ -42,8 +42,10 @@ if TYPE_CHECKING:
     from subadjacent.detectors.transformer import SubAdjacentTransformerDetector
     from subadjacent.errors import DataNotFound, InputError, ModelFileError, SubadjacentError
     from subadjacent.runtime import Progress
+    from subadjacent.scoring.adaptive import AdaptiveConformal
     from subadjacent.scoring.alarms import Alarm
     from subadjacent.scoring.causes import Cause
+    from subadjacent.scoring.conformal import Conformal
     from subadjacent.scoring.threshold import (
         AlarmBudget,
         DynamicLevel,
@@ -61,12 +63,14 @@ __version__ = "0.2.0"
 # public name → the module it lives in; loaded on first use, so that importing the package
 # is quick and does not import torch
 _HOMES = {
+    "AdaptiveConformal": "scoring.adaptive",
     "Alarm": "scoring.alarms",
     "AlarmBudget": "scoring.threshold",
     "AnomalyTransformerDetector": "detectors.rivals.anomaly_transformer",
     "Answer": "streaming.answer",
     "BaseDetector": "detectors.base",
     "Cause": "scoring.causes",
+    "Conformal": "scoring.conformal",
     "DAGMMDetector": "detectors.rivals.dagmm",
     "DataNotFound": "errors",
     "DynamicLevel": "scoring.threshold",
@@ -115,12 +119,14 @@ _HOMES = {
 }
 
 __all__ = [
+    "AdaptiveConformal",
     "Alarm",
     "AlarmBudget",
     "AnomalyTransformerDetector",
     "Answer",
     "BaseDetector",
     "Cause",
+    "Conformal",
     "DAGMMDetector",
     "DataNotFound",
     "DynamicLevel",

@@ -68,6 +68,29 @@ def test_false_alarms_are_a_row_for_each_promise(run: Run, tmp_path: Path) -> No
     assert all(0 <= float(row["mean"]) <= float(row["most"]) <= 100 for row in rows)
 
 
+def test_conformal_promises_are_a_row_each(run: Run, tmp_path: Path) -> None:
+    found = tmp_path / "conformal.csv"
+    run("conformal", "--output", found, "--runs", 1, "--fits", 1, "--entities", 6, "--rows", 250)
+    with found.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    counts = {about: [row["about"] for row in rows].count(about) for about in CONFORMAL}
+    assert counts == CONFORMAL
+    assert all(0 <= float(row["mean"]) <= 1 for row in rows)
+    fleets = [row for row in rows if row["about"].startswith("fleet")]
+    assert all((row["power"] == "") == ("0 stand out" in row["data"]) for row in fleets)
+
+
+# lines of the table on each promise
+CONFORMAL = {
+    "rows": 12,
+    "blocks": 12,
+    "drift": 8,
+    "default": 20,
+    "fleet": 80,
+    "fleet of defaults": 6,
+}
+
+
 def departed(kind: str, start: int, stop: int, others: tuple[int, ...] = ()) -> DepartureCase:
     rows = np.zeros((100, 3))
     return DepartureCase(rows, rows, kind, 1, start, stop, others)

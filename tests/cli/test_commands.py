@@ -391,7 +391,10 @@ BAD_VALUES = {
     "--device": (("tpu", "meta", "cuda:99"), (FIT, DETECT, SCORE, REPORT)),
     "--detector": (("knnn", "SubAdjacentDetector", ""), (FIT, DETECT)),
     "--budget": (("soon", "0s", "-5m", ""), (FIT, DETECT)),
-    "--false-alarms": (("lots", "0.5", "auto", "0/week", "1/never"), (FIT, DETECT)),
+    "--false-alarms": (
+        ("lots", "0.5", "auto", "0/week", "1/never", "conformal", "0%", "60%"),
+        (FIT, DETECT),
+    ),
     "--train-fraction": (("0", "-1", "2", "nan", "half"), (FIT, DETECT)),
     "--train-until": (
         ("noon", "nan", "2026-13-01", "9999-12-31T23:59:59-12:00", "0001-01-01T00:00+12:00"),

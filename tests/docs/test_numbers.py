@@ -70,3 +70,29 @@ def test_kills_on_the_page_of_reliability_are_those_of_the_report() -> None:
     assert tables(shown)[0][2:] == [f"| {' | '.join(row)} |" for row in counted]
     # none, mixed, errors, left-overs
     assert all(row[6:] == ["0"] * 4 for row in counted)
+
+
+CONFORMAL = {
+    # page, mark → what the lines are about, and the columns that are shown
+    ("scoring.md", "conformal"): (
+        ("rows", "blocks", "drift", "default"),
+        ("data", "form", "asked", "mean", "one in ten"),
+    ),
+    ("distributed.md", "fleets"): (
+        ("fleet", "fleet of defaults"),
+        ("data", "form", "mean", "power"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("page", "mark"), list(CONFORMAL))
+def test_conformal_promises_on_the_pages_are_lines_of_the_report(page: str, mark: str) -> None:
+    about, columns = CONFORMAL[page, mark]
+    text = (DOCS / page).read_text(encoding="utf-8")
+    shown = text[text.index(f"<!-- {mark} -->") : text.index(f"<!-- /{mark} -->")]
+    with (ROOT / "benchmarks" / "reports" / "conformal.csv").open(newline="") as file:
+        measured = [row for row in csv.DictReader(file) if row["about"] in about]
+    lines = {f"| {' | '.join(row[name] for name in columns)} |" for row in measured}
+    (table,) = tables(shown)
+    assert len(table[2:]) >= 8
+    assert set(table[2:]) <= lines

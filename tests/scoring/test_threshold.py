@@ -18,7 +18,9 @@ from scipy.signal import lfilter
 from sklearn.exceptions import NotFittedError
 
 from subadjacent.errors import InputError
+from subadjacent.scoring.adaptive import AdaptiveConformal
 from subadjacent.scoring.calibration import fit_threshold
+from subadjacent.scoring.conformal import Conformal
 from subadjacent.scoring.extremes import cluster_peaks
 from subadjacent.scoring.threshold import (
     KINDS,
@@ -44,6 +46,10 @@ EACH = [
     AlarmBudget(2, "1day", "5min", run=3),
     DynamicLevel(),
     DynamicLevel(step=0.5),
+    Conformal(),
+    Conformal(0.05, block=25),
+    AdaptiveConformal(),
+    AdaptiveConformal(0.1, gamma=0.05, memory=50),
 ]
 
 each = pytest.mark.parametrize("threshold", EACH, ids=str)
@@ -233,14 +239,14 @@ def test_every_kind_is_saved_under_its_name() -> None:
             {"kind": "magic"},
             (
                 "kind of threshold must be one of false_share, extreme_value, quantile, fixed, "
-                "alarm_budget, dynamic_level; got 'magic'"
+                "alarm_budget, dynamic_level, conformal, adaptive_conformal; got 'magic'"
             ),
         ),
         (
             {},
             (
                 "kind of threshold must be one of false_share, extreme_value, quantile, fixed, "
-                "alarm_budget, dynamic_level; got None"
+                "alarm_budget, dynamic_level, conformal, adaptive_conformal; got None"
             ),
         ),
         (
@@ -379,8 +385,8 @@ def test_any_other_contamination_is_refused(bad: Any) -> None:
     with pytest.raises(InputError) as caught:
         choose_threshold(bad, interval=60.0)
     assert str(caught.value) == (
-        "contamination must be 'auto', 'dynamic', a share above 0 and up to 0.5, alarms per time "
-        "such as "
-        "'1/week' or '2/day', or an object with fit(scores) and predict(scores); "
+        "contamination must be 'auto', 'dynamic', 'conformal', 'adaptive', a share above 0 and up "
+        "to 0.5, alarms per time such as '1/week' or '2/day', a chance for each normal row such as "
+        "'1%' or '1% adaptive', up to 50%, or an object with fit(scores) and predict(scores); "
         f"got {bad!r}"
     )

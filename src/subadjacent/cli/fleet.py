@@ -29,6 +29,14 @@ def fleet(
     train_fraction: option.TrainFraction = 0.5,
     train_until: option.TrainUntil = None,
     false_alarms: option.FalseAlarms = None,
+    fdr: Annotated[
+        float | None,
+        typer.Option(
+            callback=option.check_rate,
+            help="Keep alarms of entities that stand out from all; at most this share of them is "
+            "normal, such as 0.1.",
+        ),
+    ] = None,
     detector: option.DetectorName = "default",
     config: option.Config = None,
     seed: option.Seed = None,
@@ -61,7 +69,7 @@ def fleet(
             stack.enter_context(connected())
             spread = over_cluster
         bar = stack.enter_context(Bar("reading", quiet=quiet))
-        counts, _ = workflow.fleet(
+        counts, _, kept = workflow.fleet(
             built,
             files,
             output,
@@ -75,10 +83,11 @@ def fleet(
             ),
             time_format=time_format,
             training=TrainingRows(train_fraction, train_until),
+            fdr=fdr,
             spread=spread,
             watch=bar.watch,
         )
-    print_json(counts._asdict())
+    print_json(counts._asdict() | ({} if kept is None else {"kept": kept}))
     if counts.failed:
         failed = f"{counts.failed:,} of {counts.entities:,} entities failed"
         say(f"{failed}: {output}/failures.csv says why")

@@ -76,15 +76,26 @@ def _check_budget(text: str | None) -> str | None:
 def _check_false_alarms(text: str | None) -> str | None:
     if text is None:
         return None
-    from subadjacent.scoring.threshold import AlarmBudget, choose_threshold
+    from subadjacent.scoring.threshold import BUDGET, CHANCE, choose_threshold
 
     try:
-        known = isinstance(choose_threshold(text, interval=1.0), AlarmBudget)
+        choose_threshold(text, interval=1.0)
+        known = BUDGET.fullmatch(text) or CHANCE.fullmatch(text)
     except InputError:
-        known = False
+        known = None
     if not known:
-        raise typer.BadParameter(f"must be alarms per time, such as 1/week; got {text!r}")
+        raise typer.BadParameter(
+            f"must be alarms per time, such as 1/week, or a chance for each normal row, such as 1% "
+            f"or '1% adaptive'; got {text!r}"
+        )
     return text
+
+
+def check_rate(share: float | None) -> float | None:
+    """Refuse what is no rate of false discoveries."""
+    if share is not None:
+        _check_fraction(share)
+    return share
 
 
 def _check_fraction(share: float) -> float:
@@ -226,7 +237,8 @@ FalseAlarms = Annotated[
     str | None,
     typer.Option(
         callback=_check_false_alarms,
-        help="False alarms to tolerate, such as 1/week. Needs times in the data.",
+        help="False alarms to tolerate, such as 1/week, which needs times in the data; or the "
+        "chance for each normal row, such as 1%, or '1% adaptive' where data drift.",
     ),
 ]
 Config = Annotated[

@@ -77,6 +77,13 @@ class Assessment:
         return self._restored(pairs, ("normal", "anomalous"))
 
     @property
+    def p_values(self) -> Any:
+        """How likely a normal row scores as high, at most; None without a conformal threshold."""
+        found = [judgement.p_values for judgement in self.judgements]
+        known = [values for values in found if values is not None]
+        return self._restored(known, "p_value") if len(known) == len(found) else None
+
+    @property
     def misfits(self) -> list[str | None]:
         """Entities so unlike their training rows that the model does not fit them any more."""
         return [

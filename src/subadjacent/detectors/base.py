@@ -37,13 +37,14 @@ from subadjacent.methods.learning import Learned, learn
 from subadjacent.methods.method import Method, Model, State
 from subadjacent.runtime import Progress, Runtime, Watch, ignore
 from subadjacent.scoring.alarms import AGAIN, Alarm
+from subadjacent.scoring.base_threshold import Threshold
 from subadjacent.scoring.calibration import check_threshold, fit_threshold
 from subadjacent.scoring.decision import Decision, Judgement
 from subadjacent.scoring.evidence import Evidence
 from subadjacent.scoring.habits import restore_habits
 from subadjacent.scoring.normal import NormalScores, normal_scores
 from subadjacent.scoring.silence import silent_rows
-from subadjacent.scoring.threshold import Threshold, choose_threshold, threshold_from_dict
+from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
 
 if TYPE_CHECKING:
     from subadjacent.streaming.scorer import StreamScorer
@@ -80,8 +81,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         would have to be trained twice.
     recent_ : dict of Recent
         The last training rows of each entity, bounded; empty for a folder of an earlier version.
-    held_out_rows_ : int
-        How many rows the threshold was set by; not kept when a detector is saved.
+    held_out_scores_, held_out_rows_ : tuple of ndarray, int
+        What the threshold was set by, one a series, and of how many rows; not kept when saved.
     entities_ : tuple of str
         The entities seen in fitting; empty when there was one series without a name.
     channels_ : tuple of str
@@ -128,8 +129,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         watch
             Called with a ``Progress`` as the fit goes on.
         """
-        # on a copy, taken over whole: a fit that is refused, fails or is interrupted leaves
-        # what was learned before
+        # on a copy, taken over whole: a fit that fails or is interrupted leaves what was learned
         learner = self._blank()
         learner._learn(X, watch)
         self.__dict__ = learner.__dict__
@@ -169,7 +169,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         self.models_ = fitted.models
         self.decision_scores_ = np.concatenate(fitted.scores)
         held_out = np.concatenate(fitted.held_out)
-        self.held_out_rows_ = len(held_out)
+        self.held_out_scores_, self.held_out_rows_ = tuple(fitted.held_out), len(held_out)
         entities = [one.entity for one in table.series]
         self.normal_scores_ = normal_scores(entities, fitted.held_out)
         self.threshold_, self.threshold_rule_ = fit_threshold(threshold, held_out)

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from subadjacent.data.entities import PerEntity
 from subadjacent.errors import InputError, require_number
 from subadjacent.methods.method import Arrays, Fitted, Method, Model, State
+from subadjacent.scoring.base_threshold import BaseThreshold, Threshold
 from subadjacent.scoring.calibration import fit_threshold
 from subadjacent.scoring.decision import Decision
 from subadjacent.scoring.normal import NormalScores, normal_scores
-from subadjacent.scoring.threshold import BaseThreshold, Threshold, threshold_from_dict
+from subadjacent.scoring.threshold import threshold_from_dict
 
 # before the names of its arrays in a model folder
 PREFIX = "causal."

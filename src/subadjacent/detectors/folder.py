@@ -35,7 +35,8 @@ from subadjacent.detectors.integrity import (
 )
 from subadjacent.errors import DataNotFound, InputError, ModelFileError
 from subadjacent.exchange import check_replaceable, read_steady, whole_folder
-from subadjacent.scoring.threshold import BaseThreshold, Fixed, threshold_from_dict
+from subadjacent.scoring.base_threshold import BaseThreshold
+from subadjacent.scoring.threshold import Fixed, threshold_from_dict
 from subadjacent.showing import in_markdown
 
 SCHEMA = 3

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from subadjacent.errors import InputError
+from subadjacent.scoring.base_threshold import BaseThreshold, Threshold
 from subadjacent.scoring.extremes import check_scores
-from subadjacent.scoring.threshold import AlarmBudget, BaseThreshold, Fixed, Threshold
+from subadjacent.scoring.threshold import AlarmBudget, Fixed
 
 # how often the search for another library's cut may double its step, and halve its bounds
 DOUBLINGS, HALVINGS = 100, 200

@@ -19,12 +19,15 @@ from scipy.special import expit
 
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.series import cut
+from subadjacent.scoring.adaptive import AdaptiveConformal
+from subadjacent.scoring.base_threshold import BaseThreshold
+from subadjacent.scoring.conformal import Conformal
 from subadjacent.scoring.dynamic import dynamic_level
 from subadjacent.scoring.events import core_of, join, rows_of
 from subadjacent.scoring.false_alarms import level_of_one, lowest_level
 from subadjacent.scoring.lately import Lately, follow
 from subadjacent.scoring.normal import NormalScores
-from subadjacent.scoring.threshold import BaseThreshold, DynamicLevel, FalseShare, Quantile
+from subadjacent.scoring.threshold import DynamicLevel, FalseShare, Quantile
 
 # how steep probabilities are: a typical row gets 1 %, a row at the threshold 50 %
 STEEPNESS = float(np.log(99))
@@ -65,6 +68,9 @@ class Judgement:
     gap
         Rows between two runs of anomalous rows that made them one: none where no row may be
         judged by rows after it, or where a share of rows was asked for.
+    p_values
+        How likely a normal row scores as high, at most, (T,); None where the threshold is not
+        conformal.
     """
 
     scores: NDArray[np.float64]
@@ -75,6 +81,7 @@ class Judgement:
     fits: bool
     stretches: Sequence[tuple[int, int]]
     gap: int = GAP
+    p_values: NDArray[np.float64] | None = None
 
     @property
     def probability(self) -> NDArray[np.float64]:
@@ -143,13 +150,12 @@ class Decision:
         if self.adapt_after is not None:
             lately = _follow_known(scores, known, normal, self.adapt_after)
         above_usual = scores - lately.shift
-        # where the model does not fit, rows tell nothing of how many alarms are false
-        level = self._level(above_usual[known & ~lately.moved], normal, hindsight=hindsight)
+        level, p_values = self._compare(above_usual, known, lately, normal, hindsight=hindsight)
         anomalous = above_usual > level
         if blur and anomalous.any():
             anomalous = core_of(anomalous, above_usual, blur, parts)
         # rows between runs would be more than the share that was asked for
-        gap = GAP if hindsight and not isinstance(self.rule, Quantile) else 0
+        gap = GAP if hindsight and not _is_share_of_rows(self.rule) else 0
         anomalous = rows_of(join(anomalous | ~known, gap, 1, bounds), len(scores))
         normalized = _normalized(above_usual, level, normal)
         normalized[~known] = np.maximum(normalized[~known], SILENT)
@@ -159,10 +165,31 @@ class Decision:
             normalized,
             anomalous,
             lately,
-            _fits(scores, known, max(level, normal.high), blur, parts),
+            _fits(scores, known, np.maximum(level, normal.high), blur, parts),
             bounds,
             gap,
+            p_values,
         )
+
+    def _compare(
+        self,
+        scores: NDArray[np.float64],
+        known: NDArray[np.bool_],
+        lately: Lately,
+        normal: NormalScores,
+        *,
+        hindsight: bool,
+    ) -> tuple[float | NDArray[np.float64], NDArray[np.float64] | None]:
+        """One level, or one a row, (T,), and the p-values of the rows where there are any."""
+        if isinstance(self.rule, AdaptiveConformal) and known.any():
+            followed = self.rule.follow(scores[known])
+            last = _last_known(known)
+            return followed.levels[last], followed.p_values[last]
+        # where the model does not fit, rows tell nothing of how many alarms are false
+        level = self._level(scores[known & ~lately.moved], normal, hindsight=hindsight)
+        if isinstance(self.rule, Conformal) and len(scores):
+            return level, self.rule.p_values(scores)
+        return level, None
 
     def _level(
         self, scores: NDArray[np.float64], normal: NormalScores, *, hindsight: bool
@@ -185,14 +212,25 @@ def _follow_known(
         return Lately.unmoved(len(scores))
     found = follow(scores[known], normal, after)
     # before the first known row nothing has moved, and neither it has by then
-    last = np.maximum(np.cumsum(known) - 1, 0)
+    last = _last_known(known)
     return Lately(found.shift[last], found.moved[last])
+
+
+def _last_known(known: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Of each row, the place among known rows of the last one up to it, or of the first."""
+    return np.asarray(np.maximum(np.cumsum(known) - 1, 0))
+
+
+def _is_share_of_rows(rule: BaseThreshold | None) -> bool:
+    """Whether a threshold promises how many rows are above it."""
+    by_row = isinstance(rule, Conformal) and rule.block == 1
+    return by_row or isinstance(rule, Quantile | AdaptiveConformal)
 
 
 def _fits(
     scores: NDArray[np.float64],
     known: NDArray[np.bool_],
-    level: float,
+    level: float | NDArray[np.float64],
     blur: int,
     parts: Sequence[tuple[int, int]],
 ) -> bool:
@@ -204,12 +242,11 @@ def _fits(
 
 
 def _normalized(
-    scores: NDArray[np.float64], level: float, normal: NormalScores
+    scores: NDArray[np.float64], level: float | NDArray[np.float64], normal: NormalScores
 ) -> NDArray[np.float64]:
-    span = level - normal.typical
-    rounding = max(TINY, TINY_SHARE * max(abs(level), abs(normal.typical)))
-    if span <= rounding:
-        # a threshold no higher than a typical row: the spread of scores is the unit then, and
-        # where all were alike, the scores' own
-        span = normal.spread if normal.spread > rounding else 1.0
-    return np.asarray(1 + (scores - level) / span)
+    span = np.asarray(level - normal.typical)
+    rounding = np.maximum(TINY, TINY_SHARE * np.maximum(np.abs(level), abs(normal.typical)))
+    # a threshold no higher than a typical row: the spread of scores is the unit then, and
+    # where all were alike, the scores' own
+    spread = np.where(normal.spread > rounding, normal.spread, 1.0)
+    return np.asarray(1 + (scores - level) / np.where(span <= rounding, spread, span))

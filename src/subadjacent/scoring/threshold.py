@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import logging
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from numbers import Real
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import NotFittedError
+from numpy.typing import NDArray
 
 from subadjacent.data.clock import duration
 from subadjacent.errors import InputError, require_number, require_whole
+from subadjacent.scoring.adaptive import AdaptiveConformal
+from subadjacent.scoring.base_threshold import BaseThreshold, Threshold
+from subadjacent.scoring.conformal import Conformal
 from subadjacent.scoring.dynamic import STEP, dynamic_level
-from subadjacent.scoring.extremes import Tail, check_scores, fit_tail, require_fraction
+from subadjacent.scoring.extremes import Tail, fit_tail, require_fraction
 from subadjacent.scoring.normal import EXCURSION, HIGH, TAIL
 from subadjacent.scoring.quantiles import quantiles
 
@@ -29,55 +30,7 @@ log = logging.getLogger(__name__)
 LEVELS = (0.98, 0.95, 0.9)
 
 BUDGET = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(?:/|per)\s*(.+)")
-
-
-@runtime_checkable
-class Threshold(Protocol):
-    """Anything that learns from scores which of them are anomalous.
-
-    Where it has a ``threshold_`` after ``fit``, scores above that are anomalous; ours all do.
-    """
-
-    def fit(self, scores: NDArray[np.float64], /) -> Any:
-        """Learn from the scores of normal rows, in time order."""
-
-    def predict(self, scores: NDArray[np.float64], /) -> Any:
-        """1 for every anomalous score, else 0."""
-
-
-class BaseThreshold(ABC):
-    """A threshold's settings; ``fit`` adds ``threshold_``, and touches nothing else.
-
-    Two thresholds are equal when their settings are.
-    """
-
-    threshold_: float
-
-    @abstractmethod
-    def _choose(self, scores: NDArray[np.float64]) -> float:
-        """Threshold for these scores."""
-
-    def fit(self, scores: ArrayLike) -> Self:
-        """Choose ``threshold_`` from the scores of normal rows, in time order."""
-        # settings are frozen; what is learned from data is not a setting
-        object.__setattr__(self, "threshold_", float(self._choose(check_scores(scores))))
-        return self
-
-    def predict(self, scores: ArrayLike) -> NDArray[np.int64]:
-        """1 for every score above ``threshold_``, else 0."""
-        if not hasattr(self, "threshold_"):
-            raise NotFittedError(f"{self} has no threshold_ yet; call fit first")
-        return (check_scores(scores) > self.threshold_).astype(np.int64)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Kind, settings and fitted threshold (None before ``fit``) as plain JSON types."""
-        kind = next(name for name, one in KINDS.items() if type(self) is one)
-        settings = asdict(self)  # type: ignore[call-overload]  # every child is a dataclass
-        plain = {
-            name: value.item() if isinstance(value, np.generic) else value
-            for name, value in settings.items()
-        }
-        return {"kind": kind, "settings": plain, "threshold_": getattr(self, "threshold_", None)}
+CHANCE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*(adaptive)?\s*")
 
 
 @dataclass(frozen=True)
@@ -91,6 +44,8 @@ class ExtremeValue(BaseThreshold):
     level
         The tail is fitted to scores above this quantile. See ``fit_tail``.
     """
+
+    kind: ClassVar[str] = "extreme_value"
 
     risk: float = 1e-4
     level: float = 0.98
@@ -116,6 +71,8 @@ class FalseShare(BaseThreshold):
     where a stretch has more to show, and raises it for a longer one (``false_alarms``).
     """
 
+    kind: ClassVar[str] = "false_share"
+
     share: float = 1 / 3
 
     def __post_init__(self) -> None:
@@ -131,6 +88,8 @@ class FalseShare(BaseThreshold):
 class Quantile(BaseThreshold):
     """The ``q`` quantile: a share ``1 - q`` of the rows fitted on is above it."""
 
+    kind: ClassVar[str] = "quantile"
+
     q: float = 0.99
 
     def __post_init__(self) -> None:
@@ -143,6 +102,8 @@ class Quantile(BaseThreshold):
 @dataclass(frozen=True)
 class Fixed(BaseThreshold):
     """A threshold that was decided elsewhere."""
+
+    kind: ClassVar[str] = "fixed"
 
     value: float
 
@@ -173,6 +134,8 @@ class AlarmBudget(BaseThreshold):
         Rows above the threshold closer than so many rows are one alarm. The default joins what
         ``alarms`` of a detector joins: rows with at most 10 others between them.
     """
+
+    kind: ClassVar[str] = "alarm_budget"
 
     alarms: float = 1
     per: str | float | timedelta = "1week"
@@ -248,6 +211,8 @@ class DynamicLevel(BaseThreshold):
         Least step from one peak to the next lower one, as a share of it.
     """
 
+    kind: ClassVar[str] = "dynamic_level"
+
     step: float = STEP
 
     def __post_init__(self) -> None:
@@ -258,15 +223,25 @@ class DynamicLevel(BaseThreshold):
 
 
 KINDS: dict[str, type[BaseThreshold]] = {
-    "false_share": FalseShare,
-    "extreme_value": ExtremeValue,
-    "quantile": Quantile,
-    "fixed": Fixed,
-    "alarm_budget": AlarmBudget,
-    "dynamic_level": DynamicLevel,
+    kind.kind: kind
+    for kind in (
+        FalseShare,
+        ExtremeValue,
+        Quantile,
+        Fixed,
+        AlarmBudget,
+        DynamicLevel,
+        Conformal,
+        AdaptiveConformal,
+    )
 }
 # what a detector's contamination calls them
-BY_NAME: dict[str, type[BaseThreshold]] = {"auto": FalseShare, "dynamic": DynamicLevel}
+BY_NAME: dict[str, type[BaseThreshold]] = {
+    "auto": FalseShare,
+    "dynamic": DynamicLevel,
+    "conformal": Conformal,
+    "adaptive": AdaptiveConformal,
+}
 
 
 def threshold_from_dict(saved: Mapping[str, Any]) -> BaseThreshold:
@@ -278,11 +253,7 @@ def threshold_from_dict(saved: Mapping[str, Any]) -> BaseThreshold:
         threshold = KINDS[kind](**saved.get("settings", {}))
     except TypeError as error:
         raise InputError(f"settings must be those of a {kind} threshold; {error}") from error
-    fitted = saved.get("threshold_")
-    if fitted is not None:
-        require_number("threshold_", fitted)
-        object.__setattr__(threshold, "threshold_", float(fitted))
-    return threshold
+    return threshold if saved.get("threshold_") is None else threshold.restore(saved)
 
 
 def choose_threshold(contamination: Any, interval: float | None = None) -> Threshold:
@@ -291,8 +262,8 @@ def choose_threshold(contamination: Any, interval: float | None = None) -> Thres
     Parameters
     ----------
     contamination
-        "auto", "dynamic", a share of the rows, alarms per time such as "1/week", or a threshold
-        object.
+        "auto", "dynamic", a share of the rows, alarms per time such as "1/week", a chance for
+        each normal row such as "1%" or "1% adaptive", or a threshold object.
     interval
         Seconds between rows, where known; only alarms per time need it.
     """
@@ -305,14 +276,17 @@ def choose_threshold(contamination: Any, interval: float | None = None) -> Thres
     if isinstance(contamination, str):
         if contamination in BY_NAME:
             return BY_NAME[contamination]()
-        budget = BUDGET.fullmatch(contamination)
-        # a time that is none is refused below, in the words of this argument
+        budget, chance = BUDGET.fullmatch(contamination), CHANCE.fullmatch(contamination)
+        # a time or chance that is none is refused below, in the words of this argument
         with suppress(InputError):
             if budget:
                 return AlarmBudget(float(budget[1]), budget[2], interval)
+            if chance:
+                alpha = float(chance[1]) / 100
+                return AdaptiveConformal(alpha) if chance[2] else Conformal(alpha)
     raise InputError(
-        "contamination must be 'auto', 'dynamic', a share above 0 and up to 0.5, alarms per time "
-        "such as "
-        "'1/week' or '2/day', or an object with fit(scores) and predict(scores); "
+        f"contamination must be {', '.join(map(repr, BY_NAME))}, a share above 0 and up to 0.5, "
+        "alarms per time such as '1/week' or '2/day', a chance for each normal row such as '1%' or "
+        "'1% adaptive', up to 50%, or an object with fit(scores) and predict(scores); "
         f"got {contamination!r}"
     )

@@ -21,15 +21,14 @@ from subadjacent import durable
 from subadjacent.data.files import Columns, open_files
 from subadjacent.data.files.paths import STANDARD_INPUT, expand
 from subadjacent.distributed.packs import Pack, lay_out, packs_of_files
-from subadjacent.errors import InputError
+from subadjacent.errors import InputError, require_number
 from subadjacent.runtime import Map, Progress, Watch, cores, ignore, over_processes
 from subadjacent.workflow.fit import TrainingRows
 from subadjacent.workflow.fleet_pack import Counts, PackTask, give_up, sentence, work_on
-from subadjacent.workflow.writing import as_csv, check_writable, whole_file
+from subadjacent.workflow.fleet_tables import gather
+from subadjacent.workflow.writing import check_writable, whole_file
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from subadjacent.data.files import Rows
     from subadjacent.detectors.base import BaseDetector
 
@@ -43,10 +42,15 @@ NOTHING = Counts(0, 0, 0, 0, 0)
 
 
 class FleetFindings(NamedTuple):
-    """What came of a fleet, and the files that say so."""
+    """What came of a fleet, and the files that say so.
+
+    ``kept`` is how many entities stand out, where a rate of false discoveries was asked for; alarms
+    are then theirs, and those of channels that say nothing.
+    """
 
     counts: Counts
     files: tuple[Path, ...]
+    kept: int | None = None
 
 
 def fleet(
@@ -57,6 +61,7 @@ def fleet(
     columns: Columns = Columns(),  # noqa: B008 — frozen
     time_format: str | None = None,
     training: TrainingRows = TrainingRows(),  # noqa: B008 — frozen
+    fdr: float | None = None,
     spread: Map = over_processes,
     watch: Watch = ignore,
 ) -> FleetFindings:
@@ -76,6 +81,10 @@ def fleet(
         How the files are read (``open_files``).
     training
         Which rows of each entity to fit on.
+    fdr
+        Keep alarms of entities that stand out from all, so that at most this share of them is
+        normal (``scoring.discoveries``); None: those of all. It may be changed in a run that goes
+        on, or is done: packs are not made again for it.
     spread
         Works on the packs: on all cores, or on a cluster whose machines see the same folders.
     watch
@@ -87,6 +96,8 @@ def fleet(
         came = "standard input: write it to a file" if names else "none: name some"
         raise InputError(f"paths must name files; got {came}")
     detector.check()
+    if fdr is not None:
+        require_number("fdr", fdr, above=0, most=1)
     check_writable(folder / RUN)
     run = _fingerprint(detector, names, columns, time_format, training)
     with _only_one(folder, run):
@@ -111,9 +122,10 @@ def fleet(
             for pack in packs
         ]
         counts = _work_on_all(tasks, spread, _teller(packs, watch))
-        files = _gather(tasks, folder)
+        gathered = gather(tasks, folder, fdr)
         shutil.rmtree(folder / ROWS, ignore_errors=True)
-    return FleetFindings(counts, files)
+    counts = counts._replace(alarms=gathered.alarms)
+    return FleetFindings(counts, (folder / "scores", *gathered.files), gathered.kept)
 
 
 def _first_readable(names: Sequence[str], columns: Columns, time_format: str | None) -> Rows:
@@ -190,35 +202,6 @@ def _alone(task: PackTask, spread: Map, error: str) -> Counts:
                 return counts
             error = counts
     return give_up(task, f"{error} ({TRIES} times)")
-
-
-def _gather(tasks: Sequence[PackTask], folder: Path) -> tuple[Path, ...]:
-    """One table of alarms, one of entities and one of failures, from the parts of all packs."""
-    files = tuple(folder / name for name in ("alarms.csv", "entities.csv", "failures.csv"))
-    _join([task.part("alarms") for task in tasks], files[0])
-    _join([task.part("entities") for task in tasks], files[1])
-    _join([task.part("entities") for task in tasks], files[2], only_failed=True)
-    return folder / "scores", *files
-
-
-def _join(parts: Sequence[Path], target: Path, *, only_failed: bool = False) -> None:
-    """Tables one below the other in a CSV file; one of them in memory at a time."""
-    import polars as pl
-
-    with whole_file(target) as unfinished, unfinished.open("w", encoding="utf-8") as lines:
-        empty: pl.DataFrame | None = None
-        written = False
-        for part in parts:
-            table = pl.read_parquet(part)
-            if only_failed:
-                table = table.filter(pl.col("error").is_not_null()).select("entity", "error")
-            if len(table):
-                text = as_csv(table)
-                lines.write(text.partition("\n")[2] if written else text)
-                written = True
-            empty = table.clear()
-        if not written and empty is not None:
-            lines.write(as_csv(empty))
 
 
 def _fingerprint(

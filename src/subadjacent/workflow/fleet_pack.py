@@ -19,6 +19,7 @@ from subadjacent.detectors.many import assess_each, fit_each
 from subadjacent.distributed.packs import Pack, read_pieces
 from subadjacent.errors import InputError, SubadjacentError
 from subadjacent.runtime import one_thread_each
+from subadjacent.scoring.discoveries import Worst, worst_of
 from subadjacent.workflow.fit import TrainingRows
 from subadjacent.workflow.tables import JudgedScores, alarm_table, keys_of, scores_table
 from subadjacent.workflow.writing import write_table
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 BATCH_ROWS = 20_000
 """Rows of entities of one shape that are fitted at a time: more are hardly quicker, and take more
 memory."""
+
+
+WORST = ("worst", "tested_blocks", "normal_blocks")
+"""Columns of what an entity's p-value depends on, which needs all packs (``fleet_tables``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +94,19 @@ class Counts(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What was decided on the rows of an entity, and the alarms that came of it."""
+    """What was decided on the rows of an entity, the alarms that came of it, and its worst row."""
 
     judged: Judgement
     alarms: list[Alarm]
+    worst: Worst
 
     @classmethod
-    def of(cls, assessment: Assessment) -> _Found:
-        return cls(assessment.judgements[0], assessment.alarms())
+    def of(cls, detector: BaseDetector, assessment: Assessment, fitted: int) -> _Found:
+        """From a detector that was fitted on so many rows, the first of those assessed."""
+        (judged,) = assessment.judgements
+        (normal,) = detector.held_out_scores_
+        tested = (judged.scores - judged.lately.shift)[fitted:]
+        return cls(judged, assessment.alarms(), worst_of(normal, tested))
 
 
 class _Entity(NamedTuple):
@@ -207,8 +217,9 @@ def _batch(task: PackTask, frames: Sequence[pl.DataFrame], fitted: int) -> list[
             raise InputError.of("until", "must leave rows to fit on", "it leaves none")
         together = pl.concat(frames)
         first = together.filter(pl.col(FITTED)).drop(FITTED)
-        found = assess_each(fit_each(task.detector, first), together.drop(FITTED))
-        return [_Found.of(one) for one in found]
+        detectors = fit_each(task.detector, first)
+        found = assess_each(detectors, together.drop(FITTED))
+        return [_Found.of(*one, fitted) for one in zip(detectors, found, strict=True)]
     except Exception as error:
         if len(frames) == 1:
             return [sentence(error)]
@@ -253,7 +264,7 @@ def _entity_table(entities: Sequence[_Entity]) -> pl.DataFrame:
     """One row an entity: what it came with, and what came of it."""
     import polars as pl
 
-    schema = {
+    schema: dict[str, pl.DataType | type[pl.DataType]] = {
         "entity": pl.String,
         "rows": pl.Int64,
         "fitted_rows": pl.Int64,
@@ -261,15 +272,20 @@ def _entity_table(entities: Sequence[_Entity]) -> pl.DataFrame:
         "anomalous_rows": pl.Int64,
         "fits": pl.Boolean,
         "error": pl.String,
+        WORST[0]: pl.Float64,
+        WORST[1]: pl.Int64,
+        WORST[2]: pl.List(pl.Float64),
     }
     rows: list[tuple[Any, ...]] = []
     for name, count, fitted, found in entities:
         if isinstance(found, str):
-            rows.append((name, count, fitted, 0, 0, True, found))
+            rows.append((name, count, fitted, 0, 0, True, found, None, 0, []))
         else:
             anomalous = int(np.count_nonzero(found.judged.anomalous))
             fits = bool(found.judged.fits)
-            rows.append((name, count, fitted, len(found.alarms), anomalous, fits, None))
+            told = (name, count, fitted, len(found.alarms), anomalous, fits, None)
+            score, blocks, normal = found.worst
+            rows.append((*told, score, blocks, normal.tolist()))
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
