@@ -125,6 +125,12 @@ class Trial:
 
     def _user(self, step: Step) -> None:
         self.user = int(step.words.partition(":")[0])
+        interpreter = (self.folder / "bin" / "python").resolve()
+        try:
+            subprocess.run([interpreter, "-c", ""], user=self.user, check=True)
+        except (PermissionError, subprocess.CalledProcessError):
+            # a Python in somebody's home: nobody else can start it
+            self.user = None
 
     def _healthcheck(self, step: Step) -> None:
         self.health = json.loads(step.words.partition("CMD ")[2])
@@ -187,7 +193,8 @@ def main() -> None:
         process, port = trial.start()
         healthy = trial.is_healthy(port)
         code = end(process)
-    print(f"healthy: {healthy}; ended with {code}")
+    who = "who ran this" if trial.user is None else trial.user
+    print(f"started by the user {who}; healthy: {healthy}; ended with {code}")
     sys.exit(0 if healthy else 1)
 
 

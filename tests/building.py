@@ -1,0 +1,71 @@
+"""Wheel and sdist of this repository, and empty environments to install them in."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+from running import GENEROUS
+
+ROOT = Path(__file__).parents[1]
+
+OURS = ("subadjacent", "_editable", "__editable__", "pip")
+"""Of what is installed where the tests run: not to be seen by an environment of a test."""
+
+
+def build(source: Path, target: Path, *kinds: str) -> list[Path]:
+    """Build archives without a network, by the backend that pip would call."""
+    words = [word for kind in kinds for word in ("--target", kind)]
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", *words, "--directory", target],
+        cwd=source,
+        check=True,
+        capture_output=True,
+        timeout=GENEROUS,
+    )
+    return sorted(target.iterdir())
+
+
+def link_packages(folder: Path) -> Path:
+    """A folder that has everything installed here but us: what an index would have brought."""
+    folder.mkdir()
+    for entry in Path(sysconfig.get_path("purelib")).iterdir():
+        if not entry.name.startswith(OURS) and entry.suffix != ".pth":
+            (folder / entry.name).symlink_to(entry)
+    return folder
+
+
+def show_packages(environment: Path, packages: Path) -> None:
+    """Let an environment import what is in a folder."""
+    (found,) = environment.glob("lib/python*/site-packages")
+    (found / "elsewhere.pth").write_text(f"{packages}\n")
+
+
+def install(wheel: Path, environment: Path) -> None:
+    """A new environment with one wheel in it, and nothing else."""
+    venv.create(environment, symlinks=True)
+    words = ("install", "--quiet", "--no-deps", "--no-index", "--no-compile", wheel)
+    pip = [sys.executable, "-m", "pip", "--python", environment / "bin" / "python"]
+    subprocess.run([*pip, *words], check=True, capture_output=True, timeout=GENEROUS)
+
+
+def run(
+    environment: Path, *words: object, code: int = 0, cwd: Path
+) -> subprocess.CompletedProcess[str]:
+    """The installed command, in a folder, without anything from the repository."""
+    env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        [environment / "bin" / "subadjacent", *map(str, words)],
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=GENEROUS,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    return done
