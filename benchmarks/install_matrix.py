@@ -31,6 +31,9 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 REPORT = ROOT / "benchmarks" / "reports" / "install_matrix.csv"
+PAGE = ROOT / "docs" / "install.md"
+BETWEEN = ("<!-- matrix -->\n", "<!-- /matrix -->")
+"""Marks of the page around the table."""
 SMOKE = ROOT / "benchmarks" / "install_smoke.py"
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 """Pythons that are promised to work."""
@@ -40,7 +43,7 @@ ARCHIVES = {"wheel": "*.whl", "sdist": "*.tar.gz"}
 SHOWN = ("numpy", "scipy", "scikit-learn", "polars", "pydantic")
 """Packages whose versions are columns: the core's largest, and the extras' most demanding."""
 COLUMNS = (
-    "python", "interpreter", "versions", "archive", *SHOWN, "core_mb", "serve_mb", "seconds", "ran",
+    "python", "interpreter", "versions", "archive", *SHOWN, "core_mb", "seconds", "ran",
     "result",
 )  # fmt: skip
 MEGABYTE = 1e6
@@ -99,8 +102,7 @@ class Bench:
     def install(self, python: Path, archive: str, extra: str, *options: object) -> None:
         """Install our package, and what it needs."""
         what = f"subadjacent{extra} @ {self.archive(archive).as_uri()}"
-        words = ("pip", "install", "--quiet", "--compile-bytecode", "--python", python)
-        self.uv(*words, *options, what)
+        self.uv("pip", "install", "--quiet", "--python", python, *options, what)
 
 
 def call(*words: object, cwd: Path | None = None) -> str:
@@ -156,12 +158,13 @@ def fill(bench: Bench, cell: Cell, interpreter: Path) -> Row:
         pins = bench.pins(interpreter, cell.versions)
         row |= {name: pinned(pins)[name] for name in SHOWN}
         python = bench.environment(interpreter)
-        bench.install(python, cell.archive, "", "--constraint", pins)
-        row["core_mb"] = megabytes(python)
+        measured = cell.archive == "wheel"
+        compiled = ("--compile-bytecode",) if measured else ()
+        bench.install(python, cell.archive, "", "--constraint", pins, *compiled)
+        row["core_mb"] = megabytes(python) if measured else ""
         row["ran"] = run(python, "library")
-        if cell.archive == "wheel":
+        if measured:
             bench.install(python, cell.archive, "[serve]", "--constraint", pins)
-            row["serve_mb"] = megabytes(python)
             row["ran"] += f", {run(python, 'command', 'service')}"
         row["result"] = "works"
     except StepError as error:
@@ -208,24 +211,29 @@ def write_rows(rows: dict[Cell, Row], report: Path) -> None:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows[cell] for cell in sorted(rows))
-    report.with_suffix(".md").write_text(table(rows))
+    if report == REPORT:
+        PAGE.write_text(with_table(PAGE.read_text(), table(rows)))
 
 
 def table(rows: dict[Cell, Row]) -> str:
     """The rows as Markdown; a Python without any is named as one that was not to be had."""
     shown = [rows[cell] for cell in sorted(rows)]
     lines = [
-        "| Python | versions | from | "
-        + " | ".join(SHOWN)
-        + " | core, MB | with `serve`, MB | ran | result |",
-        "|---|---|---|" + "--:|" * (len(SHOWN) + 2) + "---|---|",
+        "| Python | versions | from | " + " | ".join(SHOWN) + " | core, MB | ran | result |",
+        "|---|---|---|" + "--:|" * (len(SHOWN) + 1) + "---|---|",
     ]
-    names = ("interpreter", "versions", "archive", *SHOWN, "core_mb", "serve_mb", "ran", "result")
+    names = ("interpreter", "versions", "archive", *SHOWN, "core_mb", "ran", "result")
     lines += ["| " + " | ".join(row[name] for name in names) + " |" for row in shown]
     missing = [version for version in VERSIONS if version not in {cell.python for cell in rows}]
     if missing:
         lines += ["", f"Not to be had where this was made: Python {', '.join(missing)}."]
     return "\n".join((*lines, ""))
+
+
+def with_table(page: str, made: str) -> str:
+    """A page with the table between its marks in place of the one that stood there."""
+    before, _, rest = page.partition(BETWEEN[0])
+    return f"{before}{BETWEEN[0]}{made}{BETWEEN[1]}{rest.partition(BETWEEN[1])[2]}"
 
 
 def cells(found: dict[str, Path]) -> Iterator[Cell]:
@@ -257,7 +265,11 @@ def main() -> None:
             rows[cell] = make(bench, cell, found[cell.python])
             print(*(f"{name}={value}" for name, value in rows[cell].items()), file=sys.stderr)
             if arguments.write:
+                # another run may have written rows meanwhile
+                rows = read_rows(arguments.output) | {cell: rows[cell]}
                 write_rows(rows, arguments.output)
+    if arguments.write:
+        write_rows(rows, arguments.output)
     print(table(rows))
     if any(row["result"] != "works" for row in rows.values()):
         sys.exit(1)

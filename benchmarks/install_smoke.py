@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.request import Request, urlopen
 
-ROWS = 600
+ROWS = 400
 """Of the made-up series: enough for a fit, and soon done."""
 
 COMMAND = Path(sysconfig.get_path("scripts")) / "subadjacent"
@@ -67,7 +67,6 @@ def command(folder: Path) -> None:
         float(line.split(",")[1]) for line in (out / "scores.csv").read_text().splitlines()[1:]
     ]
     assert len(scores) == ROWS + 1
-    assert run("list").startswith("name")
     assert run("--version").startswith("subadjacent ")
 
 

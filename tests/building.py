@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import sysconfig
 import venv
 from pathlib import Path
 
@@ -33,9 +32,11 @@ def build(source: Path, target: Path, *kinds: str) -> list[Path]:
 def link_packages(folder: Path) -> Path:
     """A folder that has everything installed here but us: what an index would have brought."""
     folder.mkdir()
-    for entry in Path(sysconfig.get_path("purelib")).iterdir():
-        if not entry.name.startswith(OURS) and entry.suffix != ".pth":
-            (folder / entry.name).symlink_to(entry)
+    places = [Path(place) for place in sys.path if Path(place).name == "site-packages"]
+    for entry in (entry for place in places for entry in place.iterdir()):
+        link = folder / entry.name
+        if not entry.name.startswith(OURS) and entry.suffix != ".pth" and not link.is_symlink():
+            link.symlink_to(entry)
     return folder
 
 

@@ -100,7 +100,7 @@ def test_zsh_completes_a_name_as_it_is_typed(home: Path) -> None:
         os.write(terminal, setup.encode())
         read_until(terminal, "done")
         # the only name that goes on so: it is completed on the line
-        os.write(terminal, b"echo subadjacent; subadjacent fit rows.csv --detector sub-p\t")
+        os.write(terminal, b"subadjacent fit rows.csv --detector sub-p\t")
         read_until(terminal, "sub-pca")
     finally:
         os.close(terminal)
