@@ -149,6 +149,7 @@ class Trial:
         while not (found := re.search(r"http://\S+:(\d+)", said)):
             line = process.stderr.readline()
             if not line:
+                process.stderr.close()
                 raise RuntimeError(f"it ended with {process.wait()} before it listened: {said}")
             said += line
         return process, found[1]

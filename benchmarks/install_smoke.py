@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.request import Request, urlopen
 
-ROWS = 400
+ROWS = 600
 """Of the made-up series: enough for a fit, and soon done."""
 
 COMMAND = Path(sysconfig.get_path("scripts")) / "subadjacent"

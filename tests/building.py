@@ -55,12 +55,18 @@ def install(wheel: Path, environment: Path) -> None:
 
 
 def run(
-    environment: Path, *words: object, code: int = 0, cwd: Path
-) -> subprocess.CompletedProcess[str]:
-    """The installed command, in a folder, without anything from the repository."""
-    env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    environment: Path,
+    *words: object,
+    program: str = "subadjacent",
+    packages: Path | None = None,
+    code: int = 0,
+    cwd: Path,
+) -> str:
+    """What the installed command said, in a folder; it sees nothing of the repository."""
+    seen = {} if packages is None else {"PYTHONPATH": str(packages)}
+    env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | seen
     done = subprocess.run(
-        [environment / "bin" / "subadjacent", *map(str, words)],
+        [environment / "bin" / program, *map(str, words)],
         cwd=cwd,
         env=env,
         capture_output=True,
@@ -69,4 +75,4 @@ def run(
         check=False,
     )
     assert done.returncode == code, done.stderr
-    return done
+    return done.stderr if code else done.stdout

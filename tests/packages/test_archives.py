@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import tarfile
 import zipfile
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import subadjacent
-from building import ROOT, build, install, link_packages, run, show_packages
+from building import ROOT, build, install, link_packages, run
 
 VERSION = subadjacent.__version__
 SOURCES = ROOT / "src" / "subadjacent"
@@ -81,26 +80,24 @@ def test_the_sdist_makes_the_same_wheel_and_can_be_tested(
 def test_the_command_without_its_extra_says_what_to_install(
     environment: Path, tmp_path: Path
 ) -> None:
-    said = run(environment, "--version", code=1, cwd=tmp_path).stderr
+    said = run(environment, "--version", code=1, cwd=tmp_path)
     assert said == "error: this needs typer: pip install 'subadjacent[cli]'\n"
-    whole = run(environment, "--debug", "--version", code=1, cwd=tmp_path).stderr
+    whole = run(environment, "--debug", "--version", code=1, cwd=tmp_path)
     assert whole.rstrip().endswith("ModuleNotFoundError: No module named 'typer'")
 
 
 def test_an_installed_wheel_finds_anomalies_and_writes_the_report(
-    archives: tuple[Path, Path], tmp_path: Path
+    environment: Path, tmp_path: Path
 ) -> None:
-    install(archives[0], tmp_path / "venv")
-    show_packages(tmp_path / "venv", link_packages(tmp_path / "packages"))
-    place = "import subadjacent; print(subadjacent.__file__)"
-    told = subprocess.check_output([tmp_path / "venv/bin/python", "-c", place], cwd=tmp_path)
-    assert str(tmp_path / "venv") in told.decode()
+    packages = link_packages(tmp_path / "packages")
 
-    def command(*words: object) -> str:
-        return run(tmp_path / "venv", *words, cwd=tmp_path).stdout
+    def tell(*words: object, program: str = "subadjacent") -> str:
+        return run(environment, *words, program=program, packages=packages, cwd=tmp_path)
 
-    assert command("--version") == f"subadjacent {VERSION}\n"
-    command("generate", "plant", "--rows", 600, "-o", "plant.csv")
-    assert command("detect", "plant.csv", "-o", "found")
+    place = tell("-c", "import subadjacent; print(subadjacent.__file__)", program="python")
+    assert Path(place).is_relative_to(environment)
+    assert tell("--version") == f"subadjacent {VERSION}\n"
+    tell("generate", "plant", "--rows", 600, "-o", "plant.csv")
+    assert tell("detect", "plant.csv", "-o", "found")
     assert "<html" in (tmp_path / "found" / "report.html").read_text()
-    assert (tmp_path / "venv/share/man/man1/subadjacent.1").is_file()
+    assert (environment / "share/man/man1/subadjacent.1").is_file()
