@@ -216,7 +216,7 @@ def write_rows(rows: dict[Cell, Row], report: Path) -> None:
 
 
 def table(rows: dict[Cell, Row]) -> str:
-    """The rows as Markdown; a Python without any is named as one that was not to be had."""
+    """The rows as Markdown, and the names of cells that have none."""
     shown = [rows[cell] for cell in sorted(rows)]
     lines = [
         "| Python | versions | from | " + " | ".join(SHOWN) + " | core, MB | ran | result |",
@@ -224,9 +224,9 @@ def table(rows: dict[Cell, Row]) -> str:
     ]
     names = ("interpreter", "versions", "archive", *SHOWN, "core_mb", "ran", "result")
     lines += ["| " + " | ".join(row[name] for name in names) + " |" for row in shown]
-    missing = [version for version in VERSIONS if version not in {cell.python for cell in rows}]
-    if missing:
-        lines += ["", f"Not to be had where this was made: Python {', '.join(missing)}."]
+    wanted = cells(dict.fromkeys(VERSIONS, Path()))
+    if missing := [" ".join(cell) for cell in wanted if cell not in rows]:
+        lines += ["", f"Not tried so far, or not to be had: {'; '.join(missing)}."]
     return "\n".join((*lines, ""))
 
 
