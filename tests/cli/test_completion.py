@@ -67,6 +67,7 @@ def ask(home: Path, shell: str, *words: str) -> list[str]:
 def test_names_are_offered_in_the_order_of_the_table() -> None:
     assert complete_detector("") == [(one.short, one.does) for one in ENTRIES.values()]
     assert [name for name, _ in complete_detector("sub-")] == OFFERED
+    assert [name for name, _ in complete_detector("pca")] == ["pca"]
     assert complete_detector("nothing") == []
 
 

@@ -37,6 +37,19 @@ def test_what_the_ignore_file_does_not_allow_is_not_copied(dockerfile_steps: Mod
         dockerfile_steps.allowed("tests")
 
 
+def test_the_image_has_no_root_keeps_its_data_and_takes_in_nothing_unnamed(
+    dockerfile_steps: ModuleType,
+) -> None:
+    text = dockerfile_steps.DOCKERFILE.read_text()
+    said = {step.name: step.words for step in dockerfile_steps.steps(text)}
+    assert said["USER"] == "10001:10001"
+    assert said["VOLUME"] == "/data"
+    assert "--constraint constraints.txt" in text
+    ignored = dockerfile_steps.DOCKERFILE.with_name("Dockerfile.dockerignore").read_text()
+    rules = [line for line in ignored.splitlines() if line and not line.startswith("#")]
+    assert rules[0] == "*"
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="gives a folder to another user, as a build does")
 def test_the_steps_give_a_service_that_is_healthy_and_asks_for_tokens(
     dockerfile_steps: ModuleType, folder: Path, monkeypatch: pytest.MonkeyPatch
