@@ -71,7 +71,7 @@ def test_the_steps_give_a_service_that_is_healthy_and_asks_for_tokens(
     trial.put_tokens()
     process, port = trial.start()
     try:
-        assert trial.is_healthy(port)
+        assert trial.becomes_healthy(process, port)
         address = f"http://127.0.0.1:{port}"
         with urlopen(f"{address}/") as page:
             assert b"<html" in page.read()
