@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo serve test test-distributed check bench format install clean
+.PHONY: demo serve test test-distributed check bench man format install clean
 
 demo: install  ## find anomalies in built-in data; writes demo/report.html
 	$(BIN)/subadjacent demo --output demo
@@ -25,6 +25,9 @@ check: install  ## format, lint, types, layers
 
 bench: install  ## how fast this machine runs it, in a few minutes; never fails
 	$(BIN)/python benchmarks/ratios.py
+
+man: install  ## make the manual page again from the command
+	$(BIN)/python -m subadjacent.cli.manual > deploy/man/subadjacent.1
 
 format: install  ## rewrite the code in the project's format
 	$(BIN)/ruff format

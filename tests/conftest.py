@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 
 import hypothesis
 import pytest
-import torch
 
 from subadjacent import SubAdjacentDetector, multivariate
 from subadjacent.data.plant import Plant
 
 # two workers run at a time on two cores: more threads, here or in the processes that tests
 # start, only get in each other's way
-torch.set_num_threads(1)
 os.environ["OMP_NUM_THREADS"] = "1"
-if not torch.cuda.is_available():
-    # without a GPU the kernels' logic is tested in Triton's interpreter; read on its first import
-    os.environ["TRITON_INTERPRET"] = "1"
+# most of the library works without torch, and a part of its tests is run where there is none
+if find_spec("torch"):
+    import torch
+
+    torch.set_num_threads(1)
+    if not torch.cuda.is_available():
+        # without a GPU the kernels' logic is tested in Triton's interpreter; read on first import
+        os.environ["TRITON_INTERPRET"] = "1"
 
 # how long an example takes says more of the machine than of the code
 hypothesis.settings.register_profile("unhurried", deadline=None)

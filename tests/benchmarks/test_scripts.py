@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from subadjacent.data.cases.departures import DepartureCase
-from subadjacent.detectors.registry import ENTRIES
+from subadjacent.detectors.entries import ENTRIES
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"

@@ -10,7 +10,8 @@ import pytest
 
 from running import Run
 from subadjacent.cli.main import app
-from subadjacent.detectors.registry import DETECTORS, ENTRIES
+from subadjacent.detectors.entries import ENTRIES
+from subadjacent.detectors.registry import DETECTORS
 
 
 @pytest.fixture

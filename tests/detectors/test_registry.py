@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from subadjacent import InputError, PCADetector
-from subadjacent.detectors.registry import DETECTORS, class_name
+from subadjacent.detectors.entries import class_name
+from subadjacent.detectors.registry import DETECTORS
 
 
 def test_a_short_name_stands_for_a_class() -> None:

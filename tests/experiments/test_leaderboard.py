@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from subadjacent.detectors.registry import ENTRIES
+from subadjacent.detectors.entries import ENTRIES
 from subadjacent.experiments.methods import METHODS, RIVALS
 from subadjacent.experiments.page import leaderboard_page, table_images
 from subadjacent.experiments.plan import Selection

@@ -15,6 +15,17 @@ if TYPE_CHECKING:
     from subadjacent.detectors.base import BaseDetector
 
 
+def complete_detector(incomplete: str) -> list[tuple[str, str]]:
+    """Names for a shell to offer, and what each does; nothing heavy is imported for it."""
+    from subadjacent.detectors.entries import ENTRIES
+
+    return [
+        (entry.short, entry.does)
+        for entry in ENTRIES.values()
+        if entry.short.startswith(incomplete)
+    ]
+
+
 def build_detector(
     name: str,
     *,
@@ -29,7 +40,8 @@ def build_detector(
 
     An option that the detector has no use for is bad usage: it would be passed over in silence.
     """
-    from subadjacent.detectors.registry import DETECTORS, class_name
+    from subadjacent.detectors.entries import class_name
+    from subadjacent.detectors.registry import DETECTORS
 
     kind = DETECTORS[class_name(name)]
     known = list(kind().get_params())

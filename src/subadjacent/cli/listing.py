@@ -15,7 +15,7 @@ def list_detectors(
     ] = ListFormat.table,
 ) -> None:
     """List the detectors: the name of each, the extra that it needs, what it does."""
-    from subadjacent.detectors.registry import ENTRIES
+    from subadjacent.detectors.entries import ENTRIES
 
     rows = [
         {"name": entry.short, "needs": entry.needs, "does": entry.does, "class": kind}

@@ -123,7 +123,8 @@ def run() -> None:
     debug = "--debug" in sys.argv
     try:
         # typer gives an interruption back as an exit code
-        if (code := app(standalone_mode=False)) == INTERRUPTED:
+        # by its own name, however it was started: completion scripts are for that name
+        if (code := app(prog_name="subadjacent", standalone_mode=False)) == INTERRUPTED:
             raise KeyboardInterrupt
     except typer.TyperException as error:
         shown = io.StringIO()

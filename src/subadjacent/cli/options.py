@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from subadjacent.cli.detector import complete_detector
 from subadjacent.cli.output import STANDARD_OUTPUT
 from subadjacent.cli.progress import say
 from subadjacent.cli.wording import errors_about
@@ -44,7 +45,7 @@ class NetworkSize(StrEnum):
 
 
 def _check_detector(short: str) -> str:
-    from subadjacent.detectors.registry import class_name
+    from subadjacent.detectors.entries import class_name
 
     with bad_usage():
         class_name(short)
@@ -199,7 +200,10 @@ Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no rema
 DetectorName = Annotated[
     str,
     typer.Option(
-        "--detector", callback=_check_detector, help="Which detector; 'subadjacent list' has all."
+        "--detector",
+        callback=_check_detector,
+        autocompletion=complete_detector,
+        help="Which detector; 'subadjacent list' has all.",
     ),
 ]
 NetworkOption = Annotated[

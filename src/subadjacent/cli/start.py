@@ -22,6 +22,13 @@ def main() -> None:
         from subadjacent.cli.main import run
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    except ModuleNotFoundError as error:
+        if "--debug" in sys.argv:
+            raise
+        # whoever installed the library alone has the command's name, and nothing to run it with
+        from subadjacent.cli.wording import missing_package
+
+        sys.exit(f"error: {missing_package(error)}")
     run()
 
 

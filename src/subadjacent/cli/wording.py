@@ -11,6 +11,8 @@ OPTIONS = {"until": "--train-until", "time_format": "--time-format"}
 """Arguments of the library, and the options that stand for them."""
 
 EXTRAS = {
+    "typer": "cli",
+    "rich": "cli",
     "torch": "network",
     "polars": "files",
     "ray": "ray",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.registry import DETECTORS, class_name
+from subadjacent.detectors.entries import class_name
+from subadjacent.detectors.registry import DETECTORS
 from subadjacent.errors import InputError
 from subadjacent.experiments.datasets import DATA_SETTINGS
 from subadjacent.experiments.run import Run

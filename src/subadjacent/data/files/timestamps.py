@@ -105,7 +105,9 @@ class TimeForm:
 
         times = column.cast(pl.Datetime(self.unit, getattr(column.dtype, "time_zone", None)))
         if self.unit == "us":
-            times = times.set(~times.to_physical().is_between(FIRST, LAST), None)
+            # as numbers: not every version of Polars that is allowed can set a time to null
+            ticks = times.to_physical()
+            times = ticks.set(~ticks.is_between(FIRST, LAST), None).cast(times.dtype)
         return times if self.zone is None else times.dt.convert_time_zone(self.zone)
 
     def _from_text(self, column: pl.Series) -> pl.Series:
