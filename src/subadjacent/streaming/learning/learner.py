@@ -26,6 +26,7 @@ from subadjacent.streaming.learning.news import News
 from subadjacent.streaming.learning.peaks import Peaks
 from subadjacent.streaming.learning.rarity import Rarity
 from subadjacent.streaming.learning.seasons import Seasons
+from subadjacent.streaming.learning.stillness import STILL_OVER, stillness
 from subadjacent.streaming.learning.tails import Tails
 from subadjacent.streaming.learning.windows import windows
 
@@ -53,10 +54,6 @@ OFTEN, EVERY = 1_000, 4
 
 AVERAGED = 20
 """Rows that sub-adjacent residuals are averaged over. 10 are as good within chance (same entry)."""
-
-STILL_OVER = 30
-"""Rows over which it is told how still a channel is. 10 are as good within chance (docs/log.md, "A
-surprise is held against what was told")."""
 
 SHARE, SCORE_SHARE = 0.5, 0.5
 """What the surprise of a view counts for, since views say the same in part; and that of a score."""
@@ -173,7 +170,7 @@ class Learner:
         strayed = np.empty((count, VIEWS, rows.shape[1]))
         np.stack(values, axis=1, out=strayed[:, :-1])
         strayed[:, :-1] += self.levels.trifle
-        strayed[:, -1] = self.levels.stillness(self.kept.last(STILL_OVER - 1 + count), STILL_OVER)
+        strayed[:, -1] = stillness(self.kept.last(STILL_OVER - 1 + count))
         surprise = np.minimum(self.tails.surprise(strayed), MOST)  # (B, V, C)
         total = SHARE * surprise.max(axis=2).sum(axis=1)
         found = {"seen": seen, "scaled": scaled, "near": near, "far": far, "strayed": strayed}

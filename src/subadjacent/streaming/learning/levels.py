@@ -10,15 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.streaming.learning.windows import windows
-
 Array = NDArray[np.float64]
 
 TRIFLE = 0.1
 """Share of a channel's deviation that does not matter."""
-
-STILL = 0.02
-"""Share of a channel's deviation: one that moves less stands still."""
 
 TINY = 1e-6
 """In units of a channel: rounding errors are less."""
@@ -55,15 +50,6 @@ class Levels:
         """The first rows."""
         self.rows = float(len(rows))
         self.level, self.square = rows.mean(axis=0), rows.var(axis=0)
-
-    def stillness(self, rows: Array, length: int) -> Array:
-        """The deviation of a channel over that of its last ``length`` rows; ``1 / STILL`` at most.
-
-        ``rows`` are those of all windows, (B + length - 1, C); the result is (B, C).
-        """
-        moves = windows(rows, length).std(axis=-1) / (np.sqrt(self.square) + TINY)
-        still: Array = 1 / (moves + STILL)
-        return still
 
     def around(self, rows: Array, cut: float) -> Array:
         """Rows, (B, C), none of which is more than ``cut`` deviations from its level."""
