@@ -57,3 +57,16 @@ def test_what_came_often_of_late_is_not_rare() -> None:
 def test_a_longer_period_makes_the_same_less_severe() -> None:
     amount = np.array([9.0])
     assert Peaks(100).severity(amount)[0] == pytest.approx(2 * Peaks(10_000).severity(amount)[0])
+
+
+def test_the_guess_counts_less_where_there_are_more_channels() -> None:
+    one, many = Peaks(1_000), Peaks(1_000, channels=50)
+    amount = np.array([12.0])
+    assert many.severity(amount) == pytest.approx(one.severity(amount))
+    for peaks in (one, many):
+        peaks.learn(np.tile([12.0, *np.zeros(49)], 10), 1.0)
+    # ten peaks of 7 in 500 rows, beside 100 rows and one peak that are guessed
+    between = (500 + 100) / (10 + 100 / USUAL_ROWS)
+    expected = (np.log(between) + 7 / ((70 + USUAL_EXCESS) / 11)) / np.log(1_000)
+    assert many.severity(amount)[0] == pytest.approx(expected)
+    assert many.severity(amount)[0] < one.severity(amount)[0]

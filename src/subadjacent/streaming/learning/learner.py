@@ -131,7 +131,7 @@ class Learner:
         self.tails = Tails((VIEWS, channels))
         self.score_tails = Tails(())
         self.news = News()
-        self.rare_news = Peaks(returns)
+        self.rare_news = Peaks(returns, channels)
         self.rare_surprise = Rarity(returns)
         self._block = Block()
 

@@ -36,10 +36,14 @@ class Peaks:
     ----------
     period
         Rows in which one false alarm is accepted: what comes as rarely has severity 1.
+    channels
+        Of the series. The guess is from series of one: it counts the less, the more there are.
     """
 
-    def __init__(self, period: float) -> None:
+    def __init__(self, period: float, channels: int = 1) -> None:
         self.period = period
+        self._guessed_rows = GUESSED_ROWS / channels
+        self._guessed_peaks = GUESSED_PEAKS / channels
         self.rows = self.peaks = self.excess = 0.0
 
     def severity(self, amounts: Array) -> Array:
@@ -47,8 +51,9 @@ class Peaks:
 
         Nothing has none.
         """
-        between = (self.rows + GUESSED_ROWS) / (self.peaks + GUESSED_ROWS / USUAL_ROWS)
-        excess = (self.excess + GUESSED_PEAKS * USUAL_EXCESS) / (self.peaks + GUESSED_PEAKS)
+        rows, peaks = self._guessed_rows, self._guessed_peaks
+        between = (self.rows + rows) / (self.peaks + rows / USUAL_ROWS)
+        excess = (self.excess + peaks * USUAL_EXCESS) / (self.peaks + peaks)
         rare = np.maximum(math.log(between) + (amounts - LEVEL) / excess, 0)
         severity: Array = np.where(amounts > 0, rare, 0) / math.log(self.period)
         return severity
