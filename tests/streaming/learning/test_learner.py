@@ -50,8 +50,8 @@ def test_a_spike_is_news_in_its_channel_once(value: float) -> None:
     rows = noise(1_000)
     rows[900:903, 1] += value
     found = judged(Learner(2), rows)
-    assert int(found.severity.argmax()) == 900
-    assert found.severity[900] > 2
+    assert found.severity[500:900].max() < 1 < found.severity[900]
+    assert np.count_nonzero(found.severity >= 1) <= 3
     assert found.by_channel[900].argmax() == 1
     # it lasts, and is no news
     assert found.lasting[910] > 1 > 0.1 > found.severity[910]
@@ -201,7 +201,7 @@ def test_a_gap_keeps_the_time_of_the_cycle_and_hushes_the_rows_after() -> None:
     assert (found.severity[:BLOCK] == 0).all()
     # half a day out of step, all is wrong
     out_of_step = judged(without, rows[2_440:2_640])
-    assert out_of_step.by_channel[40:].mean() > 1.3 * found.by_channel[40:].mean()
+    assert out_of_step.by_channel[40:].mean() > 1.2 * found.by_channel[40:].mean()
 
 
 def test_a_model_s_scores_are_a_view_of_their_own() -> None:
@@ -243,3 +243,19 @@ def test_it_does_not_learn_from_what_it_said() -> None:
     learner.watch(day(1_600 + BLOCK)[1_600:])
     assert np.abs(learner.seasons.usual).max() < 10
     assert np.abs(learner.levels.level).max() < 10
+
+
+def test_a_slow_fall_is_told_once_it_is_out_of_the_ordinary() -> None:
+    rows = noise(1_500, 1)
+    # by a fifth of a deviation a row: none is far from the one before
+    rows[1_200:1_300] -= np.linspace(0, 20, 100)[:, None]
+    severity = judged(Learner(1), rows).severity
+    assert severity[400:1_200].max() < 1 < severity[1_200:1_250].max()
+
+
+def test_a_channel_that_calms_down_is_news() -> None:
+    rows = noise(1_500, 1)
+    rows[1_200:1_300] *= 0.03
+    severity = judged(Learner(1), rows).severity
+    assert severity[400:1_200].max() < 1 < severity[1_200:1_300].max()
+    assert np.count_nonzero(severity[1_200:1_300] >= 1) <= 3

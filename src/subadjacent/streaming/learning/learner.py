@@ -23,15 +23,18 @@ from subadjacent.streaming.learning.familiar import APART, LENGTHS, LONGEST, Fam
 from subadjacent.streaming.learning.kept import KeptRows
 from subadjacent.streaming.learning.levels import TINY, Levels
 from subadjacent.streaming.learning.news import News
+from subadjacent.streaming.learning.peaks import Peaks
 from subadjacent.streaming.learning.rarity import Rarity
 from subadjacent.streaming.learning.seasons import Seasons
+from subadjacent.streaming.learning.stillness import STILL_OVER, stillness
 from subadjacent.streaming.learning.tails import Tails
 from subadjacent.streaming.learning.windows import windows
 
 Array = NDArray[np.float64]
 
-VIEWS = 2 + len(LENGTHS)
-"""The near expectation, the sub-adjacent one averaged, and windows of each length."""
+VIEWS = 3 + len(LENGTHS)
+"""The near expectation, the sub-adjacent one averaged, windows of each length, and how still a
+channel is."""
 
 BLOCK = 16
 """Rows after which what they say is learned. 32 are quicker, and cost a point or two of the live
@@ -128,7 +131,7 @@ class Learner:
         self.tails = Tails((VIEWS, channels))
         self.score_tails = Tails(())
         self.news = News()
-        self.rare_news = Rarity(returns)
+        self.rare_news = Peaks(returns, channels)
         self.rare_surprise = Rarity(returns)
         self._block = Block()
 
@@ -164,7 +167,10 @@ class Learner:
         near, far = self.expectation.residuals(seen, scaled)
         latest = self.kept.last(LONGEST - 1 + count)
         values = [np.abs(near), self._averaged(far), *self.familiar.distances(latest)]
-        strayed = np.stack(values, axis=1) + self.levels.trifle
+        strayed = np.empty((count, VIEWS, rows.shape[1]))
+        np.stack(values, axis=1, out=strayed[:, :-1])
+        strayed[:, :-1] += self.levels.trifle
+        strayed[:, -1] = stillness(self.kept.last(STILL_OVER - 1 + count))
         surprise = np.minimum(self.tails.surprise(strayed), MOST)  # (B, V, C)
         total = SHARE * surprise.max(axis=2).sum(axis=1)
         found = {"seen": seen, "scaled": scaled, "near": near, "far": far, "strayed": strayed}
@@ -219,7 +225,7 @@ class Learner:
     def prepare(self) -> None:
         """Catch up, and have ready what the next row is judged by."""
         self.catch_up()
-        for part in (self.tails, self.score_tails, self.rare_news, self.rare_surprise):
+        for part in (self.tails, self.score_tails, self.rare_surprise):
             part.measure()
 
     def _begin(self) -> None:

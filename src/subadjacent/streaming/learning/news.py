@@ -1,47 +1,51 @@
-"""What is new about a surprise: what the last rows said already is no news.
+"""What is new about a surprise: what was told already is no news.
 
-A surprise counts as far as it exceeds those before it, which fade over ``FADES`` rows. So an event
-is told once, when it begins and whenever it grows.
+A surprise is told in full when it exceeds the one told last by ``STEP``; that one fades. So an
+event is told when it begins and whenever it has grown by a step, and one that grows slowly is told
+as well: it is held against what was told, not against the row before it.
 
 Shapes: B rows.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.streaming.learning.windows import windows
-
 Array = NDArray[np.float64]
 
-FADES = 500
-"""Rows after which a surprise is forgotten, and the same again is news. 100 cost ten points of the
-live score, 1,000 change nothing (docs/log.md, "Learning while it watches")."""
+STEP = 3.0
+"""By how much a surprise exceeds what was told: it is twenty times rarer. 2 and 4 are as good
+within chance (docs/log.md, "A surprise is held against what was told")."""
 
-_FADED = (np.arange(FADES) + 1) / FADES
+FADES = 500.0
+"""Rows after which what was told counts for a third. 300 to 700 are as good (same entry)."""
+
+_KEEP = math.exp(-1 / FADES)
 
 
 class News:
-    """The surprise of the last rows."""
+    """The surprise that was told last, as much as is left of it."""
 
     def __init__(self) -> None:
-        self.before: Array = np.zeros(FADES)
+        self.told = 0.0
 
     def of(self, surprise: Array) -> Array:
-        """By how much the surprise of the next rows, (B,), exceeds what was said before."""
-        row = np.concatenate([self.before, surprise])
-        said = (windows(row[:-1], FADES) * _FADED).max(axis=1)
-        self.before = row[len(surprise) :]
-        found: Array = np.maximum(surprise - said, 0)
+        """The surprise of the next rows, (B,), where it is told; else 0."""
+        found = np.zeros(len(surprise))
+        for place, amount in enumerate(surprise.tolist()):
+            self.told *= _KEEP
+            if amount >= self.told + STEP:
+                found[place] = self.told = amount
         return found
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """What was said; ``restore`` is the inverse."""
-        return {"before": self.before}
+        """What was told; ``restore`` is the inverse."""
+        return {"told": np.array([self.told])}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from what was said."""
-        self.before = state["before"]
+        """Go on from what was told."""
+        self.told = float(state["told"][0])
