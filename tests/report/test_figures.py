@@ -56,7 +56,7 @@ def test_the_figure_has_a_row_for_each_channel_asked_for_each_trace_and_the_seve
     np.testing.assert_array_equal(seen.get_ydata(), plant.test[:, 1])
     usual = explainer_of(found).usual(1)
     np.testing.assert_array_equal(expected.get_ydata(), usual.expected)
-    (band,) = figure.axes[0].collections
+    band = figure.axes[0].collections[0]
     edges = band.get_paths()[0].vertices
     assert (edges[:, 1].min(), edges[:, 1].max()) == (usual.low.min(), usual.high.max())
 
@@ -141,6 +141,30 @@ def test_times_stand_where_clocks_and_calendars_are_round(
     ).add_prefix("channel ")
     figure = figure_series(MagnitudeDetector().fit(frame).assess(frame), alarms=[])
     assert texts_below(figure)[: len(texts)] == texts
+
+
+def test_round_numbers_stand_below_where_the_index_holds_numbers(plant: Plant) -> None:
+    seconds = pd.DataFrame(plant.test[:200], index=np.arange(200) * 0.008).add_prefix("channel ")
+    figure = figure_series(MagnitudeDetector().fit(seconds).assess(seconds), alarms=[])
+    assert texts_below(figure) == ["0.00", "0.25", "0.50", "0.75", "1.00", "1.25", "1.50"]
+    np.testing.assert_allclose(figure.axes[-1].get_xticks()[:2], [0, 31.25])
+
+
+def test_labels_are_a_strip_above_the_data(found: Assessment) -> None:
+    labels = np.zeros(1_000, int)
+    labels[20:30] = 1
+    figure = figure_series(found, alarms=[], labels=labels)
+    for axis in figure.axes:
+        (strip,) = axis.patches
+        assert (strip.get_x(), strip.get_width()) == (19.5, 10)
+        assert (strip.get_y(), strip.get_height()) == pytest.approx((0.94, 0.06))
+    texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert texts == ["usual", "expected", "seen", "labelled"]
+
+
+def test_the_legend_names_alarms_where_there_are_any(found: Assessment) -> None:
+    texts = [text.get_text() for text in figure_series(found).axes[0].get_legend().get_texts()]
+    assert texts == ["usual", "expected", "seen", "alarm"]
 
 
 def test_only_the_rows_asked_for_are_drawn(found: Assessment, plant: Plant) -> None:

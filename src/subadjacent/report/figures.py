@@ -38,6 +38,10 @@ from subadjacent.scoring.events import join, rows_of
 # the colours of Okabe and Ito, which people with any colour vision can tell apart
 BLUE, ORANGE, VERMILLION, GREEN, INK = "#0072b2", "#e69f00", "#d55e00", "#009e73", "#24303d"
 GREY, SLATE = "#64748b", "#6b7f99"
+FITTED_ALPHA, ALARM_ALPHA = 0.14, 0.25
+# share of a panel's height from which the strip of labels goes up, so that it hides no data
+STRIP = 0.94
+HAIRLINE = 0.8  # points, around marks: those of a few rows would be too narrow to be seen
 LABEL_WIDTH = 14  # letters
 BINS = 2_000  # more than an image has columns
 STYLE: dict[Any, Any] = {
@@ -80,7 +84,7 @@ def figure_series(
     channels
         Which to draw; the one that explains the worst alarm when left out.
     labels
-        0 or 1 a row of the series; hatched.
+        0 or 1 a row of the series; a strip above the data.
     fitted
         Which rows the detector was fitted on, as 0 or 1 a row; shaded.
     rows
@@ -106,9 +110,8 @@ def figure_series(
         figure, axes = _stack(heights)
         for axis, name in zip(axes, names, strict=False):
             _draw_channel(axis, explainer, name, shown)
-        if fitted is not None:
-            axes[0].fill_between([], [], color=GREY, alpha=0.2, lw=0, label="fitted on this part")
-        axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, borderaxespad=0.1)
+        _name_marks(axes[0], alarmed=bool(own), labelled=labels is not None, fitted=fitted)
+        axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=6, borderaxespad=0.1)
         below.append(("severity", judgement.normalized))
         for axis, (name, line) in zip(axes[len(names) :], below, strict=True):
             _line(axis, line, shown, INK)
@@ -161,13 +164,23 @@ def _draw_channel(axis: Axes, explainer: Explainer, name: str, shown: slice) -> 
 
 
 def _mark(axis: Axes, alarms: Sequence[Alarm], labels: Stretches, fitted: Stretches) -> None:
-    """Shade what was fitted on and alarms; hatch what is labelled."""
+    """Shade what was fitted on and alarms; a strip above the data is what is labelled."""
     for start, stop in fitted:
-        axis.axvspan(start - 0.5, stop - 0.5, color=GREY, alpha=0.12, lw=0)
+        axis.axvspan(start - 0.5, stop - 0.5, color=GREY, alpha=FITTED_ALPHA, lw=0)
     for start, stop in (bounds for alarm in alarms for bounds in occurrences(alarm)):
-        axis.axvspan(start - 0.5, stop - 0.5, color=VERMILLION, alpha=0.15, lw=0)
+        axis.axvspan(start - 0.5, stop - 0.5, color=VERMILLION, alpha=ALARM_ALPHA, lw=HAIRLINE)
     for start, stop in labels:
-        axis.axvspan(start - 0.5, stop - 0.5, fill=False, hatch="////", ec=GREEN, lw=0)
+        axis.axvspan(start - 0.5, stop - 0.5, ymin=STRIP, color=GREEN, lw=HAIRLINE)
+
+
+def _name_marks(axis: Axes, *, alarmed: bool, labelled: bool, fitted: Any) -> None:
+    """Names of the marks that are there, for the legend."""
+    if alarmed:
+        axis.fill_between([], [], color=VERMILLION, alpha=ALARM_ALPHA, lw=0, label="alarm")
+    if labelled:
+        axis.fill_between([], [], color=GREEN, lw=0, label="labelled")
+    if fitted is not None:
+        axis.fill_between([], [], color=GREY, alpha=FITTED_ALPHA, lw=0, label="fitted on this part")
 
 
 def figure_attention(found: AttentionMatrix, row: int, band: BandShape | None = None) -> Figure:

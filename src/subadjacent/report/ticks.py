@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import Formatter
+from matplotlib.ticker import Formatter, MaxNLocator
 from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
@@ -54,8 +54,11 @@ def name_rows(axis: Axes, series: TrainSeries, shown: slice) -> None:
         axis.set_xlabel("row")
         axis.xaxis.set_major_formatter(Plain())
     elif times.kind == "number":
-        ticks = np.unique(np.linspace(shown.start, shown.stop - 1, 5).round().astype(int))
-        axis.set_xticks(ticks, [times.name(int(row)) for row in ticks])
+        first, last = times.places[shown.start], times.places[shown.stop - 1]
+        numbers = np.asarray(MaxNLocator(MOST).tick_values(first, last))
+        numbers = numbers[(numbers >= first) & (numbers <= last)]
+        rows = np.interp(numbers, times.places, np.arange(len(times.places)))
+        axis.set_xticks(rows, Plain().format_ticks(numbers.tolist()))
     else:
         _name_dates(axis, times.places, shown)
 
