@@ -25,6 +25,11 @@ class Planted:
     last: int
     entity: str | None = None
 
+    @classmethod
+    def over(cls, what: str, rows: slice, entity: str | None = None) -> Planted:
+        """What was put over the rows of a slice."""
+        return cls(what, rows.start, rows.stop - 1, entity)
+
 
 @dataclass(frozen=True, slots=True)
 class Drawn:

@@ -55,8 +55,7 @@ def pump() -> Drawn:
         ";",
     )  # fmt: skip
     planted = (
-        Planted("air in the suction pipe for an hour", air_in_suction.start,
-                air_in_suction.stop - 1),
+        Planted.over("air in the suction pipe for an hour", air_in_suction),
         Planted("the bearing wears out: vibration and temperature grow until the end", begins,
                 rows - 1),
     )  # fmt: skip
@@ -84,9 +83,8 @@ def cold_store() -> Drawn:
         ",",
     )  # fmt: skip
     planted = (
-        Planted("one defrost is skipped", skipped.start, skipped.stop - 1),
-        Planted("the door stays ajar at night, for three and a half hours", ajar.start,
-                ajar.stop - 1),
+        Planted.over("one defrost is skipped", skipped),
+        Planted.over("the door stays ajar at night, for three and a half hours", ajar),
     )  # fmt: skip
     return Drawn(text, planted)
 
@@ -143,8 +141,7 @@ def solar() -> Drawn:
         ",",
     )  # fmt: skip
     planted = (
-        Planted("one of three strings delivers nothing for three days", string_off.start,
-                string_off.stop - 1),
-        Planted("the irradiance sensor is stuck for 29 hours", stuck.start, stuck.stop - 1),
+        Planted.over("one of three strings delivers nothing for three days", string_off),
+        Planted.over("the irradiance sensor is stuck for 29 hours", stuck),
     )  # fmt: skip
     return Drawn(text, planted)

@@ -27,7 +27,7 @@ def page(outcome: Outcome) -> str:
         "## The command",
         _block("console", f"$ {outcome.line}\n{outcome.said}".rstrip()),
         "## The picture",
-        f"![Channels and severity{series}, with alarms and what was planted](images/{case.name}.png)",
+        f"![What was seen{series}, with alarms and what was planted](images/{case.name}.png)",
         LEGEND,
         f"The worst alarm{series} from close by:",
         f"![The worst alarm{series} from close by](images/{case.name}-close.png)",
@@ -57,10 +57,10 @@ def index(outcomes: Sequence[Outcome]) -> str:
 
 {NOTE}
 
-Six files as people have them, each given to `subadjacent detect` with its defaults. Nothing was
-tuned: every case is drawn once, by the generator's seed 1, and the pages tell what came, with
-what was missed. All data are generated, with noise, calendars and units like those of the real
-thing; what was planted is known, so that the pages can say what is right.
+Six files as people have them, each given to `subadjacent detect` with its defaults. No option was
+tuned, and no other seed than 1 tried: the pages tell what came, with what was missed. All data
+are generated, with noise, calendars and units like those of the real thing; what was planted is
+known, so that the pages can say what is right.
 
 {table}
 
@@ -73,7 +73,8 @@ makes files, pictures and pages anew; the tests compare the pages with what it w
 
 def _size(outcome: Outcome) -> str:
     series = outcome.assessment.series
-    size = f"{len(series[0]):,} rows of {len(series[0].channels)} channels"
+    size = f"{len(series[0]):,} rows of {len(series[0].channels)} channel"
+    size += "s" if len(series[0].channels) > 1 else ""
     return size if len(series) == 1 else f"{size}, of {len(series)} machines each"
 
 

@@ -58,4 +58,6 @@ def _save(
     drawn = io.BytesIO()
     figure.savefig(drawn, dpi=RESOLUTION)
     # a few colours are enough, and make the file a third as large
-    Image.open(drawn).convert("RGB").quantize(COLOURS).save(path, optimize=True)
+    Image.open(drawn).convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE).save(
+        path, optimize=True
+    )

@@ -25,14 +25,14 @@ INSTANCES = ("web-1", "web-2", "web-3", "web-4")
 
 
 def servers() -> Drawn:
-    """Eight days of four web servers, every five minutes, as a query of metrics exports them."""
+    """Fifteen days of four web servers, every ten minutes, as a query of metrics exports them."""
     random = np.random.default_rng(SEED)
-    times = clock("2026-03-09T00:00", 8 * 288, timedelta(minutes=5))
+    times = clock("2026-03-02T00:00", 15 * 144, timedelta(minutes=10))
     rows, hour = len(times), hours(times)
     day = 0.25 + 0.75 * hump(hour, 14, 4.5) + 0.35 * hump(hour, 20.5, 1.5)
     load = day * np.where(weekend(times), 0.6, 1.0) * np.exp(0.06 * wandering(random, rows, 0.9))
-    deployed = slice(row_at(times, "2026-03-14T10:20"), row_at(times, "2026-03-14T19:45"))
-    failover = slice(row_at(times, "2026-03-16T15:05"), row_at(times, "2026-03-16T15:30"))
+    deployed = slice(row_at(times, "2026-03-11T10:20"), row_at(times, "2026-03-11T19:20"))
+    failover = slice(row_at(times, "2026-03-16T15:10"), row_at(times, "2026-03-16T15:40"))
     table = []
     for number, instance in enumerate(INSTANCES):
         slower = np.ones(rows)
@@ -46,9 +46,9 @@ def servers() -> Drawn:
         ]  # fmt: skip
     header = "timestamp,instance,requests_per_s,p50_ms,p99_ms,errors_per_s,cpu_percent"
     planted = (
-        Planted("a deploy to web-3 alone makes its slowest requests 50 % slower, until it is "
-                "rolled back after nine hours", deployed.start, deployed.stop - 1, "web-3"),
-        *(Planted("the database fails over for 25 minutes", failover.start, failover.stop - 1, one)
+        Planted.over("a deploy to web-3 alone makes its slowest requests 50 % slower, until it is "
+                "rolled back after nine hours", deployed, "web-3"),
+        *(Planted.over("the database fails over for half an hour", failover, one)
           for one in INSTANCES),
     )  # fmt: skip
     return Drawn(lines((header,), table, ","), planted)
@@ -57,7 +57,7 @@ def servers() -> Drawn:
 def _server(random: Random, load: Values, slower: Values, failover: slice) -> list[Values]:
     """Requests, two latencies, errors and processor of one server."""
     rows = len(load)
-    requests = random.poisson(180 * load * 5) / 5
+    requests = random.poisson(180 * load * 10) / 10
     median = 18 + 9 * load**2 + 0.8 * random.normal(size=rows)
     slowest = (95 + 80 * load**2) * np.exp(0.09 * random.normal(size=rows)) * slower
     errors = random.poisson(0.4 * load * 60) / 60
@@ -96,9 +96,8 @@ def shop() -> Drawn:
         ",",
     )  # fmt: skip
     planted = (
-        Planted("the payment provider is down for three hours", outage.start, outage.stop - 1),
-        Planted("a Monday that is a bank holiday: people shop as on a Sunday", holiday.start,
-                holiday.stop - 1),
+        Planted.over("the payment provider is down for three hours", outage),
+        Planted.over("a Monday that is a bank holiday: people shop as on a Sunday", holiday),
     )  # fmt: skip
     return Drawn(text, planted)
 

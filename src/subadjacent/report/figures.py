@@ -39,8 +39,8 @@ from subadjacent.scoring.events import join, rows_of
 BLUE, ORANGE, VERMILLION, GREEN, INK = "#0072b2", "#e69f00", "#d55e00", "#009e73", "#24303d"
 GREY, SLATE = "#64748b", "#6b7f99"
 FITTED_ALPHA, ALARM_ALPHA = 0.14, 0.25
-# share of a panel's height from which the strip of labels goes up, so that it hides no data
-STRIP = 0.94
+# share of a panel's height for the data; above it is the strip of labels, which hides none of them
+STRIP = 0.93
 HAIRLINE = 0.8  # points, around marks: those of a few rows would be too narrow to be seen
 LABEL_WIDTH = 14  # letters
 BINS = 2_000  # more than an image has columns
@@ -169,6 +169,9 @@ def _mark(axis: Axes, alarms: Sequence[Alarm], labels: Stretches, fitted: Stretc
         axis.axvspan(start - 0.5, stop - 0.5, color=GREY, alpha=FITTED_ALPHA, lw=0)
     for start, stop in (bounds for alarm in alarms for bounds in occurrences(alarm)):
         axis.axvspan(start - 0.5, stop - 0.5, color=VERMILLION, alpha=ALARM_ALPHA, lw=HAIRLINE)
+    if labels:
+        low, high = axis.get_ylim()
+        axis.set_ylim(low, low + (high - low) / STRIP)
     for start, stop in labels:
         axis.axvspan(start - 0.5, stop - 0.5, ymin=STRIP, color=GREEN, lw=HAIRLINE)
 
