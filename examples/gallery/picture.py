@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 from examples.gallery.run import Outcome, marks
-from PIL import Image
+from examples.gallery.small_png import small_png
 
 from subadjacent.report.figures import figure_series
 from subadjacent.scoring.alarms import Alarm
 
 # of an image 9 inches wide: sharp on a page, and below 60 kB as a rule
 RESOLUTION = 100
-COLOURS = 48
 # rows around an alarm, as a share of its length, and at least
 AROUND, LEAST = 1.0, 60
 
@@ -57,7 +56,4 @@ def _save(
     )
     drawn = io.BytesIO()
     figure.savefig(drawn, dpi=RESOLUTION)
-    # a few colours are enough, and make the file a third as large
-    Image.open(drawn).convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE).save(
-        path, optimize=True
-    )
+    path.write_bytes(small_png(drawn.getvalue()))

@@ -1,0 +1,18 @@
+"""Images for pages: the same picture in a file a third as large."""
+
+from __future__ import annotations
+
+import io
+
+from PIL import Image
+
+# lines, bands and text in six colours, with the shades between them
+COLOURS = 48
+
+
+def small_png(png: bytes) -> bytes:
+    """An image with few colours, none of which is lost however few pixels have it."""
+    image = Image.open(io.BytesIO(png)).convert("RGB")
+    small = io.BytesIO()
+    image.quantize(COLOURS, Image.Quantize.MAXCOVERAGE).save(small, format="PNG", optimize=True)
+    return small.getvalue()
