@@ -51,25 +51,35 @@ def tidied(book: Any) -> Any:
         cell.id = f"cell-{number}"
         alt = cell.metadata.get("alt")
         cell.metadata = nbformat.from_dict({} if alt is None else {"alt": alt})
-        for output in cell.get("outputs", ()):
-            _tidy_output(output, alt)
+        if cell.cell_type == "code":
+            cell.outputs = [*_one_stream(cell.outputs), *_with_images(cell.outputs, alt)]
     return book
 
 
-def _tidy_output(output: Any, alt: str | None) -> None:
-    """Make an image small, and give it words for those who do not see it."""
-    if output.output_type == "stream":
-        output.name = "stdout"  # in a terminal both streams look alike
-    data = output.get("data", {})
-    if "image/png" not in data:
-        return
-    if alt is None:
-        raise ValueError("a cell with an image needs 'alt' in its metadata: what is to be seen")
-    png = small_png(base64.b64decode(data["image/png"]))
-    data["image/png"] = base64.b64encode(png).decode() + "\n"
-    # else shown beside the image: "<Figure size …>"
-    data.pop("text/plain", None)
-    output.metadata = nbformat.from_dict({"image/png": {"alt": alt}})
+def _one_stream(outputs: list[Any]) -> list[Any]:
+    """What was written, as one text: which of two streams comes first is left to chance."""
+    streams = [output for output in outputs if output.output_type == "stream"]
+    text = "".join(
+        output.text for name in ("stdout", "stderr") for output in streams if output.name == name
+    )
+    return [nbformat.v4.new_output("stream", name="stdout", text=text)] if text else []
+
+
+def _with_images(outputs: list[Any], alt: str | None) -> list[Any]:
+    """All other outputs; images small, and with words for those who do not see them."""
+    others = [output for output in outputs if output.output_type != "stream"]
+    for output in others:
+        data = output.get("data", {})
+        if "image/png" not in data:
+            continue
+        if alt is None:
+            raise ValueError("a cell with an image needs 'alt' in its metadata: what is to be seen")
+        png = small_png(base64.b64decode(data["image/png"]))
+        data["image/png"] = base64.b64encode(png).decode() + "\n"
+        # else shown beside the image: "<Figure size …>"
+        data.pop("text/plain", None)
+        output.metadata = nbformat.from_dict({"image/png": {"alt": alt}})
+    return others
 
 
 def main() -> None:
