@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo serve test test-distributed check bench format install clean
+.PHONY: demo serve test test-distributed check bench gallery notebooks format install clean
 
 demo: install  ## find anomalies in built-in data; writes demo/report.html
 	$(BIN)/subadjacent demo --output demo
@@ -25,6 +25,12 @@ check: install  ## format, lint, types, layers
 
 bench: install  ## how fast this machine runs it, in a few minutes; never fails
 	$(BIN)/python benchmarks/ratios.py
+
+gallery: install  ## six cases, from a file to a page about what was found: docs/gallery
+	$(BIN)/python -m examples.gallery
+
+notebooks: install  ## run the tutorials in place: docs/tutorials
+	$(BIN)/python -m examples.tutorials
 
 format: install  ## rewrite the code in the project's format
 	$(BIN)/ruff format
