@@ -10,9 +10,9 @@ from examples.gallery.run import MARGIN, Outcome
 # lines of a file that are shown
 SHOWN = 6
 LEGEND = """\
-Blue is what was seen, the band behind it what is usual at this time. Red rows are alarms. The green
-strip marks where something was planted, which the detector did not know. It was fitted on the rows
-with a grey ground. A severity of 1 (dashed) is the threshold."""
+Blue is what was seen, the band behind it what is usual at this time. Orange rows are alarms. The
+green strip marks where something was planted, which the detector did not know. It was fitted on the
+rows with a grey ground. A severity of 1 (dashed) is the threshold."""
 NOTE = "<!-- made by `make gallery`: change examples/gallery, not this page -->"
 
 
