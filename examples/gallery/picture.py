@@ -15,7 +15,7 @@ from subadjacent.report.figures import figure_series
 from subadjacent.scoring.alarms import Alarm
 
 # of an image 9 inches wide: sharp on a page, and below 60 kB as a rule
-RESOLUTION = 100
+RESOLUTION = 90
 # rows around an alarm, as a share of its length, and at least
 AROUND, LEAST = 1.0, 60
 

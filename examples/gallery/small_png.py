@@ -6,8 +6,8 @@ import io
 
 from PIL import Image
 
-# as many as a palette holds
-COLOURS = 256
+# lines, bands and text in six colours, and the shades between them
+COLOURS = 128
 
 
 def small_png(png: bytes) -> bytes:
