@@ -17,7 +17,7 @@ semicolons, decimal commas and Latin-1 text.""",
     draw=pump,
     channels=("Vibration", "Bearing", "Flow"),
     remark="""\
-Wear begins on 6 March, and grows with the square of time; on the 8th it is an alarm, a week
+Wear begins on 6 March, and grows with the square of time; the alarm begins on the 8th, a week
 before the end of the file, by vibration. The temperature, which the weather moves as well, is
 no cause of its own.
 
@@ -38,10 +38,10 @@ server; each gets a model of its own.""",
     draw=servers,
     channels=("p99_ms", "requests_per_s"),
     remark="""\
-The slow deploy is found within one row, named by its channel, and ends when it is rolled back;
-nothing else of web-3 hinted at it. The failover is found on all four servers. It lasted half an
-hour, its alarms three and a half: scores are averages over up to 60 rows, and what is so loud
-is heard in the rows beside it.
+The alarm of the slow deploy begins within a row of it, names its channel, and ends when it is
+rolled back; nothing else of web-3 hinted at it. The failover is found on all four servers. It
+lasted half an hour, its alarms three and a half: scores are averages over up to 60 rows, and
+what is so loud is heard in the rows beside it.
 
 **Four alarms are false, one a server.** They lie around noon in the second week, on all servers
 at once, when a little more came in than in the only week that was fitted on. A budget
@@ -83,7 +83,7 @@ contact on the door.""",
     draw=cold_store,
     channels=("room_temp_C", "humidity_pct"),
     remark="""\
-The open door is an alarm twenty minutes after it was left ajar, when the room is still frozen.
+The alarm begins twenty minutes after the door was left ajar, when the room is still frozen.
 Times are in UTC, two hours behind the clock of the store.
 
 **The skipped defrost is missed.** Nothing leaves its range when a quarter of an hour of

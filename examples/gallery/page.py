@@ -11,8 +11,9 @@ from examples.gallery.run import MARGIN, Outcome
 SHOWN = 6
 LEGEND = """\
 Blue is what was seen, the band behind it what is usual at this time. Orange rows are alarms. The
-green strip marks where something was planted, which the detector did not know. It was fitted on the
-rows with a grey ground. A severity of 1 (dashed) is the threshold."""
+green strip marks where something was planted, which the detector did not know. It was fitted on
+the rows with a grey ground. A severity of 1 (dashed) is the threshold. Scores look ahead: live,
+the same alarm would come later."""
 NOTE = "<!-- made by `make gallery`: change examples/gallery, not this page -->"
 
 
