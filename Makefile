@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo serve test test-distributed check bench man format install clean
+.PHONY: demo serve test test-distributed check bench man gallery notebooks format install clean
 
 demo: install  ## find anomalies in built-in data; writes demo/report.html
 	$(BIN)/subadjacent demo --output demo
@@ -28,6 +28,12 @@ bench: install  ## how fast this machine runs it, in a few minutes; never fails
 
 man: install  ## make the manual page again from the command
 	$(BIN)/python -m subadjacent.cli.manual > deploy/man/subadjacent.1
+
+gallery: install  ## six cases, from a file to a page about what was found: docs/gallery
+	$(BIN)/python -m examples.gallery
+
+notebooks: install  ## run the tutorials in place: docs/tutorials
+	$(BIN)/python -m examples.tutorials
 
 format: install  ## rewrite the code in the project's format
 	$(BIN)/ruff format

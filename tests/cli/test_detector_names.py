@@ -67,6 +67,14 @@ def test_detect_takes_a_name_and_that_detectors_settings(
     assert not (tmp_path / "again").exists()
 
 
+def test_settings_can_say_that_nothing_becomes_normal(
+    command: Run, plant: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "never.toml").write_text('adapt_after = "never"\n')
+    command("fit", plant, "--detector", "pca", "--config", "never.toml", "-o", "model")
+    assert json.loads(command("info", "model").stdout)["parameters"]["adapt_after"] is None
+
+
 def test_an_unknown_name_is_refused_with_all_that_are_known(command: Run, plant: Path) -> None:
     said = command("fit", plant, "--detector", "pcaa", "-o", "model", code=2).stderr
     told = " ".join(said.replace("│", " ").split())

@@ -7,21 +7,24 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from report.attentive import BAND, EPOCHS, AttentiveDetector, AttentiveModel, Epoch
 from report.sample import dated
 from subadjacent import InputError, SubAdjacentDetector
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.assessment import Assessment
+from subadjacent.detectors.rivals.magnitude import MagnitudeDetector
 from subadjacent.report.figures import (
-    Plain,
     figure_attention,
     figure_series,
     figure_training,
     save_figures,
 )
 from subadjacent.report.model_facts import BandShape, attention, curves
+from subadjacent.report.ticks import Plain
 from subadjacent.runtime import Progress
 from subadjacent.scoring.causes import Explainer
 
@@ -53,7 +56,7 @@ def test_the_figure_has_a_row_for_each_channel_asked_for_each_trace_and_the_seve
     np.testing.assert_array_equal(seen.get_ydata(), plant.test[:, 1])
     usual = explainer_of(found).usual(1)
     np.testing.assert_array_equal(expected.get_ydata(), usual.expected)
-    (band,) = figure.axes[0].collections
+    band = figure.axes[0].collections[0]
     edges = band.get_paths()[0].vertices
     assert (edges[:, 1].min(), edges[:, 1].max()) == (usual.low.min(), usual.high.max())
 
@@ -106,9 +109,93 @@ def test_every_axis_of_values_is_written_so(
     assert isinstance(figures[0].axes[-1].xaxis.get_major_formatter(), Plain)
 
 
-def test_times_stand_below_the_figure_of_a_dated_series(assessed: Assessment) -> None:
-    ticks = figure_series(assessed, alarms=[]).axes[-1].get_xticklabels()
-    assert [tick.get_text() for tick in ticks][::4] == ["2026-01-01 00:00", "2026-01-04 11:15"]
+def texts_below(figure: Figure) -> list[str]:
+    return [tick.get_text() for tick in figure.axes[-1].get_xticklabels()]
+
+
+def test_round_times_stand_below_the_figure_of_a_dated_series(assessed: Assessment) -> None:
+    # rows are 5 minutes apart: 2026-01-01 00:00 to 2026-01-04 11:15
+    figure = figure_series(assessed, alarms=[])
+    assert texts_below(figure) == [
+        f"2026-01-0{day}\n{hour}:00"
+        for day, hour in zip("1122334", ["00", "12"] * 3 + ["00"], strict=True)
+    ]
+    assert figure.axes[-1].get_xticks()[:3].tolist() == [0, 144, 288]
+
+
+@pytest.mark.parametrize(
+    ("start", "interval", "texts"),
+    [
+        # Mondays, where a week is the step
+        ("2026-01-01 06:00", "5h", ["2026-01-05", "2026-01-12", "2026-01-19"]),
+        ("2026-01-01 06:00", "30min", ["2026-01-02", "2026-01-03", "2026-01-04", "2026-01-05"]),
+        ("2026-01-01", "1s", [f"2026-01-01\n00:0{n // 2}:{n % 2 * 3}0" for n in range(7)]),
+        ("1800-01-01", "900D", ["1800-08-04"]),
+    ],
+)
+def test_times_stand_where_clocks_and_calendars_are_round(
+    plant: Plant, start: str, interval: str, texts: list[str]
+) -> None:
+    frame = pd.DataFrame(
+        plant.test[:200], index=pd.date_range(start, periods=200, freq=interval)
+    ).add_prefix("channel ")
+    figure = figure_series(MagnitudeDetector().fit(frame).assess(frame), alarms=[])
+    assert texts_below(figure)[: len(texts)] == texts
+
+
+def test_round_numbers_stand_below_where_the_index_holds_numbers(plant: Plant) -> None:
+    seconds = pd.DataFrame(plant.test[:200], index=np.arange(200) * 0.008).add_prefix("channel ")
+    figure = figure_series(MagnitudeDetector().fit(seconds).assess(seconds), alarms=[])
+    assert texts_below(figure) == ["0.00", "0.25", "0.50", "0.75", "1.00", "1.25", "1.50"]
+    np.testing.assert_allclose(figure.axes[-1].get_xticks()[:2], [0, 31.25])
+
+
+def test_labels_are_a_strip_above_the_data(found: Assessment) -> None:
+    labels = np.zeros(1_000, int)
+    labels[20:30] = 1
+    figure = figure_series(found, alarms=[], labels=labels)
+    for axis in figure.axes:
+        (strip,) = axis.patches
+        assert (strip.get_x(), strip.get_width()) == (19.5, 10)
+        assert (strip.get_y(), strip.get_height()) == pytest.approx((0.93, 0.07))
+    low, high = figure.axes[-1].get_ylim()
+    assert found.normalized_scores.max() < low + 0.93 * (high - low)
+    texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert texts == ["usual", "expected", "seen", "labelled"]
+
+
+def test_the_legend_names_alarms_where_there_are_any(found: Assessment) -> None:
+    texts = [text.get_text() for text in figure_series(found).axes[0].get_legend().get_texts()]
+    assert texts == ["usual", "expected", "seen", "alarm"]
+
+
+def test_only_the_rows_asked_for_are_drawn(found: Assessment, plant: Plant) -> None:
+    figure = figure_series(found, channels=["channel_1"], rows=(990, 2_000), alarms=[])
+    _, seen = figure.axes[0].lines
+    assert seen.get_xdata().tolist() == list(range(990, 1_000))
+    np.testing.assert_array_equal(seen.get_ydata(), plant.test[990:, 1])
+    np.testing.assert_array_equal(
+        figure.axes[-1].lines[0].get_ydata(), found.normalized_scores[990:]
+    )
+    assert figure.axes[-1].get_xlim() == (989.5, 999.5)
+    usual = explainer_of(found).usual(1)
+    edges = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
+    assert (edges.min(), edges.max()) == (usual.low[990:].min(), usual.high[990:].max())
+
+
+def test_one_dated_row_can_be_drawn(assessed: Assessment) -> None:
+    figure = figure_series(assessed, rows=(7, 7), alarms=[])
+    assert figure.axes[0].lines[-1].get_xdata().tolist() == [7]
+
+
+def test_rows_outside_of_the_series_are_refused(found: Assessment) -> None:
+    with pytest.raises(InputError, match=r"first and a last one of 0 to 999; got \(1000, 1200\)"):
+        figure_series(found, rows=(1_000, 1_200))
+
+
+def test_traces_can_be_left_out(found: Assessment) -> None:
+    figure = figure_series(found, channels=["channel_1"], traces=False)
+    assert [axis.get_ylabel() for axis in figure.axes] == ["channel_1", "severity"]
 
 
 def test_each_time_that_an_alarm_was_there_is_shaded(found: Assessment) -> None:

@@ -48,6 +48,14 @@ def compare(
     return evaluate(part, np.random.default_rng(0), **options)
 
 
+def test_rows_need_neither_times_nor_machines(tmp_path: Path) -> None:
+    pump = machines().filter(pl.col("machine") == "pump")
+    ours = compare(pump.select("score", "anomalous", "y"), tmp_path, entity=None)["alarms"]
+    assert ours["this detector"]["alarms"] == 2
+    assert ours["this detector"]["anomalies_found"] == 1
+    assert math.isnan(ours["this detector"]["alarms_false_per_day"])
+
+
 def test_alarms_are_counted_machine_by_machine(tmp_path: Path) -> None:
     found = compare(machines(), tmp_path)
     ours = found["alarms"]["this detector"]

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from subadjacent.cli.options import NetworkSize
     from subadjacent.detectors.base import BaseDetector
 
+NEVER = "never"
+"""What a configuration says for no adaptation at all."""
+
 
 def complete_detector(incomplete: str) -> list[tuple[str, str]]:
     """Names for a shell to offer, and what each does; nothing heavy is imported for it."""
@@ -94,4 +97,7 @@ def read_config(path: Path, known: list[str]) -> dict[str, Any]:
             f"{path} must name parameters of the detector ({', '.join(known)}); "
             f"got {', '.join(unknown)}"
         )
+    # None in Python, for which TOML has no word
+    if parameters.get("adapt_after") == NEVER:
+        parameters["adapt_after"] = None
     return parameters

@@ -16,7 +16,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import Formatter
 from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
@@ -30,16 +29,19 @@ from subadjacent.report.marks import Stretches, by_severity, marked_stretches, o
 from subadjacent.report.model_facts import AttentionMatrix, BandShape, attention, curves, history
 from subadjacent.report.panels import in_words, trace_names
 from subadjacent.report.text import curve
-from subadjacent.report.timeline import timeline
+from subadjacent.report.ticks import Plain, name_rows
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.scoring.alarms import Alarm
 from subadjacent.scoring.causes import Explainer
 from subadjacent.scoring.events import join, rows_of
-from subadjacent.scoring.sentences import number as in_digits
 
 # the colours of Okabe and Ito, which people with any colour vision can tell apart
 BLUE, ORANGE, VERMILLION, GREEN, INK = "#0072b2", "#e69f00", "#d55e00", "#009e73", "#24303d"
 GREY, SLATE = "#64748b", "#6b7f99"
+FITTED_ALPHA, ALARM_ALPHA = 0.14, 0.25
+# share of a panel's height for the data; above it is the strip of labels, which hides none of them
+STRIP = 0.93
+HAIRLINE = 0.8  # points, around marks: those of a few rows would be too narrow to be seen
 LABEL_WIDTH = 14  # letters
 BINS = 2_000  # more than an image has columns
 STYLE: dict[Any, Any] = {
@@ -55,26 +57,6 @@ STYLE: dict[Any, Any] = {
 }
 
 
-class Plain(Formatter):
-    """Numbers along an axis as people write them, to the digits in which they differ."""
-
-    def __call__(self, x: float, pos: int | None = None) -> str:  # noqa: ARG002  # the base's
-        """One number by itself."""
-        return in_digits(float(x))
-
-    def format_ticks(self, values: Sequence[float]) -> list[str]:
-        """All numbers along an axis."""
-        if len(values) < 2:
-            return [self(one) for one in values]
-        # a hair more: steps of 0.1 are seldom exact
-        apart = abs(float(values[1] - values[0])) * (1 + 1e-6)
-        step = 10.0 ** np.floor(np.log10(apart))
-        # steps of 2.5 take a digit more than steps of 2
-        if abs(apart / step - round(apart / step)) > 1e-3:
-            step /= 10
-        return [in_digits(float(one), step) for one in values]
-
-
 def figure_series(
     assessment: Assessment,
     number: int = 0,
@@ -83,6 +65,8 @@ def figure_series(
     channels: Sequence[str] | None = None,
     labels: Any = None,
     fitted: Any = None,
+    rows: tuple[int, int] | None = None,
+    traces: bool = True,
 ) -> Figure:
     """What led to the severity of one series' rows, as in the paper's Figure 5.
 
@@ -100,9 +84,14 @@ def figure_series(
     channels
         Which to draw; the one that explains the worst alarm when left out.
     labels
-        0 or 1 a row of the series; hatched.
+        0 or 1 a row of the series; a strip above the data.
     fitted
         Which rows the detector was fitted on, as 0 or 1 a row; shaded.
+    rows
+        The first and the last to draw, both included, such as ``(alarm.first - 100, alarm.last +
+        100)``; what lies outside of the series is left out. All of them when left out.
+    traces
+        Draw what led to the severity, too: for the default, what each view adds to the score.
     """
     series, evidence = assessment.series[number], assessment.evidence[number]
     judgement = assessment.judgements[number]
@@ -112,65 +101,89 @@ def figure_series(
     unknown = [name for name in names if name not in series.channels]
     if unknown:
         raise InputError(f"channels must be among {series.channels}; got {unknown}")
+    shown = _shown(rows, len(series))
     explainer = Explainer.of(series, evidence, assessment.habits[number], judgement.anomalous)
-    rows = [(in_words(name), evidence.traces[name]) for name in trace_names([evidence])]
+    listed = trace_names([evidence]) if traces else ()
+    below = [(in_words(name), evidence.traces[name]) for name in listed]
     with _styled():
-        heights = [2.0] * len(names) + [1.0] * len(rows) + [1.4]
+        heights = [2.0] * len(names) + [1.0] * len(below) + [1.4]
         figure, axes = _stack(heights)
         for axis, name in zip(axes, names, strict=False):
-            _draw_channel(axis, explainer, name)
-        if fitted is not None:
-            axes[0].fill_between([], [], color=GREY, alpha=0.2, lw=0, label="fitted on this part")
-        axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, borderaxespad=0.1)
-        below = [*rows, ("severity", judgement.normalized)]
+            _draw_channel(axis, explainer, name, shown)
+        _name_marks(axes[0], alarmed=bool(own), labelled=labels is not None, fitted=fitted)
+        axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=6, borderaxespad=0.1)
+        below.append(("severity", judgement.normalized))
         for axis, (name, line) in zip(axes[len(names) :], below, strict=True):
-            _line(axis, line, INK)
+            _line(axis, line, shown, INK)
             # on two lines where one would reach into the next figure
             axis.set_ylabel(fill(name, LABEL_WIDTH))
         axes[-1].axhline(1, color=VERMILLION, linestyle="--")
         for axis in axes:
             axis.yaxis.set_major_formatter(Plain())
             _mark(axis, own, _runs(labels), _runs(fitted))
-        _name_rows(axes[-1], series)
+            axis.set_xlim(shown.start - 0.5, shown.stop - 0.5)
+        name_rows(axes[-1], series, shown)
         figure.align_ylabels()
     return figure
 
 
-def _draw_channel(axis: Axes, explainer: Explainer, name: str) -> None:
+def _shown(rows: tuple[int, int] | None, length: int) -> slice:
+    if rows is None:
+        return slice(0, length)
+    shown = slice(max(rows[0], 0), min(rows[1] + 1, length))
+    if shown.start >= shown.stop:
+        raise InputError(f"rows must be a first and a last one of 0 to {length - 1}; got {rows}")
+    return shown
+
+
+def _draw_channel(axis: Axes, explainer: Explainer, name: str, shown: slice) -> None:
     """What a channel did, with what is usual behind it."""
     column = explainer.series.channels.index(name)
     usual = explainer.usual(column)
-    step = step_for(len(usual.expected), BINS)
+    low, high = usual.low[shown], usual.high[shown]
+    step = step_for(len(low), BINS)
     # from afar, as far as it reaches in some rows
-    bins = np.arange(0, len(usual.expected), step)
+    bins = np.arange(0, len(low), step)
     axis.fill_between(
-        bins + (step - 1) / 2,
-        np.minimum.reduceat(usual.low, bins),
-        np.maximum.reduceat(usual.high, bins),
+        shown.start + bins + (step - 1) / 2,
+        np.minimum.reduceat(low, bins),
+        np.maximum.reduceat(high, bins),
         color=SLATE,
         alpha=0.3,
         lw=0,
         label="usual",
     )
     if step == 1:
-        _line(axis, usual.expected, ORANGE, linestyle="--", label="expected")
+        _line(axis, usual.expected, shown, ORANGE, linestyle="--", label="expected")
     seen, missing = explainer.series.values[:, column], explainer.series.missing
     if missing is not None:
         # what stands in for missing values was not seen
         seen = np.where(missing[:, column], np.nan, seen)
-    _line(axis, seen, BLUE, label="seen")
+    _line(axis, seen, shown, BLUE, label="seen")
     axis.set_ylabel(name)
 
 
 def _mark(axis: Axes, alarms: Sequence[Alarm], labels: Stretches, fitted: Stretches) -> None:
-    """Shade what was fitted on and alarms; hatch what is labelled."""
+    """Shade what was fitted on and alarms; a strip above the data is what is labelled."""
     for start, stop in fitted:
-        axis.axvspan(start - 0.5, stop - 0.5, color=GREY, alpha=0.12, lw=0)
+        axis.axvspan(start - 0.5, stop - 0.5, color=GREY, alpha=FITTED_ALPHA, lw=0)
     for start, stop in (bounds for alarm in alarms for bounds in occurrences(alarm)):
-        axis.axvspan(start - 0.5, stop - 0.5, color=VERMILLION, alpha=0.15, lw=0)
+        axis.axvspan(start - 0.5, stop - 0.5, color=VERMILLION, alpha=ALARM_ALPHA, lw=HAIRLINE)
+    if labels:
+        low, high = axis.get_ylim()
+        axis.set_ylim(low, low + (high - low) / STRIP)
     for start, stop in labels:
-        axis.axvspan(start - 0.5, stop - 0.5, fill=False, hatch="////", ec=GREEN, lw=0)
-    axis.margins(x=0)
+        axis.axvspan(start - 0.5, stop - 0.5, ymin=STRIP, color=GREEN, lw=HAIRLINE)
+
+
+def _name_marks(axis: Axes, *, alarmed: bool, labelled: bool, fitted: Any) -> None:
+    """Names of the marks that are there, for the legend."""
+    if alarmed:
+        axis.fill_between([], [], color=VERMILLION, alpha=ALARM_ALPHA, lw=0, label="alarm")
+    if labelled:
+        axis.fill_between([], [], color=GREEN, lw=0, label="labelled")
+    if fitted is not None:
+        axis.fill_between([], [], color=GREY, alpha=FITTED_ALPHA, lw=0, label="fitted on this part")
 
 
 def figure_attention(found: AttentionMatrix, row: int, band: BandShape | None = None) -> Figure:
@@ -310,25 +323,14 @@ def _stack(heights: list[float]) -> tuple[Figure, list[Axes]]:
     return figure, list(axes)
 
 
-def _line(axis: Axes, values: NDArray[Any], color: str, **style: Any) -> None:
-    step = step_for(len(values), BINS)
-    fewer = min_max(np.ascontiguousarray(values), step)
+def _line(axis: Axes, values: NDArray[Any], shown: slice, color: str, **style: Any) -> None:
+    step = step_for(shown.stop - shown.start, BINS)
+    fewer = min_max(np.ascontiguousarray(values[shown]), step)
     # two points a bin, a quarter from either end of it
-    rows = np.arange(len(values), dtype=float)
+    rows = np.arange(len(fewer), dtype=float)
     if step > 1:
-        rows = (np.arange(len(fewer)) + 0.5) * step / 2 - 0.5
-    axis.plot(np.minimum(rows, len(values) - 1), fewer, color=color, **style)
-
-
-def _name_rows(axis: Axes, series: TrainSeries) -> None:
-    """Write times, where they are known, below the rows' numbers."""
-    times = timeline(series)
-    if times.kind == "row":
-        axis.set_xlabel("row")
-        axis.xaxis.set_major_formatter(Plain())
-        return
-    ticks = np.unique(np.linspace(0, len(series) - 1, 5).round().astype(int))
-    axis.set_xticks(ticks, [times.name(int(row)) for row in ticks])
+        rows = (rows + 0.5) * step / 2 - 0.5
+    axis.plot(np.minimum(shown.start + rows, shown.stop - 1), fewer, color=color, **style)
 
 
 def _safe(name: str) -> str:

@@ -90,9 +90,10 @@ def _rows_by_entity(frame: pl.DataFrame) -> list[NDArray[np.intp]]:
 
 def _interval(frame: pl.DataFrame, score: str) -> float | None:
     """Seconds from row to row, where all entities have one regular clock."""
-    keys = keys_of(frame)
+    # not columns added to the keys: without any key they would have no rows
+    keys_and_score = frame.select(*keys_of(frame).columns, score)
     try:
-        table = read(keys.with_columns(frame[score]), fill_limit=FILL_LIMIT)
+        table = read(keys_and_score, fill_limit=FILL_LIMIT)
     except InputError:
         # no clock by which rows could be counted in days; nothing else depends on it
         return None

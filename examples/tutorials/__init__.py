@@ -1,0 +1,1 @@
+"""The tutorials are notebooks, with what they say when they are run."""

@@ -1,0 +1,81 @@
+"""The pages of the gallery are what its command writes."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from running import GENEROUS
+
+ROOT = Path(__file__).parents[2]
+GALLERY = ROOT / "docs" / "gallery"
+PAGES = sorted(page.name for page in GALLERY.glob("*.md"))
+LARGEST = 80_000
+"""Bytes of an image."""
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)\)")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A gallery as the command makes it, all of it: that takes a quarter of a minute."""
+    folder = tmp_path_factory.mktemp("gallery")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "examples.gallery", "--output", str(folder)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=GENEROUS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_the_pages_are_what_the_command_writes(made: Path) -> None:
+    assert sorted(page.name for page in made.glob("*.md")) == PAGES
+    assert len(PAGES) == 7
+    for name in PAGES:
+        assert (made / name).read_text(encoding="utf-8") == (GALLERY / name).read_text(
+            encoding="utf-8"
+        ), name
+
+
+def test_the_images_are_those_that_the_command_draws(made: Path) -> None:
+    drawn = sorted(image.name for image in (made / "images").iterdir())
+    assert drawn == sorted(image.name for image in (GALLERY / "images").iterdir())
+    assert len(drawn) == 12
+
+
+@pytest.mark.parametrize("image", sorted((GALLERY / "images").iterdir()), ids=lambda one: one.stem)
+def test_an_image_is_small_and_stands_on_a_page(image: Path) -> None:
+    assert image.read_bytes().startswith(b"\x89PNG")
+    assert image.stat().st_size < LARGEST
+    assert any(f"(images/{image.name})" in (GALLERY / page).read_text() for page in PAGES)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_of_a_page_lead_to_files(page: str) -> None:
+    targets = LINK.findall((GALLERY / page).read_text(encoding="utf-8"))
+    assert targets
+    assert [one for one in targets if not (GALLERY / one).is_file()] == []
+
+
+def test_an_alarm_is_right_up_to_five_rows_beside_what_was_planted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    from examples.gallery.case import Planted
+    from examples.gallery.run import meets, touches
+
+    planted = Planted.over("a fault", slice(100, 110))
+    assert (planted.first, planted.last) == (100, 109)
+    assert meets((90, 95), planted)
+    assert not meets((90, 94), planted)
+    assert meets((114, 120), planted)
+    assert not meets((115, 120), planted)
+    assert touches({"occurrences": [(0, 1), (105, 105)]}, planted)
+    assert not touches({"occurrences": [(0, 1), (200, 300)]}, planted)
