@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import clone
 
 from subadjacent.detectors.base import BaseDetector
@@ -59,10 +60,10 @@ def row_scores(detector: BaseDetector, X: Any) -> NDArray[np.float64]:
 
 def _require_one_table(X: Any) -> None:
     """Refuse several entities: no other library has a shape for their scores."""
-    several = isinstance(X, Mapping) or (
-        isinstance(X, list | tuple) and any(len(getattr(part, "shape", ())) == 2 for part in X)
-    )
-    if several:
+    # one of scipy's sparse formats is a dict as well; scikit-learn has a message for them all
+    by_name = isinstance(X, Mapping) and not issparse(X)
+    by_place = isinstance(X, list | tuple) and any(len(getattr(x, "shape", ())) == 2 for x in X)
+    if by_name or by_place:
         raise InputError.of(
             "X",
             "must be one series",

@@ -16,12 +16,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from subadjacent.adapters.inner import fit_inner, fresh, row_scores
+from subadjacent.errors import require_number
 
 
 class SklearnOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """A detector of ours as scikit-learn's outlier detectors are.
 
-    A row is an outlier if its score is above the detector's threshold, row by row. Decisions of
+    A row is an outlier if its score is above the threshold, row by row. Decisions of
     the detector itself (alarms that bridge short gaps, thresholds that follow what has moved for
     good) are those of ``detector_.predict``.
 
@@ -29,6 +30,9 @@ class SklearnOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     detector : BaseDetector, optional
         One of ours; it is copied before it is fitted. None: ``SubAdjacentDetector()``.
+    contamination : "auto" or float
+        Share of training rows that are outliers, as in scikit-learn. "auto": the detector's own
+        threshold, which finds none where all rows are normal.
 
     Attributes
     ----------
@@ -48,13 +52,22 @@ class SklearnOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     (500, -1)
     """
 
-    def __init__(self, detector: Any = None) -> None:
+    def __init__(self, detector: Any = None, contamination: Any = "auto") -> None:
         self.detector = detector
+        self.contamination = contamination
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 — scikit-learn passes it
         """Learn what is normal from rows (time, channels): an array or a frame."""
+        auto = isinstance(self.contamination, str) and self.contamination == "auto"
+        if not auto:
+            require_number("contamination", self.contamination, above=0, most=0.5)
         self.detector_ = fit_inner(self.detector, X)
-        self.offset_ = -float(self.detector_.threshold_)
+        if auto:
+            self.offset_ = -float(self.detector_.threshold_)
+        else:
+            # of the scores that predict compares: scores of held-out rows may differ
+            scores = -row_scores(self.detector_, X)
+            self.offset_ = float(np.percentile(scores, 100 * self.contamination))
         self.n_features_in_ = self.detector_.n_features_in_
         if hasattr(self.detector_, "feature_names_in_"):
             self.feature_names_in_ = self.detector_.feature_names_in_

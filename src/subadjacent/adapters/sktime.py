@@ -32,6 +32,17 @@ class SktimeDetector(SktimeBase):  # type: ignore[misc]  # sktime is untyped
     ----------
     detector_ : BaseDetector
         The fitted detector.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from subadjacent.adapters.sktime import SktimeDetector
+    >>> rows = pd.DataFrame({"wave": np.sin(np.arange(600) / 8)})
+    >>> detector = SktimeDetector().fit(rows[:400])
+    >>> rows.loc[500, "wave"] = 9.0
+    >>> 500 in detector.predict(rows)["ilocs"].to_list()
+    True
     """
 
     _tags: ClassVar[dict[str, Any]] = {
@@ -42,7 +53,6 @@ class SktimeDetector(SktimeBase):  # type: ignore[misc]  # sktime is untyped
         "capability:update": True,
         "X_inner_mtype": "pd.DataFrame",
         "fit_is_empty": False,
-        # not "python_dependencies": sktime would look for a package of this name on the index
         "authors": ["subadjacent"],
         "maintainers": ["subadjacent"],
     }
