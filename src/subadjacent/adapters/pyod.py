@@ -6,9 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from subadjacent.adapters.inner import fit_inner, needs, row_scores
+from subadjacent.adapters.inner import fit_inner, fresh, needs, row_scores
 
 with needs("pyod"):
     from pyod.models.base import BaseDetector as PyODBase
@@ -41,8 +42,10 @@ class PyODDetector(PyODBase):  # type: ignore[misc]  # PyOD is untyped
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn what is normal from rows (time, channels); PyOD warns if there are labels."""
-        self._set_n_classes(y)
+        # an array, whatever it came as: PyOD counts the classes
+        self._set_n_classes(None if y is None else np.asarray(y))
         self.detector_ = fit_inner(self.detector, X)
+        self.n_features_in_ = self.detector_.n_features_in_
         self.decision_scores_ = self.detector_.decision_scores_
         self._process_decision_scores()
         return self
@@ -51,3 +54,8 @@ class PyODDetector(PyODBase):  # type: ignore[misc]  # PyOD is untyped
         """One score a row, high = abnormal."""
         check_is_fitted(self, ["decision_scores_", "threshold_", "labels_"])
         return row_scores(self.detector_, X)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = fresh(self.detector).__sklearn_tags__().input_tags.allow_nan
+        return tags
