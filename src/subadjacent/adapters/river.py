@@ -25,7 +25,7 @@ class RiverDetector(base.AnomalyDetector):  # type: ignore[misc]  # for environm
 
     A score is a severity: 1 opens an alarm, 0 is usual, and ``anomaly.ThresholdFilter(detector,
     threshold=1)`` says which rows are loud. Channels are those of the first row, or the detector's;
-    a row without some of them has missing values, and channels that come later are left out.
+    a row without some of them has missing values, and features that come later are left out.
 
     Parameters
     ----------
@@ -85,6 +85,10 @@ class RiverDetector(base.AnomalyDetector):  # type: ignore[misc]  # for environm
 
 
 def _severity(scorer: StreamScorer, row: dict[Any, Any]) -> float:
-    # by name: river's rows have no order, and channels have one
-    named = sorted((str(name), value) for name, value in row.items())
-    return float(scorer.score_one(dict(named))[0].severity)
+    # in order of names: river's rows have none, and channels of a stream do
+    named: dict[str, Any] = dict(sorted((str(name), value) for name, value in row.items()))
+    known = scorer.series[None].channels if scorer.series else scorer.channels or named
+    if not any(name in known for name in named):
+        # river's rows may have other features now and then: nothing is known of this one
+        named = dict.fromkeys(known)
+    return float(scorer.score_one(named)[0].severity)
