@@ -41,7 +41,11 @@ def test_a_series_of_scores_has_the_times_of_the_series(
     assert list(found.components) == ["score"]
     inside = SubAdjacentDetector().fit(plant.train)
     np.testing.assert_array_equal(found.values()[:, 0], inside.decision_function(plant.test))
-    assert (scorer.is_univariate, scorer.is_trainable, scorer.is_probabilistic) == (True, True, False)
+    assert (scorer.is_univariate, scorer.is_trainable, scorer.is_probabilistic) == (
+        True,
+        True,
+        False,
+    )
     assert str(scorer) == "SubAdjacentDetector"
 
 
@@ -75,6 +79,8 @@ def test_darts_measures_it(train: TimeSeries, test: TimeSeries, plant: Plant) ->
     assert 10 <= loud.values().sum() <= 30
 
 
+# Darts' own, with the newest pandas
+@pytest.mark.filterwarnings(r"ignore:isinstance\(obj, DateOffset\) is deprecated")
 def test_it_scores_what_a_forecast_leaves(train: TimeSeries, test: TimeSeries) -> None:
     forecast = LinearRegressionModel(lags=10).fit(train)
     model = ForecastingAnomalyModel(forecast, scorer=DartsScorer(MagnitudeDetector()))

@@ -14,6 +14,7 @@ from subadjacent import InputError, PCADetector, StreamScorer
 from subadjacent.adapters.river import RiverDetector
 from subadjacent.data.plant import Plant
 
+
 class Payments(datasets.base.SyntheticDataset):
     """Made-up rows in place of the credit card payments that river's checks would download.
 
@@ -128,7 +129,7 @@ def test_rivers_filter_calls_rows_loud_at_a_severity_of_one(plant: Plant) -> Non
     assert all(called == loud for called, loud in found)
 
 
-def test_what_is_no_fitted_detector_is_refused(plant: Plant) -> None:
+def test_what_is_no_fitted_detector_is_refused() -> None:
     with pytest.raises(InputError, match="detector must be a fitted detector of subadjacent, or"):
         RiverDetector("pca")
     with pytest.raises(NotFittedError):

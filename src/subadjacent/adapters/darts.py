@@ -80,7 +80,7 @@ def _joined(series: Sequence[TimeSeries], channels: tuple[str, ...]) -> TrainSer
     return TrainSeries(
         np.concatenate([one.values(copy=False) for one in series]),
         channels,
-        index=np.concatenate([one.time_index for one in series]),
+        index=series[0].time_index.append([one.time_index for one in series[1:]]),
         starts=tuple(starts.tolist()),
         interval=_seconds(series[0]),
     )

@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from subadjacent.adapters.foreign import Foreign, library_of
+from subadjacent.data.entities import PerEntity
 from subadjacent.detectors.method import SeededDetector
 from subadjacent.errors import InputError, require_whole
-from subadjacent.methods.method import State
+from subadjacent.methods.method import Model, State
 from subadjacent.methods.per_entity import PerEntityMethod, Task
 from subadjacent.methods.residuals import Prediction, Predictor, Rows
 from subadjacent.methods.trailing import sample, trailing
@@ -75,8 +76,8 @@ class ForeignPredictor(Predictor):
         return np.maximum(lost, 0.0) / self.spread
 
     def state(self) -> State:
-        """Refused: only a pickle could hold what another library has learned."""
-        raise _cannot_be_saved(type(self.foreign.detector).__name__)
+        """What can be told of it; what another library has learned only a pickle could hold."""
+        return State({}, {"window": int(self.length), "explained_by": self.explained_by})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,8 +121,18 @@ class ForeignMethod(PerEntityMethod):
             spread = max(float(foreign.score(some).std()), LEAST_SPREAD)
         return ForeignPredictor(foreign, self.window, self.explained_by, spread)
 
-    def _restore(self, state: State, channels: int) -> Predictor:  # noqa: ARG002 — never saved
-        raise _cannot_be_saved(type(self.detector).__name__)
+    def pack(self, models: PerEntity[Model]) -> State:  # noqa: ARG002 — whatever they are
+        """Refused: a folder of ours holds no pickle."""
+        raise InputError.of(
+            "detector",
+            "must be one of ours to be saved in a folder",
+            f"{type(self.detector).__name__} has no form but a pickle, which may run anything when "
+            f"it is loaded",
+            "where you trust the file, joblib.dump keeps the whole wrapped detector",
+        )
+
+    def _restore(self, state: State, channels: int) -> Predictor:  # noqa: ARG002
+        raise AssertionError("never saved, so never restored")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -180,12 +191,3 @@ def wrap(detector: Any, **parameters: Any) -> WrappedDetector:
     """
     library_of(detector)
     return WrappedDetector(detector=detector, **parameters)
-
-
-def _cannot_be_saved(name: str) -> InputError:
-    return InputError.of(
-        "detector",
-        "must be one of ours to be saved in a folder",
-        f"{name} has no form but a pickle, which runs whatever is in it when it is loaded",
-        "where you trust the file, joblib.dump keeps the whole wrapped detector",
-    )
