@@ -42,7 +42,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 
 $(VENV)-adapters/installed: pyproject.toml tests/adapters/apart/constraints.txt
 	$(PYTHON) -m venv $(VENV)-adapters
-	$(VENV)-adapters/bin/pip install --quiet --constraint tests/adapters/apart/constraints.txt --editable '.[aeon,sktime]' pytest
+	$(VENV)-adapters/bin/pip install --quiet --no-compile --constraint tests/adapters/apart/constraints.txt --editable '.[aeon,sktime]' pytest
 	touch $@
 
 clean:
