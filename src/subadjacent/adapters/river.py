@@ -34,15 +34,13 @@ class RiverDetector(base.AnomalyDetector):  # type: ignore[misc]  # for environm
 
     Examples
     --------
-    >>> from river import stream
-    >>> from subadjacent import multivariate
+    >>> import math
     >>> from subadjacent.adapters.river import RiverDetector
-    >>> plant = multivariate(n=300, channels=3, seed=1)
     >>> detector = RiverDetector()
-    >>> for x, _ in stream.iter_array(plant.train, feature_names=["a", "b", "c"]):
-    ...     detector.learn_one(x)
-    >>> usual = detector.score_one({"a": 0.0, "b": 0.0, "c": 0.0})
-    >>> detector.score_one({"a": 99.0, "b": 0.0, "c": 0.0}) > max(usual, 1)
+    >>> for minute in range(300):
+    ...     detector.learn_one({"wave": math.sin(minute / 8), "saw": minute % 7})
+    >>> usual = detector.score_one({"wave": math.sin(300 / 8), "saw": 300 % 7})
+    >>> usual < 1 < detector.score_one({"wave": 9.0, "saw": 300 % 7})
     True
     """
 
