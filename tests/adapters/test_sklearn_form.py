@@ -10,7 +10,7 @@ import pytest
 from sklearn.ensemble import IsolationForest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from subadjacent import InputError, MagnitudeDetector, SubAdjacentDetector
+from subadjacent import InputError, KNNDetector, MagnitudeDetector, SubAdjacentDetector
 from subadjacent.adapters.sklearn import SklearnOutlierDetector
 from subadjacent.data.plant import Plant
 
@@ -57,6 +57,10 @@ def test_a_share_of_training_rows_are_outliers() -> None:
     outlier = SklearnOutlierDetector(MagnitudeDetector(), contamination=0.1).fit(rows)
     # the ten that are farthest from the mean, 49.5
     assert np.flatnonzero(outlier.predict(rows) < 0).tolist() == [*range(5), *range(95, 100)]
+    # also where scores of rows that were held out differ from those of predict
+    rows = np.random.default_rng(0).normal(size=(200, 2))
+    outlier = SklearnOutlierDetector(KNNDetector(), contamination=0.1).fit(rows)
+    assert (outlier.predict(rows) < 0).sum() == 20
 
 
 @pytest.mark.parametrize("share", [0, 0.6, "most", None])
