@@ -106,6 +106,9 @@ def test_the_order_of_names_does_not_matter() -> None:
     for minute in range(150):
         adapter.learn_one({"a": np.sin(minute / 5), "b": 3.0 + minute % 2})
     assert adapter.score_one({"b": 3.0, "a": 0.5}) == adapter.score_one({"a": 0.5, "b": 3.0})
+    turned = RiverDetector()
+    turned.learn_one({"b": 3.0, "a": 0.5})
+    assert turned._learned.series[None].channels == ("a", "b")
 
 
 def test_a_row_of_other_features_alone_is_one_of_missing_values(plant: Plant) -> None:
