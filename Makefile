@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo serve test test-distributed check bench man gallery notebooks format install clean
+.PHONY: demo serve test test-distributed check bench man gallery notebooks test-adapters format install clean
 
 demo: install  ## find anomalies in built-in data; writes demo/report.html
 	$(BIN)/subadjacent demo --output demo
@@ -12,7 +12,10 @@ serve: install  ## watch made-up series on http://127.0.0.1:8080
 	$(BIN)/subadjacent serve --demo
 
 test: install  ## run every test that needs one machine, with branch coverage
-	$(BIN)/pytest -n 2 --dist worksteal --ignore tests/distributed --cov --cov-report=term
+	$(BIN)/pytest -n 2 --dist worksteal --ignore tests/distributed --ignore tests/adapters/apart --cov --cov-report=term
+
+test-adapters: $(VENV)-adapters/installed  ## run the checks of libraries that cannot be installed beside ours
+	$(VENV)-adapters/bin/pytest --confcutdir tests/adapters/apart tests/adapters/apart
 
 test-distributed: install  ## run the tests of work on a cluster, one of two workers on this machine
 	$(BIN)/pytest tests/distributed
@@ -46,5 +49,10 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
+$(VENV)-adapters/installed: pyproject.toml tests/adapters/apart/constraints.txt
+	$(PYTHON) -m venv $(VENV)-adapters
+	$(VENV)-adapters/bin/pip install --quiet --no-compile --constraint tests/adapters/apart/constraints.txt --editable '.[aeon,sktime]' pytest
+	touch $@
+
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(VENV)-adapters

@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from subadjacent.adapters.wrapped import WrappedDetector, wrap
     from subadjacent.data.plant import multivariate
     from subadjacent.data.series import TestSeries, TrainSeries
     from subadjacent.data.synthetic import neurips_ts
@@ -113,9 +114,11 @@ _HOMES = {
     "TranADDetector": "detectors.rivals.tranad",
     "UAEDetector": "detectors.rivals.uae",
     "USADDetector": "detectors.rivals.usad",
+    "WrappedDetector": "adapters.wrapped",
     "load": "detectors.registry",
     "multivariate": "data.plant",
     "neurips_ts": "data.synthetic",
+    "wrap": "adapters.wrapped",
 }
 
 __all__ = [
@@ -169,9 +172,11 @@ __all__ = [
     "TranADDetector",
     "UAEDetector",
     "USADDetector",
+    "WrappedDetector",
     "load",
     "multivariate",
     "neurips_ts",
+    "wrap",
 ]
 
 

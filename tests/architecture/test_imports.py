@@ -15,11 +15,14 @@ import subadjacent
 
 SOURCE = Path(subadjacent.__file__).parent
 KERNELS = "subadjacent.core.kernels."
+ADAPTED = ("aeon", "darts", "pyod", "river", "sktime")
 MODULES = [
     name
     for _, name, _ in pkgutil.walk_packages([str(SOURCE)], prefix="subadjacent.")
     # Triton is there on Linux alone, and nothing imports the kernels elsewhere
-    if not name.startswith(KERNELS) or find_spec("triton")
+    if (not name.startswith(KERNELS) or find_spec("triton"))
+    # what another library does when it is imported is its own affair
+    and name not in {f"subadjacent.adapters.{library}" for library in ADAPTED}
 ]
 
 
@@ -92,6 +95,29 @@ found = {{name.split('.')[0] for name in set(sys.modules) - before}}
 print(found & {{'narwhals', 'pandas', 'polars', 'pyarrow', 'safetensors'}} or 'none')
 """
     assert python(code).strip() == "none"
+
+
+def test_other_libraries_are_imported_by_their_adapter_alone() -> None:
+    imports = "; ".join(f"import {name}" for name in MODULES if "adapters" in name)
+    code = f"import sys; {imports}; print([one for one in {ADAPTED} if one in sys.modules])"
+    assert python(code).strip() == "[]"
+
+
+def test_an_adapter_says_what_to_install_where_its_library_is_missing() -> None:
+    code = f"""
+import importlib, sys
+for library in {ADAPTED}:
+    sys.modules[library] = None  # as if it were not installed
+    try:
+        importlib.import_module("subadjacent.adapters." + library)
+    except ImportError as error:
+        print(type(error).__name__, error)
+"""
+    assert python(code).splitlines() == [
+        f"MissingPackage subadjacent.adapters.{library} needs {library}, which is not installed: "
+        f"pip install 'subadjacent[{library}]'"
+        for library in ADAPTED
+    ]
 
 
 @pytest.mark.parametrize("name", subadjacent.__all__)

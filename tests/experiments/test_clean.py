@@ -188,7 +188,7 @@ def test_other_labels_give_the_same_scores_and_the_same_threshold(detector: str)
     )
     # in a trial this network trains for as long as its budget lasts: not the same twice
     run = replace(RUN, detector=detector, quick=detector != "default-network")
-    one, other = (clean._one_model(run, rows, "cpu") for rows in (benchmark, turned))
+    one, other = (clean._one_model(build(run, "cpu"), rows) for rows in (benchmark, turned))
     np.testing.assert_array_equal(one.scores, other.scores)
     assert one.alarms.alarms == other.alarms.alarms
     # the share of rows above it, on the same scores

@@ -213,6 +213,21 @@ def test_a_stop_in_the_middle_is_no_stop(
     assert second.opened == whole.opened == len(whole.alarms)
 
 
+@pytest.mark.parametrize("kind", [None, "pca"])
+def test_a_copy_goes_on_by_itself(kind: str | None, detectors: Detectors) -> None:
+    detector = None if kind is None else detectors[kind]
+    alone, copied = StreamScorer(detector), StreamScorer(detector)
+    alone.score_many(broken()[:455])
+    copied.score_many(broken()[:455])
+    second = copied.copy()
+    # what another copy is told changes neither
+    copied.copy().score_many(1e3 * broken()[:100])
+    expected = severities(alone.score_many(broken()[455:]))
+    assert severities(second.score_many(broken()[455:])) == expected
+    assert severities(copied.score_many(broken()[455:])) == expected
+    assert second.alarms == copied.alarms == alone.alarms
+
+
 def test_a_saved_stream_is_restored_with_its_detector_or_refused(
     detectors: Detectors, tmp_path: Path
 ) -> None:

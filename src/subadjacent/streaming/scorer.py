@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import os
 from collections.abc import Mapping, Sequence
@@ -221,6 +222,11 @@ class StreamScorer:
         facts["channels"] = None if self._channels is None else list(self._channels)
         facts["detector"] = None if self._detector is None else type(self._detector).__name__
         return State(arrays, facts)
+
+    def copy(self) -> Self:
+        """A second scorer that goes on from here by itself, with the same detector."""
+        # arrays of a state may be the very ones that the stream goes on to change
+        return self._of_state(copy.deepcopy(self.state()), self._detector, {})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file; ``restore`` goes on as if there had been no stop."""

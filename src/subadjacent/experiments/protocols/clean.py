@@ -9,15 +9,18 @@ over all entities together, as a person who answers them would.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from subadjacent.data.benchmarks import SOURCES, Benchmark
 from subadjacent.data.series import TrainSeries
+from subadjacent.detectors.base import BaseDetector
 from subadjacent.evaluation.alarm_oracle import measures_with_oracle
 from subadjacent.evaluation.alarms import AlarmCounts, count_alarms, total
 from subadjacent.evaluation.all_metrics import all_metrics
@@ -29,9 +32,40 @@ from subadjacent.experiments.run import Run
 
 def execute(run: Run, root: str | None, device: str) -> dict[str, Any]:
     """Fit, score and evaluate; one row of results."""
-    benchmark = load(run, root)
-    pieces = cut_entities(benchmark) if run.per_entity else [benchmark]
-    outcomes = [_one_model(run, piece, device) for piece in pieces]
+    return _measure(
+        partial(build, run, device), load(run, root), _interval(run.dataset), run.per_entity
+    )
+
+
+def measure(
+    detector: BaseDetector, benchmark: Benchmark, *, per_entity: bool = False
+) -> dict[str, Any]:
+    """Fit, score and evaluate any detector, also one of your own or of another library.
+
+    Parameters
+    ----------
+    detector
+        Copies of it are fitted.
+    benchmark
+        What ``load_benchmark`` reads, or training and test series of your own.
+    per_entity
+        One model for each entity, instead of one for all.
+
+    Returns
+    -------
+    Metrics of rows, means over entities; counts and measures of alarms over all; seconds.
+    """
+    return _measure(partial(clone, detector), benchmark, _interval(benchmark.name), per_entity)
+
+
+def _measure(
+    fresh: Callable[[], BaseDetector],
+    benchmark: Benchmark,
+    interval: float | None,
+    per_entity: bool,
+) -> dict[str, Any]:
+    pieces = cut_entities(benchmark) if per_entity else [benchmark]
+    outcomes = [_one_model(fresh(), piece) for piece in pieces]
     scores = np.concatenate([scores for outcome in outcomes for scores in outcome.scores])
     labels = [test.labels for test in benchmark.test]
     pooled = np.concatenate(labels)
@@ -46,7 +80,7 @@ def execute(run: Run, root: str | None, device: str) -> dict[str, Any]:
             total(outcome.alarms for outcome in outcomes),
             [scores for outcome in outcomes for scores in outcome.normalized],
             labels,
-            _interval(run.dataset),
+            interval,
         )
         | {
             "fit_seconds": sum(outcome.fit_seconds for outcome in outcomes),
@@ -70,8 +104,7 @@ class _ModelOutcome:
     score_seconds: float
 
 
-def _one_model(run: Run, benchmark: Benchmark, device: str) -> _ModelOutcome:
-    detector = build(run, device)
+def _one_model(detector: BaseDetector, benchmark: Benchmark) -> _ModelOutcome:
     started = time.perf_counter()
     detector.fit(as_input(benchmark.train))
     fitted = time.perf_counter()

@@ -1,0 +1,71 @@
+"""aeon's form: a series in, one score a point out."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.adapters.inner import fit_inner, needs, row_scores
+from subadjacent.errors import InputError
+
+with needs("aeon"):
+    from aeon.anomaly_detection.series.base import BaseSeriesAnomalyDetector
+
+OUTPUTS = {"scores": "anomaly_scores", "alarms": "binary"}
+"""What ``predict`` gives, and aeon's name for it."""
+
+
+class AeonDetector(BaseSeriesAnomalyDetector):  # type: ignore[misc]  # aeon is untyped
+    """A detector of ours as aeon's series anomaly detectors are.
+
+    aeon's ``axis=1``, its default, has channels in rows; ``fit(X, axis=0)`` takes rows of time.
+
+    Parameters
+    ----------
+    detector : BaseDetector, optional
+        One of ours; it is copied before it is fitted. None: ``SubAdjacentDetector()``.
+    output : "scores" or "alarms"
+        What ``predict`` gives a point: its score, high = abnormal, or 1 if it belongs to an alarm
+        of the detector, else 0.
+
+    Attributes
+    ----------
+    detector_ : BaseDetector
+        The fitted detector.
+    """
+
+    _tags: ClassVar[dict[str, Any]] = {
+        "anomaly_output_type": "anomaly_scores",
+        "capability:multivariate": True,
+        "capability:univariate": True,
+        "capability:missing_values": True,
+        "fit_is_empty": False,
+        # one series that is mostly normal will do, and a normal one before it is better
+        "learning_type:unsupervised": True,
+        "learning_type:semi_supervised": True,
+        "requires_y": False,
+        "X_inner_type": "np.ndarray",
+    }
+
+    def __init__(self, detector: Any = None, output: str = "scores") -> None:
+        self.detector = detector
+        self.output = output
+        super().__init__(axis=0)
+        if output not in OUTPUTS:
+            raise InputError.of("output", f"must be one of {', '.join(OUTPUTS)}", f"got {output!r}")
+        self.set_tags(anomaly_output_type=OUTPUTS[output])
+
+    def _fit(self, X: NDArray[Any], y: Any = None) -> Self:  # noqa: ARG002 — aeon passes labels
+        self.detector_ = fit_inner(self.detector, X)
+        return self
+
+    def _predict(self, X: NDArray[Any]) -> NDArray[Any]:
+        if self.output == "alarms":
+            return np.asarray(self.detector_.predict(X))
+        return row_scores(self.detector_, X)
+
+    @classmethod
+    def _get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:  # noqa: ARG003
+        return [{"output": output} for output in OUTPUTS]

@@ -1,0 +1,72 @@
+"""What all adapters share: the library that must be there, and the detector inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import clone
+
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.default import SubAdjacentDetector
+from subadjacent.errors import InputError, MissingPackage
+
+
+@contextmanager
+def needs(package: str) -> Iterator[None]:
+    """Say what to install where the library of an adapter is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        # what the library itself cannot find is its own affair
+        if (error.name or "").partition(".")[0] != package:
+            raise
+        raise MissingPackage(
+            f"subadjacent.adapters.{package} needs {package}, which is not installed: "
+            f"pip install 'subadjacent[{package}]'"
+        ) from error
+
+
+def fresh(detector: Any) -> BaseDetector:
+    """An unfitted copy of the detector that an adapter was given; of None, the default."""
+    if detector is None:
+        return SubAdjacentDetector()
+    if not isinstance(detector, BaseDetector):
+        raise InputError.of(
+            "detector",
+            "must be a detector of subadjacent, or None for the default",
+            f"got {type(detector).__name__}",
+            "subadjacent.wrap takes those of PyOD and scikit-learn",
+        )
+    copy: BaseDetector = clone(detector)
+    return copy
+
+
+def fit_inner(detector: Any, X: Any) -> BaseDetector:
+    """A fresh detector, fitted on one table of rows, as other libraries pass them."""
+    _require_one_table(X)
+    return fresh(detector).fit(X)
+
+
+def row_scores(detector: BaseDetector, X: Any) -> NDArray[np.float64]:
+    """One score a row of one table, high = abnormal, as an array whatever came."""
+    _require_one_table(X)
+    return np.asarray(detector.decision_function(X), dtype=np.float64)
+
+
+def _require_one_table(X: Any) -> None:
+    """Refuse several entities: no other library has a shape for their scores."""
+    # one of scipy's sparse formats is a dict as well; scikit-learn has a message for them all
+    by_name = isinstance(X, Mapping) and not issparse(X)
+    by_place = isinstance(X, list | tuple) and any(len(getattr(x, "shape", ())) == 2 for x in X)
+    if by_name or by_place:
+        raise InputError.of(
+            "X",
+            "must be one series",
+            f"got a {type(X).__name__} of several",
+            "fit a detector of subadjacent itself on entities, or pass a frame with an item_id",
+        )

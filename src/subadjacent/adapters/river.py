@@ -1,0 +1,92 @@
+"""river's form: ``score_one`` says, ``learn_one`` learns, one row at a time.
+
+Our stream does both at once: a row is judged by what came before it, and is then part of that. To
+ask without learning, there are two streams: one has learned all that ``learn_one`` was given, the
+other is one row ahead. While rows are scored and then learned, as river does it, both take every
+row once. After a row that was scored and not learned, the second is made anew from the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from subadjacent.adapters.inner import needs
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.errors import InputError
+from subadjacent.streaming.scorer import StreamScorer
+
+with needs("river"):
+    from river import base
+
+
+class RiverDetector(base.AnomalyDetector):  # type: ignore[misc]  # for environments without it
+    """Our stream of rows as river's anomaly detectors are.
+
+    A score is a severity: 1 opens an alarm, 0 is usual, and ``anomaly.ThresholdFilter(detector,
+    threshold=1)`` says which rows are loud. Channels are those of the first row, or the detector's;
+    a row without some of them has missing values, and features that come later are left out.
+
+    Parameters
+    ----------
+    detector : BaseDetector, optional
+        One of ours that is fitted, to begin with. None: it learns from the rows alone.
+
+    Examples
+    --------
+    >>> import math
+    >>> from subadjacent.adapters.river import RiverDetector
+    >>> detector = RiverDetector()
+    >>> for minute in range(300):
+    ...     detector.learn_one({"wave": math.sin(minute / 8), "saw": minute % 7})
+    >>> usual = detector.score_one({"wave": math.sin(300 / 8), "saw": 300 % 7})
+    >>> usual < 1 < detector.score_one({"wave": 9.0, "saw": 300 % 7})
+    True
+    """
+
+    def __init__(self, detector: Any = None) -> None:
+        if detector is not None and not isinstance(detector, BaseDetector):
+            raise InputError.of(
+                "detector",
+                "must be a fitted detector of subadjacent, or None to learn from rows alone",
+                f"got {type(detector).__name__}",
+            )
+        self.detector = detector
+        self._learned = StreamScorer(detector)
+        self._ahead: StreamScorer | None = None
+        self._asked: dict[Any, Any] | None = None
+        self._severity = 0.0
+
+    @property
+    def alarms(self) -> Any:
+        """Alarms of the rows that were learned: what opened, what closed, and why."""
+        return self._learned.alarms
+
+    def score_one(self, x: Mapping[Any, Any]) -> float:
+        """How bad this row would be as the next; 1 would open an alarm."""
+        row = dict(x)
+        if self._asked != row:
+            if self._ahead is None or self._asked is not None:
+                self._ahead = self._learned.copy()
+            self._severity = _severity(self._ahead, row)
+            self._asked = row
+        return self._severity
+
+    def learn_one(self, x: Mapping[Any, Any]) -> None:
+        """Take the row: those after it are judged by it as well."""
+        row = dict(x)
+        _severity(self._learned, row)
+        if self._asked != row:
+            # the stream ahead took another row, or none
+            self._ahead = None
+        self._asked = None
+
+
+def _severity(scorer: StreamScorer, row: dict[Any, Any]) -> float:
+    # in order of names: river's rows have none, and channels of a stream do
+    named: dict[str, Any] = dict(sorted((str(name), value) for name, value in row.items()))
+    known = scorer.series[None].channels if scorer.series else scorer.channels or named
+    if not any(name in known for name in named):
+        # river's rows may have other features now and then: nothing is known of this one
+        named = dict.fromkeys(known)
+    return float(scorer.score_one(named)[0].severity)

@@ -1,0 +1,95 @@
+"""scikit-learn's outlier form: −1 is an outlier, low scores are abnormal.
+
+Our detectors keep scikit-learn's contract of estimators, with PyOD's signs: 1 is an anomaly, high
+scores are abnormal. This is for code that expects an ``OutlierMixin``, such as a grid search or a
+pipeline written for ``IsolationForest``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from subadjacent.adapters.inner import fit_inner, fresh, row_scores
+from subadjacent.errors import require_number
+
+
+class SklearnOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+    """A detector of ours as scikit-learn's outlier detectors are.
+
+    A row is an outlier if its score is above the threshold, row by row. Decisions of
+    the detector itself (alarms that bridge short gaps, thresholds that follow what has moved for
+    good) are those of ``detector_.predict``.
+
+    Parameters
+    ----------
+    detector : BaseDetector, optional
+        One of ours; it is copied before it is fitted. None: ``SubAdjacentDetector()``.
+    contamination : "auto" or float
+        Share of training rows that are outliers, as in scikit-learn. "auto": the detector's own
+        threshold, which finds none where all rows are normal.
+
+    Attributes
+    ----------
+    detector_ : BaseDetector
+        The fitted detector.
+    offset_ : float
+        What ``score_samples`` gives at the threshold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from subadjacent.adapters.sklearn import SklearnOutlierDetector
+    >>> rows = np.sin(np.arange(600) / 8)[:, None]
+    >>> rows[500] = 9.0
+    >>> outlier = SklearnOutlierDetector().fit(rows[:400])
+    >>> int(outlier.score_samples(rows).argmin()), int(outlier.predict(rows)[500])
+    (500, -1)
+    """
+
+    def __init__(self, detector: Any = None, contamination: Any = "auto") -> None:
+        self.detector = detector
+        self.contamination = contamination
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 — scikit-learn passes it
+        """Learn what is normal from rows (time, channels): an array or a frame."""
+        auto = isinstance(self.contamination, str) and self.contamination == "auto"
+        if not auto:
+            require_number("contamination", self.contamination, above=0, most=0.5)
+        self.detector_ = fit_inner(self.detector, X)
+        if auto:
+            self.offset_ = -float(self.detector_.threshold_)
+        else:
+            # of the scores that predict compares: scores of held-out rows may differ
+            scores = -row_scores(self.detector_, X)
+            self.offset_ = float(np.percentile(scores, 100 * self.contamination))
+        self.n_features_in_ = self.detector_.n_features_in_
+        if hasattr(self.detector_, "feature_names_in_"):
+            self.feature_names_in_ = self.detector_.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            # of an earlier fit
+            del self.feature_names_in_
+        return self
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """One score a row, low = abnormal."""
+        check_is_fitted(self)
+        return -row_scores(self.detector_, X)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """``score_samples`` less ``offset_``: outliers are below zero."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """−1 for outliers, 1 for all other rows."""
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = fresh(self.detector).__sklearn_tags__().input_tags.allow_nan
+        return tags

@@ -1,0 +1,193 @@
+"""The way back: a detector of PyOD or scikit-learn that has all that ours have.
+
+Shapes: T rows of a stretch, C channels, L rows in a window, D = L·C.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from subadjacent.adapters.foreign import Foreign, library_of
+from subadjacent.data.entities import PerEntity
+from subadjacent.detectors.method import SeededDetector
+from subadjacent.errors import InputError, require_whole
+from subadjacent.methods.method import Model, State
+from subadjacent.methods.per_entity import PerEntityMethod, Task
+from subadjacent.methods.residuals import Prediction, Predictor, Rows
+from subadjacent.methods.trailing import sample, trailing
+from subadjacent.scoring.evidence import Reach
+
+OCCLUSION, DEVIATION = "occlusion", "deviation"
+EXPLANATIONS = (OCCLUSION, DEVIATION)
+
+# rows of a window, and training windows to learn from, at most
+LONGEST, MOST_SAMPLES = 10_000, 10_000_000
+# training windows that the spread of scores is taken over: its second digit does not matter
+SPREAD_SAMPLE = 1_000
+# of the scores, where it is next to nothing: nothing is divided by zero
+LEAST_SPREAD = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForeignPredictor(Predictor):
+    """Scores by another library of rows, each with those before it; expected are means.
+
+    By occlusion, a channel departs by what the score loses when the channel is at its mean all
+    through the window, in units of the spread of training scores; by deviation, by its squared
+    distance from its mean.
+    """
+
+    foreign: Foreign
+    length: int
+    explained_by: str
+    spread: float
+
+    @property
+    def window(self) -> int:
+        """Rows in a window."""
+        return self.length
+
+    @property
+    def reach(self) -> Reach:
+        """The rows of a window that ends with the row."""
+        return Reach(self.length - 1, 0)
+
+    def predict(self, scaled: Rows) -> Prediction:
+        """Scores of the rows, and what each channel has to do with them."""
+        error = np.empty(len(scaled))
+        departures = np.zeros_like(scaled) if self.explained_by == OCCLUSION else None
+        for part, vectors in trailing(scaled, self.length):
+            error[part] = self.foreign.score(vectors)
+            if departures is not None:
+                departures[part] = self._lost(vectors, error[part], scaled.shape[1])
+        return Prediction(np.zeros_like(scaled), error, departures)
+
+    def _lost(self, vectors: Rows, scores: Rows, channels: int) -> Rows:
+        """What scores lose without each channel, (…, C)."""
+        lost = np.empty((len(vectors), channels))
+        for channel in range(channels):
+            without = vectors.copy()
+            # 0 is the mean of standardised rows
+            without[:, channel::channels] = 0.0
+            lost[:, channel] = scores - self.foreign.score(without)
+        return np.maximum(lost, 0.0) / self.spread
+
+    def state(self) -> State:
+        """What can be told of it; what another library has learned only a pickle could hold."""
+        return State({}, {"window": int(self.length), "explained_by": self.explained_by})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForeignMethod(PerEntityMethod):
+    """Fits a copy of another library's detector to each entity, and one to all.
+
+    Parameters
+    ----------
+    detector
+        The detector, of which copies are fitted.
+    window, samples, explained_by
+        As of ``WrappedDetector``.
+    """
+
+    # who knows what it keeps: training rows are judged by copies that have not seen them
+    keeps_rows: ClassVar[bool] = True
+
+    detector: Any
+    window: int = 1
+    samples: int = 100_000
+    explained_by: str = OCCLUSION
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        library_of(self.detector)
+        require_whole("window", self.window, least=1, most=LONGEST)
+        require_whole("samples", self.samples, least=1, most=MOST_SAMPLES)
+        if self.explained_by not in EXPLANATIONS:
+            raise InputError.of(
+                "explained_by",
+                f"must be one of {', '.join(EXPLANATIONS)}",
+                f"got {self.explained_by!r}",
+            )
+
+    def _fit_one(self, task: Task) -> Predictor:
+        vectors = sample(task, self.window, self.samples)
+        foreign = Foreign.fit(self.detector, vectors)
+        spread = LEAST_SPREAD
+        if self.explained_by == OCCLUSION:
+            some = vectors[:: -(-len(vectors) // SPREAD_SAMPLE)]
+            spread = max(float(foreign.score(some).std()), LEAST_SPREAD)
+        return ForeignPredictor(foreign, self.window, self.explained_by, spread)
+
+    def pack(self, models: PerEntity[Model]) -> State:  # noqa: ARG002 — whatever they are
+        """Refused: a folder of ours holds no pickle."""
+        raise InputError.of(
+            "detector",
+            "must be one of ours to be saved in a folder",
+            f"{type(self.detector).__name__} has no form but a pickle, which may run anything when "
+            f"it is loaded",
+            "where you trust the file, joblib.dump keeps the whole wrapped detector",
+        )
+
+    def _restore(self, state: State, channels: int) -> Predictor:  # noqa: ARG002
+        raise AssertionError("never saved, so never restored")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class WrappedDetector(SeededDetector):
+    """A detector of PyOD or scikit-learn with our interface: see ``subadjacent.wrap``.
+
+    Parameters
+    ----------
+    detector : BaseDetector of PyOD, OutlierMixin of scikit-learn, or a pipeline that ends in one
+        Copies of it are fitted; it stays as it is.
+    window : int
+        Rows in a window that ends with the row: all their channels make one vector. 1: rows alone.
+    samples : int
+        Training windows to fit on at most, an entity; drawn by chance from a longer series.
+    explained_by : "occlusion" or "deviation"
+        A channel's part in an alarm: what the score loses when the channel is at its mean, which
+        takes one more scoring a channel, or how far it is from its mean, at no cost.
+    random_state : int, RandomState or None
+        Decides which training windows are drawn. What the detector itself draws is up to its own
+        parameters.
+    others
+        As of every ``MethodDetector``.
+    """
+
+    method = ForeignMethod
+
+    detector: Any = None
+    window: int = 1
+    samples: int = 100_000
+    explained_by: str = OCCLUSION
+
+
+def wrap(detector: Any, **parameters: Any) -> WrappedDetector:
+    """A detector of PyOD or scikit-learn, for our alarms, explanations, reports and benchmarks.
+
+    Rows are standardised by the training rows of their entity, and clipped; a copy of the detector
+    is fitted to each entity. The threshold is ours, set by training rows that each were scored by a
+    copy that had not seen them.
+
+    Parameters
+    ----------
+    detector
+        An instance, fitted or not: copies are fitted anew. Which end of its scores is abnormal
+        follows from what it is.
+    parameters
+        Those of ``WrappedDetector``, such as ``window=10`` or ``contamination="1/week"``.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import LocalOutlierFactor
+    >>> from subadjacent import multivariate, wrap
+    >>> plant = multivariate(n=500, channels=3, seed=1)
+    >>> detector = wrap(LocalOutlierFactor(novelty=True), window=5).fit(plant.train)
+    >>> detector.decision_function(plant.test).shape
+    (500,)
+    """
+    library_of(detector)
+    return WrappedDetector(detector=detector, **parameters)
