@@ -1,0 +1,295 @@
+"""Writes an ONNX graph as formulas are written: values with operators, each of which is a node.
+
+Everything is float64, int64 or bool: Python's numbers and NumPy's arrays beside a value become
+constants of these types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.detectors.onnx.extra import needs_onnx
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
+
+OPSET, IR_VERSION = 18, 9
+"""Of the operators and of the file: of the year 2023, which every runtime in use can read."""
+
+LAST = np.iinfo(np.int64).max
+"""The end of a slice that goes on to the end."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """A result in a graph, by its name; operators write nodes where the writer stands."""
+
+    writer: Writer
+    name: str
+
+    def __add__(self, other: Any) -> Value:
+        return self.writer.op("Add", self, other)
+
+    def __radd__(self, other: Any) -> Value:
+        return self.writer.op("Add", other, self)
+
+    def __sub__(self, other: Any) -> Value:
+        return self.writer.op("Sub", self, other)
+
+    def __rsub__(self, other: Any) -> Value:
+        return self.writer.op("Sub", other, self)
+
+    def __mul__(self, other: Any) -> Value:
+        return self.writer.op("Mul", self, other)
+
+    def __rmul__(self, other: Any) -> Value:
+        return self.writer.op("Mul", other, self)
+
+    def __truediv__(self, other: Any) -> Value:
+        return self.writer.op("Div", self, other)
+
+    def __floordiv__(self, other: Any) -> Value:
+        """Of whole numbers of one sign: ONNX cuts off, it does not round down."""
+        return self.writer.op("Div", self, other)
+
+    def __matmul__(self, other: Any) -> Value:
+        return self.writer.op("MatMul", self, other)
+
+    def __lt__(self, other: Any) -> Value:
+        return self.writer.op("Less", self, other)
+
+    def __le__(self, other: Any) -> Value:
+        return self.writer.op("LessOrEqual", self, other)
+
+    def __gt__(self, other: Any) -> Value:
+        return self.writer.op("Greater", self, other)
+
+    def __ge__(self, other: Any) -> Value:
+        return self.writer.op("GreaterOrEqual", self, other)
+
+    def __and__(self, other: Any) -> Value:
+        return self.writer.op("And", self, other)
+
+    def __or__(self, other: Any) -> Value:
+        return self.writer.op("Or", self, other)
+
+    def __invert__(self) -> Value:
+        return self.writer.op("Not", self)
+
+    def rows(self, start: Any = 0, stop: Any = LAST) -> Value:
+        """Rows ``start`` to ``stop``, which may be values: one-element vectors."""
+        return self.writer.op("Slice", self, _vector(start), _vector(stop), np.array([0]))
+
+    def take(self, places: Any, axis: int = 0) -> Value:
+        """What stands at some places along an axis; negative ones count from the end."""
+        return self.writer.op("Gather", self, places, axis=axis)
+
+    def clip(self, least: float, most: float) -> Value:
+        return self.writer.op("Clip", self, least, most)
+
+    def at_least(self, least: Any) -> Value:
+        return self.writer.op("Max", self, least)
+
+    def at_most(self, most: Any) -> Value:
+        return self.writer.op("Min", self, most)
+
+    def sum(self, axis: int, *, keep: bool = False) -> Value:
+        return self.writer.op("ReduceSum", self, np.array([axis]), keepdims=int(keep))
+
+    def least(self, axis: int) -> Value:
+        return self.writer.op("ReduceMin", self, np.array([axis]), keepdims=0)
+
+    def most(self, axis: int) -> Value:
+        return self.writer.op("ReduceMax", self, np.array([axis]), keepdims=0)
+
+    def square(self) -> Value:
+        return self * self
+
+    def log(self) -> Value:
+        return self.writer.op("Log", self)
+
+    def column(self, axis: int = 1) -> Value:
+        """With one more axis, of length 1."""
+        return self.writer.op("Unsqueeze", self, np.array([axis]))
+
+    def reshape(self, *shape: Any) -> Value:
+        """To a shape of numbers and one-element vectors; -1 is for what is left."""
+        return self.writer.op("Reshape", self, self.writer.shape(*shape))
+
+    def swap(self, *axes: int) -> Value:
+        return self.writer.op("Transpose", self, perm=list(axes))
+
+    def float32(self) -> Value:
+        """Rounded to float32, as float64: what the library keeps in float32."""
+        return self.cast(np.float32).cast(np.float64)
+
+    def cast(self, dtype: type[np.generic]) -> Value:
+        from onnx import helper
+
+        return self.writer.op("Cast", self, to=helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
+
+    @property
+    def count(self) -> Value:
+        """How many rows, as a vector of one element."""
+        return self.writer.op("Shape", self, start=0, end=1)
+
+
+class Writer:
+    """Nodes and constants of a graph, and of the graphs within it."""
+
+    def __init__(self) -> None:
+        needs_onnx()
+        self.constants: dict[tuple[str, tuple[int, ...], bytes], TensorProto] = {}
+        self.casts: list[NodeProto] = []
+        self.nodes: list[NodeProto] = []
+        self._names = 0
+
+    def op(self, kind: str, *inputs: Any, **attributes: Any) -> Value:
+        """One node with one result."""
+        return self.ops(kind, 1, *inputs, **attributes)[0]
+
+    def ops(self, kind: str, results: int, *inputs: Any, **attributes: Any) -> list[Value]:
+        """One node with several results; None is for an input that is left out."""
+        from onnx import helper
+
+        names = ["" if one is None else self.value(one).name for one in inputs]
+        found = [self.new() for _ in range(results)]
+        self.nodes.append(helper.make_node(kind, names, [v.name for v in found], **attributes))
+        return found
+
+    def new(self) -> Value:
+        """A value that no node has made yet."""
+        self._names += 1
+        return Value(self, f"v{self._names}")
+
+    def value(self, one: Any) -> Value:
+        """A value as it is; anything else as a constant."""
+        return one if isinstance(one, Value) else self._constant(np.asarray(one))
+
+    def _constant(self, array: NDArray[Any]) -> Value:
+        """A constant in float64, int64 or bool; one that is there already is used again.
+
+        What has fewer digits is kept so, and cast once, outside of all loops.
+        """
+        from onnx import TensorProto, helper, numpy_helper
+
+        array = np.ascontiguousarray(array).reshape(array.shape)
+        key = (array.dtype.str, array.shape, array.tobytes())
+        if key not in self.constants:
+            name = f"c{len(self.constants) + 1}"
+            self.constants[key] = numpy_helper.from_array(array, name)
+            if array.dtype in (np.float16, np.float32):
+                cast = helper.make_node("Cast", [name], [f"{name}d"], to=TensorProto.DOUBLE)
+                self.casts.append(cast)
+        name = self.constants[key].name
+        return Value(self, f"{name}d" if array.dtype in (np.float16, np.float32) else name)
+
+    def shape(self, *sizes: Any) -> Value:
+        """A vector of numbers and one-element vectors, for shapes and pads."""
+        return self.concat([_vector(size) for size in sizes])
+
+    def concat(self, parts: Sequence[Any], axis: int = 0) -> Value:
+        return self.op("Concat", *parts, axis=axis)
+
+    def where(self, condition: Value, yes: Any, no: Any) -> Value:
+        return self.op("Where", condition, yes, no)
+
+    def numbers(self, start: Any, stop: Any) -> Value:
+        """The whole numbers from ``start`` to ``stop``, each a number or a one-element vector."""
+        ends = [self.op("Squeeze", one) if isinstance(one, Value) else one for one in (start, stop)]
+        return self.op("Range", *ends, 1)
+
+    def zeros(self, *sizes: Any) -> Value:
+        """A table of zeros, of numbers and one-element vectors."""
+        return self.op("Expand", 0.0, self.shape(*sizes))
+
+    def choose(
+        self,
+        condition: Value,
+        yes: Callable[[], Sequence[Value]],
+        no: Callable[[], Sequence[Value]],
+        kinds: Sequence[type],
+    ) -> list[Value]:
+        """What one of two graphs gives, of these types; the other is not run."""
+        types = [tensor(kind) for kind in kinds]
+        branches = {"then_branch": self.inner(yes, types), "else_branch": self.inner(no, types)}
+        return self.ops("If", len(types), condition, **branches)
+
+    def scan(self, body: Callable[..., Value], *tables: Any, kind: type = np.float64) -> Value:
+        """What ``body`` makes of the entries of tables, one after the other, stacked."""
+        graph = self.inner(
+            lambda *entries: [body(*entries)], [tensor(kind)], [tensor(np.float64)] * len(tables)
+        )
+        return self.op("Scan", *tables, body=graph, num_scan_inputs=len(tables))
+
+    def inner(
+        self,
+        build: Callable[..., Sequence[Value]],
+        outputs: Sequence[TypeProto],
+        inputs: Sequence[TypeProto] = (),
+    ) -> GraphProto:
+        """A graph within this one: it may use all that was written before."""
+        from onnx import helper
+
+        given = [self.new() for _ in inputs]
+        outer, self.nodes = self.nodes, []
+        # an output must be made within the graph, not merely be known there
+        found = [self.op("Identity", one) for one in build(*given)]
+        graph = helper.make_graph(
+            self.nodes, self.new().name, _described(given, inputs), _described(found, outputs)
+        )
+        self.nodes = outer
+        return graph
+
+    def model(
+        self,
+        name: str,
+        inputs: Mapping[str, TypeProto],
+        outputs: Mapping[str, tuple[Value, TypeProto]],
+    ) -> ModelProto:
+        """All that was written, as a model whose inputs and outputs have names."""
+        from onnx import helper
+
+        for output, (value, _) in outputs.items():
+            self.nodes.append(helper.make_node("Identity", [value.name], [output]))
+        graph = helper.make_graph(
+            [*self.casts, *self.nodes],
+            name,
+            [helper.make_value_info(one, kind) for one, kind in inputs.items()],
+            [helper.make_value_info(one, kind) for one, (_, kind) in outputs.items()],
+            initializer=list(self.constants.values()),
+        )
+        opset = helper.make_opsetid("", OPSET)
+        return helper.make_model(graph, opset_imports=[opset], ir_version=IR_VERSION)
+
+
+def tensor(kind: Any, shape: Sequence[int | str] | None = None) -> TypeProto:
+    """The type of a table, of any shape unless one is given; axes with a name have any length."""
+    from onnx import helper
+
+    return helper.make_tensor_type_proto(helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape)
+
+
+def sequence(kind: type) -> TypeProto:
+    """The type of a list of tables."""
+    from onnx import helper
+
+    return helper.make_sequence_type_proto(tensor(kind))
+
+
+def _described(values: Sequence[Value], types: Sequence[TypeProto]) -> list[ValueInfoProto]:
+    from onnx import helper
+
+    return [
+        helper.make_value_info(one.name, kind) for one, kind in zip(values, types, strict=True)
+    ]
+
+
+def _vector(size: Any) -> Any:
+    """A number as a vector of one element; a value is one already."""
+    return size if isinstance(size, Value) else np.array([size])
