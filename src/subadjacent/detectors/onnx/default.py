@@ -8,8 +8,9 @@ import numpy as np
 
 from subadjacent.detectors.onnx.missing import fill
 from subadjacent.detectors.onnx.pieces import in_pieces
+from subadjacent.detectors.onnx.value import Value
 from subadjacent.detectors.onnx.views import EvidenceOutput, evidence
-from subadjacent.detectors.onnx.writer import Value, Writer, tensor
+from subadjacent.detectors.onnx.writer import Writer, tensor
 from subadjacent.errors import InputError
 from subadjacent.methods.views.entity import ViewsModel
 
@@ -43,7 +44,10 @@ def views_model(model: ViewsModel, fill_limit: int) -> ModelProto:
         {ROWS: tensor(np.float64, ("time", channels)), THRESHOLD: tensor(np.float64, ())},
         {
             "score": (found.score, tensor(np.float64, ("time",))),
-            "by_channel": (found.by_channel.cast(np.float32), tensor(np.float32, ("time", channels))),
+            "by_channel": (
+                found.by_channel.cast(np.float32),
+                tensor(np.float32, ("time", channels)),
+            ),
             "alarm": ((found.score > threshold) | filled.missing, tensor(np.bool_, ("time",))),
         },
     )

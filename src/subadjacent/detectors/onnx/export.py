@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -59,7 +60,9 @@ def to_onnx(detector: BaseDetector, *, entity: str | None = None) -> bytes:
         needs_tracer()
         # torch is imported for networks, and only for them
         from subadjacent.detectors.onnx.network import facts_of_network, network_model
+        from subadjacent.methods.neural.model import NeuralModel
 
+        assert isinstance(model, NeuralModel)
         exported, told = network_model(model), facts_of_network(model)
     _default_threshold(exported, float(detector.threshold_))
     _describe(exported, _facts(detector, entity) | told)
@@ -85,11 +88,12 @@ def _model(detector: BaseDetector, entity: str | None) -> Model:
 
 
 def _is_network(model: Model) -> bool:
-    """Whether a model is a network's, without an import of torch where there is none."""
-    import sys
+    # without torch there is no network, and nothing to import
+    if "torch" not in sys.modules:
+        return False
+    from subadjacent.methods.neural.model import NeuralModel
 
-    neural = sys.modules.get("subadjacent.methods.neural.model")
-    return neural is not None and isinstance(model, neural.NeuralModel)
+    return isinstance(model, NeuralModel)
 
 
 def _facts(detector: BaseDetector, entity: str | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.detectors.onnx.writer import Value
+from subadjacent.detectors.onnx.value import Value
 
 
 class Filled(NamedTuple):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from subadjacent.detectors.onnx.writer import Value
+from subadjacent.detectors.onnx.value import Value
 from subadjacent.scoring.moving import rows_ahead
 
 

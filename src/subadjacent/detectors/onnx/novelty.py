@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.detectors.onnx.ridge import Stretch
-from subadjacent.detectors.onnx.writer import Value
+from subadjacent.detectors.onnx.value import Value
+from subadjacent.detectors.onnx.writer import Writer
 from subadjacent.methods.views.novelty import SOFTNESS
 from subadjacent.methods.views.shapes import FLAT, POINTS, ShapesOfLength, ShapeView
 from subadjacent.methods.views.states import MOST_SHARED, StateView
@@ -56,16 +57,16 @@ def _different(view: StateView) -> tuple[NDArray[np.float32], NDArray[np.float64
 
 def _nearest(points: Value, references: NDArray[np.float32], count: Value) -> Value:
     """The number of the reference that is nearest to each point, (T,), block by block."""
-    write, width = points.writer, references.shape[1]
+    write = points.writer
     blocks = (count + (BLOCK - 1)) // BLOCK
     # blocks of equal length, which few rows do not fill up with others
     length = (count + blocks - 1) // blocks
     pads = write.shape(0, blocks * length - count)
-    padded = write.op("Pad", points, pads, 0.0, np.array([0]))
-    table, sizes = _products(references)
+    padded = write.op("Pad", _with_one(points, 1), pads, 0.0, np.array([0]))
+    table, width = _table(write, references), references.shape[1] + 1
 
     def nearest(block: Value) -> Value:
-        return write.op("ArgMin", block @ table + sizes, axis=1, keepdims=0)
+        return write.op("ArgMin", block @ table, axis=1, keepdims=0)
 
     found = write.scan(nearest, padded.reshape(blocks, length, width), kind=np.int64)
     return found.reshape(-1).rows(0, count)
@@ -86,13 +87,13 @@ def _of_length(
     """The same for windows of one length."""
     write, number = stretch.write, len(shapes.channels)
     points = _windows(stretch, shapes)  # (P, W, POINTS)
-    table, sizes = _products(shapes.references)
 
-    def least(of_channel: Value, products: Value, squares: Value) -> Value:
-        return (of_channel @ products + squares).least(1)
+    def least(of_channel: Value, table: Value) -> Value:
+        return (of_channel @ table).least(1)
 
     # one channel after the other: all at once would be a table of P · W · R
-    squares = write.scan(least, points, table, sizes) + points.square().sum(2)
+    table = _table(write, shapes.references)
+    squares = write.scan(least, _with_one(points, 2), table) + points.square().sum(2)
     units = 1 / (SOFTNESS * (shapes.usual.astype(np.float64) + FLOOR))
     found = _surprise(squares.at_least(0.0), units[:, None])  # (P, W)
     # the last, number -1, is for rows that have no window
@@ -127,15 +128,28 @@ def _window_of(stretch: Stretch, shapes: ShapesOfLength, lookahead: int | None) 
     return window.at_least(first).at_most(last)
 
 
-def _products(references: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """What a point is multiplied with, (…, D, R), and what is added then, (…, R).
+def _table(write: Writer, references: NDArray[Any]) -> Value:
+    """What points with a one are multiplied with, (…, D + 1, R): least for the nearest reference.
 
-    |p - r|² = |p|² + (|r|² - 2 p·r): the bracket is least where the distance is.
+    |p - r|² = |p|² + (|r|² - 2 p·r): the bracket is the product.
     """
-    sizes = np.square(references.astype(np.float64)).sum(axis=-1)
-    return -2 * references.swapaxes(-1, -2), sizes
+
+    def build() -> Value:
+        # made of the references when the file is opened: it is several times their size
+        points, last = write.value(references), references.ndim - 1
+        sizes = points.square().sum(last, keep=True)
+        turned = (*range(last - 1), last, last - 1)
+        return write.concat([points * -2.0, sizes], axis=last).swap(*turned)
+
+    return write.once(build)
 
 
-def _surprise(squares: Value, units: Any) -> Value:
+def _with_one(points: Value, axis: int) -> Value:
+    """Points with a one behind their coordinates."""
+    pads = np.array([0, 1])
+    return points.writer.op("Pad", points, pads, 1.0, np.array([axis]))
+
+
+def _surprise(squares: Value, units: Value | NDArray[np.float64]) -> Value:
     """``log(1 + z²) / 2`` of squared distances z in units of what is usual."""
     return ((squares * units).square() + 1.0).log() / 2.0

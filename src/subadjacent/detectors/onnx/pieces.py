@@ -13,8 +13,9 @@ from collections.abc import Callable
 import numpy as np
 
 from subadjacent.detectors.onnx.missing import Filled
+from subadjacent.detectors.onnx.value import Value
 from subadjacent.detectors.onnx.views import EvidenceOutput
-from subadjacent.detectors.onnx.writer import Value, sequence, tensor
+from subadjacent.detectors.onnx.writer import sequence, tensor
 from subadjacent.scoring.evidence import Reach
 
 ROWS = 4_096

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.detectors.onnx.writer import Value
+from subadjacent.detectors.onnx.value import Value
 from subadjacent.ridge.axes import CLIP
 from subadjacent.ridge.band import FAR_CLIP, BandRidge
 from subadjacent.ridge.neighbours import Neighbours
@@ -105,7 +105,8 @@ def _share(layout: Neighbours, earlier: list[Neighbours], count: Value) -> Span:
 def _left(stretch: Stretch, model: BandRidge, mine: Span) -> Value:
     """What one model leaves of its rows, (n, C), in float32's digits."""
     offsets = model.neighbours.offsets
-    weights, constant = model.weights[:-1], model.weights[-1]
+    weights: NDArray[np.float32] = model.weights[:-1]
+    constant: NDArray[np.float32] = model.weights[-1]
     here = stretch.write.numbers(*mine)
     seen = stretch.seen(model.axes, local=model.local)
     features = seen.take(here.column() + offsets)  # (n, J, K)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.detectors.onnx.moving import Window, row_counts, window_sums
-from subadjacent.detectors.onnx.writer import Value
+from subadjacent.detectors.onnx.value import Value
 from subadjacent.scoring.usual import (
     JOINT_CLIP,
     JOINT_SOFTNESS,
@@ -43,12 +43,12 @@ class Averages:
 def channel_surprise(residuals: Value, scale: ChannelScale, over: Averages) -> Value:
     """Of each value by itself, (T, C)."""
     usual = scale.squares + scale.floor
-    product = residuals.square() * (1 / (usual[0] * SOFTNESS)) + 1.0
+    units: NDArray[np.float64] = 1 / (usual * SOFTNESS * np.array(SCALES)[:, None])
+    product = residuals.square() * units[:1] + 1.0
     sums = window_sums(residuals, over.windows)
     for number, (total, there) in enumerate(zip(sums, over.there, strict=True), start=1):
         held_back = residuals.writer.value(_held_back(usual, number)).take(there)
-        units = 1 / (usual[number] * SOFTNESS * SCALES[number])
-        product *= total.square() * (held_back * units) + 1.0
+        product *= total.square() * (held_back * units[number : number + 1]) + 1.0
     (squares,) = window_sums(residuals.square().at_most(LARGEST_SQUARE), [over.spread])
     excess = squares * (1 / (SPREAD * np.maximum(scale.spread, scale.floor)))
     return product.log() / float(len(SCALES)) + excess.at_least(1.0).log() * SPREAD_WEIGHT

@@ -13,7 +13,7 @@ from subadjacent.detectors.onnx.moving import Window, row_counts, window_sums
 from subadjacent.detectors.onnx.novelty import NoveltyOutput, shape_novelty, state_novelty
 from subadjacent.detectors.onnx.ridge import Left, Stretch, ridge_residuals
 from subadjacent.detectors.onnx.surprise import Averages, channel_surprise, joint_surprise
-from subadjacent.detectors.onnx.writer import Value
+from subadjacent.detectors.onnx.value import Value
 from subadjacent.methods.views.combine import DECIMALS, smoothing_lengths
 from subadjacent.methods.views.entity import EntityViews, Seeking, ViewsModel
 from subadjacent.methods.views.novelty import WEIGHTS
@@ -130,7 +130,8 @@ def _smoothed(rows: Value, stretch: Stretch, model: ViewsModel) -> Value:
     lengths = smoothing_lengths(model.settings.smoothing)
     windows = [Window.around(length, model.settings.ahead.score) for length in lengths]
     means = [
-        total / row_counts(stretch.here, stretch.count, window)
+        total
+        / row_counts(stretch.here, stretch.count, window)
         .at_least((window.length + 1) // 2)
         .cast(np.float64)
         for total, window in zip(window_sums(rows, windows), windows, strict=True)

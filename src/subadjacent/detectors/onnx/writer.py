@@ -1,4 +1,4 @@
-"""Writes an ONNX graph as formulas are written: values with operators, each of which is a node.
+"""Writes an ONNX graph as formulas are written, one node after the other.
 
 Everything is float64, int64 or bool: Python's numbers and NumPy's arrays beside a value become
 constants of these types.
@@ -7,13 +7,13 @@ constants of these types.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.detectors.onnx.extra import needs_onnx
+from subadjacent.detectors.onnx.value import Value, vector
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
@@ -21,131 +21,15 @@ if TYPE_CHECKING:
 OPSET, IR_VERSION = 18, 9
 """Of the operators and of the file: of the year 2023, which every runtime in use can read."""
 
-LAST = np.iinfo(np.int64).max
-"""The end of a slice that goes on to the end."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Value:
-    """A result in a graph, by its name; operators write nodes where the writer stands."""
-
-    writer: Writer
-    name: str
-
-    def __add__(self, other: Any) -> Value:
-        return self.writer.op("Add", self, other)
-
-    def __radd__(self, other: Any) -> Value:
-        return self.writer.op("Add", other, self)
-
-    def __sub__(self, other: Any) -> Value:
-        return self.writer.op("Sub", self, other)
-
-    def __rsub__(self, other: Any) -> Value:
-        return self.writer.op("Sub", other, self)
-
-    def __mul__(self, other: Any) -> Value:
-        return self.writer.op("Mul", self, other)
-
-    def __rmul__(self, other: Any) -> Value:
-        return self.writer.op("Mul", other, self)
-
-    def __truediv__(self, other: Any) -> Value:
-        return self.writer.op("Div", self, other)
-
-    def __floordiv__(self, other: Any) -> Value:
-        """Of whole numbers of one sign: ONNX cuts off, it does not round down."""
-        return self.writer.op("Div", self, other)
-
-    def __matmul__(self, other: Any) -> Value:
-        return self.writer.op("MatMul", self, other)
-
-    def __lt__(self, other: Any) -> Value:
-        return self.writer.op("Less", self, other)
-
-    def __le__(self, other: Any) -> Value:
-        return self.writer.op("LessOrEqual", self, other)
-
-    def __gt__(self, other: Any) -> Value:
-        return self.writer.op("Greater", self, other)
-
-    def __ge__(self, other: Any) -> Value:
-        return self.writer.op("GreaterOrEqual", self, other)
-
-    def __and__(self, other: Any) -> Value:
-        return self.writer.op("And", self, other)
-
-    def __or__(self, other: Any) -> Value:
-        return self.writer.op("Or", self, other)
-
-    def __invert__(self) -> Value:
-        return self.writer.op("Not", self)
-
-    def rows(self, start: Any = 0, stop: Any = LAST) -> Value:
-        """Rows ``start`` to ``stop``, which may be values: one-element vectors."""
-        return self.writer.op("Slice", self, _vector(start), _vector(stop), np.array([0]))
-
-    def take(self, places: Any, axis: int = 0) -> Value:
-        """What stands at some places along an axis; negative ones count from the end."""
-        return self.writer.op("Gather", self, places, axis=axis)
-
-    def clip(self, least: float, most: float) -> Value:
-        return self.writer.op("Clip", self, least, most)
-
-    def at_least(self, least: Any) -> Value:
-        return self.writer.op("Max", self, least)
-
-    def at_most(self, most: Any) -> Value:
-        return self.writer.op("Min", self, most)
-
-    def sum(self, axis: int, *, keep: bool = False) -> Value:
-        return self.writer.op("ReduceSum", self, np.array([axis]), keepdims=int(keep))
-
-    def least(self, axis: int) -> Value:
-        return self.writer.op("ReduceMin", self, np.array([axis]), keepdims=0)
-
-    def most(self, axis: int) -> Value:
-        return self.writer.op("ReduceMax", self, np.array([axis]), keepdims=0)
-
-    def square(self) -> Value:
-        return self * self
-
-    def log(self) -> Value:
-        return self.writer.op("Log", self)
-
-    def column(self, axis: int = 1) -> Value:
-        """With one more axis, of length 1."""
-        return self.writer.op("Unsqueeze", self, np.array([axis]))
-
-    def reshape(self, *shape: Any) -> Value:
-        """To a shape of numbers and one-element vectors; -1 is for what is left."""
-        return self.writer.op("Reshape", self, self.writer.shape(*shape))
-
-    def swap(self, *axes: int) -> Value:
-        return self.writer.op("Transpose", self, perm=list(axes))
-
-    def float32(self) -> Value:
-        """Rounded to float32, as float64: what the library keeps in float32."""
-        return self.cast(np.float32).cast(np.float64)
-
-    def cast(self, dtype: type[np.generic]) -> Value:
-        from onnx import helper
-
-        return self.writer.op("Cast", self, to=helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
-
-    @property
-    def count(self) -> Value:
-        """How many rows, as a vector of one element."""
-        return self.writer.op("Shape", self, start=0, end=1)
-
 
 class Writer:
     """Nodes and constants of a graph, and of the graphs within it."""
 
     def __init__(self) -> None:
         needs_onnx()
-        self.constants: dict[tuple[str, tuple[int, ...], bytes], TensorProto] = {}
-        self.casts: list[NodeProto] = []
+        self.constants: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+        self.tensors: list[TensorProto] = []
+        self.first: list[NodeProto] = []
         self.nodes: list[NodeProto] = []
         self._names = 0
 
@@ -174,29 +58,38 @@ class Writer:
     def _constant(self, array: NDArray[Any]) -> Value:
         """A constant in float64, int64 or bool; one that is there already is used again.
 
-        What has fewer digits is kept so, and cast once, outside of all loops.
+        What has fewer digits is kept so in the file.
         """
-        from onnx import TensorProto, helper, numpy_helper
+        from onnx import numpy_helper
 
         array = np.ascontiguousarray(array).reshape(array.shape)
         key = (array.dtype.str, array.shape, array.tobytes())
         if key not in self.constants:
-            name = f"c{len(self.constants) + 1}"
-            self.constants[key] = numpy_helper.from_array(array, name)
-            if array.dtype in (np.float16, np.float32):
-                cast = helper.make_node("Cast", [name], [f"{name}d"], to=TensorProto.DOUBLE)
-                self.casts.append(cast)
-        name = self.constants[key].name
-        return Value(self, f"{name}d" if array.dtype in (np.float16, np.float32) else name)
+            constant = Value(self, f"c{len(self.constants) + 1}")
+            self.tensors.append(numpy_helper.from_array(array, constant.name))
+            short = array.dtype in (np.float16, np.float32)
+            self.constants[key] = (
+                self.once(lambda: constant.cast(np.float64)) if short else constant
+            )
+        return self.constants[key]
+
+    def once(self, build: Callable[[], Value]) -> Value:
+        """What is made of constants alone: before all else, outside of loops."""
+        inner, self.nodes = self.nodes, self.first
+        found = build()
+        self.nodes = inner
+        return found
 
     def shape(self, *sizes: Any) -> Value:
         """A vector of numbers and one-element vectors, for shapes and pads."""
-        return self.concat([_vector(size) for size in sizes])
+        return self.concat([vector(size) for size in sizes])
 
     def concat(self, parts: Sequence[Any], axis: int = 0) -> Value:
+        """Several as one, one after the other along an axis."""
         return self.op("Concat", *parts, axis=axis)
 
     def where(self, condition: Value, yes: Any, no: Any) -> Value:
+        """One of two, each by each."""
         return self.op("Where", condition, yes, no)
 
     def numbers(self, start: Any, stop: Any) -> Value:
@@ -258,11 +151,11 @@ class Writer:
         for output, (value, _) in outputs.items():
             self.nodes.append(helper.make_node("Identity", [value.name], [output]))
         graph = helper.make_graph(
-            [*self.casts, *self.nodes],
+            [*self.first, *self.nodes],
             name,
             [helper.make_value_info(one, kind) for one, kind in inputs.items()],
             [helper.make_value_info(one, kind) for one, (_, kind) in outputs.items()],
-            initializer=list(self.constants.values()),
+            initializer=self.tensors,
         )
         opset = helper.make_opsetid("", OPSET)
         return helper.make_model(graph, opset_imports=[opset], ir_version=IR_VERSION)
@@ -285,11 +178,4 @@ def sequence(kind: type) -> TypeProto:
 def _described(values: Sequence[Value], types: Sequence[TypeProto]) -> list[ValueInfoProto]:
     from onnx import helper
 
-    return [
-        helper.make_value_info(one.name, kind) for one, kind in zip(values, types, strict=True)
-    ]
-
-
-def _vector(size: Any) -> Any:
-    """A number as a vector of one element; a value is one already."""
-    return size if isinstance(size, Value) else np.array([size])
+    return [helper.make_value_info(one.name, kind) for one, kind in zip(values, types, strict=True)]
