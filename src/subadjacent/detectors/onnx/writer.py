@@ -62,7 +62,9 @@ class Writer:
         """
         from onnx import numpy_helper
 
-        array = np.ascontiguousarray(array).reshape(array.shape)
+        # whole numbers are shorter on some systems
+        kind = np.int64 if array.dtype.kind in "iu" else array.dtype
+        array = np.ascontiguousarray(array, kind).reshape(array.shape)
         key = (array.dtype.str, array.shape, array.tobytes())
         if key not in self.constants:
             constant = Value(self, f"c{len(self.constants) + 1}")
