@@ -21,14 +21,14 @@ def assess(rows: Value) -> EvidenceOutput:
     """Sums over two rows before a row, itself and one after it; and how many rows were seen."""
     (total,) = window_sums(rows, [Window(4, 1)])
     seen = rows * 0.0 + rows.count.cast(np.float64)
-    return EvidenceOutput(total.sum(1), seen)
+    return EvidenceOutput(total.sum(1), seen.cast(np.float32))
 
 
 def found(rows: np.ndarray, missing: np.ndarray, reach: Reach) -> list[Any]:
     def build(values: Value, gaps: Value) -> list[Value]:
         return [*in_pieces(Filled(values, gaps), 1, reach, assess)]
 
-    return run(build, [float, float], rows[:, None], missing)
+    return run(build, [np.float64, np.float32], rows[:, None], missing)
 
 
 def test_pieces_come_to_the_whole_and_see_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:

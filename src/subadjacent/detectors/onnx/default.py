@@ -17,7 +17,8 @@ from subadjacent.methods.views.entity import ViewsModel
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-ROWS, THRESHOLD = "rows", "threshold"
+INPUTS = ROWS, THRESHOLD = "rows", "threshold"
+"""What the inputs of a file are called."""
 
 
 def views_model(model: ViewsModel, fill_limit: int) -> ModelProto:
@@ -44,10 +45,7 @@ def views_model(model: ViewsModel, fill_limit: int) -> ModelProto:
         {ROWS: tensor(np.float64, ("time", channels)), THRESHOLD: tensor(np.float64, ())},
         {
             "score": (found.score, tensor(np.float64, ("time",))),
-            "by_channel": (
-                found.by_channel.cast(np.float32),
-                tensor(np.float32, ("time", channels)),
-            ),
+            "by_channel": (found.by_channel, tensor(np.float32, ("time", channels))),
             "alarm": ((found.score > threshold) | filled.missing, tensor(np.bool_, ("time",))),
         },
     )

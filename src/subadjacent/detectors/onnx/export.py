@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import subadjacent
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.onnx.default import views_model
+from subadjacent.detectors.onnx.default import THRESHOLD, views_model
 from subadjacent.detectors.onnx.extra import needs_onnx, needs_tracer
 from subadjacent.errors import InputError, require_number
 from subadjacent.methods.method import Model
@@ -18,8 +18,6 @@ from subadjacent.methods.views.entity import ViewsModel
 
 if TYPE_CHECKING:
     from onnx import ModelProto
-
-THRESHOLD = "threshold"
 
 
 def to_onnx(detector: BaseDetector, *, entity: str | None = None) -> bytes:

@@ -27,15 +27,15 @@ def fill(rows: Value, fill_limit: int, typical: NDArray[np.float64]) -> Filled:
     than ``fill_limit`` rows, or throughout, is what its channel typically is.
     """
     write = rows.writer
-    # infinity less itself is no number either
-    gaps = write.op("IsNaN", rows - rows)
-    any_gap = write.op("ReduceMax", gaps.cast(np.int64), keepdims=0) > 0
+    # what is not finite, less itself, is no number; neither is a sum with it
+    nothing = rows - rows
+    any_gap = write.op("IsNaN", write.op("ReduceSum", nothing, keepdims=0))
 
     def as_they_are() -> list[Value]:
         return [rows, write.op("Expand", False, rows.count)]
 
     def without_gaps() -> list[Value]:
-        return [*_without_gaps(rows, gaps, fill_limit, typical)]
+        return [*_without_gaps(rows, write.op("IsNaN", nothing), fill_limit, typical)]
 
     # without any, as most rows are, there is nothing to do
     return Filled(*write.choose(any_gap, without_gaps, as_they_are, (np.float64, np.bool_)))

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from subadjacent.detectors.onnx.default import INPUTS
 from subadjacent.detectors.onnx.network_graph import GraphOutput, ScoringGraph
 from subadjacent.methods.neural.model import NeuralModel
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-INPUTS = ("rows", "threshold")
 # one names a package for images that nothing here needs, the other guesses right at an empty list
 TALKATIVE = ("torch.onnx._internal.exporter._registration", "onnx_ir._convenience")
 

@@ -53,16 +53,16 @@ def in_pieces(
         ]
 
     number, go_on, row = tensor(np.int64, ()), tensor(np.bool_, ()), tensor(np.int64, (1,))
-    tables = sequence(np.float64)
-    body = write.inner(piece, [go_on, row, tables, tables], [number, go_on, row, tables, tables])
+    kept = [sequence(np.float64), sequence(np.float32)]
+    body = write.inner(piece, [go_on, row, *kept], [number, go_on, row, *kept])
     _, *found = write.ops(
         "Loop",
         3,
         None,
         write.op("Squeeze", count > 0),
         np.array([0]),
-        write.op("SequenceConstruct", np.zeros(0)),
-        write.op("SequenceConstruct", np.zeros((0, channels))),
+        write.op("SequenceConstruct", write.zeros(0)),
+        write.op("SequenceConstruct", write.zeros(0, channels).cast(np.float32)),
         body=body,
     )
     return EvidenceOutput(*(write.op("ConcatFromSequence", one, axis=0) for one in found))

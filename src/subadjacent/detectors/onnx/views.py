@@ -24,7 +24,7 @@ from subadjacent.scoring.usual import SOFTNESS, ChannelScale
 
 
 class EvidenceOutput(NamedTuple):
-    """The score of each row, (T,), and how unusual each channel is, (T, C)."""
+    """The score of each row, (T,), and how unusual each channel is, (T, C), in float32."""
 
     score: Value
     by_channel: Value
@@ -146,4 +146,4 @@ def _unusual(values: Value, stretch: Stretch, model: ViewsModel) -> Value:
     (total,) = window_sums(values, [window])
     there = row_counts(stretch.here, stretch.count, window)
     mean = total / there.column().cast(np.float64)
-    return (stretch.write.op("Exp", mean) - 1.0) * SOFTNESS
+    return ((stretch.write.op("Exp", mean) - 1.0) * SOFTNESS).cast(np.float32)
