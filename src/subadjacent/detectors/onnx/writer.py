@@ -116,9 +116,12 @@ class Writer:
         return self.ops("If", len(types), condition, **branches)
 
     def scan(self, body: Callable[..., Value], *tables: Any, kind: type = np.float64) -> Value:
-        """What ``body`` makes of the entries of tables, one after the other, stacked."""
+        """What ``body`` makes of the entries of tables, a vector of each, stacked."""
         graph = self.inner(
-            lambda *entries: [body(*entries)], [tensor(kind)], [tensor(np.float64)] * len(tables)
+            lambda *entries: [body(*entries)],
+            # earlier runtimes must be told how many axes it has
+            [tensor(kind, (None,))],
+            [tensor(np.float64)] * len(tables),
         )
         return self.op("Scan", *tables, body=graph, num_scan_inputs=len(tables))
 
@@ -163,8 +166,11 @@ class Writer:
         return helper.make_model(graph, opset_imports=[opset], ir_version=IR_VERSION)
 
 
-def tensor(kind: Any, shape: Sequence[int | str] | None = None) -> TypeProto:
-    """The type of a table, of any shape unless one is given; axes with a name have any length."""
+def tensor(kind: Any, shape: Sequence[int | str | None] | None = None) -> TypeProto:
+    """The type of a table, of any shape unless one is given; axes without number have any length.
+
+    Those with the same name have the same one.
+    """
     from onnx import helper
 
     return helper.make_tensor_type_proto(helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape)
