@@ -38,6 +38,13 @@ def departed(rows: np.ndarray) -> np.ndarray:
     return rows
 
 
+def spikes() -> np.ndarray:
+    """Channels that never move but for single values."""
+    rows = np.tile([1.0, 2.0, 3.0], (600, 1))
+    rows[[100, 104, 300], [0, 1, 0]] += 3
+    return rows
+
+
 class Case(NamedTuple):
     detector: SubAdjacentDetector
     train: np.ndarray
@@ -66,6 +73,7 @@ CASES = {
     ),
     "state": Case(SubAdjacentDetector(views=("state",)), PLANT.train, BROKEN),
     "shape": Case(SubAdjacentDetector(views=("shape",), lookahead=20), PLANT.train, BROKEN),
+    "still": Case(SubAdjacentDetector(), np.tile([1.0, 2.0, 3.0], (700, 1)), spikes()),
     "nothing": Case(SubAdjacentDetector(views=("state",)), PLANT.train[:, :1], BROKEN[:, :1]),
 }
 # around the nearest and farthest neighbours, short and long windows, and averages
@@ -96,8 +104,9 @@ def check(model: onnxruntime.InferenceSession, detector: SubAdjacentDetector, ro
     wanted = detector.assess(rows)
     # scores are rounded to six decimals of what they are before they are in units: rounding may
     # fall to the other side
-    step = 1.01e-6 / detector.models_.pooled.unit
-    np.testing.assert_allclose(score, wanted.scores, rtol=1e-9, atol=step)
+    step = 1e-6 / detector.models_.pooled.unit
+    np.testing.assert_allclose(score, wanted.scores, rtol=1e-9, atol=1.01 * step)
+    np.testing.assert_allclose(score / step, np.round(score / step), rtol=1e-9, atol=1e-3)
     np.testing.assert_allclose(by_channel, wanted.by_channel, rtol=1e-4, atol=1e-4)
     missing = wanted.series[0].missing_rows
     above = score > detector.threshold_
