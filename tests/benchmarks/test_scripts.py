@@ -471,3 +471,15 @@ def test_a_fleet_is_timed_whole_and_on_one_core_and_two(run: Run, tmp_path: Path
     assert "6 entities of 200 rows and 3 channels, fitted on the first 50% of their rows" in said
     assert '"entities": 6, "rows": 1200' in said
     assert re.search(r"4 entities on one core: .* s; on two: .* s; efficiency \d\.\d\d\.", said)
+
+
+def test_an_exported_default_is_measured_beside_the_library(run: Run, tmp_path: Path) -> None:
+    found = tmp_path / "exported.md"
+    small = ("--rows", 300, "--fitted", 300, "--repeats", 2, "--channels", 1, "--cores", 1, "--cpu")
+    said = run("exported", *small, "--write", found)
+    assert said == found.read_text() + "\n"
+    one, many = (line for line in said.splitlines() if line.startswith("| 1 channel, 1 core"))
+    assert len(re.findall(r"[\d.]+ \([\d.]+\)", one)) == 5
+    # at most one step of what scores are rounded to
+    assert float(many.split("|")[-2]) < 1e-3
+    assert "Times are those of the processor" in said

@@ -1,4 +1,4 @@
-"""`subadjacent export`: a fitted network as a file that scores without torch."""
+"""`subadjacent export`: a fitted model as a file that scores without this package."""
 
 from __future__ import annotations
 
@@ -13,12 +13,6 @@ from subadjacent.cli.progress import Bar, say
 from subadjacent.errors import InputError
 
 
-def _check_format(wanted: bool) -> bool:
-    if not wanted:
-        raise typer.BadParameter("must be given: ONNX is the one format there is")
-    return wanted
-
-
 def _check_file(path: Path | None) -> Path | None:
     if str(path) == STANDARD_OUTPUT:
         raise typer.BadParameter("must be a file; standard output gets the list of files written")
@@ -29,11 +23,7 @@ def export(
     model: Annotated[Path, typer.Argument(help="Model folder.")],
     onnx: Annotated[  # noqa: ARG001 — the one format there is
         bool,
-        typer.Option(
-            "--onnx",
-            callback=_check_format,
-            help="Write an ONNX file (must be given: the one format).",
-        ),
+        typer.Option("--onnx", help="Write an ONNX file: the one format, also if left out."),
     ] = False,
     output: Annotated[
         Path | None,
@@ -46,13 +36,13 @@ def export(
     ] = None,
     entity: Annotated[
         str | None,
-        typer.Option(help="Whose scale to use, where the model was fitted on several entities."),
+        typer.Option(help="Whose model to write, where several entities were fitted."),
     ] = None,
     quiet: option.Quiet = False,
 ) -> None:
-    """Write a model's network as a file that scores rows without torch.
+    """Write a model as an ONNX file, which scores rows without this package.
 
-    For models whose score is that of a network, such as the paper's.
+    For the default, and for models whose score is that of a network, such as the paper's.
     """
     from subadjacent.detectors.onnx import to_onnx
     from subadjacent.detectors.registry import load

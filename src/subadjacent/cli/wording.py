@@ -22,7 +22,7 @@ EXTRAS = {
     "jinja2": "report",
     "matplotlib": "plot",
     "onnx": "onnx",
-    "onnxscript": "onnx",
+    "onnxscript": "onnx-network",
     "fastapi": "serve",
     "httptools": "serve",
     "httpx2": "serve",

@@ -82,7 +82,7 @@ class ChannelScale:
         product += 1
         for number, there in enumerate(measured.there, start=1):
             factor = measured.scales[number] * units[number]
-            _hold_back(factor, usual, number, there)
+            hold_back(factor, usual, number, there)
             factor += 1
             product *= factor
         surprise: Surprise = np.log(product, out=product)
@@ -159,7 +159,7 @@ class JointScale:
         usual = self.squares + self.floor
         ratios = measured.squares / (usual * JOINT_SOFTNESS)
         for number, there in enumerate(measured.there, start=1):
-            _hold_back(ratios[:, number : number + 1], usual[: len(SCALES), None], number, there)
+            hold_back(ratios[:, number : number + 1], usual[: len(SCALES), None], number, there)
         each = np.log1p(ratios).sum(axis=1) / len(self.squares)
         return np.asarray(each[:, None] * measured.shares)
 
@@ -203,7 +203,7 @@ class JointSquares:
         return cls(found, shares, counts)
 
 
-def _hold_back(
+def hold_back(
     ratios: NDArray[np.float64],
     usual: NDArray[np.float64],
     number: int,

@@ -14,8 +14,8 @@ from subadjacent import (
     SubAdjacentTransformerDetector,
     multivariate,
 )
-from subadjacent.detectors.graph import GraphOutput, ScoringGraph, mirrored, stitch
 from subadjacent.detectors.network import NetworkDetector
+from subadjacent.detectors.onnx.network_graph import GraphOutput, ScoringGraph, mirrored, stitch
 
 QUICK: dict[str, Any] = {"epochs": 1, "window": 20, "contamination": 0.05}
 PLANT = multivariate(n=400, channels=3)

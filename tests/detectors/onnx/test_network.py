@@ -1,4 +1,4 @@
-"""An exported model scores in ONNX Runtime as its detector does, and needs no torch for it."""
+"""An exported network scores in ONNX Runtime as its detector does, and needs no torch for it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,20 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from onnxruntime.capi.onnxruntime_pybind11_state import InvalidArgument
 
 import subadjacent
+from detectors.onnx.graphs import session
 from subadjacent import (
     AnomalyTransformerDetector,
-    BaseDetector,
-    InputError,
-    PCADetector,
     StrictTransformerDetector,
-    SubAdjacentDetector,
     SubAdjacentTransformerDetector,
     multivariate,
 )
 from subadjacent.detectors.network import NetworkDetector
-from subadjacent.detectors.onnx import TALKATIVE, to_onnx
+from subadjacent.detectors.onnx import to_onnx
+from subadjacent.detectors.onnx.network import TALKATIVE
 
 QUICK: dict[str, Any] = {"epochs": 1, "window": 20, "size": "tiny", "contamination": 0.05}
 PLANT = multivariate(n=400, channels=3)
@@ -80,14 +77,6 @@ class Exported:
     def asked(self, what: str, rows: np.ndarray) -> np.ndarray:
         found = getattr(self.detector, what)(self.given(rows))
         return np.asarray(found if self.entity is None else found[self.entity])
-
-
-def session(content: bytes) -> onnxruntime.InferenceSession:
-    options = onnxruntime.SessionOptions()
-    # else it remarks that the threshold may be given
-    options.log_severity_level = 3
-    options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(content, options)
 
 
 @pytest.fixture(scope="module")
@@ -203,34 +192,3 @@ def test_no_rows_and_too_few_channels_are_refused(exported: dict[str, Exported])
 def test_nothing_is_said_on_the_way(exported: dict[str, Exported]) -> None:
     assert [model.said for model in exported.values()] == [[]] * len(MODELS)
     assert all(logging.getLogger(name).level == logging.NOTSET for name in TALKATIVE)
-
-
-@pytest.mark.parametrize(
-    ("detector", "message"),
-    [
-        (SubAdjacentDetector(), "SubAdjacentTransformerDetector does; got SubAdjacentDetector"),
-        (PCADetector(), "got PCADetector"),
-    ],
-)
-def test_a_score_that_is_not_a_networks_is_refused(detector: BaseDetector, message: str) -> None:
-    detector.fit(PLANT.train)
-    with pytest.raises(InputError, match=message):
-        to_onnx(detector)
-
-
-def test_an_entity_must_be_one_that_was_fitted(exported: dict[str, Exported]) -> None:
-    with pytest.raises(InputError, match=r"entity must be named, .*one of near, far"):
-        to_onnx(exported["fleet"].detector)
-    with pytest.raises(InputError, match=r"seen in fitting \(near, far\); got 'afar'"):
-        to_onnx(exported["fleet"].detector, entity="afar")
-    with pytest.raises(InputError, match=r"one series without a name.*; got 'near'"):
-        to_onnx(exported["paper"].detector, entity="near")
-
-
-@pytest.mark.parametrize("package", ["onnx", "onnxscript"])
-def test_a_missing_package_is_named_with_its_extra(
-    exported: dict[str, Exported], package: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(InputError, match=rf"need {package}; .*'subadjacent\[onnx\]'"):
-        to_onnx(exported["paper"].detector)

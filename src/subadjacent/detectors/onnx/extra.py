@@ -1,0 +1,27 @@
+"""The extras that ONNX files need, asked for where they are used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from subadjacent.errors import MissingPackage
+
+
+def needs_onnx() -> None:
+    """Say what to install where the package that writes files is missing."""
+    _needs("onnx", "onnx")
+
+
+def needs_tracer() -> None:
+    """The same of the packages that follow a network and write down what it does."""
+    for package in ("torch", "onnx", "onnxscript"):
+        _needs(package, "onnx-network")
+
+
+def _needs(package: str, extra: str) -> None:
+    try:
+        import_module(package)
+    except ModuleNotFoundError as error:
+        raise MissingPackage(
+            f"ONNX files need {error.name}; install it with pip install 'subadjacent[{extra}]'"
+        ) from error

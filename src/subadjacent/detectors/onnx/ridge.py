@@ -1,0 +1,130 @@
+"""What linear models leave of rows, in a graph, as ``ridge.sides`` and ``ridge.band`` do.
+
+Shapes: T rows of a stretch, n of them that a model judges, C channels, K axes, J neighbours.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.detectors.onnx.value import Value
+from subadjacent.ridge.axes import CLIP
+from subadjacent.ridge.band import FAR_CLIP, BandRidge
+from subadjacent.ridge.neighbours import Neighbours
+from subadjacent.ridge.sides import StretchRidge
+
+
+class Left(NamedTuple):
+    """What is left of a stretch, (T, C), and which rows are judged, (T,)."""
+
+    residuals: Value
+    judged: Value
+
+
+class Span(NamedTuple):
+    """Rows from one number to another, each a vector of one element."""
+
+    start: Value
+    stop: Value
+
+
+class Stretch:
+    """A stretch of standardised rows as models see it; what several of them see is made once."""
+
+    def __init__(self, rows: Value) -> None:
+        self.write, self.rows, self.count = rows.writer, rows, rows.count
+        self.here = self.write.numbers(0, self.count)
+        self.within = rows.clip(-CLIP, CLIP)
+        self._far: Value | None = None
+        self._up_to: Value | None = None
+        self._seen: dict[tuple[bool, bytes], Value] = {}
+
+    @property
+    def far(self) -> Value:
+        """The rows as local models take them."""
+        if self._far is None:
+            self._far = self.rows.clip(-FAR_CLIP, FAR_CLIP)
+        return self._far
+
+    @property
+    def up_to(self) -> Value:
+        """Sums of all rows before each, and of all, (T + 1, C)."""
+        if self._up_to is None:
+            sums = self.write.op("CumSum", self.far, 0)
+            self._up_to = self.write.op("Pad", sums, np.array([1, 0]), 0.0, np.array([0]))
+        return self._up_to
+
+    def seen(self, axes: NDArray[np.float32], *, local: bool) -> Value:
+        """The rows along some axes, (T, K)."""
+        key = (local, axes.tobytes())
+        if key not in self._seen:
+            self._seen[key] = (self.far if local else self.within) @ axes
+        return self._seen[key]
+
+
+def ridge_residuals(stretch: Stretch, ridge: StretchRidge) -> Left:
+    """On the scale of the first model, each row by the first that finds all its neighbours."""
+    write, count = stretch.write, stretch.count
+    residuals: Value | None = None
+    judged: Value | None = None
+    earlier: list[Neighbours] = []
+    for model, gain in zip(ridge.models, ridge.gains, strict=True):
+        mine = _share(model.neighbours, earlier, count)
+        left = (_left(stretch, model, mine) * gain).float32()
+        pads = write.shape(mine.start, count - mine.stop)
+        found = write.op("Pad", left, pads, 0.0, np.array([0]))
+        residuals = found if residuals is None else residuals + found
+        complete = (stretch.here >= model.neighbours.behind) & (
+            stretch.here < count - model.neighbours.ahead
+        )
+        judged = complete if judged is None else judged | complete
+        earlier.append(model.neighbours)
+    if residuals is None or judged is None:
+        return Left(stretch.rows * 0.0, stretch.here < 0)
+    return Left(residuals, judged)
+
+
+def _share(layout: Neighbours, earlier: list[Neighbours], count: Value) -> Span:
+    """The rows that a layout is the first to have all neighbours of.
+
+    Earlier ones that need no more rows before have taken its first rows up to where they end,
+    those that need no more after its last ones from where they begin.
+    """
+    start, stop = count.at_most(layout.behind), count - layout.ahead
+    for other in earlier:
+        if other.behind <= layout.behind:
+            start = start.at_least(count - other.ahead)
+        if other.ahead <= layout.ahead:
+            stop = stop.at_most(other.behind)
+    return Span(start, stop.at_least(start))
+
+
+def _left(stretch: Stretch, model: BandRidge, mine: Span) -> Value:
+    """What one model leaves of its rows, (n, C), in float32's digits."""
+    offsets = model.neighbours.offsets
+    weights: NDArray[np.float32] = model.weights[:-1]
+    constant: NDArray[np.float32] = model.weights[-1]
+    here = stretch.write.numbers(*mine)
+    seen = stretch.seen(model.axes, local=model.local)
+    features = seen.take(here.column() + offsets)  # (n, J, K)
+    if model.local:
+        mean = _mean(stretch, model.neighbours, mine)
+        target = stretch.far.rows(*mine) - mean
+        features = (features - (mean @ model.axes).column()).clip(-CLIP, CLIP)
+    else:
+        target = stretch.within.rows(*mine)
+    expected = features.reshape(here.count, len(weights)) @ weights
+    return (target - (expected + constant)).float32()
+
+
+def _mean(stretch: Stretch, neighbours: Neighbours, mine: Span) -> Value:
+    """The mean of each row's neighbours, (n, C)."""
+    sums = [
+        stretch.up_to.rows(*(edge + (offset + size) for edge in mine))
+        - stretch.up_to.rows(*(edge + offset for edge in mine))
+        for offset, size in neighbours.sides
+    ]
+    return sum(sums[1:], start=sums[0]) / float(neighbours.count)
