@@ -15,7 +15,7 @@ from typing import Any
 
 from bokeh.core.properties import value
 from bokeh.embed import json_item
-from bokeh.models import ColumnDataSource, HoverTool, Label, Span
+from bokeh.models import BasicTickFormatter, ColumnDataSource, FixedTicker, HoverTool, Span
 from bokeh.plotting import figure
 
 from subadjacent.experiments.comparison import RANDOM, dataset_title
@@ -141,21 +141,15 @@ def _figure(chart: Chart) -> figure:
         )  # fmt: skip
         drawn[-1].glyph.tags = [role]
     names = ColumnDataSource(
-        {key: [] for key in ("x", "y", "name", "align", "shift", "role", "color")},
+        {key: [] for key in ("x", "y", "name", "align", "shift", "lift", "role", "color")},
         name=f"{chart.name}-names",
     )
     plot.text(
         "x", "y", "name", source=names, text_font_size="12px", text_align="align",
-        text_baseline="middle", x_offset="shift", text_color="color",
+        text_baseline="middle", x_offset="shift", y_offset="lift", text_color="color",
         text_font=value("system-ui"),
     )  # fmt: skip
     plot.add_layout(Span(dimension="width", name=f"{chart.name}-reference", line_dash="dashed"))
-    plot.add_layout(
-        Label(
-            x=4, y=0, x_units="screen", text="", name=f"{chart.name}-reference-name",
-            text_font_size="11px", text_font="system-ui", text_baseline="bottom",
-        )
-    )  # fmt: skip
     plot.add_tools(
         HoverTool(
             renderers=drawn,
@@ -170,5 +164,7 @@ def _figure(chart: Chart) -> figure:
         axis.major_label_text_font_size = axis.axis_label_text_font_size = "12px"
     plot.xaxis[0].axis_label = chart.across
     if chart.logarithmic:
-        plot.xaxis[0].ticker.mantissas = [1, 2, 5]
+        ticks = FixedTicker(ticks=[one * 10.0**power for power in range(-2, 6) for one in (1, 2, 5)])
+        plot.xaxis[0].ticker = plot.xgrid[0].ticker = ticks
+        plot.xaxis[0].formatter = BasicTickFormatter(use_scientific=False)
     return plot

@@ -44,6 +44,7 @@ autodoc_typehints_description_target = "documented_params"
 autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 88
 add_module_names = False
+toc_object_entries_show_parents = "hide"
 
 # the theme
 html_theme = "pydata_sphinx_theme"
@@ -55,6 +56,7 @@ html_copy_source = False
 html_show_sourcelink = False
 html_show_copyright = False
 html_sidebars = {"index": [], "search": []}
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "subadjacent"},
     "navbar_align": "left",

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from website import charts, command, http_routes, python_names
 from website.links import outside_code, relative, resolve, rewrite
-from website.navigation import Section, sections
+from website.navigation import TITLES, Section, sections
 from website.notebooks import as_markdown
 
 ROOT = Path(__file__).parents[1]
@@ -30,6 +30,8 @@ PLACES = {
 CODE = {".py": "python", ".toml": "toml", ".yml": "yaml", ".yaml": "yaml", ".json": "json", ".sh": "sh"}
 # files of the repository that come without being linked to
 STARTS = ("docs/*.md", "docs/tutorials/*.ipynb", "docs/tutorials/*.md", "docs/gallery/*.md")
+HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
+LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 PART = re.compile(r"\{\{ *readme (\w+) *\}\}")
 IMAGE = re.compile(r"!\[([^\]]*)\]\(([^)\s]*)-light\.png\)")
 
@@ -42,6 +44,7 @@ class Gathering:
         self.waiting: list[PurePosixPath] = []
         self.taken: set[PurePosixPath] = set()
         self.titles: dict[str, str] = {}
+        self.abouts: dict[str, str] = {}
 
     def place(self, file: PurePosixPath) -> PurePosixPath:
         """Where a file of the repository is among what Sphinx reads; it will be written there."""
@@ -52,6 +55,8 @@ class Gathering:
             return PurePosixPath(PLACES[str(file)])
         if file.parts[0] == "docs":
             inside = file.relative_to("docs")
+            if file.name == "README.md":
+                return inside.with_name("index.md")
             return inside.with_suffix(".md") if file.suffix == ".ipynb" else inside
         inside = PurePosixPath("source") / file
         if (self.root / file).is_dir():
@@ -126,10 +131,13 @@ class Gathering:
         if hidden:
             text = f"---\norphan: true\nnosearch: true\n---\n{text}"
         else:
-            heading = re.search(r"^# (.+)$", text, re.MULTILINE)
+            name = str(place.with_suffix(""))
+            heading = HEADING.search(text)
             if heading is None:
                 raise ValueError(f"{place} has no heading")
-            self.titles[str(place.with_suffix(""))] = heading[1]
+            self.abouts[name] = first_sentence(text)
+            self.titles[name] = TITLES.get(name, heading[1])
+            text = HEADING.sub(lambda _: f"# {self.titles[name]}", text, count=1)
         (self.target / place).parent.mkdir(parents=True, exist_ok=True)
         (self.target / place).write_text(text, encoding="utf-8")
 
@@ -158,7 +166,7 @@ class Gathering:
         lines = [f"# {section.title}", "", section.about, ""]
         for page in section.pages:
             link = relative(place, PurePosixPath(f"{page}.md"))
-            lines.append(f"- [{capitalised(self.titles[page])}]({link})")
+            lines.append(f"- **[{self.titles[page]}]({link})** {self.abouts[page]}")
         self._write(place, "\n".join([*lines, "", python_names.toctree(below), ""]))
 
     def _first_page(self, navigation: list[Section]) -> None:
@@ -178,9 +186,12 @@ def readme_parts(readme: str) -> Mapping[str, str]:
     return {name: text.strip("\n") for name, text in found}
 
 
-def capitalised(title: str) -> str:
-    """A title with its first letter raised, unless it is code."""
-    return title[:1].upper() + title[1:]
+def first_sentence(text: str) -> str:
+    """What a page begins with below its heading, without links."""
+    prose = LINK.sub(r"\1", HEADING.split(text, maxsplit=1)[-1])
+    paragraphs = (one.strip() for one in prose.split("\n\n"))
+    first = next((one for one in paragraphs if one and one[0] not in "#`|<!$:-"), "")
+    return re.split(r"(?<=[.:])\s", first, maxsplit=1)[0].removesuffix(":").replace("\n", " ")
 
 
 def _shown(file: PurePosixPath, code: str) -> str:

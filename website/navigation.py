@@ -65,6 +65,31 @@ RESULTS = Section(
 )
 PROJECT = Section("project", "Project", "What changed, and how to change it.", ("changelog", "contributing"))
 
+# what a page is called on the site, where its folder's name says too little
+TITLES = {
+    "architecture": "Layers, reading order, glossary",
+    "cli": "Find anomalies in a file",
+    "core": "The paper's maths in code",
+    "data": "Bring your data",
+    "detectors": "Find anomalies in Python",
+    "distributed": "Use more than one machine",
+    "evaluation": "Compare alarms with labels",
+    "experiments": "How results are made",
+    "maths": "The paper's equations",
+    "methods": "From settings to a model",
+    "networks": "Networks",
+    "page": "Watch alarms on a page",
+    "prometheus": "Get alarms from Prometheus",
+    "reliability": "What happens when things fail",
+    "report": "Read the report",
+    "ridge": "Linear models of neighbours",
+    "scoring": "Choose a threshold",
+    "service": "Run the service",
+    "streaming": "Score rows as they come",
+    "training": "Train networks",
+    "workflow": "Work with files from Python",
+}
+
 SECTIONS = (TUTORIALS, GALLERY, HOW_TO, REFERENCE, EXPLANATION, RESULTS, PROJECT)
 
 

@@ -3,7 +3,7 @@
 
 const color = role => getComputedStyle(document.documentElement).getPropertyValue(`--chart-${role}`).trim();
 // pixels: about what a character of a name takes, a line of text, from a mark to its name
-const CHARACTER = 6.6, LINE = 15, GAP = 11;
+const CHARACTER = 7.5, LINE = 15, GAP = 11;
 // of the numbers' range, beyond the outermost on each side
 const MARGIN = 0.08;
 
@@ -24,9 +24,8 @@ function widened(values, logarithmic) {
 
 // Names beside the marks, ours first; a name for which there is no room is left to the tooltip.
 function placed(points, plot, width, height) {
-  const logarithmic = plot.x_scale.type === "LogScale", scale = value => logarithmic ? Math.log10(value) : value;
-  const along = (value, range, size) => (scale2(value) - scale2(range.start)) / (scale2(range.end) - scale2(range.start)) * size;
-  const scale2 = scale, taken = [];
+  const taken = [], scale = plot.x_scale.type === "LogScale" ? Math.log10 : Number;
+  const along = (value, {start, end}, size) => (scale(value) - scale(start)) / (scale(end) - scale(start)) * size;
   const marks = points.map(point => ({
     point,
     x: along(point.x, plot.x_range, width),
@@ -71,7 +70,8 @@ async function draw(figure) {
     const names = placed(points, plot, plot.inner_width, plot.inner_height);
     named("names").data = {
       x: names.map(one => one.x), y: names.map(one => one.y), name: names.map(one => one.name),
-      align: names.map(one => one.align), shift: names.map(one => one.shift), role: names.map(one => one.role),
+      align: names.map(one => one.align), shift: names.map(one => one.shift),
+      lift: names.map(one => one.name === data.reference ? -LINE / 2 : 0), role: names.map(one => one.role),
       color: names.map(one => color(one.role)),
     };
     const random = points.find(one => one.name === data.reference);
@@ -102,7 +102,7 @@ async function draw(figure) {
   figure.append(key);
   update();
   paint();
-  plot.properties.inner_width.change.connect(update);
+  plot.properties.inner_width.change.connect(() => requestAnimationFrame(update));
   new MutationObserver(paint).observe(document.documentElement, {attributeFilter: ["data-theme"]});
 }
 
