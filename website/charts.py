@@ -48,7 +48,10 @@ class Chart:
 
 
 COST = Chart(
-    "cost", "training, s", ("average precision, %", "VUS-PR, %", "F1 of events, %"), logarithmic=True
+    "cost",
+    "training, s",
+    ("average precision, %", "VUS-PR, %", "F1 of events, %"),
+    logarithmic=True,
 )
 FAVOURITE = Chart(
     "favourite",
@@ -164,7 +167,9 @@ def _figure(chart: Chart) -> figure:
         axis.major_label_text_font_size = axis.axis_label_text_font_size = "12px"
     plot.xaxis[0].axis_label = chart.across
     if chart.logarithmic:
-        ticks = FixedTicker(ticks=[one * 10.0**power for power in range(-2, 6) for one in (1, 2, 5)])
+        ticks = FixedTicker(
+            ticks=[one * 10.0**power for power in range(-2, 6) for one in (1, 2, 5)]
+        )
         plot.xaxis[0].ticker = plot.xgrid[0].ticker = ticks
         plot.xaxis[0].formatter = BasicTickFormatter(use_scientific=False)
     return plot

@@ -9,7 +9,13 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 # what a browser fetches by itself, as against what a reader may follow
-FETCHED = {("script", "src"), ("img", "src"), ("link", "href"), ("source", "src"), ("iframe", "src")}
+FETCHED = {
+    ("script", "src"),
+    ("img", "src"),
+    ("link", "href"),
+    ("source", "src"),
+    ("iframe", "src"),
+}
 # kinds of <link> that name a place and fetch nothing
 NAMED = {"canonical", "search", "next", "prev", "index", "author", "genindex"}
 

@@ -46,7 +46,7 @@ def _parameters(command: Any, context: typer.Context) -> list[str]:
         if record and "--help" not in parameter.opts:
             name, about = (_cell(part) for part in record)
             rows.append(f"| `{name}` | {about} |")
-    return ["| | |", "|---|---|", *rows] if rows else []
+    return ["| parameter | meaning |", "|---|---|", *rows] if rows else []
 
 
 def _cell(text: str) -> str:

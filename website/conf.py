@@ -49,6 +49,7 @@ toc_object_entries_show_parents = "hide"
 # the theme
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["assets", str(bokehjs_path() / "js" / "bokeh.min.js")]
+html_favicon = html_logo = "assets/mark.svg"
 html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"})]
 html_math_renderer = "mathml"
@@ -58,7 +59,7 @@ html_show_copyright = False
 html_sidebars = {"index": [], "search": []}
 html_context = {"default_mode": "auto"}
 html_theme_options = {
-    "logo": {"text": "subadjacent"},
+    "logo": {"text": "subadjacent", "alt_text": "subadjacent"},
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
     "header_links_before_dropdown": 7,

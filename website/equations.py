@@ -7,7 +7,7 @@ has one, so part of STIX Two Math comes with the site.
 from __future__ import annotations
 
 import re
-from importlib.resources import files
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +40,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 def write_font(target: Path) -> None:
     """Write the part of the font that equations may need."""
-    whole = files("ziamath") / "fonts" / "STIXTwoMath-Regular.ttf"
+    whole = distribution("ziamath").locate_file("ziamath/fonts/STIXTwoMath-Regular.ttf")
     options = subset.Options(flavor="woff", layout_features=["ssty"], hinting=False)
     font = subset.load_font(str(whole), options)
     subsetter = subset.Subsetter(options)
@@ -60,7 +60,7 @@ def inline(latex: str) -> str:
 
 
 def block(latex: str) -> str:
-    """An equation by itself, with the number that its ``\\tag`` says."""
+    r"""An equation by itself, with the number that its ``\\tag`` says."""
     number = TAG.search(latex)
     drawn = convert(TAG.sub("", latex).strip(), display="block")
     if not number:

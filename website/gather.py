@@ -27,10 +27,18 @@ PLACES = {
     "CHANGELOG.md": "changelog.md",
 }
 # suffix → language of files that are shown, not copied
-CODE = {".py": "python", ".toml": "toml", ".yml": "yaml", ".yaml": "yaml", ".json": "json", ".sh": "sh"}
+CODE = {
+    ".py": "python",
+    ".toml": "toml",
+    ".yml": "yaml",
+    ".yaml": "yaml",
+    ".json": "json",
+    ".sh": "sh",
+}
 # files of the repository that come without being linked to
 STARTS = ("docs/*.md", "docs/tutorials/*.ipynb", "docs/tutorials/*.md", "docs/gallery/*.md")
 HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
+FENCE = re.compile(r"^ *(`{3,}).*?^ *\1`* *$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 PART = re.compile(r"\{\{ *readme (\w+) *\}\}")
 IMAGE = re.compile(r"!\[([^\]]*)\]\(([^)\s]*)-light\.png\)")
@@ -100,7 +108,7 @@ class Gathering:
             shutil.copyfile(path, self.target / place)
 
     def mended(self, text: str, file: PurePosixPath, place: PurePosixPath) -> str:
-        """The text of ``file`` as it is right at ``place``: its links, its pictures for the dark."""
+        """The text of ``file`` with links that are right at ``place``, and pictures for the dark."""
 
         def at_place(target: str) -> str:
             path, anchor = resolve(file, target)
@@ -159,14 +167,14 @@ class Gathering:
         below = [relative(place, PurePosixPath(page)) for page in section.pages]
         if section.name in self.titles:
             text = (self.target / place).read_text(encoding="utf-8")
-            (self.target / place).write_text(
-                f"{text}\n{python_names.toctree(below)}\n", encoding="utf-8"
-            )
+            # in the order of its own links
+            below.sort(key=lambda page: text.find(f"({page}.md") % len(text))
+            self._write(place, f"{text}\n{python_names.toctree(below)}\n")
             return
         lines = [f"# {section.title}", "", section.about, ""]
         for page in section.pages:
             link = relative(place, PurePosixPath(f"{page}.md"))
-            lines.append(f"- **[{self.titles[page]}]({link})** {self.abouts[page]}")
+            lines.append(f"- **[{self.titles[page]}]({link})**\\\n  {self.abouts[page]}")
         self._write(place, "\n".join([*lines, "", python_names.toctree(below), ""]))
 
     def _first_page(self, navigation: list[Section]) -> None:
@@ -188,7 +196,7 @@ def readme_parts(readme: str) -> Mapping[str, str]:
 
 def first_sentence(text: str) -> str:
     """What a page begins with below its heading, without links."""
-    prose = LINK.sub(r"\1", HEADING.split(text, maxsplit=1)[-1])
+    prose = LINK.sub(r"\1", FENCE.sub("", HEADING.split(text, maxsplit=1)[-1]))
     paragraphs = (one.strip() for one in prose.split("\n\n"))
     first = next((one for one in paragraphs if one and one[0] not in "#`|<!$:-"), "")
     return re.split(r"(?<=[.:])\s", first, maxsplit=1)[0].removesuffix(":").replace("\n", " ")

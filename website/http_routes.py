@@ -29,8 +29,10 @@ def page(openapi: Schema) -> str:
     lines = [
         "# HTTP",
         "",
-        f"{openapi['info']['summary']} [How to use it](../service.md). The service itself has this "
-        "description at `/openapi.json`.",
+        (
+            f"{openapi['info']['summary']} [How to use it](../service.md). The service has this "
+            "description at `/openapi.json`."
+        ),
         "",
     ]
     problems = _shared_problems(openapi)
@@ -54,17 +56,16 @@ def _shared_problems(openapi: Schema) -> dict[str, Any]:
     }
 
 
-def _route(
-    method: str, path: str, operation: Schema, problems: Mapping[str, Any]
-) -> Iterator[str]:
+def _route(method: str, path: str, operation: Schema, problems: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"## {method} {path}", "", *_paragraphs(operation))
     parameters = operation.get("parameters", [])
     if parameters:
-        yield from ("| parameter | in | type | |", "|---|---|---|---|")
+        yield from ("| parameter | in | type | meaning |", "|---|---|---|---|")
         for one in parameters:
             about = one.get("description", "") or one["schema"].get("description", "")
             need = "" if one.get("required") else _default(one["schema"])
-            yield f"| `{one['name']}` | {one['in']} | {kind(one['schema'])}{need} | {_cell(about)} |"
+            what = f"{kind(one['schema'])}{need}"
+            yield f"| `{one['name']}` | {one['in']} | {what} | {_cell(about)} |"
         yield ""
     for media, content in operation.get("requestBody", {}).get("content", {}).items():
         takes = content.get("schema", {})
@@ -78,9 +79,11 @@ def _route(
 
 
 def _answers(responses: Mapping[str, Any]) -> Iterator[str]:
-    yield from ("| answer | |", "|---|---|")
+    yield from ("| answer | what it means, or holds |", "|---|---|")
     for status, response in responses.items():
-        gives = [kind(one["schema"]) for one in response.get("content", {}).values() if "schema" in one]
+        gives = [
+            kind(one["schema"]) for one in response.get("content", {}).values() if "schema" in one
+        ]
         what = " or ".join(dict.fromkeys(filter(None, gives)))
         # what the framework writes where nobody wrote anything
         about = response["description"].replace("Successful Response", "")
@@ -91,7 +94,7 @@ def _fields(schema: Schema) -> Iterator[str]:
     required = schema.get("required", [])
     if "properties" not in schema:
         return
-    yield from ("| field | type | |", "|---|---|---|")
+    yield from ("| field | type | meaning |", "|---|---|---|")
     for name, one in schema["properties"].items():
         default = "" if name in required else _default(one)
         yield f"| `{name}` | {kind(one)}{default} | {_cell(one.get('description', ''))} |"

@@ -63,7 +63,9 @@ RESULTS = Section(
     "What came out, on which data, how long it took, and how to make it again.",
     ("leaderboard", "results", "experiments", "benchmarks"),
 )
-PROJECT = Section("project", "Project", "What changed, and how to change it.", ("changelog", "contributing"))
+PROJECT = Section(
+    "project", "Project", "What changed, and how to change it.", ("changelog", "contributing")
+)
 
 # what a page is called on the site, where its folder's name says too little
 TITLES = {
@@ -82,6 +84,7 @@ TITLES = {
     "prometheus": "Get alarms from Prometheus",
     "reliability": "What happens when things fail",
     "report": "Read the report",
+    "results": "The paper's tables",
     "ridge": "Linear models of neighbours",
     "scoring": "Choose a threshold",
     "service": "Run the service",

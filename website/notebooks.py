@@ -37,7 +37,9 @@ def _outputs(outputs: list[dict[str, Any]]) -> Iterator[str]:
             if output["name"] == "stdout":
                 yield _fence(ESCAPE.sub("", "".join(output["text"])).rstrip("\n"), "{.output}")
         elif kind == "error":
-            raise ValueError(f"a cell of the notebook failed: {output['ename']}: {output['evalue']}")
+            raise ValueError(
+                f"a cell of the notebook failed: {output['ename']}: {output['evalue']}"
+            )
         else:
             yield _shown(output["data"])
 

@@ -33,10 +33,15 @@ def public_pages() -> dict[str, str]:
     for name in subadjacent.__all__:
         groups[_group(getattr(subadjacent, name).__module__)].append(name)
     pages = {f"reference/{name}": _name_page(name) for name in subadjacent.__all__}
-    index = ["# Python", "", "What `import subadjacent` gives. Each name has a page of its own.", ""]
+    index = [
+        "# Python",
+        "",
+        "What `import subadjacent` gives. Each name has a page of its own.",
+        "",
+    ]
     for title, names in groups.items():
         if names:
-            index += [f"## {title}", "", "| name | |", "|---|---|"]
+            index += [f"## {title}", "", "| name | what it is |", "|---|---|"]
             index += [f"| [`{name}`]({name}.md) | {summary(name)} |" for name in names]
             index += ["", toctree(names), ""]
     pages["reference/python"] = "\n".join(index)
