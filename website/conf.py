@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 project = "subadjacent"
 version = release = subadjacent.__version__
 html_title = "subadjacent"
-language = "en_GB"
+language = "en"
 
 extensions = [
     "myst_parser",
@@ -65,6 +65,7 @@ html_theme_options = {
     "header_links_before_dropdown": 7,
     "secondary_sidebar_items": ["page-toc"],
     "show_toc_level": 2,
+    "search_as_you_type": True,
     "navigation_with_keys": False,
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",

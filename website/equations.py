@@ -42,11 +42,11 @@ def write_font(target: Path) -> None:
     """Write the part of the font that equations may need."""
     whole = distribution("ziamath").locate_file("ziamath/fonts/STIXTwoMath-Regular.ttf")
     options = subset.Options(flavor="woff", layout_features=["ssty"], hinting=False)
-    font = subset.load_font(str(whole), options)
     subsetter = subset.Subsetter(options)
     subsetter.populate(unicodes=[code for a, b in CHARACTERS for code in range(a, b + 1)])
-    subsetter.subset(font)
-    subset.save_font(font, str(target), options)
+    with subset.load_font(str(whole), options) as font:
+        subsetter.subset(font)
+        subset.save_font(font, str(target), options)
 
 
 def _add_font(app: Sphinx, failure: Exception | None) -> None:

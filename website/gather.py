@@ -108,7 +108,7 @@ class Gathering:
             shutil.copyfile(path, self.target / place)
 
     def mended(self, text: str, file: PurePosixPath, place: PurePosixPath) -> str:
-        """The text of ``file`` with links that are right at ``place``, and pictures for the dark."""
+        """The text of ``file`` with links that are right at ``place``, and dark pictures."""
 
         def at_place(target: str) -> str:
             path, anchor = resolve(file, target)

@@ -61,8 +61,8 @@ def test_no_command_of_an_equation_is_left_over() -> None:
 
 def test_the_font_has_what_equations_need(tmp_path: Path) -> None:
     write_font(tmp_path / "math.woff")
-    font = TTFont(tmp_path / "math.woff")
-    # the table by which brackets grow, sums, slanted and bold letters
-    assert "MATH" in font
-    assert {ord(one) for one in "∑‖⟨𝑥𝐀𝜏λ⊙≤"} <= set(font.getBestCmap())
+    with TTFont(tmp_path / "math.woff") as font:
+        # the table by which brackets grow, sums, slanted and bold letters
+        assert "MATH" in font
+        assert {ord(one) for one in "∑‖⟨𝑥𝐀𝜏λ⊙≤"} <= set(font.getBestCmap())
     assert (tmp_path / "math.woff").stat().st_size < 400_000

@@ -134,6 +134,16 @@ def test_search_finds_a_word_from_disk(open_page: Opener) -> None:
     page.wait_for_function("/found/.test(document.querySelector('.search-summary').textContent)")
 
 
+def test_search_shows_pages_while_one_types(open_page: Opener) -> None:
+    page = open_page("maths.html", scheme="dark")
+    page.locator("button.search-button__button:visible").first.click()
+    page.keyboard.type("budget")
+    found = page.locator("dialog #search-results li a", has_text="AlarmBudget").first
+    expect(found).to_be_visible()
+    found.click()
+    expect(page.locator("h1")).to_contain_text("AlarmBudget")
+
+
 def test_search_from_a_server_shows_where_the_word_stands(open_page: Opener, site: Path) -> None:
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
@@ -183,8 +193,7 @@ def test_charts_are_drawn_and_change_with_the_choice(
 
 
 def test_a_chart_takes_the_colours_of_the_theme(open_page: Opener) -> None:
-    color = """() => Bokeh.documents[0].get_model_by_name("cost").renderers[0].glyph.fill_color.value
-        ?? Bokeh.documents[0].get_model_by_name("cost").renderers[0].glyph.fill_color"""
+    color = """() => Bokeh.documents[0].get_model_by_name("cost").renderers[0].glyph.fill_color"""
     found = {}
     for scheme in ("light", "dark"):
         page = open_page("leaderboard.html", scheme=scheme)

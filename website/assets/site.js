@@ -2,7 +2,7 @@
 "use strict";
 
 // A browser lets no page that was opened from disk read another page: results then come without excerpts.
-if (window.DOCUMENTATION_OPTIONS && location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
 
 const NUMBER = /[-−+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?/i;
 
