@@ -193,7 +193,9 @@ def test_charts_are_drawn_and_change_with_the_choice(
 
 
 def test_a_chart_takes_the_colours_of_the_theme(open_page: Opener) -> None:
-    color = """() => Bokeh.documents[0].get_model_by_name("cost").renderers[0].glyph.fill_color"""
+    color = (
+        """() => Bokeh.documents[0].get_model_by_name("cost").renderers[0].glyph.fill_color.value"""
+    )
     found = {}
     for scheme in ("light", "dark"):
         page = open_page("leaderboard.html", scheme=scheme)
