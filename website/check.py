@@ -54,6 +54,7 @@ def read(html: str) -> Found:
 
 def problems(site: Path) -> Iterator[str]:
     """A sentence for every link that leads nowhere, and for all that comes from another machine."""
+    site = site.resolve()
     # what is in _static belongs to the theme, which keeps templates there
     files = (file for file in sorted(site.rglob("*.html")) if "_static" not in file.parts)
     pages = {file: read(file.read_text(encoding="utf-8")) for file in files}
@@ -72,5 +73,7 @@ def problems(site: Path) -> Iterator[str]:
             target = target / "index.html" if target.is_dir() else target
             if not target.is_file():
                 yield f"{name}: {link} leads to no file"
-            elif target in pages and unquote(parts.fragment) not in pages[target].anchors:
+            # what comes after :~: are words that the browser looks for
+            anchor = unquote(parts.fragment.partition(":~:")[0])
+            if target in pages and anchor not in pages[target].anchors:
                 yield f"{name}: {link} has no such anchor"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bokeh.util.paths import bokehjs_path
 
 import subadjacent
+from website import source_links
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -20,7 +21,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "sphinx.ext.viewcode",
+    "sphinx.ext.linkcode",
     "website.equations",
 ]
 
@@ -83,3 +84,10 @@ def setup(app: Sphinx) -> None:
             True if (getattr(one, "__module__", "") or "").startswith("sklearn.") else None
         ),
     )
+
+
+def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
+    """The page that shows the code of a documented name."""
+    if domain != "py" or not info["module"]:
+        return None
+    return source_links.url(info["module"], info["fullname"])

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
-from website import charts, command, http_routes, python_names
+from website import charts, command, http_routes, python_names, source_links
 from website.links import outside_code, relative, resolve, rewrite
 from website.navigation import TITLES, Section, sections
 from website.notebooks import as_markdown
@@ -152,9 +152,15 @@ class Gathering:
     def _generate(self) -> None:
         pages = python_names.public_pages()
         texts = [one.read_text(encoding="utf-8") for one in sorted(self.root.glob("docs/*.md"))]
-        pages["reference/submodules"] = python_names.submodule_page(python_names.imported(texts))
+        imported = python_names.imported(texts)
+        pages["reference/submodules"] = python_names.submodule_page(imported)
         pages["reference/command"] = command.page()
         pages["reference/http"] = http_routes.page(http_routes.description())
+        documented = {"subadjacent": python_names.exported(), **imported}
+        for module, names in documented.items():
+            for name in sorted(names):
+                for file in source_links.files(module, name):
+                    self.place(file)
         for name, text in pages.items():
             self._write(PurePosixPath(f"{name}.md"), text)
             # a public name is below the list of names, not in the section

@@ -36,6 +36,16 @@ def test_what_leads_nowhere_is_told(tmp_path: Path, html: str, problem: str) -> 
     assert check(tmp_path, a=html) == [problem]
 
 
+def test_anchors_are_followed_from_a_relative_folder_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "a.html").write_text('<a href="b.html#c">x</a>')
+    (tmp_path / "site" / "b.html").write_text("")
+    assert list(problems(Path("site"))) == ["a.html: b.html#c has no such anchor"]
+
+
 @pytest.mark.parametrize(
     "html",
     [

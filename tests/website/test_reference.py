@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 from typer.main import get_command
 
 import subadjacent
 from subadjacent.cli.main import app
-from website import command, http_routes, python_names
+from website import command, http_routes, python_names, source_links
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -52,6 +52,27 @@ def test_a_constant_is_named_without_the_docstring_of_its_type() -> None:
     )
     assert ".. py:data:: MAPPINGS\n" in text
     assert ".. autofunction:: softmax_features\n" in text
+
+
+def test_code_is_found_where_it_is_written() -> None:
+    text = "../source/src/subadjacent/{}.html#:~:text={}"
+    found = source_links.url("subadjacent", "SubAdjacentDetector")
+    assert found == text.format("detectors/default.py", "class%20SubAdjacentDetector")
+    # a method that is inherited
+    found = source_links.url("subadjacent", "SubAdjacentDetector.predict")
+    assert found == text.format("detectors/base.py", "def%20predict%28")
+    assert source_links.url("subadjacent", "load") == text.format(
+        "detectors/registry.py", "def%20load%28"
+    )
+    # scikit-learn's code, and a field, are not here
+    assert source_links.url("subadjacent", "SubAdjacentDetector.get_params") is None
+    assert source_links.url("subadjacent", "Alarm.first") is None
+
+
+def test_every_file_that_is_linked_to_is_gathered() -> None:
+    files = list(source_links.files("subadjacent", "SubAdjacentDetector"))
+    assert PurePosixPath("src/subadjacent/detectors/base.py") in files
+    assert all((DOCS.parent / file).is_file() for file in files)
 
 
 def test_every_option_of_every_command_is_on_the_page() -> None:
