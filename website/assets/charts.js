@@ -22,8 +22,10 @@ function widened(values, logarithmic) {
   return [low - more, high + more].map(value => logarithmic ? 10 ** value : value);
 }
 
-// Names beside the marks, ours first; a name for which there is no room is left to the tooltip.
-function placed(points, plot, width, height) {
+// Names beside the marks, ours first; a name for which there is no room is left to the tooltip. That of the reference
+// is above its line.
+function placed(points, reference, plot) {
+  const [width, height] = [plot.inner_width, plot.inner_height];
   const taken = [], scale = plot.x_scale.type === "LogScale" ? Math.log10 : Number;
   const along = (value, {start, end}, size) => (scale(value) - scale(start)) / (scale(end) - scale(start)) * size;
   const marks = points.map(point => ({
@@ -37,12 +39,12 @@ function placed(points, plot, width, height) {
   const first = mark => mark.point.role === "ours" ? 0 : 1;
   const names = [];
   for (const mark of [...marks].sort((a, b) => first(a) - first(b) || b.y - a.y)) {
-    const long = mark.point.name.length * CHARACTER;
+    const long = mark.point.name.length * CHARACTER, up = mark.point.name === reference ? LINE / 2 : 0;
     for (const [align, shift, left] of [["left", GAP, mark.x + GAP - 3], ["right", -GAP, mark.x - GAP + 3 - long]]) {
-      const box = {left, right: left + long, low: mark.y - LINE / 2, high: mark.y + LINE / 2};
+      const box = {left, right: left + long, low: mark.y + up - LINE / 2, high: mark.y + up + LINE / 2};
       if (free(box)) {
         taken.push(box);
-        names.push({...mark.point, align, shift});
+        names.push({...mark.point, align, shift, lift: -up});
         break;
       }
     }
@@ -67,11 +69,11 @@ async function draw(figure) {
       const of = points.filter(one => one.role === role);
       named(role).data = {x: of.map(one => one.x), y: of.map(one => one.y), name: of.map(one => one.name)};
     }
-    const names = placed(points, plot, plot.inner_width, plot.inner_height);
+    const names = placed(points, data.reference, plot);
     named("names").data = {
       x: names.map(one => one.x), y: names.map(one => one.y), name: names.map(one => one.name),
       align: names.map(one => one.align), shift: names.map(one => one.shift),
-      lift: names.map(one => one.name === data.reference ? -LINE / 2 : 0), role: names.map(one => one.role),
+      lift: names.map(one => one.lift), role: names.map(one => one.role),
       color: names.map(one => color(one.role)),
     };
     const random = points.find(one => one.name === data.reference);
