@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 import subadjacent
+from subadjacent.errors import MissingPackage
 
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -75,7 +76,8 @@ def imported(texts: Iterable[str]) -> dict[str, list[str]]:
     return {
         module: own
         for module, names in sorted(found.items())
-        if (own := [name for name in sorted(names) if not _among(module, name, exported)])
+        if _is_importable(module)
+        and (own := [name for name in sorted(names) if not _among(module, name, exported)])
     }
 
 
@@ -100,6 +102,15 @@ def toctree(pages: Iterable[str], hidden: bool = True) -> str:
     """The directive that puts ``pages`` below this one."""
     options = ":hidden:\n" if hidden else ""
     return "\n".join(["```{toctree}", f"{options}:maxdepth: 1", "", *pages, "```"])
+
+
+def _is_importable(module: str) -> bool:
+    """Whether all that a module needs is installed; what wraps another library may lack it."""
+    try:
+        importlib.import_module(module)
+    except MissingPackage:
+        return False
+    return True
 
 
 def _among(module: str, name: str, exported: set[object]) -> bool:

@@ -46,6 +46,18 @@ def test_what_pages_import_from_submodules_is_found() -> None:
     assert python_names.imported([page]) == {"subadjacent.core.band": ["Band"]}
 
 
+def test_a_submodule_whose_library_is_not_installed_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "wraps.py").write_text(
+        "from subadjacent.errors import MissingPackage\nraise MissingPackage('needs darts')\n"
+    )
+    monkeypatch.setattr(subadjacent, "__path__", [*subadjacent.__path__, str(tmp_path)])
+    assert python_names.imported(["```python\nfrom subadjacent.wraps import x\n```\n"]) == {}
+    with pytest.raises(ModuleNotFoundError):
+        python_names.imported(["```python\nfrom subadjacent.nothing import x\n```\n"])
+
+
 def test_a_constant_is_named_without_the_docstring_of_its_type() -> None:
     text = python_names.submodule_page(
         {"subadjacent.core.mapping": ["MAPPINGS", "softmax_features"]}
