@@ -29,6 +29,7 @@ HOW_TO = Section(
     "How-to",
     "How to get something done, and all that can be asked for on the way.",
     (
+        "install",
         "cli",
         "report",
         "detectors",
@@ -42,6 +43,7 @@ HOW_TO = Section(
         "training",
         "distributed",
         "workflow",
+        "adapters",
         "reliability",
     ),
 )
@@ -69,6 +71,7 @@ PROJECT = Section(
 
 # what a page is called on the site, where its folder's name says too little
 TITLES = {
+    "adapters": "Use it from other libraries",
     "architecture": "Layers, reading order, glossary",
     "cli": "Find anomalies in a file",
     "core": "The paper's maths in code",
@@ -77,6 +80,7 @@ TITLES = {
     "distributed": "Use more than one machine",
     "evaluation": "Compare alarms with labels",
     "experiments": "How results are made",
+    "install": "Install",
     "maths": "The paper's equations",
     "methods": "From settings to a model",
     "networks": "Networks",

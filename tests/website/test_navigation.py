@@ -25,9 +25,9 @@ def test_tutorials_and_gallery_appear_when_they_are_there() -> None:
 
 
 def test_a_page_that_nobody_placed_is_a_how_to() -> None:
-    assert placed("cli", "adapters", "tutorials/more") == {
+    assert placed("cli", "new", "tutorials/more") == {
         "Tutorials": ("tutorials/more",),
-        "How-to": ("cli", "adapters"),
+        "How-to": ("cli", "new"),
     }
 
 
