@@ -79,7 +79,7 @@ def test_parts_of_the_readme_are_between_comments() -> None:
     ("page", "sentence"),
     [
         ("# a\n\nB [c](d.md) e. F.\n", "B c e."),
-        ("# a\n\n```\nb. c\n```\n\nD\ne:\n\n- f\n", "D e"),
+        ("# a\n\n```\nb. c\n\ng. h\n```\n\nD\ne:\n\n- f\n", "D e"),
         ("# a\n", ""),
     ],
 )
