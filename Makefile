@@ -3,13 +3,16 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo serve test test-distributed check bench man gallery notebooks test-adapters format install clean
+.PHONY: demo serve test test-distributed check bench man gallery notebooks test-adapters docs format install clean
 
 demo: install  ## find anomalies in built-in data; writes demo/report.html
 	$(BIN)/subadjacent demo --output demo
 
 serve: install  ## watch made-up series on http://127.0.0.1:8080
 	$(BIN)/subadjacent serve --demo
+
+docs: install  ## build the documentation's site, and follow its links; open site/index.html
+	$(BIN)/python -m website
 
 test: install  ## run every test that needs one machine, with branch coverage
 	$(BIN)/pytest -n 2 --dist worksteal --ignore tests/distributed --ignore tests/adapters/apart --cov --cov-report=term

@@ -29,7 +29,7 @@ def scale(raw: Tensor) -> Tensor:
 
 
 def prior_association(scales: Tensor) -> Tensor:
-    """Gaussian of the distance |i − j| with scale ``scales[i]``, rows summing to 1, (…, N, N)."""
+    """Gaussian of ``|i − j|`` with scale ``scales[i]``, rows summing to 1, (…, N, N)."""
     scales = _wide(scales)
     points = torch.arange(scales.shape[-1], device=scales.device, dtype=scales.dtype)
     steps = (points[:, None] - points) / scales[..., None]

@@ -1,0 +1,233 @@
+"""The built site in a real browser, opened from disk, at the width of a desk and of a phone."""
+
+from __future__ import annotations
+
+import http.server
+import re
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+import subadjacent
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine's path")
+
+DESK, PHONE = 1280, 390
+PAGES = (
+    "index.html",
+    "how-to.html",
+    "maths.html",
+    "leaderboard.html",
+    "results.html",
+    "reference/SubAdjacentDetector.html",
+    "reference/command.html",
+    "reference/http.html",
+)
+Opener = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser, site: Path) -> Iterator[Opener]:
+    """Opens a page; whatever goes wrong on it, or is asked of another machine, fails the test."""
+    wrong: list[str] = []
+    contexts = []
+
+    def opened(
+        name: str, width: int = DESK, scheme: str = "light", root: str | None = None
+    ) -> Page:
+        context = browser.new_context(
+            viewport={"width": width, "height": 850}, color_scheme=scheme, reduced_motion="reduce"
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda one: wrong.append(one.text) if one.type == "error" else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        base = root or f"{site.as_uri()}/"
+        page.on(
+            "request",
+            lambda one: None if one.url.startswith((base, "data:")) else wrong.append(one.url),
+        )
+        page.goto(base + name)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+@pytest.mark.parametrize("width", [DESK, PHONE])
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_fits_its_window(open_page: Opener, name: str, width: int) -> None:
+    page = open_page(name, width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("h1").count() == 1
+
+
+def test_the_first_page_has_what_the_readme_has(open_page: Opener) -> None:
+    page = open_page("index.html")
+    expect(page.locator(".opening")).to_contain_text("Finds anomalies in multivariate time series")
+    expect(page.locator("#start pre").first).to_contain_text("SubAdjacentDetector()")
+    page.locator(".way", has_text="Results").click()
+    expect(page.locator("h1")).to_contain_text("Results")
+
+
+def test_a_wide_table_scrolls_within_itself_on_a_phone(open_page: Opener) -> None:
+    page = open_page("leaderboard.html", PHONE)
+    table = page.locator("table").nth(1)
+    inner, outer = (
+        table.evaluate(f"table => table{parent}.getBoundingClientRect().width")
+        for parent in ("", ".parentElement")
+    )
+    assert inner > PHONE > outer
+
+
+def test_a_phone_has_the_menu_behind_a_button(open_page: Opener) -> None:
+    page = open_page("maths.html", PHONE)
+    menu = page.locator("dialog .navbar-nav a", has_text="Reference").first
+    expect(menu).not_to_be_visible()
+    page.locator("button.primary-toggle").click()
+    expect(menu).to_be_visible()
+    menu.click()
+    expect(page.locator("h1")).to_contain_text("Reference")
+
+
+def test_the_theme_follows_the_machine_and_then_the_reader(open_page: Opener) -> None:
+    page = open_page("index.html", scheme="dark")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    dark = page.evaluate(ground)
+    expect(page.locator("img.only-dark").first).to_be_visible()
+    expect(page.locator("img.only-light").first).to_be_hidden()
+    page.locator(".theme-switch-button:visible").first.click()
+    page.locator("[data-mode='light']:visible, [data-bs-theme-value='light']:visible").last.click()
+    page.wait_for_function("document.documentElement.dataset.theme === 'light'")
+    assert page.evaluate(ground) != dark
+    # it is remembered on the next page
+    page.goto(page.url.replace("index.html", "maths.html"))
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+
+
+def test_search_finds_a_word_from_disk(open_page: Opener) -> None:
+    page = open_page("search.html?q=matrix+profile")
+    results = page.locator("#search-results li")
+    results.first.wait_for()
+    assert "reference/MatrixProfileDetector.html" in " ".join(
+        results.locator("a").evaluate_all("links => links.map(one => one.href)")
+    )
+    page.wait_for_function("/found/.test(document.querySelector('.search-summary').textContent)")
+
+
+def test_search_shows_pages_while_one_types(open_page: Opener) -> None:
+    page = open_page("maths.html", scheme="dark")
+    page.locator("button.search-button__button:visible").first.click()
+    page.keyboard.type("budget")
+    found = page.locator("dialog #search-results li a", has_text="AlarmBudget").first
+    expect(found).to_be_visible()
+    found.click()
+    expect(page.locator("h1")).to_contain_text("AlarmBudget")
+
+
+def test_search_from_a_server_shows_where_the_word_stands(open_page: Opener, site: Path) -> None:
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    handler = partial(Quiet, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        page = open_page("search.html?q=lookahead", root=f"http://127.0.0.1:{server.server_port}/")
+        page.locator("#search-results p.context").first.wait_for()
+        page.context.close()
+        server.shutdown()
+
+
+def test_all_equations_are_drawn_and_numbered(open_page: Opener) -> None:
+    page = open_page("maths.html")
+    assert page.locator(".equation .number").all_text_contents() == [f"({n})" for n in range(1, 8)]
+    heights = page.locator("math").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect().height)"
+    )
+    assert len(heights) > 30
+    assert min(heights) > 5
+    # the sum of Eq. 1 is drawn larger than text, which takes the font that comes with the site
+    page.wait_for_function("document.fonts.check('16px \"Site Math\"')")
+    size = "one => one.getBoundingClientRect().height"
+    assert page.locator("#equation-1 mo", has_text="∑").evaluate(size) > 22
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(DESK, "light"), (PHONE, "dark")])
+def test_charts_are_drawn_and_change_with_the_choice(
+    open_page: Opener, width: int, scheme: str
+) -> None:
+    page = open_page("leaderboard.html", width, scheme)
+    page.wait_for_selector("figure.chart[data-points]")
+    ours = (
+        """name => Bokeh.documents.map(one => one.get_model_by_name(name)).find(Boolean).data.y"""
+    )
+    before = page.evaluate(ours, "cost-ours")
+    assert len(before) == 2
+    chart = page.locator("figure.chart").first
+    chart.locator("select").first.select_option(label="MSL")
+    after = page.evaluate(ours, "cost-ours")
+    assert after != before
+    chart.locator("select").last.select_option(label="F1 of events, %")
+    assert page.evaluate(ours, "cost-ours") != after
+    assert int(chart.get_attribute("data-points") or 0) > 10
+
+
+def test_a_chart_takes_the_colours_of_the_theme(open_page: Opener) -> None:
+    color = (
+        """() => Bokeh.documents[0].get_model_by_name("cost").renderers[0].glyph.fill_color.value"""
+    )
+    found = {}
+    for scheme in ("light", "dark"):
+        page = open_page("leaderboard.html", scheme=scheme)
+        page.wait_for_selector("figure.chart[data-points]")
+        found[scheme] = page.evaluate(color)
+    page.evaluate("document.documentElement.dataset.theme = 'light'")
+    page.wait_for_function(f"({color})() === '{found['light']}'")
+    assert found["light"] != found["dark"]
+
+
+def test_a_table_of_numbers_is_sorted_by_a_click(open_page: Opener) -> None:
+    page = open_page("leaderboard.html")
+    table = page.locator("table").first
+    head = table.locator("th", has_text="training, s")
+
+    def numbers() -> list[float]:
+        cells = table.locator("tbody td:last-child").all_text_contents()
+        return [float(one) for one in cells if re.fullmatch(r"[\d.]+", one)]
+
+    head.click()
+    assert numbers() == sorted(numbers(), reverse=True)
+    head.click()
+    assert numbers() == sorted(numbers())
+    assert head.get_attribute("aria-sort") == "ascending"
+    # detectors without a number stay at the end
+    assert table.locator("tbody tr").last.locator("td").last.text_content() == "not run"
+
+
+def test_every_public_name_can_be_looked_up(open_page: Opener) -> None:
+    page = open_page("reference/python.html")
+    listed = page.locator("article td:first-child a").all_text_contents()
+    assert sorted(listed) == sorted(subadjacent.__all__)
+    page.locator("article td a", has_text="SubAdjacentDetector").first.click()
+    expect(page.locator("dt.sig").first).to_contain_text("lookahead")
+    expect(page.locator("dt", has_text="decision_function").first).to_be_visible()
