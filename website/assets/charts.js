@@ -2,8 +2,8 @@
 "use strict";
 
 const color = role => getComputedStyle(document.documentElement).getPropertyValue(`--chart-${role}`).trim();
-// pixels: about what a character of a name takes, a line of text, from a mark to its name
-const CHARACTER = 7.5, LINE = 15, GAP = 11;
+// pixels: about what a character of a name takes, a line of text, from a mark to its name, around a name
+const CHARACTER = 7.5, LINE = 15, GAP = 11, CLEAR = 4;
 // of the numbers' range, beyond the outermost on each side
 const MARGIN = 0.08;
 
@@ -40,8 +40,8 @@ function placed(points, reference, plot) {
   const names = [];
   for (const mark of [...marks].sort((a, b) => first(a) - first(b) || b.y - a.y)) {
     const long = mark.point.name.length * CHARACTER, up = mark.point.name === reference ? LINE / 2 : 0;
-    for (const [align, shift, left] of [["left", GAP, mark.x + GAP - 3], ["right", -GAP, mark.x - GAP + 3 - long]]) {
-      const box = {left, right: left + long, low: mark.y + up - LINE / 2, high: mark.y + up + LINE / 2};
+    for (const [align, shift, left] of [["left", GAP, mark.x + GAP], ["right", -GAP, mark.x - GAP - long]]) {
+      const box = {left: left - CLEAR, right: left + long + CLEAR, low: mark.y + up - LINE / 2, high: mark.y + up + LINE / 2};
       if (free(box)) {
         taken.push(box);
         names.push({...mark.point, align, shift, lift: -up});
