@@ -7,7 +7,6 @@ when it is older than the command.
 from __future__ import annotations
 
 import re
-import sys
 import textwrap
 from collections.abc import Iterator
 from typing import Any
@@ -16,6 +15,7 @@ import typer
 
 import subadjacent
 from subadjacent.cli.main import BAD_INPUT, BAD_USAGE, app
+from subadjacent.cli.output import print_text
 from subadjacent.cli.start import INTERRUPTED, TERMINATED
 
 NAME = "subadjacent"
@@ -132,4 +132,4 @@ def text(words: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(manual())
+    print_text(manual().rstrip("\n"))
