@@ -148,13 +148,13 @@ def test_an_open_alarm_that_is_normal_is_closed(service: LiveService) -> None:
 
 
 def test_an_older_alarm_that_is_normal_leaves_the_open_one_open(service: LiveService) -> None:
-    first = [*rows_of(300), *rows_of(3, first=300, jump=1.0), *rows_of(50, first=303)]
-    rows = [*first, *rows_of(5, first=353, jump=40.0)]
+    first = [*rows_of(300), *rows_of(3, first=300, jump=4.0), *rows_of(100, first=303)]
+    rows = [*first, *rows_of(5, first=403, jump=40.0)]
     # channels of their own, which no model of another test knows
     service.push("twice", [{"one": row["pressure"], "two": row["flow"]} for row in rows])
     opened = service.get("/api/series/twice")["open_alarm"]
     (older, *_) = service.get("/api/alarms?series=twice&state=closed")["alarms"]
-    assert service.get(f"/api/alarms/{opened}")["first"] == 353
+    assert service.get(f"/api/alarms/{opened}")["first"] == 403
     assert service.post(f"/api/alarms/{older['id']}/normal")["normal"]
     found = service.get("/api/series/twice")
     assert (found["state"], found["open_alarm"]) == ("alarm", opened)

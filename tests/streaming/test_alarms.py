@@ -71,6 +71,14 @@ def test_an_alarm_opens_goes_on_through_a_lull_and_closes_after_the_quiet_period
     assert not found.notices[-1].for_good
 
 
+def test_what_a_great_event_leaves_behind_is_no_part_of_it() -> None:
+    # 0.4 of the worst, 5, is 2: 1.9 keeps it no longer, though 0.7 would keep an event of 1
+    found = Followed(quiet=3).push([5, 2, 1.9, 1.9, 1.9])
+    assert found.told[0] == (0, OPENED)
+    assert found.told[-1] == (4, CLOSED)
+    assert found.notices[-1].event.last == 1
+
+
 def test_what_goes_on_is_looked_at_after_twice_the_time_or_at_twice_the_severity() -> None:
     found = Followed(adapt_after=None).push([1.0] * 70)
     assert found.told == [(0, OPENED), *((row, UPDATED) for row in (1, 3, 7, 15, 31, 63))]

@@ -82,11 +82,12 @@ def read_rows(body: bytes, media_type: str, *, most_rows: int, folder: Path) -> 
         found = [_json(line, f"line {n}") for n, line in lines]
         return _in_order(_from_records(found, most_rows))
     if kind in TABLES:
-        # the readers of the command take files; this one has a name of ours, and goes at once
-        with tempfile.NamedTemporaryFile(dir=folder, prefix="body-") as file:
-            file.write(body)
-            file.flush()
-            return read_table(Path(file.name), most_rows=most_rows)
+        # the readers of the command take files; this one has a name of ours, and goes at once, also
+        # where the disk was full before all of it was written
+        with tempfile.TemporaryDirectory(dir=folder, prefix="body-") as scratch:
+            table = Path(scratch, "table")
+            table.write_bytes(body)
+            return read_table(table, most_rows=most_rows)
     raise unknown_type(kind)
 
 

@@ -23,6 +23,12 @@ LOUD = 0.7
 """What a row of an event needs to keep it going, where 1 begins one: about one normal row in 400
 has as much where one false alarm in 5,000 rows is accepted."""
 
+LEFT = 0.4
+"""What it needs as a share of the event's worst, where that is more: what a great event leaves behind,
+while nothing is learned, is no part of it. At half of it a jump of 4 deviations and 20 rows, 400 rows
+into a stream, stays open for 200 rows more; a quarter more, and a level that moved by 6 for good is
+closed before it is the new normal (docs/log.md, "When an alarm is over")."""
+
 QUIET = 30
 """Rows without a loud one after which an event is over: as many as the rows beside an event that
 may belong to it in a batch."""
@@ -190,7 +196,7 @@ class AlarmKeeper:
     ) -> list[Notice]:
         """Take a row of an event into account; what is to be told of it."""
         news = float(rows.news[place])
-        if here >= LOUD:
+        if here >= max(LOUD, LEFT * event.severity):
             event.last, event.severity = row, max(event.severity, news)
         if event.number is None:
             return self._maybe_open(event, row, news, float(rows.now[place]))

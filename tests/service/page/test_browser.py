@@ -79,7 +79,8 @@ def test_alarms_are_unseen_until_they_are_acknowledged(
 ) -> None:
     push(backend, "unseen", rows(["pressure", "flow"], 0, 600, jump=(300, 312)))
     tab = opened(series="unseen")
-    state = tab.locator("#series-list li", has_text="unseen").locator(".state").first
+    # by its name: other series may have unseen alarms as well
+    state = tab.locator("#series-list li[data-name=unseen] .state")
     expect(state).to_have_text("Calm · 1 unseen alarm")
     expect(tab.locator("#alarm-count")).to_have_text("0 open, 1 closed · 1 unseen")
     tab.locator("#filter").fill("unseen flow")
