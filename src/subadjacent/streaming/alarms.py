@@ -24,10 +24,10 @@ LOUD = 0.7
 has as much where one false alarm in 5,000 rows is accepted."""
 
 LEFT = 0.4
-"""What it needs as a share of the event's worst, where that is more: what a great event leaves behind,
-while nothing is learned, is no part of it. At half of it a jump of 4 deviations and 20 rows, 400 rows
-into a stream, stays open for 200 rows more; a quarter more, and a level that moved by 6 for good is
-closed before it is the new normal (docs/log.md, "When an alarm is over")."""
+"""What it needs as a share of the event's worst, where that is more: what a great event leaves
+behind, while nothing is learned, is no part of it. With a little less, a jump of 20 rows early in a
+stream stays open for 200 rows; with a quarter more, a level that moved for good is closed before
+it is the new normal (docs/log.md, "When an alarm is over")."""
 
 QUIET = 30
 """Rows without a loud one after which an event is over: as many as the rows beside an event that
