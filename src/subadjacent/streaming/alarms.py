@@ -23,11 +23,11 @@ LOUD = 0.7
 """What a row of an event needs to keep it going, where 1 begins one: about one normal row in 400
 has as much where one false alarm in 5,000 rows is accepted."""
 
-LEFT = 0.4
-"""What it needs as a share of the event's worst, where that is more: what a great event leaves
-behind, while nothing is learned, is no part of it. With a little less, a jump of 20 rows early in a
-stream stays open for 200 rows; with a quarter more, a level that moved for good is closed before
-it is the new normal (docs/log.md, "When an alarm is over")."""
+LEFT, AFTERMATH = 0.4, 84
+"""What a row needs as a share of the event's worst, where that is more, until the event has lasted
+so many rows: what is expected remembers an event as long (64 rows, averaged over 20), and what a
+great one leaves behind, while nothing is learned, is no part of it. With less of a share, a jump of
+20 rows early in a stream stays open for 200 rows (docs/log.md, "When an alarm is over")."""
 
 QUIET = 30
 """Rows without a loud one after which an event is over: as many as the rows beside an event that
@@ -196,7 +196,8 @@ class AlarmKeeper:
     ) -> list[Notice]:
         """Take a row of an event into account; what is to be told of it."""
         news = float(rows.news[place])
-        if here >= max(LOUD, LEFT * event.severity):
+        short = event.last - event.first < AFTERMATH
+        if here >= max(LOUD, LEFT * event.severity if short else 0.0):
             event.last, event.severity = row, max(event.severity, news)
         if event.number is None:
             return self._maybe_open(event, row, news, float(rows.now[place]))
