@@ -157,8 +157,9 @@ class Watcher:
 
     def warm(self, rows: Array, scores: Array) -> None:
         """Learn from rows of training, with what the model says of them; one stretch of them."""
-        self.learner.gap(0)
         self.learner.watch(rows, scores)
+        # what comes next may come any time after them
+        self.learner.gap(0)
 
     def learn_anew(self, first_values: dict[int, float]) -> None:
         """Forget what was learned, for channels that had no value yet have one now.

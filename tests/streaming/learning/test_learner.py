@@ -191,6 +191,20 @@ def test_a_change_for_good_is_followed() -> None:
     assert learner.levels.level * learner._unit + learner._center > 15
 
 
+def test_what_a_break_makes_odd_is_no_news_after_it() -> None:
+    waves = np.sin(np.arange(1_500)[:, None] / np.array([5.0, 9.0]))
+    after = waves[:400] + 0.1 * noise(400, seed=1)
+    told = []
+    for broken in (False, True):
+        learner = Learner(2)
+        judged(learner, waves + 0.1 * noise(1_500))
+        if broken:
+            learner.gap(0)
+        told.append(judged(learner, after).severity[:100].max())
+    # the waves begin anew: without a break that is an event
+    assert told[0] > 1 > told[1]
+
+
 def test_a_gap_keeps_the_time_of_the_cycle_and_hushes_the_rows_after() -> None:
     rows = day(3_500)
     with_gap, without = Learner(2), Learner(2)

@@ -178,9 +178,10 @@ class Learner:
             total += SCORE_SHARE * np.minimum(self.score_tails.surprise(scores), MOST)
             found["scores"] = scores
         total *= sure
-        total[: self._hushed] = 0
-        self._hushed = max(self._hushed - count, 0)
+        # what a gap makes odd is as good as told: it lasts longer than nothing is said
         news = self.news.of(total)
+        news[: self._hushed] = total[: self._hushed] = 0
+        self._hushed = max(self._hushed - count, 0)
         self._block.add(count, news=news, surprise=total, **found)
         expected = (scaled - far) * self._unit + self._center
         band = self.levels.band * self._unit
