@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
 
 from subadjacent import SubAdjacentDetector, multivariate
 from subadjacent.data.plant import Plant
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # two workers run at a time on two cores: more threads, here or in the processes that tests
 # start, only get in each other's way
@@ -26,6 +32,19 @@ if find_spec("torch"):
 # how long an example takes says more of the machine than of the code
 hypothesis.settings.register_profile("unhurried", deadline=None)
 hypothesis.settings.load_profile("unhurried")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One for all tests of a process: Playwright cannot be started twice in one."""
+    from playwright.sync_api import sync_playwright
+
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)))
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
 
 
 @pytest.fixture(scope="session")

@@ -42,12 +42,21 @@ def test_a_set_that_is_not_whole_says_so() -> None:
     assert "SMD (19 of 28)" in titles
 
 
-def test_a_detector_without_a_number_is_left_out(table: dict[tuple[str, str, str], str]) -> None:
-    missing = {
-        row for (name, row, column), mean in table.items() if name == "leaderboard-all" and not mean
-    }
-    assert missing
-    assert missing.isdisjoint(point["name"] for point in sets(COST, ROOT)[0]["points"])
+def test_a_detector_without_a_number_is_left_out(tmp_path: Path) -> None:
+    with (ROOT / "docs/results/leaderboard.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        if row["row"] == "TranAD":
+            row["mean"] = ""
+    copy = tmp_path / "docs/results/leaderboard.csv"
+    copy.parent.mkdir(parents=True)
+    with copy.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    names = {point["name"] for point in sets(COST, tmp_path)[0]["points"]}
+    assert "TranAD" not in names
+    assert "USAD" in names
 
 
 def test_ours_the_controls_and_the_others_are_told_apart() -> None:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 import subadjacent
 
@@ -32,14 +32,6 @@ PAGES = (
     "reference/http.html",
 )
 Opener = Callable[..., Page]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture
@@ -220,8 +212,6 @@ def test_a_table_of_numbers_is_sorted_by_a_click(open_page: Opener) -> None:
     head.click()
     assert numbers() == sorted(numbers())
     assert head.get_attribute("aria-sort") == "ascending"
-    # detectors without a number stay at the end
-    assert table.locator("tbody tr").last.locator("td").last.text_content() == "not run"
 
 
 def test_every_public_name_can_be_looked_up(open_page: Opener) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from live_service import LiveService, live
-from service.page.browsing import CHROMIUM, Module, Opener, address, calling
+from service.page.browsing import Module, Opener, address, calling
 from service.page.made_rows import HOSTILE, HOSTILE_CHANNEL, push, rows
 
 
@@ -20,14 +20,6 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
         push(started, "fan", rows(["speed"], 0, 300, seed=1))
         push(started, HOSTILE, rows([HOSTILE_CHANNEL, "other"], 0, 300, seed=2))
         yield started
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="session")
