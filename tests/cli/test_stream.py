@@ -43,7 +43,7 @@ def test_rows_are_answered_one_by_one(command: Run) -> None:
     assert answers[3]["time"] == 180
     assert answers[500]["anomalous"]
     assert answers[500]["alarm"]["sentence"].startswith("speed jumped")
-    assert done.stderr == "700 rows, 1 alarms\n"
+    assert done.stderr == "700 rows, 1 alarm\n"
 
 
 def test_csv_in_a_file_and_alarms_alone(command: Run, tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_a_stop_with_a_state_is_no_stop(command: Run) -> None:
     second = command(*options, input="".join(rows[490:]))
     assert first + second.stdout == whole
     assert "10 late" in second.stderr
-    assert "1 duplicates" in second.stderr
+    assert "1 duplicate, " in second.stderr
 
 
 def test_bad_lines_are_named_and_left_out(command: Run) -> None:
@@ -154,6 +154,22 @@ def test_a_state_that_cannot_be_written_is_refused_before_any_row_is_read(
     assert (tmp_path / "text").read_text() == "x"
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[{"a": 1}, {"a": 2}]', "line 1 begins a JSON array: jq -c '.[]' writes its objects"),
+        ("1,2,3\n4,5,6\n", "must begin with the names of its columns, in UTF-8; line 1 is '1,2,3'"),
+        ("a,b\n1,2\n", "must have the column 'when', which was asked for; it has a, b"),
+    ],
+)
+def test_what_is_no_table_of_rows_is_refused(command: Run, text: str, said: str) -> None:
+    options = ("--time", "when") if "when" in said else ()
+    done = command("stream", "--learn", *options, input=text, code=1)
+    assert done.stderr.startswith("error: input must ")
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
 def test_labels_are_no_channels(command: Run, tmp_path: Path) -> None:
     command("stream", "--learn", "--state", "s", input='{"a": 1, "is_anomaly": 1}\n')
     assert StreamScorer.restore(tmp_path / "s").series[None].channels == ("a",)
@@ -179,16 +195,25 @@ def start(folder: Path, *options: str) -> subprocess.Popen[str]:
     )
 
 
-def test_answers_come_while_the_input_pauses_and_a_signal_saves_the_state(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "code", "said"),
+    [
+        (signal.SIGTERM, 143, ""),
+        (signal.SIGINT, 130, "interrupted; nothing was half-written\n"),
+    ],
+)
+def test_answers_come_while_the_input_pauses_and_a_signal_saves_the_state(
+    number: signal.Signals, code: int, said: str, tmp_path: Path
+) -> None:
     rows = rows_of(spiked()).splitlines(keepends=True)
     with start(tmp_path, "--state", "state") as process:
         pipe(process.stdin).write("".join(rows[:300]))
         pipe(process.stdin).flush()
         # no more input comes, and all is answered
         assert len(parsed("".join(read_lines(pipe(process.stdout), 300)))) == 300
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(GENEROUS) == 143
-        assert "Traceback" not in pipe(process.stderr).read()
+        process.send_signal(number)
+        assert process.wait(GENEROUS) == code
+        assert pipe(process.stderr).read() == said
     scorer = StreamScorer.restore(tmp_path / "state")
     assert scorer.counts[None].taken == 300
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from subadjacent.ridge.band import BandRidge
-from subadjacent.ridge.few import FewRows
+from subadjacent.ridge.few import FewRows, Gather
 from subadjacent.ridge.neighbours import Neighbours
 
 
@@ -66,3 +66,19 @@ def test_few_rows_are_as_among_many(neighbours: Neighbours, local: bool, size: f
         scale = np.abs(wanted).max()
         found = few.residuals(rows, first, first + 3)
         np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-7 * scale)
+
+
+def test_neighbours_of_several_ridges_are_those_of_each() -> None:
+    one = np.ones((1, 1), np.float32)
+    plain = FewRows(
+        BandRidge(Neighbours(1, 2, 0), one, np.ones((3, 1), np.float32), local=False), np.ones(1)
+    )
+    local = FewRows(
+        BandRidge(Neighbours(1, 1, 1), one, np.ones((3, 1), np.float32), local=True), np.ones(1)
+    )
+    rows = np.array([[1.0], [2.0], [500.0], [4.0]], np.float32)
+    found = Gather([plain, None, local]).at(rows, 2)
+    # what is far out is cut, less so where a level may move
+    assert [values.ravel().tolist() for values in found] == [[1, 2, 10], [10], [2, 4, 500]]
+    assert plain.residuals(rows, 2, 3).tolist() == [[10 - (1 + 2 + 1)]]
+    assert plain.residual(found[0]).tolist() == [10 - (1 + 2 + 1)]

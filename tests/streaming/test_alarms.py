@@ -39,22 +39,22 @@ class Followed:
         self.accepted: list[int] = []
 
     def push(self, severities: list[float], since: int = 0) -> Followed:
-        """Rows one by one: each may be the last of a block."""
+        """Rows one by one: each may be the last of a mini-batch."""
         for severity in severities:
-            self.block([severity], since)
+            self.push_together([severity], since)
         return self
 
-    def block(self, severities: list[float], since: int = 0, **options: bool) -> Followed:
-        news = np.array(severities, dtype=float)
-        now = np.arange(self.row, self.row + len(news), dtype=float)
-        rows = Severities(news, news, np.full(len(news), since), now)
-        walk = self.keeper.follow(self.row, rows, **options)
-        self.notices += walk.notices
-        self.alarmed += walk.alarmed.tolist()
-        self.calm += walk.calm.tolist()
-        self.row += len(news)
-        if walk.accepted is not None:
-            self.accepted.append(walk.accepted.first)
+    def push_together(self, severities: list[float], since: int = 0, **options: bool) -> Followed:
+        reported = np.array(severities, dtype=float)
+        now = np.arange(self.row, self.row + len(reported), dtype=float)
+        rows = Severities(reported, reported, np.full(len(reported), since), now)
+        progress = self.keeper.follow(self.row, rows, **options)
+        self.notices += progress.notices
+        self.alarmed += progress.alarmed.tolist()
+        self.calm += progress.calm.tolist()
+        self.row += len(reported)
+        if progress.accepted is not None:
+            self.accepted.append(progress.accepted.first)
         return self
 
     @property
@@ -95,9 +95,9 @@ def test_what_lasts_is_the_new_normal() -> None:
 
 
 def test_what_lasts_is_accepted_at_the_end_of_a_block_only() -> None:
-    found = Followed(adapt_after=5).block([1.0] * 7, may_accept=False)
+    found = Followed(adapt_after=5).push_together([1.0] * 7, may_accept=False)
     assert found.accepted == []
-    found.block([1.0] * 3)
+    found.push_together([1.0] * 3)
     assert (found.told[-1], found.accepted) == ((9, CLOSED), [0])
     # of the row at which it is closed nothing else is told
     rows = [row for row, _ in found.told]
@@ -106,12 +106,12 @@ def test_what_lasts_is_accepted_at_the_end_of_a_block_only() -> None:
 
 def test_what_is_no_news_any_more_keeps_an_alarm_open() -> None:
     keeper = AlarmKeeper(AlarmRules(quiet=2))
-    news, lasting = np.array([1.0, 0, 0, 0, 0, 0]), np.array([1.0, 0.7, 0, 0.7, 0.6, 0.6])
-    walk = keeper.follow(0, Severities(news, lasting, np.zeros(6, int), np.arange(6.0)))
-    assert [(one.row, one.what) for one in walk.notices][-1] == (5, CLOSED)
-    assert walk.notices[-1].event.last == 3
-    assert walk.notices[-1].event.severity == 1
-    assert walk.alarmed.tolist() == [True, True, True, True, True, False]
+    reported, ongoing = np.array([1.0, 0, 0, 0, 0, 0]), np.array([1.0, 0.7, 0, 0.7, 0.6, 0.6])
+    progress = keeper.follow(0, Severities(reported, ongoing, np.zeros(6, int), np.arange(6.0)))
+    assert [(one.row, one.what) for one in progress.notices][-1] == (5, CLOSED)
+    assert progress.notices[-1].event.last == 3
+    assert progress.notices[-1].event.severity == 1
+    assert progress.alarmed.tolist() == [True, True, True, True, True, False]
 
 
 def test_without_adapting_an_alarm_lasts_as_long_as_its_rows() -> None:
@@ -144,11 +144,11 @@ def test_with_half_of_the_budget_left_twice_the_severity_opens_an_alarm() -> Non
     keeper = AlarmKeeper(AlarmRules(quiet=1, budget="2/100s"))
 
     def opens(row: int, severity: float) -> bool:
-        news = np.array([severity])
-        rows = Severities(news, news, np.zeros(1, int), np.array([float(row)]))
-        walk = keeper.follow(row, rows)
+        reported = np.array([severity])
+        rows = Severities(reported, reported, np.zeros(1, int), np.array([float(row)]))
+        progress = keeper.follow(row, rows)
         keeper.end()
-        return bool(walk.notices)
+        return bool(progress.notices)
 
     assert opens(0, 1.0)
     assert not opens(1, 1.9)
@@ -185,13 +185,13 @@ def test_grouping_and_stopping_change_nothing_and_no_alarm_flaps(
     rules = {"quiet": quiet, "adapt_after": adapt_after, "budget": budget}
     whole, parts = Followed(**rules), Followed(**rules)
     for begin in range(0, len(rows), 16):
-        whole.block(rows[begin : begin + 16], may_accept=begin + 16 <= len(rows))
+        whole.push_together(rows[begin : begin + 16], may_accept=begin + 16 <= len(rows))
     turn = 0
     while parts.row < len(rows):
         room = 16 - parts.row % 16
         size = min(sizes[turn % len(sizes)], room)
-        block = rows[parts.row : parts.row + size]
-        parts.block(block, may_accept=len(block) == room)
+        together = rows[parts.row : parts.row + size]
+        parts.push_together(together, may_accept=len(together) == room)
         saved = json.loads(json.dumps(parts.keeper.state()))
         parts.keeper = AlarmKeeper(AlarmRules(**rules))
         parts.keeper.restore(saved)

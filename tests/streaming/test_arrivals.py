@@ -37,6 +37,28 @@ def test_a_gap_of_up_to_the_limit_is_bridged_and_a_longer_one_begins_a_stretch()
     assert arrivals.counts.gaps == 1
 
 
+def test_a_row_that_is_a_little_late_after_a_short_gap_begins_no_stretch() -> None:
+    # two rows are missing: the third is due after 3, and may be a twentieth late
+    assert not take(Arrivals(2), [0, 1, 2, 5.04]).starts.any()
+    assert take(Arrivals(2), [0, 1, 2, 5.06]).starts[-1]
+
+
+def test_a_gap_that_begins_a_stretch_is_not_irregular_too() -> None:
+    arrivals = Arrivals(2)
+    take(arrivals, [0, 1, 2, 9.5])
+    assert (arrivals.counts.gaps, arrivals.counts.irregular) == (1, 0)
+
+
+def test_the_first_steps_are_followed_one_by_one_and_of_two_the_shorter_counts() -> None:
+    # before the first row there is no step; of the steps 1 and 99 the interval is 1
+    arrivals = Arrivals(2)
+    assert take(arrivals, [0, 1, 100, 199]).starts.tolist() == [False, False, True, True]
+    json.dumps(arrivals.state(), allow_nan=False)
+    # of 1, 1, 5, 5, 5 it is 5
+    starts = take(Arrivals(2), [0, 1, 2, 7, 12, 17, 22]).starts
+    assert starts.tolist() == [False, False, False, True, True, True, False]
+
+
 def test_without_an_interval_no_gap_is_told() -> None:
     assert take(Arrivals(0), [0, 1000, 2000, 3000]).starts.tolist() == [False] * 4
 
@@ -59,9 +81,22 @@ def test_rows_between_two_ticks_are_taken_counted_and_warned_of_once(
     with caplog.at_level(logging.WARNING):
         assert len(take(arrivals, times).places) == 400
         take(arrivals, times + 400)
-    assert arrivals.counts.irregular > 100
+        # nor once it goes on from a state
+        again = Arrivals(10, "'pump'")
+        again.go_on(arrivals.state())
+        take(again, times + 800)
+    assert again.counts.irregular > 200
     assert len(caplog.records) == 1
     assert "'pump'" in caplog.text
+
+
+def test_of_few_rows_it_is_not_said_that_many_are_irregular(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    arrivals = Arrivals(10)
+    take(arrivals, [0, 1, 2, 3.5, 4.5, 6, 7.5, 8.2])
+    assert arrivals.counts.irregular > 3
+    assert not caplog.records
 
 
 def test_a_row_within_a_twentieth_of_its_tick_is_on_time() -> None:
@@ -82,6 +117,9 @@ def test_dates_have_an_interval_in_seconds() -> None:
     arrivals = Arrivals(10)
     take(arrivals, ["2026-01-01T00:00", "2026-01-01T00:01", "2026-01-01T00:02"])
     assert arrivals.seconds == 60.0
+    numbers = Arrivals(10)
+    take(numbers, [0, 60, 120])
+    assert numbers.seconds is None
 
 
 @pytest.mark.parametrize("second", [None, [3], ["2026-01-01"]])
@@ -94,6 +132,18 @@ def test_times_are_of_one_kind(first: Any, second: Any) -> None:
     else:
         with pytest.raises(InputError, match="one kind"):
             arrivals.read(second, 1)
+
+
+def test_a_refusal_names_the_series_if_it_has_a_name() -> None:
+    for arrivals, said in (
+        (Arrivals(10), "for all rows; got dates after numbers"),
+        (Arrivals(10, "'pump'"), "for all rows of 'pump'; got dates after numbers"),
+    ):
+        take(arrivals, [1])
+        with pytest.raises(InputError, match=said):
+            arrivals.read(["2026-01-01"], 1)
+        # no rows are of any kind
+        assert arrivals.read(None, 0) is None
 
 
 def test_there_is_a_time_for_each_row() -> None:

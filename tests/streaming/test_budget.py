@@ -68,6 +68,19 @@ def test_what_is_no_budget_is_refused(wanted: Any) -> None:
         Budget(wanted)
 
 
+def test_a_thousand_alarms_are_the_most_that_a_budget_may_have() -> None:
+    assert Budget("1000/day").bar(0) == 1
+    with pytest.raises(InputError, match="at most 1,000 of them"):
+        Budget("1001/day")
+
+
+def test_no_more_is_remembered_than_the_budget_has_alarms() -> None:
+    budget = Budget("2/100s")
+    for now in range(0, 5_000, 100):
+        budget.spend(now)
+    assert budget.state() == [4_800, 4_900]
+
+
 @given(
     st.integers(1, 5),
     st.lists(st.tuples(st.integers(0, 50), st.floats(1, 100)), max_size=100),

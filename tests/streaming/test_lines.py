@@ -60,6 +60,8 @@ def test_roles_may_be_named() -> None:
         (b'{"a": 1}\n{"a": 1\n[1]\n{"a": 2},{"a": 3}\n7\n', [2, 3, 4, 5]),
         (b'a,b\n1,2\n1\n"1,2\n1,2,3\n\xff,1\n', [3, 4, 5, 6]),
         (b'{"a": ' + b"[" * 100_000 + b"\n", [1]),
+        (b'{"a": 1}\n{"a": 1, "b": 2, "a": 3}\n{"a": 4}\n', [2]),
+        (b'{"a": 1}\n"must be"\n', [2]),
     ],
 )
 def test_lines_that_cannot_be_read_say_why(data: bytes, numbers: list[int]) -> None:
@@ -68,15 +70,63 @@ def test_lines_that_cannot_be_read_say_why(data: bytes, numbers: list[int]) -> N
     assert all(line.wrong.startswith("must ") for line in wrong)
 
 
+def test_a_line_that_names_a_key_twice_is_told_apart() -> None:
+    first, second = read(b'{"a": 1}\n{"a": 1, "b": 2, "a": 3}\n')
+    assert first.values == {"a": 1}
+    assert second.wrong == "must name every key once; 'a' is there more than once"
+
+
 def test_a_cell_that_would_go_on_in_the_next_line_spoils_no_other_line() -> None:
     lines = read(b'a,b\n"x\ny",2\n3,4\n')
     assert [line.values for line in lines if not line.wrong][-1] == {"a": 3.0, "b": 4.0}
 
 
-@pytest.mark.parametrize("header", [b"a,a\n1,2\n", b"a,,b\n1,2,3\n"])
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"a,a\n1,2\n",
+        b"a,,b\n1,2,3\n",
+        # rows without names, and what is no table at all
+        b"1.5,2,3\n4,5,6\n",
+        b"2026-01-01,2\n",
+        b'a,"b\n1,2\n',
+        b"\x00\x01\r\x02\n",
+        b"\n\nh\xf6he,a\n1,2\n",
+    ],
+)
 def test_a_header_names_each_column(header: bytes) -> None:
     with pytest.raises(InputError, match="must begin with the names of its columns"):
         read(header)
+
+
+def test_a_comma_is_a_decimal_mark_where_semicolons_are_between_cells() -> None:
+    lines = read(b"a;b;c\n1,5;-,25;2\n1,5e3;1,2,3;\n")
+    assert lines[0].values == {"a": 1.5, "b": -0.25, "c": 2.0}
+    assert lines[1].values == {"a": 1500.0, "b": "1,2,3", "c": None}
+    assert read(b'a|b\n"1,5"|2\n')[0].values == {"a": "1,5", "b": 2.0}
+
+
+def test_names_that_count_columns_are_names() -> None:
+    (line,) = read(b"0,1,2\n5,6,7\n")
+    assert line.values == {"0": 5.0, "1": 6.0, "2": 7.0}
+
+
+@pytest.mark.parametrize("data", [b'[{"a": 1}, {"a": 2}]', b'[\n{"a": 1},\n', b"[[1, 2]]\n"])
+def test_a_json_array_is_refused_with_a_way_out(data: bytes) -> None:
+    with pytest.raises(InputError, match="line 1 begins a JSON array: jq"):
+        read(data)
+
+
+def test_names_in_brackets_are_names() -> None:
+    assert read(b"[a],[b]\n1,2\n")[0].values == {"[a]": 1.0, "[b]": 2.0}
+
+
+def test_a_column_that_was_asked_for_must_be_there() -> None:
+    with pytest.raises(InputError, match="the column 'when', which was asked for; it has time, a"):
+        read(b"time,a\n1,2\n", time="when")
+    lines = read(b'{"a": 1}\n{"a": 2, "who": "x"}\n', entity="who")
+    assert [line.wrong for line in lines] == ["must have 'who', which was asked for", ""]
+    assert lines[1].entity == "x"
 
 
 def test_a_line_without_an_end_is_not_waited_for() -> None:
@@ -122,6 +172,40 @@ def test_rows_go_to_their_series_and_bad_lines_are_left_out() -> None:
     ]
     assert any("'x' is 'high'" in text for text in said)
     assert (one.bad, one.rows) == (3, 3)
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_channels_that_a_series_does_not_have_are_told_however_lines_are_grouped(
+    together: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = [
+        b'{"a": 1, "host": "x"}\n',
+        b'{"a": 2, "host": "x", "new": 5}\n',
+        b'{"host": "x", "new": 5}\n',
+        b'{"a": 3}\n',
+    ]
+    said: list[str] = []
+    scorer = StreamScorer()
+    one = Feed(scorer, LineReader(), said.append)
+    for part in [b"".join(lines)] if together else lines:
+        one.push(part)
+    assert said == [
+        "no numbers, so left out: host",
+        "line 3 is left out: rows must have some of the channels a; got new",
+    ]
+    assert (scorer.counts[None].taken, scorer.counts[None].unknown) == (3, 1)
+    assert "not a channel of this series, so left out: new" in caplog.text
+
+
+def test_of_a_series_that_goes_on_it_is_known_what_its_channels_are(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    scorer = StreamScorer()
+    feed(b'{"a": 1}\n', scorer)
+    _, answers, said = feed(b'{"a": 2, "b": 3}\n', scorer)
+    assert [answer.row for answer in answers] == [1]
+    assert said == []
+    assert "not a channel of this series, so left out: b" in caplog.text
 
 
 def test_channels_that_were_given_are_taken_alone() -> None:

@@ -107,6 +107,8 @@ def test_a_row_of_unknown_channels_alone_is_refused() -> None:
     ("rows", "said"),
     [
         ([{"a": 1.0}, {"a": "high"}], "must hold numbers; 'a' is 'high' in row 1"),
+        ([{"a": [1.0]}], r"must hold numbers; 'a' is \[1.0\] in row 0"),
+        ([{"a": 10**400}], r"'a' is 1000\d*\.\.\.0\d* in row 0"),
         ([{"a": 1.0}, [1.0]], "all dicts or all sequences; row 1"),
         ([[1.0], [1.0, 2.0]], "must have 1 values each, one a channel; row 1 has 2"),
         ({"a": 1.0}, "must be several rows; got a dict"),
@@ -145,7 +147,14 @@ def test_a_frame_of_several_entities_says_whose_its_rows_are() -> None:
     frame = pd.DataFrame({"a": [1.0, 2.0], "item_id": ["x", "y"]})
     with pytest.raises(InputError, match="must be of one entity"):
         StreamScorer().score_many(frame, entity="z")
-    assert StreamScorer().score_many(frame[:1], entity="z")[0].entity == "z"
+    with pytest.raises(InputError, match="must be of one entity"):
+        StreamScorer().score_many(frame, times=[1, 2])
+    (answer,) = StreamScorer().score_many(frame[:1], entity="z")
+    assert (answer.entity, answer.time) == ("z", None)
+    # times that are given stand before those of the frame
+    timed = frame[:1].assign(time=[3])
+    assert StreamScorer().score_many(timed)[0].time == 3
+    assert StreamScorer().score_many(timed, times=[7])[0].time == 7
 
 
 def test_an_unfitted_detector_is_refused() -> None:
@@ -164,6 +173,13 @@ def test_a_stranger_is_judged_by_what_entities_share_and_needs_a_name(
     assert "not seen in fitting, so judged by what all entities share: new" in caplog.text
     with pytest.raises(InputError, match="entity must be named, for the detector was fitted on 2"):
         scorer.score_many(plant(5))
+    # rows without a name are those of the one entity that there was
+    caplog.clear()
+    one = PCADetector().fit({"a": plant(300)})
+    named, unnamed = one.stream(), one.stream()
+    expected = [answer.score for answer in named.score_many(plant(5), entity="a")]
+    assert [answer.score for answer in unnamed.score_many(plant(5))] == expected
+    assert "not seen" not in caplog.text
 
 
 def test_settings_are_the_detectors_unless_they_are_given(detectors: Detectors) -> None:
@@ -239,6 +255,9 @@ def test_a_saved_stream_is_restored_with_its_detector_or_refused(
     other = PCADetector().fit(plant(300)[:, :2])
     with pytest.raises(InputError, match="detector must have the channels pressure, flow, speed"):
         StreamScorer.restore(tmp_path / "state", other)
+    renamed = PCADetector().fit(pd.DataFrame(plant(300), columns=["a", "b", "c"]))
+    with pytest.raises(InputError, match=r"the channels pressure, .*; got a, b"):
+        StreamScorer.restore(tmp_path / "state", renamed)
     again = StreamScorer.restore(tmp_path / "state", detectors["pca"], budget=50)
     assert again._settings["budget"] == 50
     assert again.counts == scorer.counts
@@ -262,6 +281,16 @@ def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
         StreamScorer.restore(tmp_path / "other")
 
 
+def test_channels_that_were_given_hold_for_series_that_begin_after_a_stop(tmp_path: Path) -> None:
+    scorer = StreamScorer(channels=["a", "b"])
+    scorer.score_one([1.0, 2.0], entity="old")
+    scorer.save(tmp_path / "state")
+    again = StreamScorer.restore(tmp_path / "state")
+    again.score_one({"b": 2.0, "a": 1.0, "c": 3.0}, entity="new")
+    assert again.series["new"].channels == ("a", "b")
+    assert again.counts["new"].unknown == 1
+
+
 def test_alarms_of_all_series_are_read_and_accepted() -> None:
     scorer = StreamScorer()
     rows = plant(800)
@@ -270,5 +299,9 @@ def test_alarms_of_all_series_are_read_and_accepted() -> None:
     (alarm,) = scorer.alarms
     assert alarm.entity == "pump"
     assert scorer.accept(alarm.number, "pump").for_good
+    numbered = StreamScorer()
+    numbered.score_many(rows, entity=7)
+    assert list(numbered.series) == ["7"]
+    assert numbered.accept(1, 7).entity == "7"
     with pytest.raises(InputError, match="entity must be one with rows; got 'mill' of pump"):
         scorer.accept(1, "mill")

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from live_plant import CHANNELS, broken, plant
-from subadjacent import InputError
+from subadjacent import InputError, SubAdjacentDetector
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.methods.method import State
 from subadjacent.scoring.decision import SILENT
@@ -95,12 +95,90 @@ def test_provisional_scores_are_those_of_a_batch_without_look_ahead(detectors: D
     np.testing.assert_allclose(provisional, expected, rtol=1e-5, atol=1e-7)
 
 
+def gappy() -> pd.DataFrame:
+    """Rows a minute, less 40 of them and, beside that gap, some values."""
+    rows = plant(340, seed=3)
+    rows[100:104, 1] += 5
+    rows[148:150, 0] = rows[190:193, 0] = np.nan
+    times = pd.date_range("2026-01-01", periods=340, freq="1min")
+    frame = pd.DataFrame(rows, columns=list(CHANNELS), index=times)
+    return frame.drop(times[150:190])
+
+
+@pytest.mark.parametrize("size", [1, 70, 1_000])
+def test_no_score_reaches_across_a_long_gap(size: int, detectors: Detectors) -> None:
+    frame = gappy()
+    stream = SeriesStream(CHANNELS, detectors["default"])
+    answers: list[Answer] = []
+    for begin in range(0, len(frame), size):
+        part = frame[begin : begin + size]
+        answers += stream.push(part.to_numpy(), list(part.index))
+    answers += stream.finish()
+    assert stream.counts.gaps == 1
+    final = {one.row: one.score for one in answers if one.final}
+    expected = detectors["default"].decision_function(frame).to_numpy()
+    np.testing.assert_allclose([final[row] for row in range(300)], expected, rtol=1e-5, atol=1e-7)
+    first = {one.row: one.score for one in answers if not one.final}
+    # at once, what is missing where a stretch begins is the value before the gap
+    expected = detectors["causal"].decision_function(frame.ffill()).to_numpy()
+    np.testing.assert_allclose([first[row] for row in range(300)], expected, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_grouping_changes_nothing_where_there_are_long_gaps(
+    kind: str | None, detectors: Detectors
+) -> None:
+    detector = None if kind is None else detectors[kind]
+    frame = gappy()
+    whole, parts = SeriesStream(CHANNELS, detector), SeriesStream(CHANNELS, detector)
+    expected = whole.push(frame.to_numpy(), list(frame.index)) + whole.finish()
+    found = [
+        answer
+        for time, row in zip(frame.index, frame.to_numpy(), strict=True)
+        for answer in parts.push(row, [time])
+    ]
+    alike(found + parts.finish(), expected)
+
+
 def test_a_row_has_an_answer_at_once_and_a_final_one(detectors: Detectors) -> None:
     stream = SeriesStream(CHANNELS, detectors["default"])
     answers = stream.push(plant(5))
     assert [(one.row, one.final) for one in answers] == [(row, False) for row in range(5)]
     assert [(one.row, one.final) for one in stream.finish()] == [(row, True) for row in range(5)]
     assert stream.finish() == []
+
+
+def test_the_row_after_the_end_begins_a_new_stretch(detectors: Detectors) -> None:
+    stream = SeriesStream(CHANNELS, detectors["default"])
+    rows = plant(120, seed=3)
+    rows[50:60, 1] += 5
+    stream.push(rows[:60])
+    stream.finish()
+    found = stream.push(rows[60:]) + stream.finish()
+    for final, kind in ((False, "causal"), (True, "default")):
+        expected = detectors[kind].decision_function(
+            pd.DataFrame(rows[60:], columns=list(CHANNELS))
+        )
+        scores = [one.score for one in found if one.final == final]
+        np.testing.assert_allclose(scores, expected.to_numpy(), rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("lookahead", [5, 30])
+def test_a_row_is_final_once_as_many_rows_have_come_as_were_asked_for(lookahead: int) -> None:
+    frame = pd.DataFrame(plant(800, seed=2), columns=list(CHANNELS))
+    detector = SubAdjacentDetector(lookahead=lookahead).fit(frame)
+    rows = pd.DataFrame(broken()[:700], columns=list(CHANNELS))
+    stream = SeriesStream(CHANNELS, detector)
+    score: dict[int, float | None] = {}
+    for number, row in enumerate(rows.to_numpy()):
+        final = [one for one in stream.push(row) if one.final]
+        score |= {one.row: one.score for one in final}
+        if 100 <= number < 300:
+            assert [one.row for one in final] == [number - lookahead]
+    score |= {one.row: one.score for one in stream.finish()}
+    expected = detector.decision_function(rows).to_numpy()
+    found = [score[row] for row in range(700)]
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
 
 
 def test_without_a_look_ahead_an_answer_is_final_but_in_a_gap(detectors: Detectors) -> None:
@@ -244,6 +322,45 @@ def test_a_closed_alarm_that_is_accepted_is_no_alarm_again() -> None:
         stream.accept(99)
 
 
+def test_rows_of_a_closed_alarm_that_is_accepted_are_learned_from() -> None:
+    rows = plant(900)[500:]
+    rows[:100, 2] += 60
+    stream, answers = calm_then(rows[:200])
+    before = stream.state().arrays
+    stream.accept(opened(answers)[0].number)
+    after = stream.state().arrays
+    assert any(not np.array_equal(before[name], after[name]) for name in before)
+
+
+def test_what_is_missing_now_is_not_normal_because_an_older_alarm_is() -> None:
+    rows = plant(640)[500:]
+    rows[2, 2] += 60
+    rows[100:, 1] = np.nan
+    # 11 rows: one more than may be missing
+    stream, answers = calm_then(rows[:111])
+    spike, missing = opened(answers)
+    assert missing.kind == "missing"
+    stream.accept(spike.number)
+    found = stream.push(rows[111:])
+    assert all(one.anomalous for one in found)
+
+
+def test_what_comes_after_training_may_come_any_time_after_it(detectors: Detectors) -> None:
+    rows = plant(40)
+    rows[:, 2] += 500
+    answers = SeriesStream(CHANNELS, detectors["pca"]).push(rows)
+    assert {one.severity for one in answers if one.row < 16} == {0.0}
+
+
+def test_in_rows_before_its_first_value_a_channel_is_what_it_is_then() -> None:
+    rows = plant(200)
+    rows[:150, 1] = np.nan
+    stream = SeriesStream(CHANNELS)
+    stream.push(rows)
+    kept = stream._watcher.recent.until(199).values
+    np.testing.assert_array_equal(kept[:150, 1], np.full(150, rows[150, 1]))
+
+
 def test_no_more_alarms_are_opened_than_the_budget_allows_for() -> None:
     rows = plant(500 + 8 * 600)[500:]
     # what comes again is no alarm, so each is larger than all before
@@ -261,6 +378,29 @@ def test_a_budget_by_time_needs_dates() -> None:
             stream.push(plant(3), times)
     assert stream.rows == 0
     assert len(stream.push(plant(3), ["2026-01-01", "2026-01-02", "2026-01-03"])) == 3
+
+
+def test_a_budget_by_time_counts_time_not_rows() -> None:
+    rows = plant(500 + 3 * 600)[500:]
+    rows[::600, 2] += 20 * 4.0 ** np.arange(3)
+    times = pd.date_range("2026-01-01", periods=2300, freq="1h")
+    found = {}
+    # from one jump to the next it is 25 days
+    for budget in ("1/week", "1/30days"):
+        stream = SeriesStream(CHANNELS, rules=AlarmRules(budget=budget))
+        stream.push(plant(500), list(times[:500]))
+        found[budget] = [one.first for one in opened(stream.push(rows, list(times[500:])))]
+    assert found == {"1/week": [500, 1100, 1700], "1/30days": [500, 1700]}
+
+
+def test_an_alarm_says_how_long_in_time_where_rows_have_dates() -> None:
+    rows = plant(530)
+    rows[503:, 1] = np.nan
+    stream = SeriesStream(CHANNELS)
+    (alarm,) = opened(
+        stream.push(rows, list(pd.date_range("2026-01-01", periods=530, freq="1min")))
+    )
+    assert alarm.sentence == "flow was missing for 11 min"
 
 
 def test_a_channel_that_speaks_late_raises_no_alarm() -> None:
@@ -302,6 +442,14 @@ def test_bad_rows_are_refused_and_none_is_taken(rows: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
         stream.push(rows)
     assert stream.rows == 0
+
+
+def test_a_refused_time_names_the_series() -> None:
+    stream = SeriesStream(CHANNELS, entity="pump")
+    stream.push(plant(1), [1])
+    with pytest.raises(InputError, match="one kind for all rows of 'pump'; got none"):
+        stream.push(plant(1))
+    assert stream.push(np.zeros((0, 3))) == []
 
 
 def test_no_rows_have_no_answers() -> None:

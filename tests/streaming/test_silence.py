@@ -67,6 +67,23 @@ def test_a_gap_that_was_accepted_is_no_news_until_the_channel_speaks() -> None:
     assert follow(silence, moving(3), column(3, 0, 1).astype(np.int64)) == [False, False, True]
 
 
+def test_a_gap_is_news_again_after_rows_in_which_all_channels_spoke() -> None:
+    silence = Silence(1, fill_limit=0)
+    gap = column(1).astype(np.int64)
+    follow(silence, moving(1), gap)
+    silence.accept()
+    assert not any(follow(silence, 5 + moving(3)))
+    assert follow(silence, moving(1), gap) == [True]
+
+
+def test_what_stands_still_for_a_moment_when_something_is_accepted_is_not_usual() -> None:
+    silence = Silence(1, 10, still=np.array([1.0]))
+    follow(silence, np.zeros((10, 1)))
+    silence.accept()
+    follow(silence, 1 + moving(3))
+    assert follow(silence, np.zeros((20, 1)))[-1]
+
+
 def test_a_channel_that_never_stood_still_is_stuck_after_twenty_rows() -> None:
     silence = Silence(1, 10)
     follow(silence, moving(150))
@@ -111,6 +128,22 @@ def test_a_channel_that_stood_still_for_some_rows_is_not_stuck(run: int) -> None
     follow(silence, np.full((run, 1), -1.0))
     follow(silence, moving(5))
     assert not any(follow(silence, np.full((100, 1), -1.0)))
+
+
+def test_what_stands_still_in_the_first_hundred_rows_does_so_usually() -> None:
+    silence = Silence(1, 10)
+    follow(silence, moving(40))
+    assert not any(follow(silence, np.full((40, 1), -1.0)))
+    follow(silence, moving(200))
+    assert not any(follow(silence, np.full((40, 1), -1.0)))
+
+
+def test_a_gap_that_was_accepted_is_not_stuck_by_the_value_that_stands_in_for_it() -> None:
+    silence = Silence(1, fill_limit=2, still=np.array([1.0]))
+    gaps = np.arange(1, 31)[:, None]
+    assert follow(silence, np.zeros((5, 1)), gaps[:5])[-1]
+    silence.accept()
+    assert not any(follow(silence, np.zeros((25, 1)), gaps[5:]))
 
 
 def test_a_channel_that_is_constant_from_the_start_is_not_stuck() -> None:

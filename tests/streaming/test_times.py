@@ -70,6 +70,15 @@ def test_numbers_beyond_all_measure_are_refused_with_their_row(times: Any) -> No
         read_times(times)
 
 
+@pytest.mark.parametrize(
+    ("times", "row"), [([[1], [2]], 0), ([1, [2, 3]], 1), ([{"at": 1}], 0), (["x" * 999], 0)]
+)
+def test_what_is_no_time_is_refused_with_its_row_and_shown_in_short(times: Any, row: int) -> None:
+    with pytest.raises(InputError, match=f"must be numbers, dates, or text.*; row {row} has") as it:
+        read_times(times)
+    assert len(str(it.value)) < 150
+
+
 def test_numbers_among_dates_are_refused() -> None:
     with pytest.raises(InputError, match="all dates or all numbers"):
         read_times(["2026-01-31", 7])

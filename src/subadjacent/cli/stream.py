@@ -230,13 +230,15 @@ def _stop(number: int) -> None:
 
 def _summary(scorer: StreamScorer, feed: Feed) -> str:
     counts = scorer.counts.values()
-    totals = {
-        "rows": sum(one.taken for one in counts),
-        "late": sum(one.late for one in counts),
-        "duplicates": sum(one.duplicates for one in counts),
-        "lines left out": feed.bad,
-        "alarms": scorer.opened,
-    }
+    totals = (
+        ("row", "rows", sum(one.taken for one in counts)),
+        ("late", "late", sum(one.late for one in counts)),
+        ("duplicate", "duplicates", sum(one.duplicates for one in counts)),
+        ("line left out", "lines left out", feed.bad),
+        ("alarm", "alarms", scorer.opened),
+    )
     return ", ".join(
-        f"{total:,} {name}" for name, total in totals.items() if total or name == "rows"
+        f"{total:,} {one if total == 1 else many}"
+        for one, many, total in totals
+        if total or one == "row"
     )

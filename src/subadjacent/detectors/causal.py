@@ -49,7 +49,8 @@ class CausalTwin:
     @classmethod
     def of(cls, fitted: Fitted, entities: Sequence[str | None], threshold: Threshold) -> CausalTwin:
         """From what a fit came to; the threshold is fitted to its held-out scores."""
-        cut, rule = fit_threshold(threshold, np.concatenate(fitted.held_out))
+        # the detector itself has warned of what rows are too few for
+        cut, rule = fit_threshold(threshold, np.concatenate(fitted.held_out), warns=False)
         return cls(fitted.models, cut, rule, normal_scores(entities, fitted.held_out))
 
     def decision(self, adapt_after: int | None) -> Decision:

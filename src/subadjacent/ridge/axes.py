@@ -24,7 +24,9 @@ MOST, LEAST_VARIANCE = 12, 1e-6
 
 def cut(rows: NDArray[Any]) -> NDArray[Any]:
     """Standardised rows without values that are far out."""
-    return np.asarray(rows.clip(-CLIP, CLIP))
+    # `clip` does the same, and takes as long for one row as ten of these
+    within = np.maximum(rows, -CLIP)
+    return np.asarray(np.minimum(within, CLIP, out=within))
 
 
 class RowSums(NamedTuple):

@@ -1,7 +1,7 @@
 """Alarms while rows come in: opened once, updated, closed.
 
-An event begins with a row whose severity reaches 1, and ends once no row has been above a lower
-level for a quiet period; so what comes and goes is one event. An event that lasts becomes the new
+An event begins with a row whose reported severity reaches 1. It ends after a quiet period, in which
+no row is loud; a departure that comes and goes is one event. An event that lasts becomes the new
 normal. It is an alarm if the budget allows for it.
 """
 
@@ -20,25 +20,25 @@ from subadjacent.streaming.budget import Budget, Wanted
 OPENED, UPDATED, CLOSED = STATES = ("opened", "updated", "closed")
 
 LOUD = 0.7
-"""What a row of an event needs to keep it going, where 1 begins one: about one normal row in 400
-has as much where one false alarm in 5,000 rows is accepted."""
+"""Severity of a loud row, one that keeps an event going; 1 begins an event. About one normal row in
+400 is as severe where one false alarm in 5,000 rows is accepted."""
 
-LEFT, AFTERMATH = 0.4, 84
-"""What a row needs as a share of the event's worst, where that is more, until the event has lasted
-so many rows: what is expected remembers an event as long (64 rows, averaged over 20), and what a
-great one leaves behind, while nothing is learned, is no part of it. With less of a share, a jump of
-20 rows early in a stream stays open for 200 rows (docs/log.md, "When an alarm is over")."""
+SHARE_OF_WORST, AFTERMATH = 0.4, 84
+"""In the first 84 rows of an event, a loud row also needs this share of the event's highest
+severity. Expectations are wrong for as long after an event (64 rows, averaged over 20), because
+nothing is learned from it; that is no part of the event. Without a share, a jump of 20 rows early
+in a stream stays open for 200 rows (docs/log.md, "When an alarm is over")."""
 
 QUIET = 30
-"""Rows without a loud one after which an event is over: as many as the rows beside an event that
-may belong to it in a batch."""
+"""Rows without a loud one after which an event is over: in a batch, as many rows beside an event
+may belong to it."""
 
-LASTING = 300
-"""Rows after which what an event brought is the new normal, as a detector's ``adapt_after``."""
+ADAPT_AFTER = 300
+"""Rows after which an event is the new normal, as a detector's ``adapt_after``."""
 
-MORE = 2.0
-"""An alarm is looked at again when it has lasted, or is as severe as, this many times what it was
-when it was last looked at: few times, however long it lasts."""
+UPDATE_FACTOR = 2.0
+"""An alarm is checked for an update when its rows or its severity are this many times those at the
+last check: few times, however long it lasts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +74,13 @@ class AlarmRules:
     quiet
         Rows without a loud one after which an alarm is closed.
     adapt_after
-        Rows after which what lasts is the new normal; None: never.
+        Rows after which an event is the new normal; None: never.
     budget
         Alarms to open at most: "1/week", or a number of rows for one alarm in so many.
     """
 
     quiet: int = QUIET
-    adapt_after: int | None = LASTING
+    adapt_after: int | None = ADAPT_AFTER
     budget: Wanted = None
 
     def __post_init__(self) -> None:
@@ -92,22 +92,25 @@ class AlarmRules:
 
 @dataclass(slots=True)
 class Event:
-    """What goes on now.
+    """The event that goes on now.
 
-    ``number`` is None while the budget does not allow for an alarm. ``last`` is the last loud row.
-    ``looked`` are the rows and the severity that it had when it was last looked at.
+    ``number`` is that of its alarm, None while the budget allows for none. ``last`` is the last
+    loud row. ``checked_rows`` and ``checked_severity`` are what it had at the last check.
     """
 
     first: int
     last: int
     severity: float
     number: int | None = None
-    looked_rows: int = 0
-    looked_severity: float = 0.0
+    checked_rows: int = 0
+    checked_severity: float = 0.0
 
 
 class Notice(NamedTuple):
-    """Something to be told of an event at a row; ``looked`` again is told only if it is news."""
+    """A change of an event's alarm at a row: ``what`` is one of ``STATES``.
+
+    An update is a check due: ``AlarmBook`` drops it if the alarm has not changed.
+    """
 
     row: int
     what: str
@@ -120,29 +123,29 @@ class Severities(NamedTuple):
 
     Parameters
     ----------
-    news
-        Severity: 1 begins an event.
-    lasting
-        The same without regard to what the last rows said already: keeps an event going.
+    reported
+        Severity of the reported surprise: 1 begins an event.
+    ongoing
+        Severity of the surprise, reported or not: keeps an event going.
     since
-        Rows that what is told of a row has been going on before it.
+        Rows before this one in which the event that it begins has been going on already.
     now
         Time or number of the row: what the budget counts.
     """
 
-    news: NDArray[np.float64]
-    lasting: NDArray[np.float64]
+    reported: NDArray[np.float64]
+    ongoing: NDArray[np.float64]
     since: NDArray[np.int64]
     now: NDArray[np.float64]
 
 
-class Walk(NamedTuple):
-    """What came of following some rows."""
+class AlarmProgress(NamedTuple):
+    """What happened to alarms over some rows."""
 
     notices: list[Notice]
     alarmed: NDArray[np.bool_]  # (B,), whether an alarm is open
     calm: NDArray[np.bool_]  # (B,), rows outside of all events
-    accepted: Event | None = None  # what has lasted so long that it is normal by the last row
+    accepted: Event | None = None  # the event that is the new normal by the last row
 
 
 class AlarmKeeper:
@@ -156,85 +159,84 @@ class AlarmKeeper:
 
     @property
     def calm(self) -> bool:
-        """Whether nothing goes on, so that rows may be learned from."""
+        """Whether no event goes on, so that rows may be learned from."""
         return self.event is None
 
-    def follow(self, row: int, rows: Severities, *, may_accept: bool = True) -> Walk:
+    def follow(self, row: int, rows: Severities, *, may_accept: bool = True) -> AlarmProgress:
         """Follow rows, the first of which is number ``row``.
 
-        ``may_accept`` says that what lasts may be taken for normal at the last of them.
+        ``may_accept`` allows that an event becomes the new normal at the last of them.
         """
-        count = len(rows.news)
+        count = len(rows.reported)
         alarmed, calm = np.zeros(count, dtype=bool), np.ones(count, dtype=bool)
         notices: list[Notice] = []
-        if self.event is None and not (rows.news >= 1).any():
-            return Walk(notices, alarmed, calm)
+        if self.event is None and not (rows.reported >= 1).any():
+            return AlarmProgress(notices, alarmed, calm)
         for place in range(count):
             if self.event is None:
-                if rows.news[place] < 1:
+                if rows.reported[place] < 1:
                     continue
                 first = row + place - int(rows.since[place])
-                self.event = Event(first, row + place, float(rows.news[place]))
+                self.event = Event(first, row + place, float(rows.reported[place]))
             calm[place] = False
-            here = max(float(rows.news[place]), float(rows.lasting[place]))
-            told = self._go_on(self.event, row + place, here, rows, place)
-            notices += told
+            severity = max(float(rows.reported[place]), float(rows.ongoing[place]))
+            notices += self._go_on(self.event, row + place, severity, rows, place)
             over = row + place - self.event.last >= self.rules.quiet
             alarmed[place] = self.event.number is not None and not over
             if over:
                 notices += self._close(self.event, row + place, for_good=False)
         event = self.event
-        if event is None or not may_accept or not self._lasts(event, row + count - 1):
-            return Walk(notices, alarmed, calm)
-        # it is closed at this row: there is nothing else to be told of it
-        notices = [notice for notice in notices if notice.row < row + count - 1 or _is_new(notice)]
+        if event is None or not may_accept or not self._is_new_normal(event, row + count - 1):
+            return AlarmProgress(notices, alarmed, calm)
+        # it is closed at this row, so that an update of the same row is left out
+        notices = [notice for notice in notices if notice.row < row + count - 1 or _opens(notice)]
         notices += self._close(event, row + count - 1, for_good=True)
-        return Walk(notices, alarmed, calm, event)
+        return AlarmProgress(notices, alarmed, calm, event)
 
     def _go_on(
-        self, event: Event, row: int, here: float, rows: Severities, place: int
+        self, event: Event, row: int, severity: float, rows: Severities, place: int
     ) -> list[Notice]:
-        """Take a row of an event into account; what is to be told of it."""
-        news = float(rows.news[place])
+        """Add a row to an event, and return the changes of its alarm."""
+        reported = float(rows.reported[place])
         short = event.last - event.first < AFTERMATH
-        if here >= max(LOUD, LEFT * event.severity if short else 0.0):
-            event.last, event.severity = row, max(event.severity, news)
+        if severity >= max(LOUD, SHARE_OF_WORST * event.severity if short else 0.0):
+            event.last, event.severity = row, max(event.severity, reported)
         if event.number is None:
-            return self._maybe_open(event, row, news, float(rows.now[place]))
-        if self._is_due(event, row):
-            self._look(event, row)
+            return self._maybe_open(event, row, reported, float(rows.now[place]))
+        if self._is_check_due(event, row):
+            self._note_check(event, row)
             return [Notice(row, UPDATED, replace(event))]
         return []
 
-    def _maybe_open(self, event: Event, row: int, news: float, now: float) -> list[Notice]:
-        if news < self.budget.bar(now):
+    def _maybe_open(self, event: Event, row: int, reported: float, now: float) -> list[Notice]:
+        if reported < self.budget.bar(now):
             return []
         self.budget.spend(now)
         self.opened += 1
         event.number = self.opened
-        self._look(event, row)
+        self._note_check(event, row)
         return [Notice(row, OPENED, replace(event))]
 
     def _close(self, event: Event, row: int, *, for_good: bool) -> list[Notice]:
         self.event = None
         return [] if event.number is None else [Notice(row, CLOSED, replace(event), for_good)]
 
-    def _look(self, event: Event, row: int) -> None:
-        event.looked_rows = row + 1 - event.first
-        event.looked_severity = event.severity
+    def _note_check(self, event: Event, row: int) -> None:
+        event.checked_rows = row + 1 - event.first
+        event.checked_severity = event.severity
 
-    def _lasts(self, event: Event, row: int) -> bool:
+    def _is_new_normal(self, event: Event, row: int) -> bool:
         after = self.rules.adapt_after
         return after is not None and row + 1 - event.first >= after
 
-    def _is_due(self, event: Event, row: int) -> bool:
+    def _is_check_due(self, event: Event, row: int) -> bool:
         return (
-            row + 1 - event.first >= MORE * event.looked_rows
-            or event.severity >= MORE * event.looked_severity
+            row + 1 - event.first >= UPDATE_FACTOR * event.checked_rows
+            or event.severity >= UPDATE_FACTOR * event.checked_severity
         )
 
     def end(self) -> Event | None:
-        """End what goes on, for it was found to be normal."""
+        """End the event that goes on, because it was found to be normal."""
         event, self.event = self.event, None
         return event
 
@@ -253,7 +255,7 @@ class AlarmKeeper:
         self.budget.restore(saved["budget"])
 
 
-def _is_new(notice: Notice) -> bool:
+def _opens(notice: Notice) -> bool:
     return notice.what == OPENED
 
 

@@ -54,3 +54,21 @@ class Answer:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     alarm: LiveAlarm | None = None
+
+    def settled(self, score: float, alarm: LiveAlarm | None) -> Answer:
+        """The final answer of the same row."""
+        return Answer(
+            self.row,
+            self.time,
+            self.entity,
+            True,
+            score,
+            self.severity,
+            self.anomalous,
+            self.sure,
+            self.by_channel,
+            self.expected,
+            self.low,
+            self.high,
+            alarm,
+        )

@@ -20,6 +20,9 @@ from subadjacent.streaming.times import Times, Unit, read_times
 
 log = logging.getLogger(__name__)
 
+NAMELESS = "rows"
+"""What messages call a series without a name."""
+
 STEPS = 100
 """Latest steps from row to row whose median is the interval. A clock that slows down for good is
 followed after half as many rows; until then each of its rows is a stretch by itself."""
@@ -75,7 +78,7 @@ class Arrivals:
         What messages call the series.
     """
 
-    def __init__(self, fill_limit: int, name: str = "rows") -> None:
+    def __init__(self, fill_limit: int, name: str = NAMELESS) -> None:
         self.counts = Counts()
         self._fill_limit = fill_limit
         self._name = name
@@ -105,7 +108,8 @@ class Arrivals:
             kinds = {None: "none", "own": "numbers", "seconds": "dates"}
             raise InputError.of(
                 "times",
-                f"must be of one kind for all rows of {self._name}",
+                "must be of one kind for all rows"
+                + ("" if self._name == NAMELESS else f" of {self._name}"),
                 f"got {kinds[None if found is None else found.unit]} after {kinds[self._unit]}",
             )
         return found

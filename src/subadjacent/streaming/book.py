@@ -1,4 +1,4 @@
-"""The alarms of one series: what is told of each, and why."""
+"""The alarms of one series: what is said of each, and why."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from subadjacent.scoring.habits import Habits
 from subadjacent.scoring.kinds import UNUSUAL
 from subadjacent.streaming.alarms import (
     CLOSED,
-    MORE,
     OPENED,
+    UPDATE_FACTOR,
     UPDATED,
     Event,
     LiveAlarm,
@@ -53,7 +53,7 @@ class AlarmBook:
         self._learned: Habits | None = None
 
     def tell(self, notice: Notice, recent: Recent, interval: float | None) -> LiveAlarm | None:
-        """The alarm as it is at a row; None where it is not news."""
+        """The alarm as it is at a row; None for an update that changes nothing."""
         if notice.what == OPENED:
             self._learned = None
         reasons = self._reasons(notice, recent, interval)
@@ -83,7 +83,7 @@ class AlarmBook:
             alarm = replace(alarm, kind=before.kind, sentence=before.sentence, causes=before.causes)
         self.alarms[-1] = alarm
         if notice.what == UPDATED and _same(before, alarm):
-            # nothing to tell, and the severity to compare with stays
+            # the severity to compare with stays that of the last update
             self.alarms[-1] = before
             return None
         return alarm
@@ -133,10 +133,12 @@ class AlarmBook:
 
 
 def _same(before: LiveAlarm, now: LiveAlarm) -> bool:
-    """Whether what is told has not changed: kind, first channel, and severity as it counts."""
+    """Whether kind and first channel are the same, and the severity has not doubled."""
     causes = [alarm.causes[0].channel if alarm.causes else None for alarm in (before, now)]
     return (
-        before.kind == now.kind and causes[0] == causes[1] and now.severity < MORE * before.severity
+        before.kind == now.kind
+        and causes[0] == causes[1]
+        and now.severity < UPDATE_FACTOR * before.severity
     )
 
 

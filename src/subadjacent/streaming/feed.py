@@ -37,7 +37,8 @@ class Feed:
         self._scorer = scorer
         self._reader = reader
         self._tell = tell
-        self._channels: dict[str | None, list[str]] = {}
+        # what was text in the first row of each series
+        self._text: dict[str | None, list[str]] = {}
         self._told_of: set[str] = set()
 
     def push(self, data: bytes) -> list[Answer]:
@@ -86,18 +87,16 @@ class Feed:
 
     def _of_new_series(self, entity: str | None, rows: list[Any]) -> list[Any]:
         """Rows without what was text in the first row of their series: it measures nothing."""
-        names = self._channels.get(entity)
-        if names is None:
-            known = self._scorer.series.get(entity)
-            names = measurements(rows[0]) if known is None else list(known.channels)
-            self._channels[entity] = names
-            text = [name for name in rows[0] if name not in names and name not in self._told_of]
-            if text:
-                self._told_of.update(text)
-                self._tell(f"no numbers, so left out: {listed(text)}")
-        if len(names) == len(rows[0]):
+        if entity not in self._text:
+            # of a series that goes on from a state it is known what its channels are
+            is_new = entity not in self._scorer.series
+            numbers = measurements(rows[0]) if is_new else list(rows[0])
+            self._text[entity] = text = [name for name in rows[0] if name not in numbers]
+            if new := [name for name in text if name not in self._told_of]:
+                self._told_of.update(new)
+                self._tell(f"no numbers, so left out: {listed(new)}")
+        if not (left_out := self._text[entity]):
             return rows
-        left_out = set(rows[0]).difference(names)
         return [{name: row[name] for name in row if name not in left_out} for row in rows]
 
     def _leave_out(self, line: Line, why: str) -> None:

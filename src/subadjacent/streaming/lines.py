@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import csv
-import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from subadjacent.data.files.cells import is_missing, show
+from subadjacent.data.files.table_layout import is_data
+from subadjacent.data.json_objects import RepeatedKeyError, read_json
 from subadjacent.data.names import ENTITY_NAMES, LABEL_NAMES, TIME_NAMES, columns_named
 from subadjacent.errors import InputError
+from subadjacent.showing import listed
 
 SEPARATORS = ",;\t|"
 LONGEST_LINE = 10_000_000
 """Bytes of a line: more than ten thousand channels take. A longer one is not waited for."""
+
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
+"""A number where semicolons are between cells, which is so where commas are decimal marks."""
+
+ARRAY = re.compile(rb"\[\s*([\[{]|$)")
+"""How a JSON array of rows begins; a CSV header may have names in brackets."""
 
 
 class Line(NamedTuple):
@@ -35,12 +44,14 @@ class LineReader:
     Parameters
     ----------
     time, entity
-        The columns of times and entities; None: told by their names, where they have such.
+        The columns of times and entities, which every row must have then; None: told by their
+        names, where they have such.
     """
 
     def __init__(self, time: str | None = None, entity: str | None = None) -> None:
         self._time = time
         self._entity = entity
+        self._asked_for = [name for name in (time, entity) if name is not None]
         self._left = b""
         self._number = 0
         self._is_json: bool | None = None
@@ -74,22 +85,41 @@ class LineReader:
             if numbered[0][0] == 1:
                 # a mark that some programs begin a file with
                 numbered[0] = (1, numbered[0][1].removeprefix(b"\xef\xbb\xbf"))
-            self._is_json = numbered[0][1].lstrip().startswith(b"{")
+            self._begin(numbered[0][1].strip())
         return self._json(numbered) if self._is_json else list(self._csv(numbered))
 
+    def _begin(self, line: bytes) -> None:
+        """Tell by the first line what lines are."""
+        if ARRAY.match(line):
+            raise InputError.of(
+                "input",
+                "must hold rows as JSON objects or CSV, one a line",
+                "line 1 begins a JSON array",
+                "jq -c '.[]' writes its objects one a line",
+            )
+        self._is_json = line.startswith(b"{")
+
     def _json(self, numbered: list[tuple[int, bytes]]) -> list[Line]:
-        numbers = [number for number, _ in numbered]
         try:
             # as one document: twice as quick as line by line
-            documents: list[Any] = json.loads(b"[" + b",".join(line for _, line in numbered) + b"]")
+            documents: list[Any] = read_json(b"[" + b",".join(line for _, line in numbered) + b"]")
         except (ValueError, RecursionError):
             documents = []
-        if len(documents) != len(numbers):
-            documents = [_json_line(line) for _, line in numbered]
-        return [
-            self._row(number, document) if isinstance(document, dict) else _not_an_object(number)
-            for number, document in zip(numbers, documents, strict=True)
-        ]
+        if len(documents) != len(numbered) or not all(isinstance(one, dict) for one in documents):
+            return [self._json_line(number, line) for number, line in numbered]
+        numbers = (number for number, _ in numbered)
+        return [self._row(*one) for one in zip(numbers, documents, strict=True)]
+
+    def _json_line(self, number: int, line: bytes) -> Line:
+        try:
+            found = read_json(line)
+        except RepeatedKeyError as error:
+            return Line(number, {}, wrong=f"must name every key once; {error}")
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            return Line(number, {}, wrong='must be a JSON object such as {"a": 1.0}')
+        return self._row(number, found)
 
     def _csv(self, numbered: list[tuple[int, bytes]]) -> Iterator[Line]:
         texts = [line.decode("utf-8", "replace").rstrip("\r") for _, line in numbered]
@@ -116,21 +146,36 @@ class LineReader:
         names = self._header or []
         plain = [place for place, name in enumerate(names) if name == self._entity]
         return [
-            [cell if place in plain else _cell(cell) for place, cell in enumerate(cells)]
+            [
+                cell if place in plain else _cell(cell, self._separator)
+                for place, cell in enumerate(cells)
+            ]
             for cells in rows
         ]
 
     def _read_header(self, line: str) -> None:
         self._separator = max(SEPARATORS, key=line.count)
-        names = [name.strip() for name in next(csv.reader([line], delimiter=self._separator))]
-        if len(set(names)) < len(names) or not all(names):
+        names = [name.strip() for name in _csv_line(line, self._separator)]
+        is_text = "\ufffd" not in line
+        if not is_text or not all(names) or len({*names}) < max(len(names), 1) or is_data(names):
             raise InputError.of(
-                "input", "must begin with the names of its columns", f"line 1 is {show(line)}"
+                "input",
+                "must begin with the names of its columns, in UTF-8",
+                f"line 1 is {show(line)}",
+            )
+        if lacking := [name for name in self._asked_for if name not in names]:
+            raise InputError.of(
+                "input",
+                f"must have the column {lacking[0]!r}, which was asked for",
+                f"it has {listed(names)}",
             )
         self._header = names
         self._find_roles(names)
 
     def _row(self, number: int, row: dict[str, Any]) -> Line:
+        for name in self._asked_for:
+            if name not in row:
+                return Line(number, {}, wrong=f"must have {name!r}, which was asked for")
         if self._labels is None:
             self._find_roles(row)
         time = row.pop(self._time, None) if self._time is not None else None
@@ -163,17 +208,6 @@ def measurements(row: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _json_line(line: bytes) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _not_an_object(number: int) -> Line:
-    return Line(number, {}, wrong='must be a JSON object such as {"a": 1.0}')
-
-
 def _csv_line(text: str, separator: str) -> list[str]:
     try:
         return next(csv.reader([text], delimiter=separator, strict=True), [])
@@ -181,9 +215,12 @@ def _csv_line(text: str, separator: str) -> list[str]:
         return []
 
 
-def _cell(text: str) -> Any:
+def _cell(text: str, separator: str) -> Any:
     """A number, None for a missing value, or the text itself."""
     try:
         return float(text)
     except ValueError:
-        return None if is_missing(text) else text.strip()
+        pass
+    if separator == ";" and DECIMAL_COMMA.fullmatch(text.strip()):
+        return float(text.replace(",", "."))
+    return None if is_missing(text) else text.strip()

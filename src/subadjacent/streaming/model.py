@@ -17,7 +17,7 @@ from subadjacent.errors import InputError
 from subadjacent.methods.method import State
 from subadjacent.scoring.threshold import BUDGET, AlarmBudget
 from subadjacent.streaming.alarms import AlarmRules
-from subadjacent.streaming.scores import ModelScores
+from subadjacent.streaming.scores import ModelScores, joined
 from subadjacent.streaming.silence import Filled
 
 Array = NDArray[np.float64]
@@ -78,15 +78,18 @@ class FittedModel:
         starts
             Which of them begin a stretch.
         """
+        if not filled.gaps.any() and not starts.any():
+            # one stretch goes on without a gap, as nearly always
+            return self._scores.at_once(filled.values), self._scores.final(rows)
         missing = filled.gaps > self.fill_limit
         edges = np.flatnonzero(starts).tolist()
         bounds = sorted({0, *edges, len(rows)})
         at_once, final = [], []
         for begin, end in pairwise(bounds):
             here, start = slice(begin, end), bool(starts[begin])
-            at_once.append(self._scores.at_once(filled.values[here], missing[here], start))
-            final.append(self._scores.final(rows[here], start))
-        return np.concatenate(at_once), np.concatenate(final)
+            at_once.append(self._scores.at_once(filled.values[here], missing[here], start=start))
+            final.append(self._scores.final(rows[here], start=start))
+        return joined(at_once), joined(final)
 
     def finish(self) -> Array:
         """Final scores of all rows that wait."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +36,7 @@ class Pending:
             answer = self._waiting.popleft()
             # an alarm is told once: with the first answer of its row
             alarm = None if twice or place < old else answer.alarm
-            found.append(replace(answer, final=True, score=score, alarm=alarm))
+            found.append(answer.settled(score, alarm))
         return answers + found if twice else found + answers[max(len(final) - old, 0) :]
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from reprlib import repr as short
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,7 +59,7 @@ class RowReader:
         for number, row in enumerate(rows):
             if not isinstance(row, Mapping):
                 raise InputError.of(
-                    "rows", "must be all dicts or all sequences", f"row {number} is {row!r}"
+                    "rows", "must be all dicts or all sequences", f"row {number} is {short(row)}"
                 )
             table.append([row.get(name) for name in self.channels])
             # keys are compared only where some are left over: most rows have the channels alone
@@ -89,6 +90,9 @@ class RowReader:
             values = np.array(rows, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
             raise self._refused(rows) from None
+        if values.ndim > 2 and not isinstance(rows, np.ndarray):
+            # lists where there should be numbers
+            raise self._refused(rows)
         if values.ndim != 2 or values.shape[1] != len(self.channels):
             raise InputError.of(
                 "rows",
@@ -106,12 +110,17 @@ class RowReader:
                 rule = f"must have {len(self.channels)} values each, one a channel"
                 return InputError.of("rows", rule, came)
             for name, value in zip(self.channels, values, strict=True):
-                try:
-                    np.array(value, dtype=np.float64)
-                except (TypeError, ValueError, OverflowError):
-                    came = f"{name!r} is {value!r} in row {number}"
+                if not _is_number(value):
+                    came = f"{name!r} is {short(value)} in row {number}"
                     return InputError.of("rows", "must hold numbers", came)
         return InputError.of("rows", "must hold numbers", "got something else")
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return np.array(value, dtype=np.float64).ndim == 0
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 class FrameRows(NamedTuple):

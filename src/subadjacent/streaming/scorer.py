@@ -152,7 +152,7 @@ class StreamScorer:
     ) -> list[Answer]:
         if not len(rows):
             return []
-        name = None if entity is None else str(entity)
+        name = _name(entity)
         reader = self._readers.get(name) or self._reader(rows[0])
         values, unknown = reader.read(rows)
         series = self._series.get(name) or self._begin(name, reader.channels)
@@ -206,10 +206,11 @@ class StreamScorer:
 
     def accept(self, number: int, entity: str | None = None) -> LiveAlarm:
         """Take an alarm of a series for normal: it is closed, and its rows are learned from."""
-        if entity not in self._series:
-            known = listed([str(name) for name in self._series]) or "none"
+        name = _name(entity)
+        if name not in self._series:
+            known = listed([str(one) for one in self._series]) or "none"
             raise InputError.of("entity", "must be one with rows", f"got {entity!r} of {known}")
-        return self._series[entity].accept(number)
+        return self._series[name].accept(number)
 
     def state(self) -> State:
         """All that is needed to go on: its size depends on the number of series, not of rows."""
@@ -266,6 +267,11 @@ class StreamScorer:
             scorer._series[series.entity] = series
             scorer._readers[series.entity] = RowReader(series.channels)
         return scorer
+
+
+def _name(entity: Any) -> str | None:
+    """What a series is called: people number machines as well."""
+    return None if entity is None else str(entity)
 
 
 def _check_detector(detector: BaseDetector | None, saved: str | None, channels: Any) -> None:

@@ -172,23 +172,27 @@ class ModelScores:
         self._final = PartsStream(model.stream(explained=False))
         self._at_once = PartsStream(twin.stream(explained=False))
 
-    def at_once(self, values: Array, missing: NDArray[np.bool_], start: bool) -> Array:
+    def at_once(
+        self, values: Array, missing: NDArray[np.bool_] | None = None, *, start: bool = False
+    ) -> Array:
         """Scores from the past alone, (B,), of rows of one stretch that were filled as they came.
 
-        ``missing`` says which values are missing for long by now, (B, C); ``start``, whether the
-        first row begins a stretch.
+        ``missing`` says which values are missing for long by now, (B, C), where any is; ``start``,
+        whether the first row begins a stretch.
         """
         if start:
             self._at_once.finish()
-        apart = np.asarray(missing.any(axis=1))
-        rows = np.where(missing, self._typical, values) if apart.any() else values
+        apart = np.zeros(len(values), dtype=bool)
+        if missing is not None:
+            values = np.where(missing, self._typical, values)
+            apart = np.asarray(missing.any(axis=1))
         push = self._at_once.push_each if self._each else self._at_once.push
-        return np.concatenate([np.zeros(0), *push(rows, apart)])
+        return joined(push(values, apart))
 
-    def final(self, rows: Array, start: bool) -> Array:
+    def final(self, rows: Array, *, start: bool = False) -> Array:
         """Scores that became final, of rows of one stretch, NaN for missing values."""
-        ended = self._end_stretch() if start else np.zeros(0)
-        return np.concatenate([ended, *self._final.push(*self._gaps.settle(rows))])
+        ended = [self._end_stretch()] if start else []
+        return joined(ended + self._final.push(*self._gaps.settle(rows)))
 
     def finish(self) -> Array:
         """Scores of all rows that wait; what comes next is a new stretch."""
@@ -200,7 +204,7 @@ class ModelScores:
         found = self._final.push(*self._gaps.settle(none, ends=True))
         found.append(self._final.finish())
         self._gaps.begin()
-        return np.concatenate(found)
+        return joined(found)
 
     def state(self) -> State:
         """Where both streams stand."""
@@ -222,6 +226,13 @@ class ModelScores:
             stream = model.stream(saved, explained=False)
             streams.append(PartsStream(stream, apart=bool(facts["apart"])))
         self._final, self._at_once = streams
+
+
+def joined(scores: list[Array]) -> Array:
+    """Scores of rows that follow each other; mostly there is one part of them."""
+    if len(scores) == 1:
+        return np.asarray(scores[0], dtype=np.float64)
+    return np.concatenate([np.zeros(0), *scores])
 
 
 def _within(arrays: dict[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:

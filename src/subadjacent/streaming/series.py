@@ -21,12 +21,13 @@ from subadjacent.errors import MOST_ROWS, InputError, require_whole
 from subadjacent.methods.method import State
 from subadjacent.streaming.alarms import AlarmRules, LiveAlarm
 from subadjacent.streaming.answer import Answer
-from subadjacent.streaming.arrivals import Arrivals, Counts
+from subadjacent.streaming.arrivals import NAMELESS, Arrivals, Counts
 from subadjacent.streaming.model import FittedModel
+from subadjacent.streaming.nested import join_names, split_names
 from subadjacent.streaming.pending import Pending
 from subadjacent.streaming.silence import Filler
 from subadjacent.streaming.times import Times
-from subadjacent.streaming.watcher import Span, Watcher, split_names
+from subadjacent.streaming.watcher import Span, Watcher
 
 Array = NDArray[np.float64]
 
@@ -72,7 +73,7 @@ class SeriesStream:
         if rules is None:
             rules = AlarmRules() if self._model is None else self._model.rules
         model = self._model
-        self._arrivals = Arrivals(fill_limit, "rows" if entity is None else repr(entity))
+        self._arrivals = Arrivals(fill_limit, NAMELESS if entity is None else repr(entity))
         self._filler = Filler(np.zeros(len(self.channels)) if model is None else model.typical)
         self._pending = Pending()
         self._watcher = Watcher(
@@ -80,7 +81,7 @@ class SeriesStream:
         )
         if model is not None:
             for stretch, scores in model.training():
-                self._watcher.warm(stretch, scores)
+                self._watcher.warm_up(stretch, scores)
 
     @property
     def rows(self) -> int:
@@ -113,7 +114,7 @@ class SeriesStream:
 
     def learn(self) -> None:
         """Learn, and leave it to the next row to look at what was learned: half of the work."""
-        self._watcher.learner.catch_up()
+        self._watcher.learner.learn()
 
     def push(self, rows: Any, times: Sequence[Any] | None = None) -> list[Answer]:
         """Take rows in order, (B, C), NaN for what is missing; what can be said now.
@@ -176,6 +177,9 @@ class SeriesStream:
                 f"got shape {values.shape}",
             )
         values = values.reshape(-1, len(self.channels))
+        if (np.abs(values) <= LARGEST).all():
+            # nothing is missing, infinite or too large, as nearly always
+            return values
         if (large := np.isfinite(values) & (np.abs(values) > LARGEST)).any():
             row, column = np.argwhere(large)[0]
             raise InputError.of(
@@ -209,7 +213,7 @@ class SeriesStream:
                 self._watcher.learn_anew(values)
             nearest = next(stop for stop in stops if stop > done)
             stop = min(done + self._watcher.learner.room, nearest)
-            part = span.part(slice(done, stop))
+            part = span if stop - done == len(rows) else span.part(slice(done, stop))
             answers += self._watcher.judge(part, self._arrivals.seconds)
         if model is None or final is None:
             return answers
@@ -243,8 +247,7 @@ class SeriesStream:
         if self._model is not None:
             state = self._model.state()
             parts["model"], facts["model"] = state.arrays, state.facts
-        arrays = {f"{name}/{key}": one for name, part in parts.items() for key, one in part.items()}
-        return State(arrays, facts)
+        return State(join_names(parts), facts)
 
     @classmethod
     def restore(

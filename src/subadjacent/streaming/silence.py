@@ -1,4 +1,4 @@
-"""Channels that say nothing while rows come in: gaps are filled, long ones and stuck ones told.
+"""Channels that say nothing while rows come in: gaps are filled, long ones and stuck ones found.
 
 The rules are those of a batch (``data.cleaning``, ``scoring.silence``), less what only later rows
 could tell: a gap counts as long from the row by which it is too long, not from its first.
@@ -54,9 +54,10 @@ class Filler:
         """Take rows that follow those before, at least one; NaN for what is missing."""
         unknown = np.isnan(rows)
         if not unknown.any():
-            self.last, self.gap = rows[-1].copy(), np.zeros_like(self.gap)
+            gaps = np.zeros(rows.shape, dtype=np.int64)
+            self.last, self.gap = rows[-1].copy(), gaps[-1]
             self.seen[:] = True
-            return Filled(rows, np.zeros(rows.shape, dtype=np.int64))
+            return Filled(rows, gaps)
         places = np.arange(len(rows))[:, None]
         # the last row with a value; -1: one before these
         source = np.maximum.accumulate(np.where(unknown, -1, places), axis=0)
@@ -90,7 +91,7 @@ class Silent(NamedTuple):
 
     missing: NDArray[np.bool_]  # (B, C), for long
     silent: NDArray[np.bool_]  # (B, C), that or stuck, unless it was accepted
-    begins: NDArray[np.bool_]  # (B, C), the row by which it is told that a channel is silent
+    begins: NDArray[np.bool_]  # (B, C), the row at which it is known that a channel is silent
     since: Counts  # (B, C), rows before it that what is silent has been so; 0 elsewhere
 
 
@@ -105,6 +106,11 @@ class Silence:
         Rows that a channel may be missing without a word.
     still
         The longest run of equal values in training, (C,); None to learn it from the rows.
+
+    Attributes
+    ----------
+    all_speak
+        Whether no value of the rows judged last is missing or that of the row before.
     """
 
     def __init__(self, channels: int, fill_limit: int, still: Array | None = None) -> None:
@@ -117,16 +123,20 @@ class Silence:
         # missing, and known to be
         self.accepted = np.zeros(channels, dtype=bool)
         self.rows = 0
+        self.all_speak = False
 
     def step(self, filled: Filled, starts: NDArray[np.bool_]) -> Silent:
         """Judge rows that follow those before, at least one."""
         values, gaps = filled
-        changed = values != np.vstack([self.previous, values[:-1]])
+        changed = np.empty(values.shape, dtype=bool)
+        np.not_equal(values[0], self.previous, out=changed[0])
+        np.not_equal(values[1:], values[:-1], out=changed[1:])
         changed |= starts[:, None]
         if changed.all() and not gaps.any():
             return self._all_speak(values)
+        self.all_speak = False
         missing = gaps > self._fill_limit
-        # what was accepted is news again once the channel has spoken
+        # what was accepted may be an alarm again once the channel has spoken
         accepted = self.accepted & np.logical_and.accumulate(gaps > 0, axis=0)
         runs, stuck = self._stuck(values, changed)
         silent = (missing & ~accepted) | (stuck & ~missing)
@@ -140,12 +150,15 @@ class Silence:
 
     def _all_speak(self, values: Array) -> Silent:
         """The same where all values are there and none is that of the row before: most rows."""
-        if self._learns:
-            # the run before them ends, and may have been an alarm
-            counts = (self.run < LEAST_STILL) | (self.rows < KNOWN_AFTER)
-            self.still = np.maximum(np.maximum(self.still, 1), np.where(counts, self.run, 0))
-        self.run, self.gap = np.ones_like(self.run), np.zeros_like(self.gap)
-        self.accepted = np.zeros_like(self.accepted)
+        # else all that is carried but the last row is so already
+        if not self.all_speak:
+            if self._learns:
+                # the run before them ends, and may have been an alarm
+                ended = np.where(self.run < LEAST_STILL, self.run, 0)
+                self.still = np.maximum(np.maximum(self.still, 1), ended)
+            self.run, self.gap = np.ones_like(self.run), np.zeros_like(self.gap)
+            self.accepted = np.zeros_like(self.accepted)
+            self.all_speak = True
         self.previous = values[-1]
         self.rows += len(values)
         none = np.zeros(values.shape, dtype=bool)
@@ -153,7 +166,7 @@ class Silence:
 
     def accept(self) -> None:
         """Take what is missing or stuck now for normal."""
-        self.accepted = self.accepted | (self.gap > self._fill_limit)
+        self.accepted = self.gap > self._fill_limit
         self.still = np.maximum(self.still, np.where(self.run >= LEAST_STILL, self.run, 0))
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -166,6 +179,7 @@ class Silence:
         for name in CARRIED:
             setattr(self, name, saved[name])
         self.rows = int(saved["rows"][0])
+        self.all_speak = False
 
     def _stuck(self, values: Array, changed: NDArray[np.bool_]) -> tuple[Counts, NDArray[np.bool_]]:
         """Rows that each value has been the same, and which are too many for the channel."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
+from reprlib import repr as short
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -36,7 +37,13 @@ def read_times(times: Sequence[Any] | NDArray[Any]) -> Times:
         For a time that is missing or none, and for numbers among dates; it names the row.
     """
     # of whatever library: only numpy's own scalars are converted below
-    found = np.asarray(times)
+    try:
+        found = np.asarray(times)
+    except ValueError:
+        # lists among them
+        found = np.asarray(times, dtype=object)
+    if found.ndim != 1:
+        raise InputError.of("times", RULE, f"row 0 has {short(times[0])}")
     if found.dtype.kind == "M":
         ticks = found.astype("datetime64[ns]").astype(np.int64) / 1e9
         ticks[np.isnat(found)] = np.nan
@@ -52,12 +59,14 @@ def read_times(times: Sequence[Any] | NDArray[Any]) -> Times:
     wrong = np.flatnonzero(~np.isfinite(ticks))
     if len(wrong):
         row = int(wrong[0])
-        raise InputError.of("times", "must be known in every row", f"row {row} has {times[row]!r}")
+        raise InputError.of(
+            "times", "must be known in every row", f"row {row} has {short(times[row])}"
+        )
     large = np.flatnonzero(np.abs(ticks) > LARGEST)
     if len(large):
         row = int(large[0])
         rule = f"must not exceed {LARGEST:g} in magnitude"
-        raise InputError.of("times", rule, f"row {row} has {times[row]!r}")
+        raise InputError.of("times", rule, f"row {row} has {short(times[row])}")
     return Times(ticks, unit)
 
 
@@ -73,7 +82,7 @@ def _one(time: Any, row: int) -> tuple[float, Unit]:
         return datetime(time.year, time.month, time.day, tzinfo=UTC).timestamp(), "seconds"
     if isinstance(time, int | float | np.number) and not isinstance(time, bool):
         return float(time), "own"
-    raise InputError.of("times", RULE, f"row {row} has {time!r}")
+    raise InputError.of("times", RULE, f"row {row} has {short(time)}")
 
 
 def _text(text: str, row: int) -> tuple[float, Unit]:
@@ -84,7 +93,7 @@ def _text(text: str, row: int) -> tuple[float, Unit]:
     try:
         return _timestamp(datetime.fromisoformat(text.strip())), "seconds"
     except (ValueError, OverflowError):
-        raise InputError.of("times", RULE, f"row {row} has {text!r}") from None
+        raise InputError.of("times", RULE, f"row {row} has {short(text)}") from None
 
 
 def _timestamp(moment: datetime) -> float:

@@ -1,4 +1,4 @@
-"""Judges the rows of one series as they come, learns from those that are calm, and keeps alarms.
+"""From the rows of one series to answers: judged, learned from if calm, and followed for alarms.
 
 Shapes: B rows that come together, C channels.
 """
@@ -13,10 +13,17 @@ from numpy.typing import NDArray
 
 from subadjacent.scoring.decision import SILENT
 from subadjacent.scoring.habits import Habits
-from subadjacent.streaming.alarms import AlarmKeeper, AlarmRules, LiveAlarm, Severities, Walk
+from subadjacent.streaming.alarms import (
+    AlarmKeeper,
+    AlarmProgress,
+    AlarmRules,
+    LiveAlarm,
+    Severities,
+)
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.book import AlarmBook, closed
-from subadjacent.streaming.learning.learner import Judged, Learner
+from subadjacent.streaming.learning.learner import Learner, LiveJudgement
+from subadjacent.streaming.nested import join_names, split_names
 from subadjacent.streaming.recent import Recent, RecentRows
 from subadjacent.streaming.silence import Filled, Silence, Silent
 
@@ -45,17 +52,17 @@ class Span(NamedTuple):
         )
 
 
-class _Found(NamedTuple):
-    """What is said of rows before it is known what begins or ends among them."""
+class _Assessment(NamedTuple):
+    """What is known of rows before their alarms are."""
 
-    judged: Judged
+    judged: LiveJudgement
     silent: Silent
-    severity: Array  # (B,), what is told of each row
-    severities: Severities  # by which alarms are followed
+    severity: Array  # (B,), as it is answered
+    severities: Severities  # as alarms follow them
 
 
 class Watcher:
-    """What is known of a series by its rows.
+    """Judges the rows of one series, learns from the calm ones, and keeps the alarms.
 
     Parameters
     ----------
@@ -96,16 +103,18 @@ class Watcher:
         row, count = self.recent.count, len(span.starts)
         if span.starts[0]:
             self.learner.gap(int(span.skipped[0]))
-        block_ends = count == self.learner.room
-        found = self._look(span)
-        walk = self.keeper.follow(row, found.severities, may_accept=block_ends)
-        self.learner.learn(walk.calm)
-        self._keep(span, found, walk)
-        told = {one.row: self.book.tell(one, self.recent, interval) for one in walk.notices}
-        if walk.accepted is not None:
-            self._accept_rows(walk.accepted.first, self.recent.count - 1)
-        judged, severity = found.judged, found.severity.tolist()
-        sure, alarmed = judged.sure.tolist(), walk.alarmed.tolist()
+        mini_batch_ends = count == self.learner.room
+        assessed = self._assess(span)
+        progress = self.keeper.follow(row, assessed.severities, may_accept=mini_batch_ends)
+        self.learner.mark_calm(progress.calm)
+        self._record(span, assessed, progress)
+        alarms = {
+            notice.row: self.book.tell(notice, self.recent, interval) for notice in progress.notices
+        }
+        if progress.accepted is not None:
+            self._accept_rows(progress.accepted.first, self.recent.count - 1)
+        judged, severity = assessed.judged, assessed.severity.tolist()
+        sure, alarmed = judged.sure.tolist(), progress.alarmed.tolist()
         scores = None if span.scores is None else span.scores.tolist()
         for place in range(count):
             yield Answer(
@@ -121,50 +130,63 @@ class Watcher:
                 judged.expected[place],
                 judged.low[place],
                 judged.high[place],
-                told.get(row + place),
+                alarms.get(row + place),
             )
 
-    def _look(self, span: Span) -> _Found:
+    def _assess(self, span: Span) -> _Assessment:
         silent = self.silence.step(span.filled, span.starts)
-        judged = self.learner.judge(span.filled.values, span.scores)
-        # what stands in for a missing value says nothing
+        missing = span.filled.gaps > 0
+        judged = self.learner.judge(
+            span.filled.values, span.scores, missing if missing.any() else None
+        )
+        if self.silence.all_speak:
+            since = np.zeros(len(span.now), dtype=np.int64)
+            severities = Severities(judged.severity, judged.ongoing, since, span.now)
+            return _Assessment(judged, silent, judged.severity, severities)
+        # the surprise of a value that was carried over a gap means nothing
         judged = judged._replace(by_channel=np.where(silent.missing, 0.0, judged.by_channel))
-        # as in a batch, what says nothing is an alarm whatever its score. It is news when it
-        # begins; alarms follow all of its rows, for a spent budget may have to put one off
-        begins, least = (
+        # as in a batch, a silent channel is an alarm whatever its score. The answer says so at the
+        # row where silence begins. Alarms follow all of its rows: a spent budget may delay one
+        at_begin, throughout = (
             np.where(which.any(axis=1), SILENT, -np.inf) for which in (silent.begins, silent.silent)
         )
-        news, lasting = np.maximum(judged.severity, least), np.maximum(judged.lasting, least)
-        severities = Severities(news, lasting, silent.since.max(axis=1), span.now)
-        return _Found(judged, silent, np.maximum(judged.severity, begins), severities)
+        severities = Severities(
+            np.maximum(judged.severity, throughout),
+            np.maximum(judged.ongoing, throughout),
+            silent.since.max(axis=1),
+            span.now,
+        )
+        return _Assessment(judged, silent, np.maximum(judged.severity, at_begin), severities)
 
-    def _keep(self, span: Span, found: _Found, walk: Walk) -> None:
-        row, silent = self.recent.count, found.silent
+    def _record(self, span: Span, assessed: _Assessment, progress: AlarmProgress) -> None:
+        row, silent = self.recent.count, assessed.silent
         rows = RecentRows(
             span.filled.values,
-            found.judged.by_channel,
+            assessed.judged.by_channel,
             silent.missing,
             silent.silent,
-            walk.alarmed,
+            progress.alarmed,
             span.starts,
         )
         self.recent.add(rows, span.times)
         # none in most rows
-        for place, channel in np.argwhere(silent.since > 0).tolist() if silent.silent.any() else ():
+        for place, channel in (
+            () if self.silence.all_speak else np.argwhere(silent.since > 0).tolist()
+        ):
             since = int(silent.since[place, channel])
             missing = bool(silent.missing[place, channel])
             self.recent.mark(row + place, channel, since, missing=missing)
 
-    def warm(self, rows: Array, scores: Array) -> None:
-        """Learn from rows of training, with what the model says of them; one stretch of them."""
-        self.learner.watch(rows, scores)
-        # what comes next may come any time after them
+    def warm_up(self, rows: Array, scores: Array) -> None:
+        """Learn from one stretch of training rows, with the model's scores of them."""
+        self.learner.warm_up(rows, scores)
+        # the rows that come next may come any time later
         self.learner.gap(0)
 
     def learn_anew(self, first_values: dict[int, float]) -> None:
-        """Forget what was learned, for channels that had no value yet have one now.
+        """Forget what was learned, because channels have their first value.
 
-        In the rows before they are what they are now, as in a batch.
+        In the rows before, they are taken to have had this value, as in a batch.
         """
         for channel, value in first_values.items():
             self.recent.put(channel, value)
@@ -183,7 +205,7 @@ class Watcher:
         return self.book.find(number)
 
     def _accept_rows(self, first: int, last: int) -> None:
-        """Learn from rows of an alarm; what is missing or stuck by now is normal as well."""
+        """Learn from rows of an alarm; channels that are missing or stuck by now are normal too."""
         newest = self.recent.count - 1
         self.learner.accept(newest + 1 - first, newest + 1 - last)
         if last == newest:
@@ -199,8 +221,11 @@ class Watcher:
             "learner": self.learner.state(),
             "silence": self.silence.state(),
         }
-        arrays = {f"{name}/{key}": one for name, part in parts.items() for key, one in part.items()}
-        return arrays, {"keeper": self.keeper.state(), "recent": recent_facts, "alarms": alarms}
+        return join_names(parts), {
+            "keeper": self.keeper.state(),
+            "recent": recent_facts,
+            "alarms": alarms,
+        }
 
     def restore(self, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
         """The inverse of ``state``."""
@@ -210,12 +235,3 @@ class Watcher:
         self.book.restore(parts.get("book", {}), facts["alarms"])
         self.learner = Learner.restore(parts["learner"])
         self.silence.restore(parts["silence"])
-
-
-def split_names(arrays: dict[str, NDArray[Any]]) -> dict[str, dict[str, NDArray[Any]]]:
-    """Arrays by the first word of their names, then by the rest."""
-    parts: dict[str, dict[str, NDArray[Any]]] = {}
-    for key, array in arrays.items():
-        name, _, rest = key.partition("/")
-        parts.setdefault(name, {})[rest] = array
-    return parts

@@ -42,6 +42,15 @@ def test_a_distance_that_is_usual_counts_for_little_and_ever_larger_ones_for_eve
     assert distances[-1] == pytest.approx(math.log(1e6 / 3.003), rel=1e-3)
 
 
+def test_a_single_usual_distance_is_as_precise_as_many() -> None:
+    """NumPy 1 would compute with more digits for one than for a row of them."""
+    squares = np.linspace(0, 30, 200, dtype=np.float32)
+    usual = np.linspace(0.1, 7, 50, dtype=np.float32)
+    for one in usual:
+        np.testing.assert_array_equal(surprise(squares, one), surprise(squares, np.full(200, one)))
+        assert surprise(squares, one).dtype == np.float32
+
+
 def test_where_nothing_ever_differed_a_little_more_is_no_surprise() -> None:
     assert surprise(np.array(1e-4), np.array(0.0)) < 0.01
     assert np.isfinite(surprise(np.array(100.0), np.array(0.0)))

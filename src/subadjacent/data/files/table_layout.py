@@ -205,7 +205,7 @@ def _find_header(records: Sequence[_Record]) -> tuple[int | None, int]:
         while first < last and _are_units(records[first], records[row]):
             first += 1
         return header, first
-    if not _is_data(records[row].cells):
+    if not is_data(records[row].cells):
         # some of the names are numbers
         return row, row + 1
     # what stands above has no place in the table, and whoever reads on says so
@@ -229,7 +229,7 @@ def _commented_header(
         return None
     number, text = above[-1]
     (record,) = _records([(number, text.strip().lstrip("# "))], separator, name)
-    fits = len(record.cells) == len(row.cells) and not _is_data(record.cells)
+    fits = len(record.cells) == len(row.cells) and not is_data(record.cells)
     return record if fits else None
 
 
@@ -237,7 +237,7 @@ def _is_value(cell: str) -> bool:
     return is_number(cell) or is_written_time(cell.strip())
 
 
-def _is_data(cells: Sequence[str]) -> bool:
+def is_data(cells: Sequence[str]) -> bool:
     """Whether a first line holds values rather than names."""
     bare = [cell.strip() for cell in cells]
     # names that libraries give columns without names: 0, 1, 2, … after an empty one or none

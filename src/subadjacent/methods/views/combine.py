@@ -149,13 +149,12 @@ def smoothed(
     lengths = smoothing_lengths(smoothing)
     if last - first == 1:
         # in fewer calls
-        ends = [first + rows_ahead(length, lookahead) + 1 for length in lengths]
-        parts = [rows[max(e - length, 0) : e] for e, length in zip(ends, lengths, strict=True)]
-        means = [
-            np.add.reduce(part) / max(len(part), (length + 1) // 2)
-            for part, length in zip(parts, lengths, strict=True)
-        ]
-        return np.array([sum(means) / len(lengths)]).round(DECIMALS)
+        mean = 0.0
+        for length in lengths:
+            end = first + rows_ahead(length, lookahead) + 1
+            averaged = rows[max(end - length, 0) : end]
+            mean += float(np.add.reduce(averaged)) / max(len(averaged), (length + 1) // 2)
+        return np.array([mean / len(lengths)]).round(DECIMALS)
     # no window reaches further than all rows
     sums = WindowSums(*around(rows, first, last, min(max(lengths), n)))
     total = np.zeros(last - first)

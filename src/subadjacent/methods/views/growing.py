@@ -5,13 +5,14 @@ Shapes: B rows that are looked at, W windows, C channels, P channels that have s
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.methods.views.nearest import prepared
 from subadjacent.methods.views.novelty import Novelty, Scores
 from subadjacent.methods.views.shapes import ShapesOfLength, ShapeView
-from subadjacent.ridge.axes import cut
 from subadjacent.scoring.tail import Tail
 
 
@@ -29,6 +30,10 @@ class GrowingWindows:
         # channels up to the last that has shapes
         self._width = 1 + max(int(length.channels.max()) for length in view.lengths)
         self._references = [prepared(length) for length in view.lengths]
+        self._farthest = max(length.ahead(view.lookahead) for length in view.lengths)
+        # the first rows share the first window
+        longest = max(length.rows for length in view.lengths)
+        self._shared = longest if view.lookahead is None else 0
 
     def empty(self) -> list[Tail]:
         """No window of any length: a tail of windows each, (W, P)."""
@@ -40,11 +45,7 @@ class GrowingWindows:
 
     def settled(self, rows: int) -> int:
         """How many rows are judged by windows that more rows do not change."""
-        lookahead = self.view.lookahead
-        # the first rows share the first window
-        if lookahead is None and rows < max(length.rows for length in self.view.lengths):
-            return 0
-        return rows - max(length.ahead(lookahead) for length in self.view.lengths)
+        return 0 if rows < self._shared else rows - self._farthest
 
     def needed_rows(self, rows: int) -> int:
         """The first of so many rows that windows still to come begin at."""
@@ -70,8 +71,9 @@ class GrowingWindows:
         ):
             if count > tail.end:
                 first = tail.end * length.grain
-                values = cut(rows.between(first, (count - 1) * length.grain + length.rows))
-                tail.push(length.surprises(values, references))
+                those = rows.between(first, (count - 1) * length.grain + length.rows)
+                judge = partial(length.surprises, references=references)
+                tail.push(references.last.of(those, judge))
 
     def novelty(self, windows: list[Tail], rows: int, first: int, last: int) -> Novelty:
         """Of rows ``first`` to ``last`` of a stretch that has so many by now."""

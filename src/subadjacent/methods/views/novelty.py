@@ -66,7 +66,10 @@ def surprise(squares: Distances, usual: Distances, floor: float = FLOOR) -> Dist
     Squared once more: unlike residuals, distances to the nearest of many references hardly vary
     as long as nothing is new, and those up to the usual one are to count for nothing.
     """
-    ratio = squares / ((usual + floor) * SOFTNESS)
+    # NumPy 1 makes float64 of a lone float32 and a number of Python's, which a whole row of them
+    # stays clear of: rows one by one would differ from a batch
+    precise = np.asarray(usual).dtype.type
+    ratio = squares / ((usual + precise(floor)) * precise(SOFTNESS))
     return np.asarray(np.log1p(np.square(ratio)) / 2)
 
 

@@ -124,11 +124,12 @@ class ShapesOfLength:
 
         ``references`` are those of all channels, prepared.
         """
-        values = rows[:, self.channels].astype(np.float64)
+        values = cut(rows[:, self.channels]).astype(np.float64)
         means = values.reshape(-1, self.grain, len(self.channels)).sum(axis=1) / self.grain
         row, item = means.strides
         shape = (len(means) - POINTS + 1, len(self.channels), POINTS)
-        windows = np.lib.stride_tricks.as_strided(means, shape, (row, item, row), writeable=False)
+        # as `as_strided`, whose checks take longer than all the rest for one window
+        windows = np.ndarray(shape, means.dtype, means, strides=(row, item, row))
         points = _normalised(windows)[0].astype(np.float32).swapaxes(0, 1)
         return surprise(references.nearest_in_groups(points).T, self.usual)
 

@@ -19,7 +19,7 @@ from subadjacent.methods.views.settings import LOCAL
 from subadjacent.methods.views.view import ACROSS, WHOLE, View, parts_of
 from subadjacent.ridge.axes import Rows, cut
 from subadjacent.ridge.companions import CLIP
-from subadjacent.ridge.few import FEW, FewRows
+from subadjacent.ridge.few import FEW, FewRows, Gather
 from subadjacent.scoring.usual import ChannelScale, JointSquares, Squares
 from subadjacent.scoring.usual_row import JointColumns, RowSurprise
 
@@ -64,6 +64,7 @@ class StackedViews:
         with_ridge.sort(key=lambda n: names[n] != LOCAL)
         self.expects = with_ridge[0] if with_ridge else None
         self._few = [_few_rows(view) for view in self._views]
+        self._gather = Gather(self._few)
         self._joint = [n for n, view in enumerate(self._views) if view.joint is not None]
         if self._views:
             scales = [view.alone for view in self._views] + [view.across for view in self._views]
@@ -142,8 +143,8 @@ class StackedViews:
             return None
         left = np.empty((2, self.count, self.channels), dtype=np.float32)
         found = left[0]
-        for own, few in zip(found, self._few, strict=True):
-            own[:] = cut(rows[row]) if few is None else few.residual(rows, row)
+        for own, few, values in zip(found, self._few, self._gather.at(rows, row), strict=True):
+            own[:] = values[0] if few is None else few.residual(values)
         within = np.minimum(np.maximum(found, -CLIP), CLIP, dtype=np.float64)
         left[1] = (within[:, None] @ self._companions)[:, 0]
         return Left(left.reshape(1, -1), self._all_judged, None)

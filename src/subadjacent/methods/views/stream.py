@@ -10,6 +10,7 @@ Shapes: B rows that come together, C channels, P parts.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,6 +104,7 @@ class ViewsStream(ModelStream):
         self.taken = self.given = self._forgotten = 0
         self._tails = {name: Tail(rows) for name, rows in self._nothing().items()}
         self._ends = [] if self._windows is None else self._windows.empty()
+        self._novel = Tail(np.zeros(0, np.float32))
 
     def _nothing(self) -> dict[str, NDArray[Any]]:
         """No rows of every table."""
@@ -156,6 +158,7 @@ class ViewsStream(ModelStream):
         self.taken += len(scaled)
         if self._windows is not None:
             self._windows.add_to(self._ends, self._tails[ROWS])
+        self._compare_states(scaled)
         final = self._final(self.taken)
         found = self._advance(final)
         self.given = final.scores
@@ -163,9 +166,16 @@ class ViewsStream(ModelStream):
             self._forget(final)
         return found
 
+    def _compare_states(self, scaled: NDArray[np.float32]) -> None:
+        """Find how new the states of rows are as they come: their twin asks it then as well."""
+        if self._states is not None and not self._explained:
+            judge = partial(self._states.of_rows, references=self._references)
+            self._novel.push(self._references.last.of(scaled, judge))
+
     def _forget(self, final: _Final) -> None:
         """What no later step looks back at."""
         self._forgotten = self.taken
+        self._novel.forget(min(final.combined, self._novel.end))
         for tail, first in self._needed(final):
             tail.forget(first)
 
@@ -230,8 +240,7 @@ class ViewsStream(ModelStream):
         if name == SHAPE:
             assert self._windows is not None
             return self._windows.of_rows(self._ends, self.taken, first, last)
-        assert self._states is not None
-        return self._states.of_rows(self._tails[ROWS].between(first, last), self._references)
+        return self._novel.between(first, last)
 
     def _score(self, last: int) -> Evidence:
         """Average what all parts make of rows, up to a row, from the first not given yet."""
@@ -307,3 +316,6 @@ class ViewsStream(ModelStream):
         }
         self._tails = {name: restored[name] for name in self._tails}
         self._ends = [restored[f"{WINDOWS}{n}"] for n in range(len(self._ends))]
+        # not saved: it follows from the rows
+        self._novel = Tail(np.zeros(0, np.float32), final.combined)
+        self._compare_states(self._tails[ROWS].between(final.combined, self.taken))

@@ -1,1 +1,1 @@
-"""What a series usually does, learned from its rows as they come, and slowly forgotten."""
+"""What one series normally does, learned from its rows as they come, with forgetting."""

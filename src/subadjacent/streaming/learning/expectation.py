@@ -1,9 +1,10 @@
-"""What a channel is expected to be, from its own rows before: a ridge that forgets.
+"""What each channel is expected to be, by ridge regression on its own rows before.
 
-Two ridges share their sufficient statistics. The near one sees the rows just before a row, so
-that it is off for a moment when something begins; the sub-adjacent one sees rows five and more
-away, so that it stays off while something lasts. Both know what is usual at this time of the
-channel's cycle. Old statistics fade, and a new fit is a solve.
+Each channel has two regressions. The near one has the rows just before a row as features, so that
+its residual is large for a moment when an event begins. The sub-adjacent one has rows five and more
+away, so that its residual stays large while an event lasts. Both have the seasonal profile as
+features. They share sufficient statistics, which a forgetting factor discounts; a refit solves a
+linear system and reads no row.
 
 Shapes: B rows, C channels, F features.
 """
@@ -20,106 +21,134 @@ from subadjacent.streaming.learning.windows import windows
 Array = NDArray[np.float64]
 
 LAGS = ((1, 1), (2, 2), (3, 3), (4, 4), (5, 8), (9, 16), (17, 32), (33, 64))
-"""Rows before a row, first and last, whose mean is a feature; it is wider further away."""
+"""First and last lag of the rows whose mean is a feature; the further away, the more rows."""
 
 REACH = LAGS[-1][1]
-"""Rows before a row that features are made of."""
+"""The largest lag."""
 
 FEATURES = 1 + len(LAGS) + 2
-"""A constant, the means, and the season now and some rows ago."""
+"""A constant, the means over lags, and the seasonal profile at the row and before it."""
 
-NEAR = np.arange(FEATURES)
 SUB_ADJACENT = np.array([0, *range(5, FEATURES)])
-"""Features of each ridge: all, and those of rows at least five away."""
+"""Features of the sub-adjacent regression: all but those of the first four lags."""
 
-PENALTY, LEAST_PENALTY = 1e-3, 0.5
-"""Share of a feature's own square that is added to it, and what is added at least, in rows."""
+NEAREST = LAGS[SUB_ADJACENT[1] - 1][0]
+"""The smallest lag among them: five."""
 
-PERSISTS = 0.5
-"""What the row before counts for until rows say more."""
+PENALTY, PENALTY_PER_ROW, LEAST_PENALTY = 1e-3, 1e-6, 0.5
+"""Ridge penalty of a feature: a share of its own sum of squares, an amount for each row learned
+from, and a constant, in rows."""
 
-_MEANS = np.zeros((REACH, len(LAGS)))
+PRIOR_WEIGHT = 0.5
+"""Weight of the row before in the near regression that the penalty draws towards, instead of 0."""
+
+_LAG_MEANS = np.zeros((REACH, len(LAGS)))
 for _number, (_first, _last) in enumerate(LAGS):
-    # the row before is the last of the rows that features are made of
-    _MEANS[REACH - _last : REACH - _first + 1, _number] = 1 / (_last - _first + 1)
+    # lag 1 is the last of the rows before
+    _LAG_MEANS[REACH - _last : REACH - _first + 1, _number] = 1 / (_last - _first + 1)
 
 
-def features(rows: Array, season: Array, new: int) -> Array:
-    """Of the last ``new`` of the rows, (T, C), and what their season says, (B, C, 2): (B, C, F)."""
-    missing = REACH + new - len(rows)
+def lag_features(rows: Array, seasonal: Array, count: int) -> Array:
+    """Features of the last ``count`` of the rows, (T, C), as (B, C, F).
+
+    ``seasonal`` are the features from the seasonal profile, (B, C, 2). Rows before the first are
+    taken to equal it.
+    """
+    missing = REACH + count - len(rows)
     if missing > 0:
         rows = np.concatenate([np.repeat(rows[:1], missing, axis=0), rows])
-    before = windows(rows[len(rows) - new - REACH : -1], REACH)
-    found = np.empty((new, rows.shape[1], FEATURES))
-    found[..., 0] = 1
-    found[..., 1:-2] = before @ _MEANS
-    found[..., -2:] = season
-    return found
+    before = windows(rows[len(rows) - count - REACH : -1], REACH)
+    features = np.empty((count, rows.shape[1], FEATURES))
+    features[..., 0] = 1
+    features[..., 1:-2] = before @ _LAG_MEANS
+    features[..., -2:] = seasonal
+    return features
 
 
 class Expectation:
-    """Both ridges of every channel."""
+    """The near and the sub-adjacent regression of every channel."""
 
     def __init__(self, channels: int) -> None:
         self.rows = 0.0
-        self.products: Array = np.zeros((channels, FEATURES, FEATURES))
-        self.targets: Array = np.zeros((channels, FEATURES))
-        # of the near ridge and of the sub-adjacent one
-        self.weights: Array = np.zeros((2, channels, FEATURES))
-        self.weights[0, :, 1] = self.weights[1, :, 5] = 1.0
+        self.gram: Array = np.zeros((channels, FEATURES, FEATURES))
+        self.cross_products: Array = np.zeros((channels, FEATURES))
+        # near, then sub-adjacent; at first both expect the nearest row that they see
+        self._weights: Array = np.zeros((2, channels, FEATURES))
+        self._weights[0, :, 1] = self._weights[1, :, 5] = 1.0
+        self._is_fit_due = False
 
-    def residuals(self, seen: Array, rows: Array) -> tuple[Array, Array]:
-        """What is left of rows, (B, C), by the near ridge and by the sub-adjacent one."""
-        expected = np.einsum("bcf,kcf->kbc", seen, self.weights)
-        return rows - expected[0], rows - expected[1]
+    @property
+    def weights(self) -> Array:
+        """Coefficients of the near and of the sub-adjacent regression, (2, C, F)."""
+        self.fit_if_due()
+        return self._weights
 
-    def learn(self, seen: Array, values: Array, keep: float) -> None:
-        """Take in rows' features, (B, C, F), and values, (B, C), after the older ones faded."""
-        self.rows = self.rows * keep + len(seen)
-        self.products *= keep
-        self.targets *= keep
-        by_channel = seen.transpose(1, 2, 0)  # (C, F, B)
-        self.products += by_channel @ by_channel.transpose(0, 2, 1)
-        self.targets += (by_channel @ values.T[:, :, None])[..., 0]
+    def residuals(self, features: Array, rows: Array) -> Array:
+        """Rows less what the near and the sub-adjacent regression expect, (2, B, C)."""
+        expected = features.swapaxes(0, 1) @ self.weights.transpose(1, 2, 0)  # (C, B, 2)
+        residuals: Array = rows - expected.T
+        return residuals
 
-    def replace(
-        self, channels: NDArray[np.intp], seen: Array, values: Array, weights: Array
+    def learn(self, features: Array, rows: Array, forgetting: float) -> None:
+        """Add rows, (B, C), with their features; ``forgetting`` multiplies what was there."""
+        self.fit_if_due()
+        self.rows = self.rows * forgetting + len(features)
+        self.gram *= forgetting
+        self.cross_products *= forgetting
+        by_channel = features.transpose(1, 2, 0)  # (C, F, B)
+        self.gram += by_channel @ by_channel.transpose(0, 2, 1)
+        self.cross_products += (by_channel @ rows.T[:, :, None])[..., 0]
+
+    def relearn(
+        self, channels: NDArray[np.intp], features: Array, rows: Array, weights: Array
     ) -> None:
-        """Take in rows anew for some channels, whose features are other ones now.
+        """Make the statistics of some channels anew, because their features have changed.
 
-        ``seen`` are the features of all channels, (T, C, F), ``values`` (T, C), ``weights`` (T,).
+        ``features`` (T, C, F) and ``rows`` (T, C) are of all channels; ``weights`` (T,) of rows.
         """
+        self.fit_if_due()
         for channel in channels:
-            weighted = (seen[:, channel] * weights[:, None]).T
-            self.products[channel] = weighted @ seen[:, channel]
-            self.targets[channel] = weighted @ values[:, channel]
+            weighted = (features[:, channel] * weights[:, None]).T
+            self.gram[channel] = weighted @ features[:, channel]
+            self.cross_products[channel] = weighted @ rows[:, channel]
 
-    def solve(self) -> None:
-        """Fit both ridges to what was taken in."""
-        ridge = self.products.copy()
-        diagonal = np.einsum("cff->cf", ridge)
-        diagonal += PENALTY * diagonal + (1e-6 * self.rows + LEAST_PENALTY)
-        targets = self.targets.copy()
-        targets[:, 1] += LEAST_PENALTY * PERSISTS
-        weights = np.zeros_like(self.weights)
-        weights[0] = np.linalg.solve(ridge, targets[..., None])[..., 0]
-        few = ridge[:, SUB_ADJACENT[:, None], SUB_ADJACENT]
-        weights[1, :, SUB_ADJACENT] = np.linalg.solve(few, self.targets[:, SUB_ADJACENT, None])[
-            ..., 0
-        ].T
-        self.weights = weights
+    def request_fit(self) -> None:
+        """Have both regressions fitted to the rows until now, before they are used next."""
+        self._is_fit_due = True
+
+    def fit_if_due(self) -> None:
+        """Do the fit that was requested, if there is one."""
+        if self._is_fit_due:
+            self._fit()
+            self._is_fit_due = False
+
+    def _fit(self) -> None:
+        penalised = self.gram.copy()
+        diagonal = penalised.reshape(len(penalised), -1)[:, :: FEATURES + 1]
+        diagonal += PENALTY * diagonal + (PENALTY_PER_ROW * self.rows + LEAST_PENALTY)
+        near_targets = self.cross_products.copy()
+        near_targets[:, 1] += LEAST_PENALTY * PRIOR_WEIGHT
+        weights = np.zeros(self._weights.shape)
+        weights[0] = np.linalg.solve(penalised, near_targets[..., None])[..., 0]
+        targets = self.cross_products[:, SUB_ADJACENT, None]
+        solved = np.linalg.solve(penalised[:, SUB_ADJACENT[:, None], SUB_ADJACENT], targets)
+        weights[1, :, SUB_ADJACENT] = solved[..., 0].T
+        self._weights = weights
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """What was learned; ``restore`` is the inverse."""
+        """Statistics and coefficients; ``restore`` is the inverse."""
         return {
             "rows": np.array([self.rows]),
-            "products": self.products,
-            "targets": self.targets,
+            "gram": self.gram,
+            "cross_products": self.cross_products,
             "weights": self.weights,
         }
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from what was learned."""
+        """Replace statistics and coefficients by saved ones."""
         self.rows = float(state["rows"][0])
-        for name in ("products", "targets", "weights"):
-            setattr(self, name, np.array(state[name], dtype=np.float64))
+        self.gram, self.cross_products, self._weights = (
+            np.array(state[name], dtype=np.float64)
+            for name in ("gram", "cross_products", "weights")
+        )
+        self._is_fit_due = False

@@ -1,8 +1,10 @@
-"""How rarely so much is told: peaks over a fixed level, of which the older ones fade.
+"""The severity of a reported surprise, by its return period: peaks over threshold, with a prior.
 
-Surprise has one unit in all series, so that what is usual in many of them is a good first guess for
-each. Peaks over a level come at some rate, and what they have beyond it is exponential; the series
-corrects both, the more the longer it is watched.
+Surprise has one unit in all series, so that the peaks of many series are a good prior for each. The
+series corrects the prior, the more the longer it is watched. Peaks over each of many thresholds are
+counted, up to the one that is exceeded once in ``TAIL_RETURN_PERIOD`` rows; beyond that one the
+excess is exponential. A lower threshold would not do: a series of many channels has so many peaks
+over it that their mean excess says little of the highest.
 
 Shapes: B rows.
 """
@@ -17,58 +19,100 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-LEVEL = 5.0
-"""Surprise over which a row is a peak."""
+LOWEST = 5.0
+"""The lowest threshold, of surprise."""
 
-USUAL_ROWS, USUAL_EXCESS = 770.0, 2.2
-"""Rows between peaks, and their mean excess, over 126 generated streams outside of anomalies
-(docs/log.md, "A surprise is held against what was told")."""
+SPACING, THRESHOLDS = 0.25, 400
+"""Surprise between two thresholds, and how many there are; what is higher counts at the last."""
 
-GUESSED_ROWS, GUESSED_PEAKS = 5_000.0, 50.0
-"""What these count for: as if so many rows and peaks had been seen. Less lowers the live score, by
-four points where it is a fifth and a tenth (same entry)."""
+TAIL_RETURN_PERIOD = 1_000.0
+"""Rows between peaks over the threshold where the tail begins: six are in memory, and the accepted
+return period of 5,000 rows is not far beyond. 500 and 2,000 differ by up to 8 points either way
+(docs/log.md, "Alarms of many channels")."""
+
+PRIOR_RETURN_PERIOD, PRIOR_EXCESS = 770.0, 2.2
+"""Rows between peaks over the lowest threshold, and their mean excess, over 126 generated streams
+outside of anomalies (docs/log.md, "A surprise is held against what was told")."""
+
+PRIOR_ROWS, PRIOR_PEAKS = 5_000.0, 20.0
+"""Weight of the prior: as if so many rows had been seen, and the excess of so many peaks. 1,000
+rows and 5 peaks cost 2 points of the live score (docs/log.md, "A surprise is held against what was
+told"); 50 peaks change it by 1 at most ("Alarms of many channels")."""
+
+_THRESHOLDS = LOWEST + SPACING * np.arange(THRESHOLDS)
+_PRIOR_SHARES = np.exp(-(_THRESHOLDS - LOWEST) / PRIOR_EXCESS)
+_MIDDLES = _THRESHOLDS + SPACING / 2
 
 
-class Peaks:
-    """Rows, peaks, and the sum of what these had beyond the level; older ones count less.
+class PeaksOverThreshold:
+    """Counts of peaks, discounted by a forgetting factor, and the tail that was fitted to them.
 
     Parameters
     ----------
-    period
-        Rows in which one false alarm is accepted: what comes as rarely has severity 1.
+    return_period
+        Rows in which one false alarm is accepted. It is the return period of severity 1.
     channels
-        Of the series. The guess is from series of one: it counts the less, the more there are.
+        Of the series: the prior has the root of them times the peaks of one channel. Independent
+        ones would have as many times, but channels of one machine depend on each other
+        (docs/log.md, "Alarms of many channels").
     """
 
-    def __init__(self, period: float, channels: int = 1) -> None:
-        self.period = period
-        self._guessed_rows = GUESSED_ROWS / channels
-        self._guessed_peaks = GUESSED_PEAKS / channels
-        self.rows = self.peaks = self.excess = 0.0
+    def __init__(self, return_period: float, channels: int = 1) -> None:
+        self.return_period = return_period
+        self.rows = 0.0
+        self.counts: Array = np.zeros(THRESHOLDS)
+        prior_peaks = math.sqrt(channels) * PRIOR_ROWS / PRIOR_RETURN_PERIOD
+        self._prior_peaks: Array = prior_peaks * _PRIOR_SHARES
+        self._is_fitted = False
 
-    def severity(self, amounts: Array) -> Array:
-        """The logarithm of the rows until so much comes again, as a share of that asked for.
+    def severity(self, reported: Array) -> Array:
+        """Log of the return period, as a share of the log of the accepted one, (B,).
 
-        Nothing has none.
+        A row that reports nothing has severity 0.
         """
-        rows, peaks = self._guessed_rows, self._guessed_peaks
-        between = (self.rows + rows) / (self.peaks + rows / USUAL_ROWS)
-        excess = (self.excess + peaks * USUAL_EXCESS) / (self.peaks + peaks)
-        rare = np.maximum(math.log(between) + (amounts - LEVEL) / excess, 0)
-        severity: Array = np.where(amounts > 0, rare, 0) / math.log(self.period)
+        if not reported.any():
+            # as nearly always
+            return np.zeros(len(reported))
+        self.fit()
+        thresholds, log_periods = self._counted
+        below = np.minimum(reported - LOWEST, 0) / PRIOR_EXCESS
+        beyond = np.maximum(reported - thresholds[-1], 0) / self._mean_excess
+        log_period = np.maximum(np.interp(reported, thresholds, log_periods) + below + beyond, 0)
+        severity: Array = np.where(reported > 0, log_period, 0) / math.log(self.return_period)
         return severity
 
-    def learn(self, amounts: Array, keep: float) -> None:
-        """Count the amounts of rows, (B,), after older counts have faded to ``keep``."""
-        beyond = amounts[amounts > LEVEL] - LEVEL
-        self.rows = self.rows * keep + len(amounts)
-        self.peaks = self.peaks * keep + len(beyond)
-        self.excess = self.excess * keep + float(beyond.sum())
+    def learn(self, reported: Array, forgetting: float) -> None:
+        """Count the reported surprise of rows, (B,); ``forgetting`` multiplies older counts."""
+        self.rows = self.rows * forgetting + len(reported)
+        self.counts *= forgetting
+        peaks = reported[reported > LOWEST]
+        if len(peaks):
+            bins = np.minimum(((peaks - LOWEST) / SPACING).astype(np.intp), THRESHOLDS - 1)
+            self.counts += np.bincount(bins, minlength=THRESHOLDS)
+        self._is_fitted = False
+
+    def fit(self) -> None:
+        """Fit the tail, if counts have changed since it was fitted."""
+        if not self._is_fitted:
+            self._fit()
+
+    def _fit(self) -> None:
+        peaks = np.add.accumulate(self.counts[::-1])[::-1]
+        rates = (peaks + self._prior_peaks) / (self.rows + PRIOR_ROWS)
+        # the highest threshold that is exceeded often enough; the lowest if none is
+        tail = max(int((rates >= 1 / TAIL_RETURN_PERIOD).sum()) - 1, 0)
+        self._counted = _THRESHOLDS[: tail + 1], -np.log(rates[: tail + 1])
+        excess = float(self.counts[tail:] @ (_MIDDLES[tail:] - _THRESHOLDS[tail]))
+        prior_excess = PRIOR_PEAKS * PRIOR_EXCESS
+        self._mean_excess = (excess + prior_excess) / (float(peaks[tail]) + PRIOR_PEAKS)
+        self._is_fitted = True
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """What was counted; ``restore`` is the inverse."""
-        return {"counts": np.array([self.rows, self.peaks, self.excess])}
+        """The counts; ``restore`` is the inverse."""
+        return {"rows": np.array([self.rows]), "counts": self.counts}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from what was counted."""
-        self.rows, self.peaks, self.excess = state["counts"].tolist()
+        """Replace the counts by saved ones."""
+        self.rows = float(state["rows"][0])
+        self.counts = np.array(state["counts"], dtype=np.float64)
+        self._is_fitted = False

@@ -1,6 +1,8 @@
-"""What is usual at each time of a channel's cycle: a day, a week, a turn of the machine.
+"""The seasonal profile of each channel: its mean value at each phase of its cycle.
 
-Shapes: B rows, C channels, T rows that are kept.
+A cycle is a day, a week, a turn of the machine; a channel may have none.
+
+Shapes: B rows, C channels, T rows of history.
 """
 
 from __future__ import annotations
@@ -14,108 +16,110 @@ from subadjacent.ridge.period import channel_periods
 
 Array = NDArray[np.float64]
 
-CUT = 1
-"""Percent of values at either end that are cut before a cycle is looked for."""
+CLIPPED_PERCENT = 1
+"""Percent of values at either end that are clipped before a period is searched for."""
 
-SAME = 0.02
-"""A cycle that differs by less than this share, or by two rows, is the one that was found."""
+SAME_PERIOD = 0.02
+"""A period that differs from the known one by less than this share, or by two rows, is the same."""
 
-NEWEST = 0.15
-"""The least that the latest cycle counts for in the mean of all."""
+LEAST_NEWEST_SHARE = 0.15
+"""The least share that the newest cycle has in the mean over cycles."""
 
-HALVED = 4.0
-"""Cycles after which one counts for half, where a cycle is made of rows that are kept."""
+HALF_LIFE = 4.0
+"""Cycles after which a cycle counts for half, in a profile that is made from the history."""
 
-FIRST_LOOK, LATER_LOOKS, LOOK_EVERY = 200, 1.5, 2_000
-"""Rows before cycles are looked for, then after so many times as many, at last every so many."""
+FIRST_SEARCH, SEARCH_GROWTH, SEARCH_EVERY = 200, 1.5, 2_000
+"""Rows before the first search for periods. Each next one is after 1.5 times as many rows, at the
+latest 2,000 rows after the one before."""
 
-AGO = np.arange(5, 9)
-"""Rows ago at which the season is told as well: those of the nearest sub-adjacent mean."""
+LAGS_AGO = np.arange(5, 9)
+"""Rows ago whose mean profile is a feature: those of the nearest sub-adjacent mean."""
+
+_NOW_AND_AGO = np.array([0, *LAGS_AGO])
 
 
 class Seasons:
-    """The cycle of each channel, where it has one, and what is usual at each of its times."""
+    """The period of each channel, 0 for none, and its seasonal profile."""
 
     def __init__(self, channels: int) -> None:
         self.periods: NDArray[np.int64] = np.zeros(channels, dtype=np.int64)
-        # as wide as the longest cycle; a channel without one looks at the first place
-        self.usual: Array = np.zeros((channels, 1))
-        self.seen: Array = np.zeros((channels, 1))
-        self.next_look = FIRST_LOOK
+        # as wide as the longest period; a channel without one reads the first column, which is 0
+        self.profile: Array = np.zeros((channels, 1))
+        self.counts: Array = np.zeros((channels, 1))
+        self.next_search = FIRST_SEARCH
 
-    def at(self, numbers: NDArray[np.int64]) -> Array:
-        """What is usual at rows, by their numbers, and some rows before them, (B, C, 2).
+    def features(self, row_numbers: NDArray[np.int64]) -> Array:
+        """The profile at rows, and its mean over ``LAGS_AGO`` before them, (B, C, 2).
 
-        Channels without a cycle have 0.
+        It is 0 for channels without a cycle.
         """
-        found = np.zeros((len(numbers), len(self.periods), 2))
+        features = np.zeros((len(row_numbers), len(self.periods), 2))
         if self.periods.any():
-            found[..., 0] = self._usual_at(numbers)
-            before = self._usual_at((numbers[:, None] - AGO).ravel())
-            found[..., 1] = before.reshape(len(numbers), len(AGO), -1).mean(axis=1)
-        return found
+            wanted = row_numbers[:, None] - _NOW_AND_AGO
+            phases = wanted[..., None] % np.maximum(self.periods, 1)
+            profile = self.profile[np.arange(len(self.periods)), phases]  # (B, 1 + lags, C)
+            features[..., 0] = profile[:, 0]
+            features[..., 1] = profile[:, 1:].sum(axis=1) / len(LAGS_AGO)
+        return features
 
-    def _usual_at(self, numbers: NDArray[np.int64]) -> Array:
-        phases = numbers[:, None] % np.maximum(self.periods, 1)
-        usual: Array = self.usual[np.arange(len(self.periods)), phases]
-        return usual
+    def learn(self, row_numbers: NDArray[np.intp], values: Array) -> None:
+        """Move the profile towards rows, (B, C), at their phases."""
+        (channels,) = self.periods.nonzero()
+        if not len(channels):
+            return
+        places = channels, row_numbers[:, None] % self.periods[channels]
+        profile, counts = self.profile[places], self.counts[places]  # (B, channels with a cycle)
+        share = np.maximum(1 / (counts + 1), LEAST_NEWEST_SHARE)
+        self.profile[places] = profile + share * (values[:, channels] - profile)
+        self.counts[places] = counts + 1
 
-    def learn(self, numbers: NDArray[np.intp], values: Array) -> None:
-        """Let rows, (B, C), count for their time of the cycle."""
-        for channel in np.flatnonzero(self.periods):
-            phases = numbers % self.periods[channel]
-            usual, seen = self.usual[channel], self.seen[channel]
-            share = np.maximum(1 / (seen[phases] + 1), NEWEST)
-            usual[phases] += share * (values[:, channel] - usual[phases])
-            seen[phases] += 1
+    def search(self, rows: Array, last: int) -> NDArray[np.intp]:
+        """Search for periods in the history, (T, C), whose last row has the number ``last``.
 
-    def look(self, rows: Array, last: int) -> NDArray[np.intp]:
-        """Look for cycles in rows that are kept, (T, C), the last of which has a number.
-
-        Returns the channels that have a cycle now which they did not have before.
+        Returns the channels that have a period now which they did not have before.
         """
-        later = int(self.next_look * LATER_LOOKS)
-        self.next_look = min(later, self.next_look + LOOK_EVERY)
-        low, high = np.percentile(rows, [CUT, 100 - CUT], axis=0)
+        later = int(self.next_search * SEARCH_GROWTH)
+        self.next_search = min(later, self.next_search + SEARCH_EVERY)
+        low, high = np.percentile(rows, [CLIPPED_PERCENT, 100 - CLIPPED_PERCENT], axis=0)
         changed = []
         for channel, period in enumerate(channel_periods(np.clip(rows, low, high))):
             known = int(self.periods[channel])
-            if period is None or (known and abs(period - known) <= max(2, SAME * period)):
+            if period is None or (known and abs(period - known) <= max(2, SAME_PERIOD * period)):
                 continue
-            self._begin(channel, period, rows[:, channel], last)
+            self._fit_profile(channel, period, rows[:, channel], last)
             changed.append(channel)
         return np.array(changed, dtype=np.intp)
 
-    def _begin(self, channel: int, period: int, column: Array, last: int) -> None:
-        numbers = np.arange(last + 1 - len(column), last + 1)
-        phases = numbers % period
-        weights = 0.5 ** ((last + 1 - numbers) / (HALVED * period))
+    def _fit_profile(self, channel: int, period: int, values: Array, last: int) -> None:
+        row_numbers = np.arange(last + 1 - len(values), last + 1)
+        phases = row_numbers % period
+        weights = 0.5 ** ((last + 1 - row_numbers) / (HALF_LIFE * period))
         total = np.bincount(phases, weights, minlength=period)
-        sums = np.bincount(phases, weights * column, minlength=period)
+        sums = np.bincount(phases, weights * values, minlength=period)
         self.periods[channel] = period
         self._widen(period)
-        self.usual[channel, :period] = sums / total
-        self.seen[channel, :period] = np.bincount(phases, minlength=period)
+        self.profile[channel, :period] = sums / total
+        self.counts[channel, :period] = np.bincount(phases, minlength=period)
 
     def _widen(self, width: int) -> None:
-        more = ((0, 0), (0, max(width - self.usual.shape[1], 0)))
-        self.usual, self.seen = np.pad(self.usual, more), np.pad(self.seen, more)
+        added = ((0, 0), (0, max(width - self.profile.shape[1], 0)))
+        self.profile, self.counts = np.pad(self.profile, added), np.pad(self.counts, added)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """What was learned, of the length of the longest cycle; ``restore`` is the inverse."""
+        """Periods and profiles, as wide as the longest period; ``restore`` is the inverse."""
         longest = int(self.periods.max(initial=0))
         return {
             "periods": self.periods,
-            "usual": self.usual[:, :longest],
-            "seen": self.seen[:, :longest],
-            "next_look": np.array([self.next_look]),
+            "profile": self.profile[:, :longest],
+            "counts": self.counts[:, :longest],
+            "next_search": np.array([self.next_search]),
         }
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from what was learned."""
+        """Replace periods and profiles by saved ones."""
         self.periods = np.array(state["periods"], dtype=np.int64)
-        longest = state["usual"].shape[1]
+        longest = state["profile"].shape[1]
         self._widen(longest)
-        self.usual[:, :longest] = state["usual"]
-        self.seen[:, :longest] = state["seen"]
-        self.next_look = int(state["next_look"][0])
+        self.profile[:, :longest] = state["profile"]
+        self.counts[:, :longest] = state["counts"]
+        self.next_search = int(state["next_search"][0])

@@ -1,0 +1,103 @@
+"""Running mean and variance of each channel, and mean squares of its residuals.
+
+All are exponentially weighted, and in standardised units.
+
+Shapes: B rows, C channels.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+NEGLIGIBLE = 0.1
+"""Share of a channel's deviation; residuals and distances that are much smaller count alike."""
+
+ROUNDING = 1e-6
+"""In standardised units; rounding errors are smaller."""
+
+HALF_RANGE = 3.0
+"""Half the range around what is expected, in deviations of the sub-adjacent residual."""
+
+
+class RunningMoments:
+    """Mean, variance, and mean squares of the near and of the sub-adjacent residuals."""
+
+    def __init__(self, channels: int) -> None:
+        self.rows = 0.0
+        self.mean: Array = np.zeros(channels)
+        self.variance: Array = np.ones(channels)
+        self.residual_squares: Array = np.ones((2, channels))
+
+    @property
+    def negligible(self) -> Array:
+        """The size of a departure that does not matter, (C,)."""
+        negligible: Array = NEGLIGIBLE * np.sqrt(self.variance) + ROUNDING
+        return negligible
+
+    @property
+    def half_range(self) -> Array:
+        """Half the width of the range around what is expected, (C,)."""
+        half_range: Array = HALF_RANGE * np.sqrt(self.residual_squares[1])
+        return half_range
+
+    @property
+    def has_moved(self) -> NDArray[np.bool_]:
+        """Which channels vary by more than rounding errors, (C,)."""
+        has_moved: NDArray[np.bool_] = self.variance > ROUNDING**2
+        return has_moved
+
+    def begin(self, rows: Array) -> None:
+        """Take mean and variance from the first rows."""
+        self.rows = float(len(rows))
+        self.mean, self.variance = rows.mean(axis=0), rows.var(axis=0)
+
+    def clip_rows(self, rows: Array, deviations: float) -> Array:
+        """Rows, (B, C), clipped to so many deviations around the mean."""
+        # a tenth more, so that a channel that stood still can move
+        limit = deviations * (np.sqrt(self.variance) + NEGLIGIBLE)
+        centred = np.minimum(np.maximum(rows - self.mean, -limit), limit)
+        clipped: Array = self.mean + centred
+        return clipped
+
+    def clip_residuals(self, near: Array, sub_adjacent: Array, deviations: float) -> Array:
+        """Residuals, (B, C) each, clipped to so many of their deviations, (B, 2, C)."""
+        limit = deviations * np.sqrt(self.residual_squares)
+        residuals = np.stack([near, sub_adjacent], axis=1)
+        clipped: Array = np.minimum(np.maximum(residuals, -limit), limit)
+        return clipped
+
+    def learn(self, rows: Array, residuals: Array, forgetting: float) -> None:
+        """Add rows, (B, C), and residuals, (B, 2, C); ``forgetting`` multiplies what was there."""
+        self.rows = self.rows * forgetting + len(rows)
+        share = len(rows) / self.rows
+        self.mean = self.mean + share * (_mean(rows) - self.mean)
+        self.variance = self.variance + share * (_mean(np.square(rows - self.mean)) - self.variance)
+        squares = _mean(np.square(residuals))
+        learned = self.residual_squares + share * (squares - self.residual_squares)
+        self.residual_squares = np.maximum(learned, ROUNDING**2)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The moments as arrays; ``restore`` is the inverse."""
+        return {
+            "rows": np.array([self.rows]),
+            "mean": self.mean,
+            "variance": self.variance,
+            "residual_squares": self.residual_squares,
+        }
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """Replace the moments by saved ones."""
+        self.rows = float(state["rows"][0])
+        self.mean, self.variance = state["mean"], state["variance"]
+        self.residual_squares = state["residual_squares"]
+
+
+def _mean(rows: Array) -> Array:
+    """Mean over the first axis. NumPy's has checks that take longer than a few rows."""
+    mean: Array = np.add.reduce(rows, axis=0) / len(rows)
+    return mean

@@ -1,0 +1,87 @@
+"""The surprise of a row: how improbable its departures are, over all views and channels.
+
+Shapes: B rows, C channels, VIEWS views.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.streaming.learning.hill_tails import HillTails, fit_tails
+from subadjacent.streaming.learning.views import VIEWS
+from subadjacent.streaming.nested import join_names, split_names
+
+Array = NDArray[np.float64]
+
+TIME_CONSTANT = 6_000.0
+"""Rows after which a row counts for a third in how rare a departure or a surprise is."""
+
+VIEW_WEIGHT, SCORE_WEIGHT = 0.5, 0.5
+"""Weight of the surprise of a view, for views agree in part; and of that of a model's score."""
+
+MOST_OF_A_VIEW = 20.0
+"""The highest surprise of one view. It takes 18 of one view alone to open an alarm where nothing
+else departs; a higher one is beyond what a few thousand rows can tell. 40 costs 1 to 6 points where
+there are many channels (docs/log.md, "Alarms of many channels")."""
+
+CHANNEL_NORM = 4.0
+"""Order of the norm over channels: 16 that depart alike count for twice as much as one of them. The
+highest alone costs 4 points on machines of 38 channels (same entry)."""
+
+ALARM_WEIGHT = 0.1
+"""Weight of a row of an alarm in how rare a departure is: what recurs becomes usual in the end, but
+an event does not while it lasts."""
+
+
+class StreamSurprise:
+    """The tails of all views of all channels, and of a model's score."""
+
+    def __init__(self, channels: int) -> None:
+        self.view_tails = HillTails((VIEWS, channels))
+        self.score_tails = HillTails(())
+
+    def of(
+        self, by_view: Array, scores: Array | None, has_moved: NDArray[np.bool_], rows: int
+    ) -> tuple[Array, Array]:
+        """The surprise of each channel, (B, C), and of the whole row, (B,).
+
+        ``by_view`` are departures, (B, VIEWS, C), ``scores`` those of a model, (B,), ``rows`` how
+        many the series has. How far a channel may go that never moved is unknown: the
+        surprise of its first move is that of one row in all rows before it.
+        """
+        first_move = math.log(min(rows, TIME_CONSTANT))
+        most = np.where(has_moved, MOST_OF_A_VIEW, first_move)
+        by_channel = np.minimum(self.view_tails.surprise(by_view), most).sum(axis=1)
+        norm = np.power(np.power(by_channel, CHANNEL_NORM).sum(axis=1), 1 / CHANNEL_NORM)
+        total: Array = VIEW_WEIGHT * norm
+        if scores is not None:
+            of_scores = np.minimum(self.score_tails.surprise(scores), MOST_OF_A_VIEW)
+            total += SCORE_WEIGHT * of_scores
+        return by_channel, total
+
+    def learn(
+        self, by_view: Array, scores: Array | None, calm: NDArray[np.bool_], forgetting: float
+    ) -> None:
+        """Count departures and scores; those of rows that were not calm count less."""
+        weights = np.where(calm, 1.0, ALARM_WEIGHT)
+        self.view_tails.learn(by_view, weights, forgetting)
+        if scores is not None:
+            self.score_tails.learn(scores, weights, forgetting)
+
+    def fit(self) -> None:
+        """Fit the tails whose counts have changed."""
+        fit_tails(self.view_tails, self.score_tails)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The histograms; ``restore`` is the inverse."""
+        return join_names({"views": self.view_tails.state(), "score": self.score_tails.state()})
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """Replace the histograms by saved ones."""
+        parts = split_names(state)
+        self.view_tails.restore(parts["views"])
+        self.score_tails.restore(parts["score"])

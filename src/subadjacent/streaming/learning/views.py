@@ -1,0 +1,247 @@
+"""Five views of each channel: how far a row departs from what the channel normally does.
+
+They are the near residual, the mean of the latest sub-adjacent residuals, the distance of windows
+of two lengths to their nearest references, and the stillness.
+
+Shapes: B rows, C channels, F features, VIEWS views.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.streaming.learning.expectation import (
+    NEAREST,
+    REACH,
+    Expectation,
+    lag_features,
+)
+from subadjacent.streaming.learning.history import RowHistory
+from subadjacent.streaming.learning.mini_batch import MINI_BATCH
+from subadjacent.streaming.learning.references import (
+    EXCLUSION_ZONE,
+    LENGTHS,
+    LONGEST,
+    ReferenceWindows,
+)
+from subadjacent.streaming.learning.running_moments import RunningMoments
+from subadjacent.streaming.learning.seasons import Seasons
+from subadjacent.streaming.learning.standardiser import Standardiser
+from subadjacent.streaming.learning.stillness import STILLNESS_ROWS, stillness
+from subadjacent.streaming.learning.windows import windows
+from subadjacent.streaming.nested import join_names, split_names
+
+Array = NDArray[np.float64]
+
+VIEWS = 3 + len(LENGTHS)
+
+BURN_IN = 64
+"""Rows that standardised units and first moments are taken from: whole mini-batches."""
+
+TIME_CONSTANT = 3_000.0
+"""Rows after which a row counts for a third in expectations and moments."""
+
+EARLY_ROWS, REFIT_EVERY = 1_000, 4
+"""In so many first rows the regressions are refitted after each mini-batch, then after every
+fourth."""
+
+AVERAGED_ROWS = 20
+"""Rows that sub-adjacent residuals are averaged over. 10 are as good within chance (docs/log.md,
+"Learning while it watches")."""
+
+CLIP = 6.0
+"""Deviations from the mean to which rows are clipped that are learned from."""
+
+_FORGETTING = math.exp(-MINI_BATCH / TIME_CONSTANT)
+
+_PARTS = ("standardiser", "history", "seasons", "expectation", "moments")
+"""Attributes with a state of their own. References are made anew from the history."""
+
+
+class Departures(NamedTuple):
+    """How far rows depart from normal, and the features that say so; in standardised units."""
+
+    features: Array  # (B, C, F)
+    near: Array  # (B, C), residuals
+    sub_adjacent: Array  # (B, C), residuals
+    by_view: Array  # (B, VIEWS, C), at least 0
+
+
+class ChannelViews:
+    """All that is learned of what the channels of one series normally do."""
+
+    def __init__(self, channels: int) -> None:
+        self.rows = 0
+        # rows that were missing, which count in the phase of a cycle
+        self._missing_rows = 0
+        self._last_sub_adjacent: Array = np.zeros((AVERAGED_ROWS - 1, channels))
+        self.standardiser = Standardiser(channels)
+        self.history = RowHistory(channels)
+        self.seasons = Seasons(channels)
+        self.expectation = Expectation(channels)
+        self.moments = RunningMoments(channels)
+        self.references = ReferenceWindows(channels)
+
+    def add(self, rows: Array, missing: NDArray[np.bool_] | None = None) -> Array:
+        """Append rows, (B, C), to the history; they are returned in standardised units.
+
+        Values that are ``missing`` become what the sub-adjacent regression expects of them.
+        """
+        standardised = self.standardiser.standardise(rows)
+        if missing is not None and self.rows >= BURN_IN:
+            standardised = self._imputed(standardised, missing)
+        self.history.add(standardised)
+        self.rows += len(rows)
+        return standardised
+
+    def _imputed(self, standardised: Array, missing: NDArray[np.bool_]) -> Array:
+        rows = np.concatenate([self.history.last(REACH), standardised])
+        before, count = len(rows) - len(standardised), len(standardised)
+        # no row of so many is a feature of another
+        for first in range(0, count, NEAREST):
+            some = slice(first, min(first + NEAREST, count))
+            row_numbers = self._missing_rows + self.rows + np.arange(some.start, some.stop)
+            seasonal = self.seasons.features(row_numbers)
+            features = lag_features(rows[: before + some.stop], seasonal, len(row_numbers))
+            _, residuals = self.expectation.residuals(features, standardised[some])
+            expected = standardised[some] - residuals
+            rows[before:][some] = np.where(missing[some], expected, standardised[some])
+        return rows[before:]
+
+    def departures(self, standardised: Array) -> Departures:
+        """How far the rows that were added last depart from normal."""
+        count, channels = standardised.shape
+        features = self._features(count)
+        near, sub_adjacent = self.expectation.residuals(features, standardised)
+        by_view = np.empty((count, VIEWS, channels))
+        np.abs(near, out=by_view[:, 0])
+        by_view[:, 1] = self._averaged(sub_adjacent)
+        distances = self.references.nearest_distances(self.history.last(LONGEST - 1 + count))
+        by_view[:, 2:-1] = distances.swapaxes(0, 1)
+        by_view[:, :-1] += self.moments.negligible
+        by_view[:, -1] = stillness(self.history.last(STILLNESS_ROWS - 1 + count))
+        return Departures(features, near, sub_adjacent, by_view)
+
+    def _averaged(self, sub_adjacent: Array) -> Array:
+        """The absolute mean of each residual and those of the rows before it."""
+        residuals = np.concatenate([self._last_sub_adjacent, sub_adjacent])
+        self._last_sub_adjacent = residuals[len(sub_adjacent) :]
+        means: Array = np.abs(windows(residuals, AVERAGED_ROWS).sum(axis=-1)) / AVERAGED_ROWS
+        return means
+
+    def _features(self, count: int) -> Array:
+        """Features of the last ``count`` rows."""
+        row_numbers = self._missing_rows + np.arange(self.rows - count, self.rows)
+        seasonal = self.seasons.features(row_numbers)
+        return lag_features(self.history.last(count + REACH), seasonal, count)
+
+    def expected(self, standardised: Array, departures: Departures) -> tuple[Array, Array]:
+        """What the sub-adjacent regression expects, (B, C), and half the range around it, (C,).
+
+        Both are in the units of the series.
+        """
+        expected = self.standardiser.original_units(standardised - departures.sub_adjacent)
+        half_range: Array = self.moments.half_range * self.standardiser.unit
+        return expected, half_range
+
+    def end_burn_in(self) -> None:
+        """Take units, moments and a first fit from the rows of the burn-in."""
+        rows = self.history.last(BURN_IN).copy()
+        self.standardiser.fit(rows)
+        standardised = (rows - self.standardiser.center) / self.standardiser.unit
+        self.history.replace_last(standardised)
+        self.moments.begin(standardised)
+        self.expectation.learn(self._features(BURN_IN), standardised, 1.0)
+        self.expectation.request_fit()
+
+    def learn(self, departures: Departures, calm: NDArray[np.bool_]) -> None:
+        """Learn from the calm rows of the last mini-batch, and search for periods if it is time."""
+        if calm.any():
+            row_numbers = np.flatnonzero(calm) + self.rows - MINI_BATCH
+            features, near, sub_adjacent, _ = departures
+            rows = self.history.last(MINI_BATCH)
+            if not calm.all():
+                features, near, sub_adjacent = features[calm], near[calm], sub_adjacent[calm]
+                rows = rows[calm]
+            # a single wild value shall teach little. Rows are clipped around the mean, not around
+            # what was expected: else a wrong expectation would confirm itself
+            clipped = self.moments.clip_rows(rows, CLIP)
+            self._learn_rows(row_numbers, features, clipped, near, sub_adjacent)
+            if self.rows <= EARLY_ROWS or (self.rows // MINI_BATCH) % REFIT_EVERY == 0:
+                self.expectation.request_fit()
+        if self.rows >= self.seasons.next_search:
+            self._search_periods()
+
+    def _learn_rows(
+        self,
+        row_numbers: NDArray[np.intp],
+        features: Array,
+        rows: Array,
+        near: Array,
+        sub_adjacent: Array,
+    ) -> None:
+        self.expectation.learn(features, rows, _FORGETTING)
+        self.seasons.learn(self._missing_rows + row_numbers, rows)
+        clipped = self.moments.clip_rows(rows, CLIP)
+        residuals = self.moments.clip_residuals(near, sub_adjacent, CLIP)
+        self.moments.learn(clipped, residuals, _FORGETTING)
+
+    def _search_periods(self) -> None:
+        """Search for periods; a new one changes features, so that they are learned from anew."""
+        count = len(self.history)
+        rows, calm = self.history.last(count), self.history.calm(count)
+        changed = self.seasons.search(rows, self._missing_rows + self.rows - 1)
+        if len(changed):
+            weights = np.exp(np.arange(-count, 0) / TIME_CONSTANT) * calm
+            clipped = self.moments.clip_rows(rows, CLIP)
+            self.expectation.relearn(changed, self._features(count), clipped, weights)
+
+    def add_references(self, count: int, waiting: int) -> None:
+        """Keep the latest ``count`` windows before the exclusion zone as references.
+
+        ``waiting`` rows that are not learned from yet count as if they had not come.
+        """
+        zone = EXCLUSION_ZONE + waiting
+        count = min(count, len(self.history) - zone - LONGEST)
+        if count > 0:
+            rows = self.history.last(zone + count + LONGEST - 1)[:-zone]
+            calm = self.history.calm(zone + count)[:-zone]
+            self.references.add(rows, np.arange(-count, 0) + self.rows - zone, calm)
+
+    def skip(self, rows: int) -> None:
+        """Let the phases of cycles go on over so many missing rows."""
+        self._missing_rows += rows
+
+    def accept(self, first: int, last: int) -> None:
+        """Learn from rows as they are, unclipped: from ``first`` to ``last`` rows ago.
+
+        1 is the latest row; ``first`` is at most the length of the history.
+        """
+        accepted = slice(0, first - last + 1)
+        self.history.calm(first)[accepted] = True
+        features, rows = self._features(first)[accepted], self.history.last(first)[accepted]
+        row_numbers = np.arange(self.rows - first, self.rows)[accepted]
+        near, sub_adjacent = self.expectation.residuals(features, rows)
+        self._learn_rows(row_numbers, features, rows, near, sub_adjacent)
+        self.expectation.request_fit()
+        self._last_sub_adjacent = np.zeros_like(self._last_sub_adjacent)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that was learned, as arrays of bounded size; ``restore`` is the inverse."""
+        own: dict[str, NDArray[Any]] = {
+            "counts": np.array([self.rows, self._missing_rows], dtype=np.int64),
+            "last_sub_adjacent": self._last_sub_adjacent,
+        }
+        return own | join_names({part: getattr(self, part).state() for part in _PARTS})
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """Replace all that was learned but the references by what was saved."""
+        self.rows, self._missing_rows = state["counts"].tolist()
+        self._last_sub_adjacent = state["last_sub_adjacent"]
+        parts = split_names(state)
+        for part in _PARTS:
+            getattr(self, part).restore(parts[part])

@@ -1,0 +1,58 @@
+"""The surprise of a row, over views, channels and a model's score."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from subadjacent.streaming.learning.surprise import MOST_OF_A_VIEW, StreamSurprise
+from subadjacent.streaming.learning.views import VIEWS
+
+CALM = np.ones(500, dtype=bool)
+
+
+def learned(channels: int) -> StreamSurprise:
+    rng = np.random.default_rng(0)
+    surprise = StreamSurprise(channels)
+    departures = np.tile(rng.exponential(size=(500, 1, 1)), (1, VIEWS, channels))
+    surprise.learn(departures, rng.exponential(size=500), CALM, 1.0)
+    return surprise
+
+
+def test_views_are_added_and_channels_have_a_norm() -> None:
+    surprise, moved = learned(16), np.ones(16, dtype=bool)
+    alike, one = np.full((1, VIEWS, 16), 4.0), np.full((1, VIEWS, 16), 1e-9)
+    one[..., 0] = 4.0
+    by_channel, of_all = surprise.of(alike, None, moved, 500)
+    (of_a_view,) = np.unique(surprise.view_tails.surprise(alike)).tolist()
+    assert by_channel.tolist() == [[pytest.approx(VIEWS * of_a_view)] * 16]
+    # half of one channel; 16 channels that depart alike count for twice as much
+    assert surprise.of(one, None, moved, 500)[1].item() == pytest.approx(VIEWS * of_a_view / 2)
+    assert of_all.item() == pytest.approx(VIEWS * of_a_view)
+
+
+def test_a_view_and_a_score_are_bounded_and_a_first_move_is_as_rare_as_the_rows() -> None:
+    surprise = learned(2)
+    far = np.full((1, VIEWS, 2), 1e9)
+    moved = np.array([True, False])
+    by_channel, without = surprise.of(far, None, moved, 500)
+    assert by_channel[0].tolist() == pytest.approx([VIEWS * MOST_OF_A_VIEW, VIEWS * np.log(500)])
+    _, with_score = surprise.of(far, np.array([1e9]), moved, 500)
+    assert with_score - without == pytest.approx(MOST_OF_A_VIEW / 2)
+
+
+def test_rows_that_are_not_calm_count_a_tenth() -> None:
+    surprise = StreamSurprise(1)
+    surprise.learn(np.ones((500, VIEWS, 1)), None, np.arange(500) < 400, 1.0)
+    assert surprise.view_tails.counts.sum(axis=-1).ravel().tolist() == pytest.approx([410] * VIEWS)
+    assert surprise.score_tails.counts.sum() == 0
+
+
+def test_what_was_counted_is_restored() -> None:
+    surprise, other = learned(2), StreamSurprise(2)
+    other.restore(surprise.state())
+    departures, scores = np.full((1, VIEWS, 2), 3.0), np.array([5.0])
+    moved = np.ones(2, dtype=bool)
+    found, expected = (each.of(departures, scores, moved, 9) for each in (other, surprise))
+    assert (found[0] == expected[0]).all()
+    assert found[1] == expected[1]

@@ -1,0 +1,68 @@
+"""How far rows depart from what a channel normally does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from subadjacent.streaming.learning.mini_batch import MINI_BATCH
+from subadjacent.streaming.learning.views import AVERAGED_ROWS, BURN_IN, VIEWS, ChannelViews
+
+
+def after_burn_in() -> ChannelViews:
+    views = ChannelViews(2)
+    views.add(np.random.default_rng(0).standard_normal((BURN_IN, 2)) * [1, 50] + [0, 1_000])
+    views.end_burn_in()
+    return views
+
+
+def test_each_view_is_its_definition() -> None:
+    views = after_burn_in()
+    rows = np.random.default_rng(1).standard_normal((MINI_BATCH, 2)) * [1, 50] + [0, 1_000]
+    found = views.departures(views.add(rows))
+    assert found.by_view.shape == (MINI_BATCH, VIEWS, 2)
+    negligible = views.moments.negligible
+    np.testing.assert_allclose(found.by_view[:, 0], np.abs(found.near) + negligible)
+    # residuals before the first are taken to be 0
+    sums = np.abs(np.add.accumulate(found.sub_adjacent))
+    np.testing.assert_allclose(found.by_view[:, 1], sums / AVERAGED_ROWS + negligible)
+    # there is no reference yet
+    np.testing.assert_allclose(found.by_view[:, 2:-1], np.tile(negligible, (MINI_BATCH, 2, 1)))
+    deviation = views.history.last(30).std(axis=0)
+    np.testing.assert_allclose(found.by_view[-1, -1], 1 / (deviation + 0.02))
+
+
+def test_what_is_missing_is_what_is_expected_of_it_however_rows_are_grouped() -> None:
+    together, one_by_one = after_burn_in(), after_burn_in()
+    rows = np.random.default_rng(1).standard_normal((14, 2)) * [1, 50] + [0, 1_000]
+    missing = np.zeros(rows.shape, dtype=bool)
+    missing[2:12, 1] = missing[13] = True
+    found = together.add(rows, missing)
+    for number, row in enumerate(rows):
+        standardised = one_by_one.add(row[None], missing[number][None])
+        np.testing.assert_allclose(found[number], standardised[0])
+        residual = one_by_one.departures(standardised).sub_adjacent[0]
+        assert ((np.abs(residual) < 1e-12) == missing[number]).all()
+    np.testing.assert_array_equal(
+        found[~missing], together.standardiser.standardise(rows)[~missing]
+    )
+
+
+def test_what_is_expected_is_in_the_units_of_the_series() -> None:
+    views = after_burn_in()
+    rows = np.array([[0.0, 1_000.0]])
+    standardised = views.add(rows)
+    departures = views.departures(standardised)
+    expected, half_range = views.expected(standardised, departures)
+    np.testing.assert_allclose(rows - expected, departures.sub_adjacent * views.standardiser.unit)
+    assert half_range == pytest.approx(3 * views.standardiser.unit)
+
+
+def test_windows_that_nearly_overlap_a_row_are_no_references() -> None:
+    views = after_burn_in()
+    views.history.calm(BURN_IN)[:] = True
+    # the latest 16 windows that end before the exclusion zone of 32 rows
+    views.add_references(16, waiting=0)
+    again = views.history.last(48)[:16].copy()
+    assert views.references.nearest_distances(again).max() == pytest.approx(0, abs=1e-6)
+    assert views.references.nearest_distances(views.history.last(16)).min() > 0.1
