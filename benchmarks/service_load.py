@@ -192,6 +192,8 @@ def main() -> None:
     parser.add_argument("--kill", action="store_true", help="kill and start again halfway")
     parser.add_argument("--output", type=Path, help="Markdown file to write")
     options = parser.parse_args()
+    # what else the machine does is part of the result
+    others = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="subadjacent-load-") as folder:
         service = Service(Path(folder))
         try:
@@ -210,7 +212,8 @@ def main() -> None:
 
 {options.series:,} series x {options.channels} channels, a row a second each over its own
 connection, {options.seconds} s{", killed by SIGKILL and started again halfway" * options.kill};
-{os.cpu_count()} cores of {platform.machine()}, clients on the same machine.
+{os.cpu_count()} cores of {platform.machine()}, clients on the same machine. Before it began,
+{others:.1f} processes of others wanted these cores (load average of a minute).
 
 | | |
 |---|--:|

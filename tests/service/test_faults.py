@@ -59,6 +59,18 @@ def test_a_listener_that_does_not_read_is_let_go_and_holds_nobody_up(
     slow.close()
 
 
+def test_those_who_listen_when_it_ends_are_told_so_and_nothing_is_logged(tmp_path: Path) -> None:
+    with live(tmp_path / "data") as service:
+        listener = connect(service, b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        until(lambda: listening(service, 1))
+        said = service.end()
+        heard = listener.makefile("rb").read()
+        listener.close()
+    # the end of a chunked answer, not just of the connection
+    assert heard.endswith(b"\r\n0\r\n\r\n")
+    assert said == ""
+
+
 def test_a_body_that_does_not_come_is_given_up(impatient: LiveService) -> None:
     head = b"POST /api/series/a/rows HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n["
     with connect(impatient, head) as silent, silent.makefile("rb") as answer:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import signal
 import socket
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from live_service import LiveService, as_csv, children_of, live, rows_of, until
-from running import runner
+from running import COMMAND, runner
+from subadjacent.service.schema import FILE, connect
+from subadjacent.service.widths import OTHER_COLUMNS
 
 READ, WRITE = "r" * 20, "w" * 20
 
@@ -127,6 +130,19 @@ def test_too_many_series_and_channels_are_refused(small: LiveService) -> None:
     wide = small.ask("POST", "/api/series/d/rows", [{str(n): 1.0 for n in range(5)}])
     assert wide.status == 413
     assert "4 channels" in wide.json["error"]
+
+
+def test_rows_that_are_too_wide_are_refused_in_every_form(small: LiveService) -> None:
+    row = {f"c{n}": 1.0 for n in range(4 + OTHER_COLUMNS + 1)}
+    sentence = "rows may have 104 columns; these have 105: send those that you need"
+    header = ",".join(row)
+    csv = f"{header}\n{','.join(map(str, row.values()))}\n".encode()
+    for body, kind in (([row], "application/json"), (csv, "text/csv")):
+        answer = small.ask("POST", "/api/series/a/rows", body, kind)
+        assert (answer.status, answer.json) == (413, {"error": sentence})
+    job = small.ask("POST", "/api/models?name=wide", csv, "text/csv").json["job"]
+    until(lambda: small.get(f"/api/jobs/{job}")["state"] == "failed")
+    assert small.get(f"/api/jobs/{job}")["error"] == sentence
 
 
 def waiting(service: LiveService, rows: int) -> bool:
@@ -260,6 +276,57 @@ def test_what_would_be_unsafe_or_cannot_work_is_refused_at_the_start(
 ) -> None:
     done = runner(tmp_path)("serve", "--data", "d", *options, code=1)
     assert sentence in done.stderr
+
+
+def no_folder(path: Path) -> str:
+    path.write_text("")
+    return "data must be a folder to write to; d: it is a file"
+
+
+def no_tables(path: Path) -> str:
+    path.mkdir()
+    (path / FILE).write_bytes(b"this is no database" * 100)
+    return "must have tables of ours in service.sqlite, or none; d: file is not a database"
+
+
+def not_to_write(path: Path) -> str:
+    path.mkdir(mode=0o555)
+    return "data must be a folder to write to; d: Permission denied"
+
+
+def no_part_to_write(path: Path) -> str:
+    (path / "uploads").mkdir(parents=True, mode=0o555)
+    return "data must be a folder to write to; d: Permission denied"
+
+
+def tables_not_to_write(path: Path) -> str:
+    path.mkdir()
+    connect(path).close()
+    (path / FILE).chmod(0o444)
+    return "d: attempt to write a readonly database"
+
+
+@pytest.mark.parametrize(
+    "prepare", [no_folder, no_tables, not_to_write, no_part_to_write, tables_not_to_write]
+)
+def test_a_folder_that_cannot_be_used_is_refused_in_one_sentence(
+    tmp_path: Path, prepare: Callable[[Path], str]
+) -> None:
+    sentence = prepare(tmp_path / "d")
+    # who may do everything is kept from it
+    rights = "-dac_override,-dac_read_search"
+    limited = ["setpriv", f"--bounding-set={rights}", f"--inh-caps={rights}"]
+    done = subprocess.run(
+        [*(limited if os.geteuid() == 0 else ()), COMMAND, "serve", "--data", "d"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert sentence in line
+    assert line.endswith(": name another folder with --data")
 
 
 def test_an_address_that_is_taken_is_refused(guarded: LiveService, tmp_path: Path) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import io
 import json
 import sqlite3
+import tracemalloc
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +20,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subadjacent.errors import DataNotFound, InputError, ModelFileError
-from subadjacent.service.bodies import JSON, LINES, check_name, check_series_name, read_rows
+from subadjacent.service.bodies import (
+    CSV,
+    JSON,
+    LINES,
+    PARQUET,
+    check_name,
+    check_series_name,
+    read_rows,
+)
 from subadjacent.service.models import Models
-from subadjacent.service.moments import TimeKind, for_stream, from_stream, read_time, show_time
+from subadjacent.service.moments import (
+    TimeKind,
+    check_ahead,
+    for_stream,
+    from_stream,
+    read_time,
+    show_time,
+)
 from subadjacent.service.problems import Refusal, refusal_of, told_of
 from subadjacent.service.records import thinned
 from subadjacent.service.schema import connect, connect_reader
 from subadjacent.service.settings import Settings, read_settings
 from subadjacent.service.tokens import Tokens, read_tokens
+from subadjacent.service.widths import OTHER_LINES
 
 
 @pytest.mark.parametrize(
@@ -61,7 +80,7 @@ def test_what_is_no_time_is_refused(value: object) -> None:
 
 def test_rows_are_put_in_order_and_missing_values_are_nan(tmp_path: Path) -> None:
     body = b'[{"time": 2, "b": 1}, {"time": 1, "a": Infinity, "b": null}]'
-    batch = read_rows(body, "application/json", most_rows=2, folder=tmp_path)
+    batch = read_rows(body, "application/json", most_rows=2, most_columns=99, folder=tmp_path)
     assert (batch.times, batch.channels) == ([1.0, 2.0], ("b", "a"))
     np.testing.assert_array_equal(batch.values, [[np.nan, np.nan], [1.0, np.nan]])
     other = batch.of_channels(("a", "c", "b"))
@@ -75,9 +94,9 @@ def test_rows_are_put_in_order_and_missing_values_are_nan(tmp_path: Path) -> Non
 def test_a_file_of_two_entities_is_two_series(tmp_path: Path) -> None:
     csv = b"item_id,time,a\nx,1,2\ny,1,2\n"
     with pytest.raises(InputError, match="the body must hold one series"):
-        read_rows(csv, "text/csv", most_rows=5, folder=tmp_path)
+        read_rows(csv, "text/csv", most_rows=5, most_columns=99, folder=tmp_path)
     one = read_rows(csv.replace(b"y", b"x").replace(b"x,1,2\nx,1", b"x,1,2\nx,2"), "text/csv",
-                    most_rows=5, folder=tmp_path)  # fmt: skip
+                    most_rows=5, most_columns=99, folder=tmp_path)  # fmt: skip
     assert one.channels == ("a",)
 
 
@@ -107,22 +126,95 @@ def test_names_that_cannot_be_shown_are_refused(name: str) -> None:
         check_name("a name", name)
 
 
-@pytest.mark.parametrize("name", [".", "..", " ", "pump ", " pump"])
+@pytest.mark.parametrize("name", [".", "..", " ", "pump ", " pump", "p\ufffdmp"])
 def test_names_that_no_address_or_reader_tells_apart_are_no_series(name: str) -> None:
-    with pytest.raises(InputError, match="must be more than dots, without spaces at its ends"):
+    with pytest.raises(
+        InputError, match="must be UTF-8 and more than dots, without spaces at its ends"
+    ):
         check_series_name(name)
     check_name("a channel's name", name)
 
 
 def test_a_mark_before_text_is_no_part_of_it(tmp_path: Path) -> None:
     for kind, text in ((JSON, '[{"a": 1}]'), (LINES, '{"a": 1}\n')):
-        batch = read_rows(b"\xef\xbb\xbf" + text.encode(), kind, most_rows=5, folder=tmp_path)
+        batch = read_rows(
+            b"\xef\xbb\xbf" + text.encode(), kind, most_rows=5, most_columns=99, folder=tmp_path
+        )
         assert (batch.channels, batch.values.tolist()) == (("a",), [[1.0]])
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "sentence"),
+    [
+        (
+            JSON,
+            '[{"a": 1}, {"a": 1, "a": 2}]',
+            "the body must name every key of an object once; 'a'",
+        ),
+        (JSON, '[{"time": 1, "a": 1, "time": 2}]', "once; 'time' is there more than once"),
+        (JSON, '[{"a": 1, "\\u0061": 2}]', "once; 'a' is there more than once"),
+        (JSON, '{"rows": [{"a": 1}], "rows": [{"a": 2}]}', "once; 'rows' is there more than once"),
+        (LINES, '{"a": 1}\n\n{"a": 2, "b": 1, "a": 2}\n', "line 3 must name every key"),
+    ],
+)
+def test_a_row_that_names_a_channel_twice_is_refused(
+    tmp_path: Path, kind: str, text: str, sentence: str
+) -> None:
+    with pytest.raises(InputError, match=sentence):
+        read_rows(text.encode(), kind, most_rows=5, most_columns=99, folder=tmp_path)
+
+
+def test_rows_that_are_too_wide_are_refused_before_they_are_spread_out(tmp_path: Path) -> None:
+    # missing values are cells
+    sparse = json.dumps([{str(n): 1 for n in range(100)}, *[{"0": 1}] * 200_000])
+    read = partial(read_rows, most_rows=10**6, folder=tmp_path)
+    with pytest.raises(Refusal, match=r"20,000,000 values.*200,001 rows of 100") as refused:
+        read(sparse.encode(), JSON, most_columns=100)
+    assert refused.value.status == 413
+    frame = pl.DataFrame({f"c{n}": [1.0] for n in range(6)})
+    parquet = io.BytesIO()
+    frame.write_parquet(parquet)
+    aligned = "\n".join("  ".join(f"{n}" for n in range(6)) for _ in range(3))
+    for body, kind in (
+        (frame.write_ndjson(), LINES),
+        (frame.write_csv(), CSV),
+        (frame.write_csv(separator=";"), CSV),
+        (aligned, CSV),
+        (parquet.getvalue(), PARQUET),
+    ):
+        data = body if isinstance(body, bytes) else body.encode()
+        with pytest.raises(Refusal, match="rows may have 5 columns; these have 6") as refused:
+            read(data, kind, most_columns=5)
+        assert refused.value.status == 413
+        assert len(read(data, kind, most_columns=6))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_small_files_of_very_many_rows_are_refused_before_they_are_read(tmp_path: Path) -> None:
+    parquet = io.BytesIO()
+    pl.select(pl.repeat(1.0, 3_000_000).alias("a")).write_parquet(parquet)
+    packed = gzip.compress(b"a\n" + b"1\n" * 3_000_000)
+    wide = gzip.compress(f"{','.join(map(str, range(200)))}\n".encode() * 2)
+    for body, kind, sentence in (
+        (parquet.getvalue(), PARQUET, "may hold 2,998,999 rows; this one has more"),
+        (packed, CSV, "may hold 2,998,999 rows; this one has more"),
+        (wide, CSV, "rows may have 199 columns; these have 200"),
+    ):
+        assert len(body) < 50_000
+        tracemalloc.start()
+        with pytest.raises(Refusal, match=sentence) as refused:
+            read_rows(
+                body, kind, most_rows=2_999_999 - OTHER_LINES, most_columns=199, folder=tmp_path
+            )
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert refused.value.status == 413
+        assert most < 2_000_000
 
 
 def test_a_line_is_named_by_its_number_in_the_body(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="line 4 must be JSON"):
-        read_rows(b'\n{"a": 1}\n\nno\n', LINES, most_rows=5, folder=tmp_path)
+        read_rows(b'\n{"a": 1}\n\nno\n', LINES, most_rows=5, most_columns=99, folder=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +298,7 @@ def test_what_the_disk_says_has_a_status(code: int, status: int) -> None:
 def test_values_as_far_as_they_may_go(tmp_path: Path) -> None:
     def read(text: str) -> float:
         body = f'[{{"a": {text}, "b": 1}}]'.encode()
-        batch = read_rows(body, "application/json", most_rows=1, folder=tmp_path)
+        batch = read_rows(body, "application/json", most_rows=1, most_columns=99, folder=tmp_path)
         return float(batch.values[0, 0])
 
     assert (read("1e100"), read("-1e100")) == (1e100, -1e100)
@@ -219,7 +311,7 @@ def test_values_as_far_as_they_may_go(tmp_path: Path) -> None:
 
 def test_rows_at_the_same_time_stay_in_their_order(tmp_path: Path) -> None:
     rows = [{"time": 5, "a": -1.0}, *({"time": n % 2, "a": float(n)} for n in range(60))]
-    batch = read_rows(json.dumps(rows).encode(), "", most_rows=61, folder=tmp_path)
+    batch = read_rows(json.dumps(rows).encode(), "", most_rows=61, most_columns=99, folder=tmp_path)
     expected = [*range(0, 60, 2), *range(1, 60, 2), -1]
     assert batch.values[:, 0].tolist() == expected
 
@@ -233,7 +325,11 @@ def test_times_of_tables_are_seconds(tmp_path: Path) -> None:
         body = io.BytesIO()
         pl.DataFrame({"time": column, "a": [1.0]}).write_parquet(body)
         batch = read_rows(
-            body.getvalue(), "application/vnd.apache.parquet", most_rows=1, folder=tmp_path
+            body.getvalue(),
+            "application/vnd.apache.parquet",
+            most_rows=1,
+            most_columns=99,
+            folder=tmp_path,
         )
         assert (batch.times, batch.kind) == ([seconds], kind)
 
@@ -357,3 +453,28 @@ def test_an_error_of_the_library_is_told_of_what_was_sent() -> None:
         told_of(error, "the file") == "times of the file must be dates; got numbers: name another"
     )
     assert told_of(InputError("rows must be few"), "the file") == "rows must be few"
+
+
+NOW = 1_767_225_600.0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "kind", "is_taken"),
+    [
+        (2 * 86_400, TimeKind.utc, True),
+        (2 * 86_400 + 1, TimeKind.utc, False),
+        # somebody's clock may be ahead of UTC by so much, and say nothing of it
+        (2 * 86_400 + 14 * 3_600, TimeKind.local, True),
+        (2 * 86_400 + 14 * 3_600 + 1, TimeKind.local, False),
+        (1e9, TimeKind.number, True),
+    ],
+)
+def test_dates_too_far_ahead_are_refused(seconds: float, kind: TimeKind, is_taken: bool) -> None:
+    times = [NOW, NOW + seconds]
+    if is_taken:
+        check_ahead(times, kind, 2.0, NOW)
+        return
+    with pytest.raises(
+        InputError, match="must not be more than 2 days ahead of the service's clock"
+    ):
+        check_ahead(times, kind, 2.0, NOW)

@@ -6,6 +6,7 @@ import io
 import json
 import socket
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import polars as pl
@@ -324,6 +325,16 @@ def test_the_service_is_alive_ready_and_described(service: LiveService) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("path", ["/", "/health", "/ready", "/openapi.json", "/page/main.js"])
+def test_whoever_looks_whether_it_lives_may_ask_for_the_head_alone(
+    service: LiveService, path: str
+) -> None:
+    whole, head = service.ask("GET", path), service.ask("HEAD", path)
+    assert (head.status, head.body) == (200, b"")
+    assert head.headers["content-length"] == whole.headers["content-length"]
+    assert service.ask("HEAD", "/api/series").status == 405
+
+
 def test_answers_carry_a_strict_policy(service: LiveService) -> None:
     headers = service.ask("GET", "/health").headers
     assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
@@ -385,6 +396,7 @@ def test_what_cannot_be_met_is_refused_with_a_sentence(
         (b'[{"a": true}]', "must hold numbers"),
         (b'[{"a": 1e200}]', "must not exceed 1e+100"),
         (b'[{"a\\n": 1}]', "must be 1 to 200 visible characters"),
+        (b'[{"time": 1, "a": 1, "a": 2}]', "the body must name every key of an object once; 'a'"),
     ],
 )
 def test_rows_that_are_none_are_refused_and_nothing_is_kept(
@@ -409,6 +421,17 @@ def test_times_of_a_series_stay_of_one_kind(service: LiveService) -> None:
         answer = service.ask("POST", "/api/series/kinds/rows", [row])
         assert answer.status == 422
         assert "must be of one kind in a series" in answer.json["error"]
+
+
+def test_a_clock_that_jumped_ahead_does_not_make_all_rows_late(service: LiveService) -> None:
+    now = datetime.now(UTC)
+    times = [(now + timedelta(seconds=second)).isoformat() for second in (-2, -1, 86_400 * 300, 0)]
+    answers = [
+        service.ask("POST", "/api/series/jumped/rows", [{"time": time, "a": 1.0}]) for time in times
+    ]
+    assert [answer.status for answer in answers] == [200, 200, 422, 200]
+    assert "put the sender's clock right" in answers[2].json["error"]
+    assert service.get("/api/series/jumped")["rows"] == 3
 
 
 def test_a_csv_file_that_is_damaged_is_not_called_by_its_path(service: LiveService) -> None:

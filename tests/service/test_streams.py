@@ -15,7 +15,7 @@ from safetensors.numpy import load
 from live_service import LiveService, until
 from subadjacent.service.problems import Refusal
 from subadjacent.service.streams import AHEAD, MOST_EARLY, StreamHost
-from subadjacent.streaming.learning.learner import BLOCK
+from subadjacent.streaming.learning.mini_batch import MINI_BATCH
 from subadjacent.streaming.series import SeriesStream
 
 CHANNELS = ("a", "b")
@@ -74,14 +74,14 @@ def test_wide_rows_of_many_series_at_once_are_all_taken(service: LiveService) ->
 
 def test_streams_learn_while_nothing_is_asked_and_say_the_same(host: StreamHost) -> None:
     stream, own = host.begin(1, CHANNELS, "one", None), SeriesStream(CHANNELS, None, "one")
-    given = rows(12 * BLOCK)
+    given = rows(12 * MINI_BATCH)
 
     def waits() -> int:
         """Rows that are not learned from yet."""
-        return int(load(stream.saved()[1])["watcher/learner/block.count"][0])
+        return int(load(stream.saved()[1])["watcher/learner/mini_batch/count"][0])
 
-    for first in range(0, len(given), BLOCK):
-        some = given[first : first + BLOCK]
+    for first in range(0, len(given), MINI_BATCH):
+        some = given[first : first + MINI_BATCH]
         found, expected = stream.push(some, None), own.push(some)
         assert [one.severity for one in found] == [one.severity for one in expected]
         assert own.is_behind
@@ -96,10 +96,10 @@ def test_streams_learn_while_nothing_is_asked_and_say_the_same(host: StreamHost)
 
 def test_a_stream_that_is_dropped_is_not_waited_for(host: StreamHost) -> None:
     stream = host.begin(1, CHANNELS, "one", None)
-    stream.push(rows(BLOCK), None)
+    stream.push(rows(MINI_BATCH), None)
     stream.drop()
     other = host.begin(2, CHANNELS, "two", None)
-    assert len(other.push(rows(BLOCK), None)) == BLOCK
+    assert len(other.push(rows(MINI_BATCH), None)) == MINI_BATCH
 
 
 def test_a_stream_that_fails_takes_no_other_with_it(

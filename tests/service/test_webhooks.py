@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import sqlite3
 import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from apart import run_apart
 from live_service import live, until, with_a_jump
+from subadjacent.service import webhooks
 from subadjacent.service.hub import Hub
 from subadjacent.service.schema import FILE
 from subadjacent.service.settings import Settings, Webhook
@@ -127,6 +130,68 @@ def test_what_cannot_be_forgotten_on_a_full_disk_is_not_sent_again(
     with receiving() as (receiver, address):
         run_apart(deliver(address))
     assert [body["event"] for _, body, _ in receiver.came] == ["first", "second"]
+
+
+def drip(connection: socket.socket, ended: threading.Event) -> None:
+    """A head that comes byte by byte and never ends."""
+    connection.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+    while not ended.wait(0.05):
+        connection.sendall(b"a")
+
+
+def talk_on(connection: socket.socket, ended: threading.Event) -> None:
+    """A head, and a body without an end."""
+    connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    while not ended.wait(0.05):
+        connection.sendall(b"1\r\na\r\n")
+
+
+@contextmanager
+def hanging(how: Callable[[socket.socket, threading.Event], None]) -> Iterator[tuple[str, Any]]:
+    """A server that takes requests and never ends an answer; how many it took."""
+    ended, taken = threading.Event(), []
+
+    def serve_one(connection: socket.socket) -> None:
+        # a client that gives up ends the connection
+        with connection, suppress(OSError):
+            connection.recv(65_536)
+            how(connection, ended)
+
+    def serve_all() -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = server.accept()
+                taken.append(threading.Thread(target=serve_one, args=(connection,)))
+                taken[-1].start()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=serve_all)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.getsockname()[1]}/secret", taken
+        finally:
+            ended.set()
+            server.shutdown(socket.SHUT_RDWR)
+            for one in (thread, *taken):
+                one.join()
+
+
+@pytest.mark.parametrize(("how", "is_delivered"), [(drip, False), (talk_on, True)])
+def test_an_address_that_never_ends_its_answer_holds_nothing_up(
+    how: Callable[[socket.socket, threading.Event], None],
+    is_delivered: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(webhooks, "PATIENCE", 0.5)
+
+    async def post(address: str) -> list[str | None]:
+        async with httpx2.AsyncClient(timeout=webhooks.PATIENCE) as client:
+            return [await webhooks._post(client, address, "{}") for _ in range(2)]
+
+    with hanging(how) as (address, taken):
+        problem = None if is_delivered else "no answer within 0.5 seconds"
+        assert run_apart(post(address)) == [problem] * 2
+        assert len(taken) == 2
 
 
 def test_what_goes_wrong_once_does_not_end_webhooks_for_good(

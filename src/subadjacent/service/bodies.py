@@ -18,10 +18,12 @@ from pydantic_core import from_json
 
 from subadjacent.data.cleaning import LARGEST
 from subadjacent.data.files import ENTITY, TIME, Columns, open_files
+from subadjacent.data.json_objects import RepeatedKeyError, read_json
 from subadjacent.data.names import LABEL_NAMES, TIME_NAMES
 from subadjacent.errors import InputError
 from subadjacent.service.moments import TimeKind, check_dates, read_times
 from subadjacent.service.problems import Refusal
+from subadjacent.service.widths import check_cells, check_table
 
 JSON, LINES, CSV, PARQUET = (
     "application/json",
@@ -55,10 +57,12 @@ class Batch:
         if channels == self.channels:
             return self
         values = np.full((len(self), len(channels)), np.nan)
+        places = {channel: place for place, channel in enumerate(self.channels)}
         for place, channel in enumerate(channels):
-            if channel in self.channels:
-                values[:, place] = self.values[:, self.channels.index(channel)]
-        strange = tuple(name for name in self.channels if name not in channels)
+            if channel in places:
+                values[:, place] = self.values[:, places[channel]]
+        known = set(channels)
+        strange = tuple(name for name in self.channels if name not in known)
         if len(strange) == len(self.channels):
             raise InputError.of(
                 "rows",
@@ -68,25 +72,29 @@ class Batch:
         return replace(self, channels=channels, values=values, left_out=self.left_out + strange)
 
 
-def read_rows(body: bytes, media_type: str, *, most_rows: int, folder: Path) -> Batch:
+def read_rows(
+    body: bytes, media_type: str, *, most_rows: int, most_columns: int, folder: Path
+) -> Batch:
     """The rows of a body; ``folder`` takes a table while it is read."""
     kind = media_type.partition(";")[0].strip().lower()
     if kind in (JSON, LINES, ""):
         # editors and shells of Windows put a mark before text
         body = body.removeprefix(BOM_UTF8)
     if kind in (JSON, ""):
-        return _in_order(_from_records(_records(_json(body, "the body")), most_rows))
+        found = _records(_json(body, "the body"))
+        return _in_order(_from_records(found, most_rows, most_columns))
     if kind == LINES:
         lines = [(n, line) for n, line in enumerate(body.splitlines(), 1) if line.strip()]
         _check_count(len(lines), most_rows)
         found = [_json(line, f"line {n}") for n, line in lines]
-        return _in_order(_from_records(found, most_rows))
+        return _in_order(_from_records(found, most_rows, most_columns))
     if kind in TABLES:
         # the readers of the command take files; this one has a name of ours, and goes at once, also
         # where the disk was full before all of it was written
         with tempfile.TemporaryDirectory(dir=folder, prefix="body-") as scratch:
             table = Path(scratch, "table")
             table.write_bytes(body)
+            check_table(table, most_rows=most_rows, most_columns=most_columns)
             return read_table(table, most_rows=most_rows)
     raise unknown_type(kind)
 
@@ -132,16 +140,21 @@ def read_table(path: Path, *, most_rows: int) -> Batch:
 
 def _json(text: bytes, where: str) -> Any:
     try:
-        return from_json(text)
+        found = from_json(text)
+        # of a key that is there twice the reader above keeps the last, and does not say so
+        read_json(text.decode())
+    except RepeatedKeyError as error:
+        raise InputError.of(where, "must name every key of an object once", str(error)) from error
     except ValueError as error:
         raise InputError.of(where, "must be JSON", str(error)[:200]) from error
+    return found
 
 
 def _records(document: Any) -> Any:
     return document.get("rows") if isinstance(document, dict) else document
 
 
-def _from_records(records: Any, most_rows: int) -> Batch:
+def _from_records(records: Any, most_rows: int, most_columns: int) -> Batch:
     """Rows of JSON objects: one key is the time, all others are channels."""
     if not isinstance(records, list) or not all(isinstance(row, dict) for row in records):
         raise InputError.of(
@@ -152,6 +165,7 @@ def _from_records(records: Any, most_rows: int) -> Batch:
     names: dict[str, None] = {}
     for row in records:
         names |= dict.fromkeys(row)
+    check_cells(len(records), len(names), most_columns)
     time = _time_name(names)
     left_out = tuple(name for name in names if name.strip().lower() in LABEL_NAMES)
     channels = tuple(name for name in names if name != time and name not in left_out)
@@ -162,7 +176,8 @@ def _from_records(records: Any, most_rows: int) -> Batch:
         if any(time not in row for row in records):
             raise InputError.of("rows", "must have a time each, or none", "some have none")
         times, kind = read_times([row[time] for row in records])
-    values = np.array([[_number(row, name) for name in channels] for row in records])
+    cells = (_number(row, name) for row in records for name in channels)
+    values = np.fromiter(cells, np.float64, len(records) * len(channels))
     return _checked(Batch(channels, values.reshape(len(records), -1), times, kind, left_out))
 
 
@@ -237,10 +252,11 @@ def check_name(what: str, name: str) -> None:
 def check_series_name(name: str) -> None:
     """Refuse names that an address, or a reader, cannot tell from others."""
     check_name("the name of a series", name)
-    # browsers take dots out of an address, and nobody sees a space at an end
-    if name in (".", "..") or name != name.strip():
+    # browsers take dots out of an address, nobody sees a space at an end, and all that is not UTF-8
+    # in an address reads as the same mark
+    if name in (".", "..") or name != name.strip() or "\ufffd" in name:
         raise InputError.of(
             "the name of a series",
-            "must be more than dots, without spaces at its ends",
+            "must be UTF-8 and more than dots, without spaces at its ends",
             f"got {name[:50]!r}",
         )

@@ -21,6 +21,9 @@ from subadjacent.workflow.tables import as_json
 QUEUE = 2_000
 """Events that wait for one listener: two seconds of a thousand rows each."""
 
+LAST_WORDS = 0.2
+"""Seconds that the end of the service waits for one who does not read."""
+
 ALIVE_EVERY = 15.0
 """Seconds of silence after which a remark is sent, so that proxies keep the connection."""
 
@@ -38,6 +41,8 @@ class _Listener:
         self.series = series
         self.queue: asyncio.Queue[bytes] = asyncio.Queue(QUEUE)
         self.task: asyncio.Task[Any] | None = asyncio.current_task()
+        self.ends_well = False
+        """Whether its answer is ended as such: the service ends, by no fault of the client."""
 
     def put(self, text: bytes) -> bool:
         """Whether there was room."""
@@ -81,9 +86,8 @@ class Listeners:
     def close(self) -> None:
         """Let all go: the service ends."""
         for listener in tuple(self._listeners):
-            self._listeners.discard(listener)
-            if listener.task is not None:
-                listener.task.cancel()
+            listener.ends_well = True
+            self._drop(listener)
 
     def check_room(self) -> None:
         """Refuse one more where there are too many."""
@@ -103,6 +107,10 @@ class Listeners:
             finally:
                 self._listeners.discard(listener)
                 gone.cancel()
+        if listener.ends_well:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LAST_WORDS):
+                    await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 class EventStream(Response):

@@ -1,8 +1,8 @@
 """A fit in a process of its own: it may take all of a core and much memory, and be ended.
 
-``python -m subadjacent.service.fitting FILE FOLDER SHARE`` fits on the first share of the rows of
-a file and writes a model folder. Standard output has a JSON object a line: progress, then the
-number of rows it was fitted on, or an error.
+``python -m subadjacent.service.fitting FILE FOLDER SHARE COLUMNS`` fits on the first share of the
+rows of a file of at most so many columns, and writes a model folder. Standard output has a JSON
+object a line: progress, then the number of rows it was fitted on, or an error.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from typing import Any
 from subadjacent.errors import SubadjacentError
 from subadjacent.runtime import Progress
 from subadjacent.service.problems import told_of
+from subadjacent.service.widths import MOST_FITTED_ROWS, check_table
 
 NICE = 5
 """Requests come first."""
 
 
-def main(file: str, folder: str, share: str) -> None:
+def main(file: str, folder: str, share: str, columns: str) -> None:
     """Fit, and tell how it goes."""
     from subadjacent.data.files import open_files
     from subadjacent.detectors.default import SubAdjacentDetector
@@ -31,6 +32,7 @@ def main(file: str, folder: str, share: str) -> None:
     os.nice(NICE)
     try:
         _tell(step="reading")
+        check_table(Path(file), most_rows=MOST_FITTED_ROWS, most_columns=int(columns))
         rows = open_files([file])
         detector = SubAdjacentDetector()
         fitted = fit(detector, rows, TrainingRows(float(share)), _watch)

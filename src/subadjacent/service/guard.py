@@ -61,12 +61,19 @@ class Guard:
             return
         started = clock.perf_counter()
         status = 500
+        method = scope["method"]
+        head_only = method == "HEAD" and _is_public(scope["path"])
+        if head_only:
+            # whoever looks whether it lives may ask so; routes know GET alone
+            scope = {**scope, "method": "GET"}
 
         async def guarded_send(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [*message.get("headers", ()), *HEADERS]
+            elif head_only:
+                message = {**message, "body": b""}
             await send(message)
 
         try:
@@ -80,7 +87,7 @@ class Guard:
             log.debug("a request failed", exc_info=True)
         finally:
             route = str(scope.get("route_path", getattr(scope.get("route"), "path", "other")))
-            self._measure(scope["method"], route, status, clock.perf_counter() - started)
+            self._measure(method, route, status, clock.perf_counter() - started)
 
     def _check(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         host = headers.get(b"host", b"").decode("latin-1")
@@ -91,8 +98,7 @@ class Guard:
         origin = headers.get(b"origin", b"").decode("latin-1")
         if origin and origin.partition("://")[2].lower() != host.lower():
             raise Refusal(403, "requests of pages from elsewhere are not answered")
-        path = scope["path"]
-        if path not in PUBLIC and not path.startswith(PAGE):
+        if not _is_public(scope["path"]):
             writes = scope["method"] not in SAFE_METHODS
             self._tokens.check(headers.get(b"authorization"), writes=writes)
 
@@ -124,6 +130,10 @@ class Guard:
             return message
 
         return limited
+
+
+def _is_public(path: str) -> bool:
+    return path in PUBLIC or path.startswith(PAGE)
 
 
 def _too_large(most: int) -> Refusal:

@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 import shutil
+import signal
 import sys
 import time as clock
 from collections import deque
@@ -25,6 +26,7 @@ from subadjacent.service.bodies import read_table
 from subadjacent.service.events import LiveEvent
 from subadjacent.service.hub import Hub
 from subadjacent.service.problems import Refusal, not_found, refusal_of
+from subadjacent.service.widths import MOST_FITTED_ROWS, most_columns
 from subadjacent.service.writer import Changes
 
 log = logging.getLogger(__name__)
@@ -34,8 +36,6 @@ PUSHED_AT_ONCE = 250
 
 REMEMBERED = 50
 """Jobs that are told of."""
-
-MOST_FITTED_ROWS = 10_000_000
 
 Share = Callable[[str, Path, int], Awaitable[None]]
 """Called with the name, folder and number of rows of a model that was fitted here."""
@@ -176,9 +176,10 @@ class Jobs:
         await self._push(key, name, file)
 
     async def _fit(self, key: int, file: Path, folder: Path, share: float) -> int:
+        columns = most_columns(self._hub.settings.limits.channels)
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "subadjacent.service.fitting"),
-            *(str(file), str(folder), str(share)),
+            *(str(file), str(folder), str(share), str(columns)),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
         )
@@ -197,9 +198,7 @@ class Jobs:
         if "error" in said:
             raise Refusal(422, said["error"])
         if "rows" not in said:
-            raise Refusal(
-                422, f"the fit ended with code {process.returncode}; it may have lacked memory"
-            )
+            raise Refusal(422, _ended(process.returncode))
         return int(said["rows"])
 
     async def _push(self, key: int, name: str, file: Path) -> None:
@@ -235,3 +234,10 @@ class Jobs:
 
     def _tell(self, job: FitJob) -> None:
         self._hub.publish([LiveEvent("job", job.name, job.record)])
+
+
+def _ended(code: int | None) -> str:
+    """Why a process that says nothing may have ended."""
+    if code == -signal.SIGKILL:
+        return "the fit was killed; it may have lacked memory: send fewer rows or columns"
+    return f"the fit made a mistake and ended with code {code}; the service's log says where"

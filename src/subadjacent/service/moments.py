@@ -8,12 +8,17 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from subadjacent.data.clock import DAY, HOUR
 from subadjacent.data.files.timestamps import EARLIEST, EPOCH_UNITS, LATEST
 from subadjacent.errors import InputError
 
 FIRST_DATE = datetime(1, 1, 2, tzinfo=UTC)
 LAST_DATE = datetime(9999, 12, 31, tzinfo=UTC)
 """Dates that are dates in UTC as well, whatever their zone, and after rounding."""
+
+
+FURTHEST_ZONE = 14.0 * HOUR
+"""Seconds that the clocks of a place are ahead of UTC at most."""
 
 
 class TimeKind(StrEnum):
@@ -74,6 +79,24 @@ def check_dates(times: Sequence[float] | None, kind: TimeKind) -> None:
     if not all(first <= time <= last for time in times):
         raise InputError.of(
             "time", "must be a date between the years 1 and 9999", "got one at their very ends"
+        )
+
+
+def check_ahead(times: Sequence[float] | None, kind: TimeKind, days: float, now: float) -> None:
+    """Refuse dates too far ahead of our clock: all rows after one of them would come late.
+
+    Dates without a zone are those of a clock that may be half a day ahead, or more.
+    """
+    if not times or kind not in (TimeKind.utc, TimeKind.local):
+        return
+    zone = FURTHEST_ZONE if kind is TimeKind.local else 0.0
+    if times[-1] > now + days * DAY + zone:
+        raise InputError.of(
+            "time",
+            f"must not be more than {days:g} days ahead of the service's clock, which is at "
+            f"{show_time(float(int(now)), TimeKind.utc)}",
+            f"got {show_time(times[-1], kind)}",
+            "put the sender's clock right",
         )
 
 

@@ -13,14 +13,13 @@ import uvicorn
 
 from subadjacent.detectors.registry import load
 from subadjacent.distributed.cluster import connected
-from subadjacent.durable import lock, opened
 from subadjacent.errors import InputError
 from subadjacent.service.app import build
 from subadjacent.service.connections import impatient
+from subadjacent.service.datafolder import held
 from subadjacent.service.guard import Guard
 from subadjacent.service.replicas.build import build_group
 from subadjacent.service.replicas.handover import hand_over
-from subadjacent.service.schema import connect
 from subadjacent.service.settings import Settings
 
 BACKLOG = 2_048
@@ -37,17 +36,8 @@ times as many."""
 def serve(settings: Settings, *, listening: Callable[[str], None]) -> None:
     """Serve until SIGINT or SIGTERM; ``listening`` is told the address once there is one."""
     settings.check()
-    settings.data.mkdir(parents=True, exist_ok=True)
-    with opened(settings.data) as handle:
-        if handle is None or not lock(handle, wait=False):
-            raise InputError.of(
-                "data",
-                "must be a folder that no other service uses",
-                f"got {settings.data}",
-                "end the other one, or name another folder with --data",
-            )
-        # what is wrong with them is said before anything is served
-        connect(settings.data).close()
+    with held(settings.data):
+        # what is wrong with it is said before anything is served
         if settings.model is not None:
             load(settings.model)
         hand_over(settings.data, settings.replicas)

@@ -48,6 +48,8 @@ class Limits(Section):
     """Fits that wait or run; one runs at a time."""
     connections: Count = 5_000
     """Open ones; those beyond are answered with 503."""
+    days_ahead: Annotated[float, Field(gt=0)] = 1.0
+    """That a row may be dated ahead of the service's clock."""
     seconds: Annotated[float, Field(gt=0)] = 30.0
     """That a client may take to send a request."""
 

@@ -117,7 +117,8 @@ class Webhooks:
             problem = await _post(client, url, body)
             if problem is None:
                 break
-            log.warning("a webhook was not delivered: %s", problem)
+            # the rest of an address may hold a secret
+            log.warning("a webhook to %s was not delivered: %s", httpx2.URL(url).host, problem)
             if problem.is_final:
                 break
             await asyncio.sleep(pause)
@@ -146,12 +147,16 @@ class _Problem(str):
 
 async def _post(client: httpx2.AsyncClient, url: str, body: str) -> _Problem | None:
     try:
-        response = await client.post(url, content=body)
+        # in all: the client's own limit is for each piece. Of the answer its head is enough, for
+        # whoever hangs, or talks on without an end, must not hold up the alarms after this one
+        async with asyncio.timeout(PATIENCE), client.stream("POST", url, content=body) as response:
+            status = response.status_code
+    except TimeoutError:
+        return _Problem(f"no answer within {PATIENCE:g} seconds")
     except httpx2.HTTPError as error:
         return _Problem(f"{type(error).__name__}")
     if response.is_success:
         return None
-    problem = _Problem(f"status {response.status_code}")
-    blames_us = 400 <= response.status_code < 500
-    problem.is_final = blames_us and response.status_code not in REFUSED_FOR_NOW
+    problem = _Problem(f"status {status}")
+    problem.is_final = 400 <= status < 500 and status not in REFUSED_FOR_NOW
     return problem

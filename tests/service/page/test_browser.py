@@ -155,6 +155,9 @@ def test_a_click_on_an_alarm_leads_to_its_place(opened: Opener, backend: LiveSer
     found = next(one for one in alarms if one["first"] <= 505 <= one["last"])
     card = tab.locator(f".alarm-card[data-id='{found['id']}']")
     expect(card.locator(".sentence")).to_have_text(found["sentence"])
+    for name in ("Acknowledge", "Mark as normal"):
+        button = card.get_by_role("button", name=name)
+        expect(button).to_have_accessible_description(re.compile(re.escape(found["sentence"])))
     card.locator(".go").click()
     expect(card).to_have_attribute("aria-current", "true")
     expect(tab.locator("#why")).to_have_text(found["sentence"])
@@ -218,12 +221,26 @@ def test_a_note_can_be_left_unwritten(opened: Opener, backend: LiveService) -> N
 def test_a_series_is_muted_and_unmuted(opened: Opener, backend: LiveService) -> None:
     tab = opened(series="fan")
     tab.locator("#mute").select_option("8h")
-    expect(tab.locator("#detail-state")).to_contain_text("Muted until")
+    expect(tab.locator("#detail-state")).to_have_text("Muted · 8 h left")
     assert backend.get("/api/series/fan")["state"] == "muted"
     expect(tab.locator("#series-list li").last.locator(".series-name")).to_have_text("fan")
     tab.locator("#unmute").click()
     expect(tab.locator("#detail-state")).not_to_contain_text("Muted")
     assert backend.get("/api/series/fan")["state"] != "muted"
+
+
+@pytest.mark.parametrize(
+    ("name", "last", "told"),
+    [
+        ("with a zone", "2026-01-01T12:00:00+02:00", "last 2026-01-01 10:00 UTC ·"),
+        ("without one", "2026-01-01T12:00:00", "last 2026-01-01 12:00 ·"),
+    ],
+)
+def test_whose_clock_a_time_is_of_is_told(
+    opened: Opener, backend: LiveService, name: str, last: str, told: str
+) -> None:
+    push(backend, name, [{"time": last, "a": 1.0}])
+    expect(opened(series=name).locator("#detail-about")).to_contain_text(told)
 
 
 def test_a_pushed_row_moves_the_chart(opened: Opener, backend: LiveService) -> None:

@@ -18,6 +18,8 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this ma
 
 READ, WRITE = "a-token-for-reading", "a-token-for-writing"
 LONG = GENEROUS * 1000  # milliseconds
+FIRST_WAIT = 500
+"""Milliseconds after which the page tries again, at first."""
 
 
 def is_refusal(said: str) -> bool:
@@ -49,10 +51,20 @@ def test_a_token_is_asked_for_and_kept_in_the_tab(browser: Browser, guarded: Liv
     tab.on("request", lambda request: asked.append(request.url))
     expect(tab.locator("#token-why")).to_contain_text("token is needed")
     assert tab.locator("#series-list li").count() == 0
+    # who has none is told so, and not asked again until they want to
+    tab.keyboard.press("Escape")
+    expect(tab.locator("#headline")).to_have_text("Nothing can be shown without a token")
+    expect(tab.locator("#connection")).to_have_text("No token")
+    waited = len(asked)
+    tab.wait_for_timeout(3 * FIRST_WAIT)
+    expect(tab.locator("#token-dialog")).to_be_hidden()
+    assert len(asked) == waited
+    tab.get_by_role("button", name="Give a token").click()
     give(tab, "a-token-of-somebody-else")
     expect(tab.locator("#token-why")).to_contain_text("not known")
     give(tab, READ)
     expect(tab.locator("#detail-title")).to_have_text("pump")
+    expect(tab.locator("#lost")).to_be_hidden()
     assert tab.evaluate("sessionStorage.getItem('subadjacent-token')") == READ
     tab.reload()
     expect(tab.locator("#detail-title")).to_have_text("pump")
@@ -88,6 +100,7 @@ def test_a_service_with_nothing_yet_says_how_to_begin_is_lost_and_found_again(
         expect(tab.locator("#empty pre")).to_contain_text(
             f"curl -X POST {address(service)}/api/series/pump/rows"
         )
+        expect(tab.locator("#empty pre")).not_to_contain_text("Authorization", use_inner_text=True)
         expect(tab.locator("#chosen")).to_be_hidden()
         push(service, "pump", rows(["pressure"], 0, 1))
         expect(tab.locator("#detail-title")).to_have_text("pump")
@@ -102,12 +115,21 @@ def test_a_service_with_nothing_yet_says_how_to_begin_is_lost_and_found_again(
         service.kill()
         expect(tab.locator("#connection")).to_have_text("Connection lost, trying again")
         assert tab.locator("#connection").get_attribute("role") == "status"
+        # nobody takes a page that stands still for a calm one
+        alert = tab.get_by_role("alert").filter(has_text="No connection since")
+        expect(alert).to_be_visible()
+        expect(tab).to_have_title("No connection · subadjacent")
+        expect(tab.locator("main")).to_have_css("filter", "grayscale(1)")
+        expect(tab.locator("#unlock")).to_be_hidden()
         # what is there can still be looked at
         tab.keyboard.press("+")
         assert page(tab, "p => p.view.span") < 199 * 60_000
         service.start()
         push(service, "pump", rows(["pressure"], 200, 3))
         expect(tab.locator("#connection")).to_have_text("Live", timeout=LONG)
+        expect(alert).to_be_hidden()
+        expect(tab).to_have_title("subadjacent")
+        expect(tab.locator("main")).to_have_css("filter", "none")
         # what came meanwhile is there
         until(tab, "p => p.watched.columns.length === 203")
         expect(tab.locator("#trouble")).to_be_hidden()

@@ -107,6 +107,8 @@ def test_ticks_of_values_are_round_and_few(axis: Module) -> None:
         [0, "0"], [2, "2"], [4, "4"], [6, "6"], [8, "8"], [10, "10"]
     ]  # fmt: skip
     assert axis("m => m.valueTicks(0.13, 0.31, 3).map(one => one[1])") == ["0.2", "0.3"]
+    # at least two, though a finer step is needed for them
+    assert axis("m => m.valueTicks(6, 14, 3).map(one => one[1])") == ["6", "8", "10", "12", "14"]
     assert axis("m => [m.niceStep(10, 5), m.niceStep(11, 5), m.niceStep(0, 5)]") == [2, 5, 1]
 
 

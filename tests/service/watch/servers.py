@@ -103,19 +103,20 @@ class Prometheus:
         }
 
 
-def dashboard_questions() -> list[str]:
-    """What the dashboard asks the server for, with its variables as they are at first."""
+def dashboard_questions(**variables: str) -> list[str]:
+    """What the dashboard asks the server for; its variables are those of "All" at first."""
     panels = [
         target["expr"] for panel in DASHBOARD["panels"] for target in panel.get("targets", ())
     ]
-    notes = [note["expr"] for note in DASHBOARD["annotations"]["list"]]
+    notes = [note["target"]["expr"] for note in DASHBOARD["annotations"]["list"]]
     # a variable takes the values of a label of a metric
     values = [
         re.sub(r"label_values\((.*), \w+\)", r"\1", one["query"]["query"])
         for one in DASHBOARD["templating"]["list"]
         if one["type"] == "query"
     ]
-    words = {"$query": ".*", "$channel": ".*", "$__rate_interval": "5s"}
+    given = {"query": ".*", "channel": ".*", "__rate_interval": "5s"} | variables
+    words = {f"${name}": value for name, value in given.items()}
     known = re.compile("|".join(map(re.escape, words)))
     return [known.sub(lambda word: words[word[0]], one) for one in (*panels, *notes, *values)]
 

@@ -9,10 +9,11 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
-from service.watch.servers import DASHBOARD, RULES, needs_prometheus
+from service.watch.servers import DASHBOARD, RULES, dashboard_questions, needs_prometheus
+from subadjacent.service.metrics import Measures
 from subadjacent.service.watch.exposition import OF_CHANNELS, OF_SERIES, Board, Health
 
-NAME = re.compile(r"\banomaly_\w+")
+NAME = re.compile(r"\b(?:anomaly|subadjacent)_\w+")
 
 
 def exposed() -> set[str]:
@@ -20,8 +21,8 @@ def exposed() -> set[str]:
     registry = CollectorRegistry()
     registry.register(Board())
     Health(registry)
-    names = set(OF_SERIES) | set(OF_CHANNELS)
-    for family in registry.collect():
+    names = {*OF_SERIES, *OF_CHANNELS, "subadjacent_queue_rows"}
+    for family in (*registry.collect(), *Measures().registry.collect()):
         ends = {"counter": ["_total"], "histogram": ["_bucket", "_sum", "_count"]}
         names |= {family.name + end for end in ends.get(family.type, [""])}
     return names
@@ -37,7 +38,7 @@ def strings(document: Any) -> list[str]:
 
 
 def test_every_metric_of_the_dashboard_is_one_that_we_expose() -> None:
-    used = {name for text in strings(DASHBOARD) for name in NAME.findall(text)}
+    used = {name for question in dashboard_questions() for name in NAME.findall(question)}
     assert used <= exposed()
     # and it shows nearly all of them
     assert used >= {"anomaly_alarm", "anomaly_score", "anomaly_threshold", *OF_CHANNELS}
@@ -45,7 +46,7 @@ def test_every_metric_of_the_dashboard_is_one_that_we_expose() -> None:
 
 def test_every_metric_of_the_rules_is_one_that_we_expose() -> None:
     used = set(NAME.findall(RULES.read_text()))
-    assert {"anomaly_alarm", "anomaly_watch_up"} <= used <= exposed()
+    assert {"anomaly_alarm", "anomaly_watch_up", "subadjacent_queue_rows"} <= used <= exposed()
 
 
 def test_the_dashboard_asks_whatever_server_is_chosen() -> None:
@@ -82,6 +83,14 @@ tests:
       - {{series: 'anomaly_watch_last_row_timestamp_seconds{{query="load"}}', values: '0x30'}}
       - {{series: 'anomaly_watch_step_seconds{{query="load"}}', values: '60x30'}}
       - {{series: 'up{{job="subadjacent"}}', values: '1 1 0x30'}}
+      - {{series: 'anomaly_alarm{{series="pump"}}', values: '0 0 0 1 0'}}
+      - {{series: 'up{{job="subadjacent-serve",instance="s"}}', values: '1 0x30'}}
+      - {{series: 'subadjacent_queue_rows{{instance="s"}}', values: '0 10001x30'}}
+      - series: 'subadjacent_request_seconds_count{{instance="s",route="/api/x",status="5xx"}}'
+        values: '0 60+60x30'
+      - series: 'subadjacent_request_seconds_count{{instance="s",route="/api/y",status="2xx"}}'
+        values: '0 60+60x30'
+      - {{series: 'anomaly_watch_label_sets_refused{{query="load"}}', values: '0 7x90'}}
     alert_rule_test:
       - {{alertname: AnomalyAlarm, eval_time: 1m}}
       - alertname: AnomalyAlarm
@@ -93,7 +102,58 @@ tests:
               description: >-
                 host=a query=load  has an open alarm. The dashboard shows the values beside what was
                 expected.
+      - alertname: AnomalyAlarm
+        eval_time: 3m
+        exp_alerts:
+          - exp_labels: {{severity: warning, query: load, host: a}}
+            exp_annotations:
+              summary: load is unusual
+              description: >-
+                host=a query=load  has an open alarm. The dashboard shows the values beside what was
+                expected.
+          - exp_labels: {{severity: warning, series: pump}}
+            exp_annotations:
+              summary: pump is unusual
+              description: >-
+                series=pump  has an open alarm. The dashboard shows the values beside what was
+                expected.
       - {{alertname: AnomalyAlarm, eval_time: 4m}}
+      - {{alertname: AnomalyServiceDown, eval_time: 5m}}
+      - alertname: AnomalyServiceDown
+        eval_time: 6m
+        exp_alerts:
+          - exp_labels: {{severity: critical, job: subadjacent-serve, instance: s}}
+            exp_annotations:
+              summary: subadjacent serve cannot be scraped
+              description: >-
+                Rows that are pushed may not be taken. Is the process running, and is its address
+                right?
+      - {{alertname: AnomalyServiceQueue, eval_time: 1m}}
+      - alertname: AnomalyServiceQueue
+        eval_time: 2m
+        exp_alerts:
+          - exp_labels: {{severity: warning, instance: s}}
+            exp_annotations:
+              summary: subadjacent serve is behind by 10001 rows
+              description: >-
+                Past the limit of the queue rows are refused with 429. Fewer series, or several
+                replicas.
+      - {{alertname: AnomalyServiceFailing, eval_time: 5m}}
+      - alertname: AnomalyServiceFailing
+        eval_time: 10m
+        exp_alerts:
+          - exp_labels: {{severity: warning, instance: s, route: /api/x}}
+            exp_annotations:
+              summary: subadjacent serve answers requests with 5xx
+              description: 1 a second to /api/x. Its log says why; 507 is a full disk.
+      - {{alertname: AnomalyWatchTooManySeries, eval_time: 60m}}
+      - alertname: AnomalyWatchTooManySeries
+        eval_time: 62m
+        exp_alerts:
+          - exp_labels: {{severity: warning, query: load}}
+            exp_annotations:
+              summary: 7 label sets of load are not watched
+              description: Narrow the query, or raise max_series.
       - {{alertname: AnomalyWatchFailing, eval_time: 10m}}
       - alertname: AnomalyWatchFailing
         eval_time: 11m
@@ -121,6 +181,11 @@ tests:
               description: >-
                 Nobody looks for anomalies. Is the process running, and is its address right?
 """
+
+
+def test_every_rule_is_tried() -> None:
+    rules = set(re.findall(r"alert: (\w+)", RULES.read_text()))
+    assert rules == set(re.findall(r"alertname: (\w+)", TESTS))
 
 
 @needs_prometheus

@@ -123,6 +123,8 @@ def test_the_watcher_tells_how_it_does() -> None:
     found = scrape(registry)
     assert found["anomaly_watch_up", load] == 0
     assert found["anomaly_watch_failures_total", load | labels(reason="timeout")] == 1
+    # a rise from nothing would not be seen
+    assert found["anomaly_watch_failures_total", load | labels(reason="refused")] == 0
     assert found["anomaly_watch_step_seconds", load] == 30
     health.answered(query, now=90_500, rows=7, seconds=0.2)
     found = scrape(registry)

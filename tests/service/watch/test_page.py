@@ -14,11 +14,12 @@ from service.watch.test_deploy import exposed
 from subadjacent.data.clock import duration
 from subadjacent.service.watch.settings import INHERITED, Query, Settings, read_settings
 
-PAGE = (ROOT / "docs" / "prometheus.md").read_text()
+DOCS = ROOT / "docs"
+PAGE = (DOCS / "prometheus.md").read_text()
 
 
-def block(language: str) -> str:
-    (found,) = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+def block(language: str, page: str = PAGE) -> str:
+    (found,) = re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)
     return str(found)
 
 
@@ -60,13 +61,16 @@ def test_settings_for_all_queries_are_marked() -> None:
 def test_every_metric_is_on_the_page_and_no_other() -> None:
     named = set(re.findall(r"`(anomaly_\w+)`", PAGE))
     ends = re.compile(r"_(bucket|sum|count)$")
-    assert named == {ends.sub("", name) for name in exposed()}
+    ours = {name for name in exposed() if name.startswith("anomaly_")}
+    assert named == {ends.sub("", name) for name in ours}
 
 
 @needs_prometheus
-def test_the_server_understands_what_the_page_tells_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", ["prometheus", "service"])
+def test_the_server_understands_what_the_pages_tell_it(tmp_path: Path, page: str) -> None:
     (tmp_path / "rules.yml").write_text(RULES.read_text())
-    (tmp_path / "prometheus.yml").write_text(block("yaml"))
+    (tmp_path / "token").write_text("w" * 20)
+    (tmp_path / "prometheus.yml").write_text(block("yaml", (DOCS / f"{page}.md").read_text()))
     done = subprocess.run(
         ["promtool", "check", "config", "prometheus.yml"],
         cwd=tmp_path,

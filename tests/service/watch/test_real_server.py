@@ -7,13 +7,11 @@ import signal
 import sqlite3
 import time
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
 from running import GENEROUS
 from service.watch.servers import (
     answering,
-    dashboard_questions,
     exporter,
     fetch,
     free_port,
@@ -65,12 +63,6 @@ def test_an_anomaly_raises_an_alert_and_a_restart_goes_on(tmp_path: Path) -> Non
             assert server.value("anomaly_alarm") == {"1": 1, "2": 0}
             assert server.value('anomaly_score{machine="1"} > on(machine) anomaly_threshold')
             assert server.value("anomaly_value > anomaly_expected_high").keys() == {"1"}
-            # everything that the dashboard asks for has an answer; but nothing has failed so far
-            for question in dashboard_questions():
-                asked = partial(server.get, "query", query=question)
-                assert asked()["resultType"] == "vector"
-                if "anomaly_watch_failures_total" not in question:
-                    wait_for(lambda asked=asked: asked()["result"], *both)
             process.kill()
         said = (tmp_path / "said").read_text()
         assert "plant_load: learned 2 series from history" in said

@@ -7,6 +7,9 @@ import {count, lasting, severity, timeOf, when} from "./format.js";
 const FULL = 6;   // severity at which the meter is full
 const MOST = 200;   // alarms in the list
 
+// the place of its sentence, which says of which alarm a button is for those who do not see it
+const why = alarm => `why-${alarm.id}`;
+
 // those that are open first, then the newest
 function order(one, other) {
   const open = Number(other.state === "open") - Number(one.state === "open");
@@ -119,7 +122,7 @@ export class AlarmList {
       make("span", {class: "quiet lasted"}, alarm.state === "open" ? `open, ${lasted(alarm)}` : lasted(alarm)));
     return make("li", {class: "alarm-card", "data-id": alarm.id, "data-state": alarm.state, "aria-current": chosen && "true"},
       make("div", {class: "alarm-top"}, go, make("span", {class: "number"}, meter, make("span", {class: "hidden"}, "severity "), severity(alarm.severity))),
-      make("p", {class: "sentence"}, alarm.sentence),
+      make("p", {class: "sentence", id: why(alarm)}, alarm.sentence),
       this.causes(alarm),
       alarm.note ? make("p", {class: "note"}, `“${alarm.note}”`) : null,
       make("div", {class: "tags"}, ...tags.filter(Boolean).map(tag => make("span", {class: "tag"}, tag))),
@@ -136,8 +139,8 @@ export class AlarmList {
 
   actions(alarm, noting) {
     const acts = [];
-    if (!alarm.acknowledged && !noting) acts.push(make("button", {class: "act", type: "button", "data-action": "acknowledge", onclick: () => this.note(alarm)}, "Acknowledge"));
-    if (!alarm.normal) acts.push(make("button", {class: "act", type: "button", "data-action": "normal", title: "Learns from its rows, so that the like of it does not alarm again", onclick: () => this.act(alarm, "/normal", {})}, "Mark as normal"));
+    if (!alarm.acknowledged && !noting) acts.push(make("button", {class: "act", type: "button", "data-action": "acknowledge", "aria-describedby": why(alarm), onclick: () => this.note(alarm)}, "Acknowledge"));
+    if (!alarm.normal) acts.push(make("button", {class: "act", type: "button", "data-action": "normal", "aria-describedby": why(alarm), title: "Learns from its rows, so that the like of it does not alarm again", onclick: () => this.act(alarm, "/normal", {})}, "Mark as normal"));
     return acts;
   }
 

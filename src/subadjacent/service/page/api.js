@@ -37,6 +37,10 @@ function wantToken(why) {
 }
 
 const REFUSED = [401, 403];
+const NEEDED = "a token is needed: whoever runs this service can give you one";
+
+export const isRefused = error => REFUSED.includes(error?.status);
+export const hasToken = () => sessionStorage.getItem(KEPT) !== null;
 
 // gives the response; asks for a token and tries again where the service wants another one
 export async function fetchFrom(path, options = {}) {
@@ -53,7 +57,7 @@ export async function fetchFrom(path, options = {}) {
       useful = sent;
       return response;
     }
-    const why = await sentence(response);
+    const why = sent || response.status !== 401 ? await sentence(response) : NEEDED;
     if (!REFUSED.includes(response.status)) throw new ServiceError(response.status, why);
     // another request may have been given a better one meanwhile
     if (sessionStorage.getItem(KEPT) === sent && !await wantToken(why)) throw new ServiceError(response.status, why);

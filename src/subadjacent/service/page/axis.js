@@ -24,9 +24,12 @@ function multiples(low, high, step) {
   return ticks;
 }
 
-// ticks of values: [place, text] each
+const FINER = 4;   // ticks more than asked for, where round ones would be fewer than two
+
+// ticks of values: [place, text] each; by a single one nobody can tell how large a value is
 export function valueTicks(low, high, most) {
-  const ticks = multiples(low, high, niceStep(high - low, most));
+  let ticks = [];
+  for (let finer = 0; ticks.length < 2 && finer <= FINER; finer++) ticks = multiples(low, high, niceStep(high - low, most + finer));
   const texts = along(ticks);
   return ticks.map((tick, i) => [tick, texts[i]]);
 }

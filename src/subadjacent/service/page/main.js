@@ -1,7 +1,7 @@
 // Puts the page together: what is asked of the service at first, and what happens on each event.
 
 import {AlarmList} from "./alarms.js";
-import {get, onTokenWanted, send, seriesPath} from "./api.js";
+import {get, hasToken, onTokenWanted, send, seriesPath} from "./api.js";
 import {Charts} from "./charts.js";
 import {askForToken, startDialogs} from "./dialogs.js";
 import {byId, say} from "./dom.js";
@@ -20,6 +20,7 @@ import {Watched} from "./watched.js";
 const ALARMS = 200;   // that are asked for at once
 const AROUND = 1.5;   // times its length that are shown to either side of an alarm
 const LEAST_AROUND = 60;   // rows
+const TELL_EVERY = 30_000;   // milliseconds: how long a series stays muted is told in minutes
 
 const view = new View(() => { redraw(); watched.refine(); });
 const charts = new Charts(view, id => chooseAlarm(alarms.all.get(id)));
@@ -59,6 +60,7 @@ function mark() {
 function tell() {
   const series = list.all.get(watched.name);
   byId("empty").hidden = list.all.size > 0;
+  byId("with-token").hidden = !hasToken();
   byId("chosen").hidden = !series;
   if (!series) return;
   say(byId("detail-title"), series.name);
@@ -66,7 +68,7 @@ function tell() {
   say(byId("detail-state"), inWords(list.told(series)));
   const last = timeOf(series.last_time);
   say(byId("detail-about"), [
-    count(series.rows ?? 0, "row"), last === null ? "" : `last ${moment(last)}`,
+    count(series.rows ?? 0, "row"), last === null ? "" : `last ${moment(last)}${String(series.last_time).endsWith("Z") ? " UTC" : ""}`,
     series.model ? `model ${series.model}` : "learns from its own rows",
   ].filter(Boolean).join(" · "));
   // of the alarm that was chosen, else of the one that is open
@@ -164,9 +166,27 @@ const events = {
 };
 
 function status(connected) {
+  const {dataset} = document.documentElement;
   byId("connection").dataset.state = connected ? "live" : "lost";
   say(byId("connection"), connected ? "Live" : "Connection lost, trying again");
+  byId("lost").hidden = connected;
+  byId("unlock").hidden = true;
+  // who looks at a page that stands still must not take it for calm
+  if (connected) delete dataset.lost;
+  else if (!dataset.ready) say(byId("lost-text"), "No connection yet, trying again");
+  else if (!dataset.lost) say(byId("lost-text"), `No connection since ${new Date().toLocaleTimeString("en-GB")}: what is shown is as it was then`);
+  if (!connected && dataset.ready) dataset.lost = "true";
+  if (dataset.ready) list.plan();
   if (connected) refresh().then(() => { document.documentElement.dataset.ready = "true"; }, failed);
+}
+
+// the reader gave no token: until there is one, nothing is asked
+function locked() {
+  say(byId("connection"), "No token");
+  if (!document.documentElement.dataset.ready) say(byId("headline"), "Nothing can be shown without a token");
+  say(byId("lost-text"), "A token for reading is needed: whoever runs this service can give you one");
+  byId("unlock").hidden = false;
+  return new Promise(done => byId("unlock").addEventListener("click", done, {once: true}));
 }
 
 async function mute(time) {
@@ -205,4 +225,5 @@ startTheme();
 startDialogs();
 startKeys({view, charts, alarms, clear: () => { alarms.choose(null); mark(); view.all(); }});
 onTokenWanted(askForToken);
-follow("api/events", events, status);
+setInterval(() => { if (document.documentElement.dataset.ready) { list.plan(); tell(); } }, TELL_EVERY);
+follow("api/events", events, status, locked);

@@ -1,7 +1,7 @@
 // The series and how each of them is, the worst first; a filter; arrow keys.
 
 import {byId, make, notOften, say} from "./dom.js";
-import {count, severity, timeOf, moment} from "./format.js";
+import {MINUTE, count, lasting, severity, timeOf} from "./format.js";
 
 const ORDER = ["alarm", "learning", "calm", "muted"];   // the worst first
 const MOST = 300;   // rows of the list: beyond, the filter finds them
@@ -16,12 +16,13 @@ export function worstFirst(one, other) {
   return worse || byName(one.name, other.name);
 }
 
-export function inWords(series) {
+export function inWords(series, now = Date.now()) {
   if (series.state === "alarm") return `Alarm · severity ${severity(series.severity)}`;
   if (series.state === "learning") return `Learning · ${Math.floor(100 * (series.sure ?? 0))} % sure`;
   if (series.state !== "muted") return series.unseen ? `Calm · ${count(series.unseen, "unseen alarm")}` : "Calm";
-  const until = timeOf(series.muted_until);
-  return until === null ? "Muted" : `Muted until ${moment(until)}`;
+  // how long is the same in every time zone
+  const left = Math.ceil((timeOf(series.muted_until) - now) / MINUTE) * MINUTE;
+  return left > 0 ? `Muted · ${lasting(left)} left` : "Muted";
 }
 
 export function headline(all) {
@@ -106,9 +107,10 @@ export class SeriesList {
     }
     const all = this.sorted, alarms = all.filter(one => one.state === "alarm").length;
     say(byId("headline"), headline(all));
-    document.title = alarms ? `(${alarms}) subadjacent` : "subadjacent";
+    const known = alarms ? `(${alarms}) subadjacent` : "subadjacent";
+    document.title = document.documentElement.dataset.lost ? "No connection · subadjacent" : known;
     const left = shown.length - listed.length;
-    const none = this.all.size ? "None has this name" : "";
+    const none = this.all.size ? "No series fits the filter" : "";
     say(byId("listed"), !shown.length ? none : left ? `${count(left, "more", "more")}: the filter finds them` : "");
   }
 

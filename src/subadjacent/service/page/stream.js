@@ -1,7 +1,7 @@
 // Events as they happen, over one long answer of the service; the browser's own EventSource cannot
 // send a token. A connection that breaks is tried again.
 
-import {fetchFrom} from "./api.js";
+import {fetchFrom, isRefused} from "./api.js";
 
 const FIRST_WAIT = 500, LONGEST_WAIT = 10_000;   // milliseconds between tries, doubled each time
 const SILENCE = 60_000;   // milliseconds without a byte after which a connection counts as broken
@@ -31,8 +31,9 @@ export class Parser {
   }
 }
 
-// on: {event name: act(data)}; status(true) once connected, status(false) when that breaks
-export function follow(path, on, status) {
+// on: {event name: act(data)}; status(true) once connected, status(false) when that breaks; locked()
+// where the reader gave no token: it is waited for, so that nobody is asked again and again
+export function follow(path, on, status, locked) {
   let wait = FIRST_WAIT;
   // a mistake in what is done about an event is told in the console, and does not end the stream
   const tell = (event, data) => {
@@ -61,8 +62,12 @@ export function follow(path, on, status) {
 
   (async () => {
     for (;;) {
-      await once().catch(() => {});
+      const error = await once().catch(error => error);
       status(false);
+      if (isRefused(error)) {
+        await locked();
+        continue;
+      }
       await new Promise(done => setTimeout(done, wait));
       wait = Math.min(2 * wait, LONGEST_WAIT);
     }

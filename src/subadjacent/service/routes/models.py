@@ -32,6 +32,7 @@ from subadjacent.service.schemas import (
     ScoresRecord,
 )
 from subadjacent.service.scores import score_batch
+from subadjacent.service.widths import most_columns
 
 router = APIRouter(prefix="/api", tags=["models"], responses=PROBLEMS)
 
@@ -106,8 +107,15 @@ async def score(request: Request, model: ModelName) -> Response:
     hub, _ = _parts(request)
     known = hub.models.find(model)
     body, kind = await request.body(), request.headers.get("content-type", "")
-    most = hub.settings.limits.scored_rows
-    batch = await run_in_threadpool(read_rows, body, kind, most_rows=most, folder=hub.folder)
+    limits = hub.settings.limits
+    batch = await run_in_threadpool(
+        read_rows,
+        body,
+        kind,
+        most_rows=limits.scored_rows,
+        most_columns=most_columns(limits.channels),
+        folder=hub.folder,
+    )
     async with ONE_AT_A_TIME:
         detector = await run_in_threadpool(hub.models.detector, known.key)
         found = await run_in_threadpool(partial(score_batch, detector, batch))

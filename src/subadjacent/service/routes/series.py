@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time as clock
 from functools import partial
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from subadjacent.service import records
 from subadjacent.service.answers import PROBLEMS, Json
 from subadjacent.service.bodies import CSV, JSON, LINES, PARQUET, TABLES, read_rows
 from subadjacent.service.hub import Hub
+from subadjacent.service.moments import check_ahead
 from subadjacent.service.schemas import (
     ROWS_EXAMPLE,
     HistoryRecord,
@@ -24,6 +26,7 @@ from subadjacent.service.schemas import (
     Switch,
     TakenRecord,
 )
+from subadjacent.service.widths import most_columns
 
 PREFIX = "/api/series"
 ROWS_PATH = f"{PREFIX}/{{name}}/rows"
@@ -93,9 +96,18 @@ async def push_rows(request: Request, name: str) -> Response:
     """
     hub = _hub(request)
     body, kind = await request.body(), request.headers.get("content-type", "")
-    read = partial(read_rows, body, kind, most_rows=hub.settings.limits.rows, folder=hub.folder)
+    limits = hub.settings.limits
+    read = partial(
+        read_rows,
+        body,
+        kind,
+        most_rows=limits.rows,
+        most_columns=most_columns(limits.channels),
+        folder=hub.folder,
+    )
     long = len(body) > INLINE_BYTES or kind.startswith(TABLES)
     batch = await run_in_threadpool(read) if long else read()
+    check_ahead(batch.times, batch.kind, limits.days_ahead, clock.time())
     taken = await hub.push(name, batch)
     request.app.state.measures.rows(taken.taken, taken.late, taken.duplicates)
     return Json(

@@ -76,6 +76,10 @@ class Board(Collector):
             yield metric
 
 
+REASONS = ("unreachable", "timeout", "refused", "server", "answer", "internal")
+"""Why a round may fail: kinds of ``ReadFailure``, and a fault of ours."""
+
+
 class Health:
     """How the watcher itself does, by query."""
 
@@ -109,6 +113,7 @@ class Health:
     def answered(self, watch: QueryWatch, now: int, rows: int, seconds: float) -> None:
         """Count a round that went well, and the rows that it took."""
         name = watch.query.name
+        self._begin_failures(name)
         self.up.labels(name).set(1)
         self.success.labels(name).set(now / MILLISECONDS)
         self.step.labels(name).set(watch.query.step / MILLISECONDS)
@@ -121,9 +126,15 @@ class Health:
 
     def failed(self, watch: QueryWatch, kind: str) -> None:
         """Count a round that failed."""
+        self._begin_failures(watch.query.name)
         self.up.labels(watch.query.name).set(0)
         self.failures.labels(watch.query.name, kind).inc()
         self.step.labels(watch.query.name).set(watch.query.step / MILLISECONDS)
+
+    def _begin_failures(self, name: str) -> None:
+        """Count from zero: of a counter that begins with one, a server sees no rise."""
+        for reason in REASONS:
+            self.failures.labels(name, reason)
 
 
 def _samples(series: WatchedSeries, labels: dict[str, str]) -> Iterator[Sample]:

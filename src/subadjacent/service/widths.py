@@ -1,0 +1,94 @@
+"""How wide and how many rows may be. Every column costs, also one that is then left out."""
+
+from __future__ import annotations
+
+import lzma
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from subadjacent.data.files.opening import open_bytes
+from subadjacent.data.files.table_layout import SEPARATORS
+from subadjacent.service.problems import Refusal
+
+OTHER_COLUMNS = 100
+"""Columns beside as many channels as a series may have: times, labels, and some that are left
+out."""
+
+OTHER_LINES = 1_000
+"""Lines of a file that are no rows: titles, comments, empty ones."""
+
+PARQUET_MARK = b"PAR1"
+"""Begins a Parquet file."""
+
+MOST_FITTED_ROWS = 10_000_000
+"""Of a file to fit: rows of ten channels fill 800 MB."""
+
+MOST_CELLS = 20_000_000
+"""Rows times columns of a JSON body: 160 MB of numbers. Missing ones are cells too, so that a small
+body may have many."""
+
+
+def most_columns(channels: int) -> int:
+    """Columns that a request may have, where a series may have so many channels."""
+    return channels + OTHER_COLUMNS
+
+
+def check_cells(rows: int, columns: int, most: int) -> None:
+    """Refuse rows of JSON that are too wide, or too many for their width."""
+    _check_columns(columns, most)
+    if rows * columns > MOST_CELLS:
+        raise Refusal(
+            413,
+            f"a request may have {MOST_CELLS:,} values, missing ones too; this one has "
+            f"{rows:,} rows of {columns:,}: send it in parts",
+        )
+
+
+def check_table(path: Path, *, most_rows: int, most_columns: int) -> None:
+    """Refuse a CSV or Parquet file that is too wide or too long, before it is read.
+
+    Every column costs a millisecond, and a few kilobytes, packed, may hold more rows than memory.
+    """
+    import polars as pl
+
+    with path.open("rb") as file:
+        is_parquet = file.read(len(PARQUET_MARK)) == PARQUET_MARK
+    if is_parquet:
+        try:
+            columns = len(pl.read_parquet_schema(path))
+            rows = pl.scan_parquet(path).select(pl.len()).collect().item()
+        except pl.exceptions.PolarsError:
+            # damaged: whoever reads it says so
+            return
+        _check_columns(columns, most_columns)
+        _check_rows(rows, most_rows)
+        return
+    try:
+        with open_bytes(path, "the body") as lines:
+            _check_lines(lines, most_rows, most_columns)
+    except (EOFError, OSError, lzma.LZMAError, zlib.error):
+        # damaged, too
+        return
+
+
+def _check_lines(lines: Iterable[bytes], most_rows: int, most_columns: int) -> None:
+    for number, line in enumerate(lines):
+        # a line with so many cells is at least as long
+        if len(line) > most_columns:
+            marks = max(line.count(one.encode()) for one in SEPARATORS)
+            _check_columns(max(marks + 1, len(line.split())), most_columns)
+        _check_rows(number - OTHER_LINES, most_rows)
+
+
+def _check_rows(count: int, most: int) -> None:
+    if count > most:
+        raise Refusal(413, f"a request may hold {most:,} rows; this one has more: send it in parts")
+
+
+def _check_columns(count: int, most: int) -> None:
+    if count > most:
+        raise Refusal(
+            413,
+            f"rows may have {most:,} columns; these have {count:,}: send those that you need",
+        )
