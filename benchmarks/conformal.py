@@ -1,11 +1,14 @@
 """What conformal thresholds and false discovery rates promise, and what comes of it.
 
-    python benchmarks/conformal.py --output benchmarks/reports/conformal.csv
+    python benchmarks/conformal.py --output benchmarks/reports/conformal.csv --pages --jobs 16
 
 Scores that are normal throughout, drawn many times: the share of rows (or blocks) that are alarms,
-as a mean over draws and what one draw in ten exceeds. The default detector on normal processes.
+as a mean over draws and what one draw in ten exceeds; the share of draws where no row could be an
+alarm, and of those with a warning of any kind. The default detector on normal processes.
 Fleets with and without entities that stand out: the mean share of false discoveries, the share of
 entities that stand out which are found, and how many normal entities have a p-value of up to 0.05.
+
+With --pages the tables of docs/scoring.md and docs/distributed.md are made from it.
 """
 
 from __future__ import annotations
@@ -13,24 +16,29 @@ from __future__ import annotations
 import argparse
 import csv
 import logging
-from collections.abc import Iterator
-from itertools import chain
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
+from live_data import put_between, read_csv
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from subadjacent import AdaptiveConformal, Conformal, SubAdjacentDetector
 from subadjacent.data.cases.normal import NORMAL, normal_rows
 from subadjacent.detectors.many import assess_each, fit_each
-from subadjacent.scoring import discoveries
+from subadjacent.scoring import clusters, conformal, discoveries
 from subadjacent.scoring.base_threshold import BaseThreshold
 from subadjacent.scoring.conformal import block_maxima
 from subadjacent.scoring.discoveries import Worst, benjamini_hochberg, p_values_of, worst_of
 
 Scores = NDArray[np.float64]
+Line = dict[str, Any]
 
 ALPHA, BLOCK, RATE = 0.01, 25, 0.1
 # rows to judge, in each draw
@@ -41,7 +49,28 @@ CHOSEN, RANKS = "as chosen", "ranks only"
 # constants of the p-values of entities, each changed by itself, where rows are few
 CHANGES = {"2 folds": ("FOLDS", 2), "no guard": ("GUARD", 0)}
 BAD, DEVIATIONS, LONG = 5, 30.0, 10
-WARM_UP = 500
+WARM_UP = 1_000
+
+DOCS = Path(__file__).parents[1] / "docs"
+# page, mark on it: what the lines are about, and what its table calls the columns it shows
+PAGES = {
+    ("scoring.md", "conformal"): (
+        ("rows", "blocks", "drift", "default"),
+        {
+            "data": "normal scores",
+            "form": "form",
+            "asked": "asked",
+            "mean": "mean",
+            "one in ten": "one in ten",
+            "no alarm": "no alarm",
+            "warned": "warned",
+        },
+    ),
+    ("distributed.md", "fleets"): (
+        ("fleet", "fleet of defaults"),
+        {"data": "fleet", "form": "form", "mean": "false", "power": "found"},
+    ),
+}
 
 
 def draw(kind: str, rng: np.random.Generator, shape: tuple[int, ...]) -> Scores:
@@ -55,7 +84,7 @@ def draw(kind: str, rng: np.random.Generator, shape: tuple[int, ...]) -> Scores:
     return np.asarray(scores[..., WARM_UP:])
 
 
-def row(about: str, data: str, form: str, asked: float, found: Any, **more: Any) -> dict[str, Any]:
+def row(about: str, data: str, form: str, asked: float, found: Any, **more: Any) -> Line:
     """A line of the table; what was found in each run, as a mean and what one in ten exceeds."""
     values = np.asarray(found, dtype=float)
     return {
@@ -65,79 +94,144 @@ def row(about: str, data: str, form: str, asked: float, found: Any, **more: Any)
         "asked": asked,
         "mean": round(float(values.mean()), 4),
         "one in ten": round(float(np.quantile(values, 0.9)), 4),
+        "no alarm": "",
+        "warned": "",
         "power": "",
         "p <= 0.05": "",
         "runs": len(values),
     } | more
 
 
-def of_rows(runs: int) -> Iterator[dict[str, Any]]:
+def judged(
+    about: str, data: str, form: str, draws: list[tuple[Scores, Scores]], rule: BaseThreshold
+) -> Line:
+    """How many of fresh rows (or blocks) are alarms, in each of some draws of normal scores."""
+    block, asked = getattr(rule, "block", 1), getattr(rule, "alpha", ALPHA)
+    found, silent = [], []
+    with Warnings() as warnings:
+        for normal, fresh in draws:
+            rule.fit(normal)
+            anomalous = rule.predict(fresh).astype(float)
+            found.append(block_maxima(anomalous, block).mean())
+            silent.append(rule.threshold_ == sys.float_info.max)
+    return row(about, data, form, asked, found, **warnings.shares(silent))
+
+
+class Warnings(logging.Handler):
+    """Counts what conformal thresholds warn of, and keeps all warnings off the terminal."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count, self._all = 0, logging.getLogger("subadjacent")
+
+    def emit(self, record: logging.LogRecord) -> None:  # noqa: D102
+        self.count += record.name == conformal.log.name
+
+    def __enter__(self) -> Warnings:
+        self._all.addHandler(self)
+        self._all.propagate = False
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._all.removeHandler(self)
+        self._all.propagate = True
+
+    def shares(self, silent: list[bool]) -> Line:
+        """Of fits where no row could be an alarm, and of those with a warning."""
+        return {
+            "no alarm": round(float(np.mean(silent)), 3),
+            "warned": round(self.count / len(silent), 3),
+        }
+
+
+def of_rows(runs: int, kind: str, rows: int) -> list[Line]:
     """Split-conformal thresholds on scores that do and do not remember."""
-    for kind in ("independent", "AR 0.9", "AR 0.99", "means of 20 rows"):
-        for rows in (200, 1_000, 10_000):
-            by_row, by_block = [], []
-            for seed in range(runs):
-                scores = draw(kind, np.random.default_rng(seed), (rows + FRESH,))
-                fresh = scores[rows:]
-                by_row.append(Conformal(ALPHA).fit(scores[:rows]).predict(fresh).mean())
-                level = Conformal(0.05, BLOCK).fit(scores[:rows]).threshold_
-                by_block.append((block_maxima(fresh, BLOCK) > level).mean())
-            yield row("rows", f"{kind}, {rows:,} held out", "split", ALPHA, by_row)
-            yield row("blocks", f"{kind}, {rows:,} held out", f"block {BLOCK}", 0.05, by_block)
+    drawn = [draw(kind, np.random.default_rng(seed), (rows + FRESH,)) for seed in range(runs)]
+    draws = [(scores[:rows], scores[rows:]) for scores in drawn]
+    data = f"{kind}, {rows:,} held out"
+    lines = [
+        judged("rows", data, "split", draws, Conformal(ALPHA)),
+        judged("rows", data, "split, cluster=1", draws, Conformal(ALPHA, cluster=1)),
+        judged("rows", data, "split", draws, Conformal(0.05)),
+        judged("rows", data, "split, cluster=1", draws, Conformal(0.05, cluster=1)),
+        judged("blocks", data, f"block {BLOCK}", draws, Conformal(0.05, BLOCK)),
+    ]
+    for share in (0.05, 0.25):
+        form = f"a share of {share:g} is high"
+        with changed(clusters, "HIGH", share):
+            lines.append(judged("constants", data, form, draws, Conformal(ALPHA)))
+    for few in (10, 40):
+        form = f"{few} times is few"
+        with changed(conformal, "FEW", few):
+            lines.append(judged("constants", data, form, draws, Conformal(0.05)))
+    return lines
 
 
-def of_drift(runs: int) -> Iterator[dict[str, Any]]:
+@contextmanager
+def changed(module: ModuleType, name: str, value: float) -> Iterator[None]:
+    """One constant changed, and changed back."""
+    before = getattr(module, name)
+    try:
+        setattr(module, name, value)
+        yield
+    finally:
+        setattr(module, name, before)
+
+
+def of_drift(runs: int, name: str) -> list[Line]:
     """The split and the adaptive form where normal scores grow, jump, or come and go."""
-    time = np.linspace(0, 1, FRESH)
-    drifts = {
-        "none": np.ones(FRESH),
-        "scores grow to 4 times": 1 + 3 * time,
-        "scores jump to 4 times": np.where(time < 0.2, 1.0, 4.0),
-        "scores come and go by 4 times": 1 + 1.5 * (1 - np.cos(8 * np.pi * time)),
-    }
-    forms: dict[str, BaseThreshold] = {
-        "split": Conformal(ALPHA),
-        "adaptive": AdaptiveConformal(ALPHA),
-    }
-    for name, scale in drifts.items():
-        for form, rule in forms.items():
-            found = []
-            for seed in range(runs):
-                scores = draw("AR 0.9", np.random.default_rng(seed), (1_000 + FRESH,))
-                found.append(rule.fit(scores[:1_000]).predict(scores[1_000:] * scale).mean())
-            yield row("drift", name, form, ALPHA, found)
+    drawn = [draw("AR 0.9", np.random.default_rng(seed), (1_000 + FRESH,)) for seed in range(runs)]
+    draws = [(scores[:1_000], scores[1_000:] * DRIFTS[name]) for scores in drawn]
+    return [
+        judged("drift", name, "split", draws, Conformal(ALPHA)),
+        judged("drift", name, "adaptive", draws, AdaptiveConformal(ALPHA)),
+    ]
 
 
-def of_default(runs: int, rows: int) -> Iterator[dict[str, Any]]:
+TIME = np.linspace(0, 1, FRESH)
+DRIFTS = {
+    "no drift": np.ones(FRESH),
+    "scores grow to 4 times": 1 + 3 * TIME,
+    "scores jump to 4 times": np.where(TIME < 0.2, 1.0, 4.0),
+    "scores come and go by 4 times": 1 + 1.5 * (1 - np.cos(8 * np.pi * TIME)),
+}
+
+
+def of_default(runs: int, process: str, rows: int) -> list[Line]:
     """The default detector on normal processes: rows that are alarms."""
-    for process in NORMAL:
-        for asked in ("1%", "1% adaptive"):
-            found = []
+    lines = []
+    for asked in ("1%", "1% adaptive"):
+        found, silent = [], []
+        with Warnings() as warnings:
             for seed in range(runs):
                 values = normal_rows(process, 2 * rows, 5, seed)
                 detector = SubAdjacentDetector(contamination=asked).fit(values[:rows])
                 found.append(np.mean(detector.predict(values[rows:])))
-            form = "adaptive" if "adaptive" in asked else "split"
-            yield row("default", f"{process}, {rows:,} rows", form, ALPHA, found)
+                silent.append(detector.threshold_ == sys.float_info.max)
+        form, more = "adaptive" if "adaptive" in asked else "split", warnings.shares(silent)
+        lines.append(row("default", f"{process}, {rows:,} rows", form, ALPHA, found, **more))
+    return lines
 
 
-def of_fleets(runs: int) -> Iterator[dict[str, Any]]:
+def of_fleets(runs: int, kind: str, size: tuple[int, int, int], bad: int) -> list[Line]:
     """Fleets of scores; each entity has a unit of its own."""
-    for kind in ("independent", "heavy tails", "AR 0.9", "means of 20 rows"):
-        for count, fitted, tested in FLEETS:
-            for bad in (0, BAD):
-                fleets = [
-                    _fleet(kind, np.random.default_rng(seed), count, fitted, tested, bad)
-                    for seed in range(runs)
-                ]
-                data = f"{kind}, {count} entities, {fitted} + {tested} rows, {bad} stand out"
-                worst = _worst(fleets, fitted)
-                yield _counted("fleet", data, CHOSEN, worst, bad)
-                yield _counted("fleet", data, RANKS, worst, bad, extrapolate=False)
-                if (count, fitted, tested) != FLEETS[0]:
-                    continue
-                for form, (name, value) in CHANGES.items():
-                    yield _counted("fleet", data, form, _changed(fleets, fitted, name, value), bad)
+    count, fitted, tested = size
+    fleets = [
+        _fleet(kind, np.random.default_rng(seed), count, fitted, tested, bad)
+        for seed in range(runs)
+    ]
+    data = f"{kind}, {count} entities, {fitted} + {tested} rows, {bad} stand out"
+    worst = _worst(fleets, fitted)
+    lines = [
+        _counted("fleet", data, CHOSEN, worst, bad),
+        _counted("fleet", data, RANKS, worst, bad, extrapolate=False),
+    ]
+    if size == FLEETS[0]:
+        lines += [
+            _counted("fleet", data, form, _changed(fleets, fitted, name, value), bad)
+            for form, (name, value) in CHANGES.items()
+        ]
+    return lines
 
 
 def _fleet(
@@ -154,13 +248,9 @@ def _worst(fleets: list[Scores], fitted: int) -> list[list[Worst]]:
 
 
 def _changed(fleets: list[Scores], fitted: int, name: str, value: int) -> list[list[Worst]]:
-    """The same with one constant changed, and changed back."""
-    before = getattr(discoveries, name)
-    try:
-        setattr(discoveries, name, value)
+    """The same with one constant changed."""
+    with changed(discoveries, name, value):
         return _worst(fleets, fitted)
-    finally:
-        setattr(discoveries, name, before)
 
 
 def _counted(
@@ -171,7 +261,7 @@ def _counted(
     bad: int,
     *,
     extrapolate: bool = True,
-) -> dict[str, Any]:
+) -> Line:
     false, right, low = [], [], []
     for worst in fleets:
         p_values = p_values_of(worst, extrapolate=extrapolate)
@@ -184,30 +274,77 @@ def _counted(
     return row(about, data, form, RATE, false, **more)
 
 
-def of_fleets_by_default(runs: int, entities: int, rows: int) -> Iterator[dict[str, Any]]:
+def of_fleets_by_default(runs: int, process: str, entities: int, rows: int, bad: int) -> list[Line]:
     """Fleets of the default detector: one model an entity, half of the rows fitted on."""
+    fleets = []
+    for seed in range(runs):
+        values = {
+            str(number): normal_rows(process, 2 * rows, 3, 1000 * seed + number)
+            for number in range(entities)
+        }
+        for number in range(bad):
+            values[str(number)][rows + 20 : rows + 20 + LONG] += 4
+        with Warnings():
+            detectors = fit_each(
+                SubAdjacentDetector(), {name: one[:rows] for name, one in values.items()}
+            )
+            found = assess_each(detectors, values)
+        fleets.append(
+            [
+                worst_of(one.held_out_scores_[0], judged.judgements[0].scores[rows:])
+                for one, judged in zip(detectors, found, strict=True)
+            ]
+        )
+    data = f"{process}, {entities} entities, {rows} + {rows} rows, {bad} stand out"
+    return [_counted("fleet of defaults", data, CHOSEN, fleets, bad)]
+
+
+def parts(
+    options: argparse.Namespace,
+) -> Iterator[tuple[Callable[..., list[Line]], tuple[Any, ...]]]:
+    """What makes some lines each, and depends on nothing else; in the order of the table."""
+    runs, fits = options.runs, options.fits
+    for kind in ("independent", "AR 0.9", "AR 0.99", "means of 20 rows"):
+        for rows in (200, 1_000, 10_000):
+            yield of_rows, (runs, kind, rows)
+    for name in DRIFTS:
+        yield of_drift, (runs, name)
+    for kind in ("independent", "heavy tails", "AR 0.9", "means of 20 rows"):
+        for size in FLEETS:
+            for bad in (0, BAD):
+                yield of_fleets, (runs, kind, size, bad)
     for process in ("white", "AR 0.5", "cycles"):
         for bad in (0, BAD):
-            fleets = []
-            for seed in range(runs):
-                values = {
-                    str(number): normal_rows(process, 2 * rows, 3, 1000 * seed + number)
-                    for number in range(entities)
-                }
-                for number in range(bad):
-                    values[str(number)][rows + 20 : rows + 20 + LONG] += 4
-                detectors = fit_each(
-                    SubAdjacentDetector(), {name: one[:rows] for name, one in values.items()}
-                )
-                found = assess_each(detectors, values)
-                fleets.append(
-                    [
-                        worst_of(one.held_out_scores_[0], judged.judgements[0].scores[rows:])
-                        for one, judged in zip(detectors, found, strict=True)
-                    ]
-                )
-            data = f"{process}, {entities} entities, {rows} + {rows} rows, {bad} stand out"
-            yield _counted("fleet of defaults", data, CHOSEN, fleets, bad)
+            about = (process, options.entities, options.rows // 5, bad)
+            yield of_fleets_by_default, (fits, *about)
+    for process in NORMAL:
+        yield of_default, (fits, process, options.rows)
+
+
+def write_page(page: Path, mark: str, report: Path) -> None:
+    """Put the lines of the report that a page shows between its marks."""
+    about, columns = PAGES[page.name, mark]
+    lines = [line for line in read_csv(report) if shown(line, about)]
+    table = [
+        "| " + " | ".join(columns.values()) + " |",
+        "|---|---|" + "--:|" * (len(columns) - 2),
+        *("| " + " | ".join(line[name] for name in columns) + " |" for line in lines),
+    ]
+    put_between(page, mark, "\n".join(table))
+
+
+def shown(line: dict[str, str], about: tuple[str, ...]) -> bool:
+    """Whether a line is on a page; all are in the report."""
+    if line["about"] not in about or line["form"] in CHANGES:
+        return False
+    if line["form"] == RANKS:
+        return line["data"].startswith("means of 20 rows") and line["power"] != ""
+    few = "200 held out" in line["data"]
+    if line["about"] == "blocks":
+        # of 200 rows there are too few
+        return not few
+    # the larger chance where it matters
+    return line["about"] != "rows" or line["asked"] != "0.05" or few
 
 
 def main() -> None:
@@ -218,25 +355,19 @@ def main() -> None:
     parser.add_argument("--fits", type=int, default=4, help="fits of the default, and its fleets")
     parser.add_argument("--entities", type=int, default=40, help="of a fleet of defaults")
     parser.add_argument("--rows", type=int, default=1_000, help="that a default is fitted on")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--pages", action="store_true", help="write the tables of the pages, too")
     options = parser.parse_args()
-    logging.disable(logging.WARNING)
-    lines = chain(
-        of_rows(options.runs),
-        of_drift(options.runs),
-        of_fleets(options.runs),
-        of_fleets_by_default(options.fits, options.entities, options.rows // 5),
-        of_default(options.fits, options.rows),
-    )
-    try:
-        with options.output.open("w", newline="") as file:
-            first = next(lines)
-            writer = csv.DictWriter(file, first, lineterminator="\n")
-            writer.writeheader()
-            for line in chain([first], lines):
-                writer.writerow(line)
-                file.flush()
-    finally:
-        logging.disable(logging.NOTSET)
+    work = Parallel(options.jobs, return_as="generator")
+    with options.output.open("w", newline="") as file:
+        writer = csv.DictWriter(file, row("", "", "", 0.0, [0.0]), lineterminator="\n")
+        writer.writeheader()
+        for lines in work(delayed(part)(*given) for part, given in parts(options)):
+            writer.writerows(lines)
+            file.flush()
+    if options.pages:
+        for page, mark in PAGES:
+            write_page(DOCS / page, mark, options.output)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from subadjacent import InputError, KNNDetector, MagnitudeDetector, SubAdjacentDetector
 from subadjacent.adapters.sklearn import SklearnOutlierDetector
+from subadjacent.data.cases.normal import normal_rows
 from subadjacent.data.plant import Plant
 
 TIME_ORDER = "scores depend on neighbours in time"
@@ -61,6 +62,33 @@ def test_a_share_of_training_rows_are_outliers() -> None:
     rows = np.random.default_rng(0).normal(size=(200, 2))
     outlier = SklearnOutlierDetector(KNNDetector(), contamination=0.1).fit(rows)
     assert (outlier.predict(rows) < 0).sum() == 20
+
+
+@pytest.mark.parametrize("detector", [None, KNNDetector()], ids=str)
+def test_new_rows_like_the_training_rows_are_outliers_as_rarely(detector: Any) -> None:
+    """The fitted model knows its training rows by heart: what it says of them is no threshold."""
+    rows = normal_rows("white", 1600, 3, 0)
+    outlier = SklearnOutlierDetector(detector, contamination=0.05).fit(rows[:800])
+    assert (outlier.predict(rows[:800]) < 0).mean() == 0.05
+    assert (outlier.predict(rows[800:]) < 0).mean() < 0.1
+    # by its own scores of these rows many more would be
+    own = -outlier.detector_.decision_function(rows[:800])
+    by_heart = (outlier.score_samples(rows[800:]) < np.percentile(own, 5)).mean()
+    assert by_heart > (0.15 if detector is None else 0.05)
+
+
+@pytest.mark.parametrize("index", [True, False])
+def test_training_rows_have_the_scores_of_models_that_had_not_seen_them(index: bool) -> None:
+    rows = pd.DataFrame(normal_rows("white", 600, 2, 0), columns=["a", "b"])
+    times = pd.date_range("2026-01-01", periods=600, freq="min", name="time")
+    frame = rows.set_index(times) if index else rows.assign(time=times)
+    outlier = SklearnOutlierDetector(KNNDetector()).fit(frame)
+    held_out = -np.asarray(outlier.detector_.decision_scores_)
+    np.testing.assert_array_equal(outlier.score_samples(frame), held_out)
+    # one value more or less makes other rows of them
+    changed = frame.copy()
+    changed.loc[changed.index[5], "a"] += 1e-9
+    assert (outlier.score_samples(changed) != held_out).all()
 
 
 @pytest.mark.parametrize("share", [0, 0.6, "most", None])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import subadjacent
 from subadjacent import AdaptiveConformal, Conformal, SubAdjacentDetector
 from subadjacent.data.entities import PerEntity
 from subadjacent.errors import ModelFileError
+from subadjacent.scoring.clusters import cluster_size
 from subadjacent.scoring.conformal import conformal_p_values
 from subadjacent.scoring.decision import Decision
 from subadjacent.scoring.extremes import Tail
@@ -34,14 +36,17 @@ def decision(rule: Any, adapt_after: int | None = None) -> Decision:
     return Decision(rule.threshold_, rule, NORMAL, adapt_after)
 
 
-def test_p_values_are_those_among_held_out_scores() -> None:
-    detector = LevelDetector(contamination="5%").fit(rows(0))
+@pytest.mark.parametrize("cluster", [None, 1, 2.5])
+def test_p_values_are_those_among_held_out_scores(cluster: float | None) -> None:
+    detector = LevelDetector(contamination=Conformal(0.05, cluster=cluster)).fit(rows(0))
     found = detector.assess(rows(1))
     (held_out,) = detector.held_out_scores_
     # up to 1 % higher where there are more than a hundred as high
-    expected = conformal_p_values(held_out, found.scores)
+    expected = conformal_p_values(held_out, found.scores, cluster or cluster_size(held_out))
     np.testing.assert_allclose(found.p_values, expected, rtol=0.011)
-    np.testing.assert_array_equal(found.p_values[expected < 0.2], expected[expected < 0.2])
+    # the hundred highest are told exactly, but for rounding
+    rare = expected < 0.2
+    np.testing.assert_allclose(found.p_values[rare], expected[rare], rtol=1e-12)
     np.testing.assert_array_equal(found.anomalous, found.p_values <= 0.05)
     assert len(held_out) == detector.held_out_rows_ == 400
 
@@ -64,9 +69,9 @@ def test_rows_between_alarms_are_added_to_blocks_but_not_to_a_share_of_rows() ->
     scores[[20, 25]] = 99.0
     normal = np.linspace(0, 1, 200)
     for rule, expected in (
-        (Conformal(0.05), [20, 25]),
+        (Conformal(0.05, cluster=1), [20, 25]),
         (AdaptiveConformal(0.05), [20, 25]),
-        (Conformal(0.2, block=20), list(range(20, 26))),
+        (Conformal(0.2, block=20, cluster=1), list(range(20, 26))),
     ):
         found = decision(rule.fit(normal)).judge(scores)
         assert np.flatnonzero(found.anomalous).tolist() == expected
@@ -184,3 +189,13 @@ def test_tampered_values_are_refused(
     forge(tmp_path / "model", change)
     with pytest.raises(ModelFileError, match=message):
         subadjacent.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("lookahead", [30, 0])
+def test_too_few_rows_are_warned_of_once(lookahead: int, caplog: pytest.LogCaptureFixture) -> None:
+    """Also by a detector that learns a causal twin, whose threshold is another."""
+    fitted = SubAdjacentDetector(contamination="0.1%", lookahead=lookahead).fit(rows(0))
+    assert fitted.threshold_ == sys.float_info.max
+    (message,) = [one.getMessage() for one in caplog.records if "chance" in one.getMessage()]
+    assert message.startswith("a chance of 0.1% needs at least ")
+    assert "and there are 400: no row can be an alarm; fit on more rows" in message

@@ -15,6 +15,7 @@ from scipy.signal import lfilter
 from sklearn.exceptions import NotFittedError
 
 from subadjacent.errors import InputError
+from subadjacent.scoring.clusters import cluster_size, memory
 from subadjacent.scoring.conformal import (
     Conformal,
     block_maxima,
@@ -36,7 +37,7 @@ def test_p_values_by_hand() -> None:
 
 def test_a_chance_cuts_by_hand() -> None:
     # of 99 scores the second highest: above it are p-values of 1 / 100 and 2 / 100
-    fitted = Conformal(0.02).fit(np.arange(99))
+    fitted = Conformal(0.02, cluster=1).fit(np.arange(99))
     assert fitted.threshold_ == 97
     assert fitted.predict([97, 97.5, 98, 99]).tolist() == [0, 1, 1, 1]
     assert fitted.p_values([97, 97.5, 98, 99]).tolist() == [0.03, 0.02, 0.02, 0.01]
@@ -44,12 +45,37 @@ def test_a_chance_cuts_by_hand() -> None:
 
 def test_a_chance_for_blocks_cuts_by_hand() -> None:
     # blocks of two: 1, 3, …, 37 and a row that is left over
-    fitted = Conformal(0.1, block=2).fit([*range(38), 100])
+    fitted = Conformal(0.1, block=2, cluster=1).fit([*range(38), 100])
     assert fitted.levels_ == tuple(range(1, 38, 2))
     # of 19 blocks the second highest
     assert fitted.threshold_ == 35
     assert fitted.p_values([36.0]).tolist() == [0.1]
     assert block_maxima(np.array([3.0, 1, 2, 9, 7]), 2).tolist() == [3, 9]
+
+
+def test_p_values_of_clusters_by_hand() -> None:
+    # 6 and 5 say no more than one of them, and so do 2 and 1, 4 and 3
+    normal = [6, 5, 2, 1, 4, 3]
+    every_second = [[6, 2, 4], [5, 1, 3]]
+    # above none, one and two of the three that are left, either way
+    expected = np.mean([conformal_p_values(rows, [7, 4.5, 2.5]) for rows in every_second], axis=0)
+    assert expected.tolist() == [1 / 4, 2 / 4, 3 / 4]
+    assert conformal_p_values(normal, [7, 4.5, 2.5], 2).tolist() == expected.tolist()
+    fitted = Conformal(0.5, cluster=2).fit(normal)
+    assert fitted.p_values([7, 4.5, 2.5]).tolist() == expected.tolist()
+    assert fitted.predict([7, 4.5, 2.5]).tolist() == [1, 1, 0]
+    # worth three rows; four, two and none of six are two, one and none of three
+    assert fitted.counts_ == (3, 2.5, 2, 1.5, 1, 0.5, 0)
+
+
+def test_how_high_scores_cluster_is_learned() -> None:
+    normal = np.repeat(np.random.default_rng(0).normal(size=500), 4)
+    fitted = Conformal(0.05).fit(normal)
+    assert fitted.counts_[0] == len(normal) / cluster_size(normal)
+    assert cluster_size(normal) > 3
+    fresh = np.random.default_rng(1).normal(size=50)
+    expected = conformal_p_values(normal, fresh, cluster_size(normal))
+    np.testing.assert_allclose(fitted.p_values(fresh), expected, rtol=0.011)
 
 
 def test_fewer_rows_than_a_block_are_one() -> None:
@@ -66,7 +92,7 @@ def test_p_values_and_the_threshold_are_those_of_the_definition(
     expected = [p_value_oracle(normal, score) for score in scores]
     assert conformal_p_values(normal, scores).tolist() == expected
     logging.disable(logging.WARNING)
-    fitted = Conformal(alpha).fit(normal)
+    fitted = Conformal(alpha, cluster=1).fit(normal)
     logging.disable(logging.NOTSET)
     # few scores are all kept
     assert fitted.p_values(scores).tolist() == expected
@@ -89,7 +115,7 @@ def test_a_rank_is_right_where_a_product_is_rounded_down() -> None:
 def test_of_many_scores_few_are_kept_and_p_values_hardly_rise(n: int) -> None:
     rng = np.random.default_rng(n)
     normal, fresh = rng.exponential(size=n), rng.exponential(size=2000)
-    fitted = Conformal(0.3).fit(normal)
+    fitted = Conformal(0.3, cluster=1).fit(normal)
     exact, kept = conformal_p_values(normal, fresh), fitted.p_values(fresh)
     assert len(fitted.levels_) <= 1000
     assert fitted.counts_[0] == n
@@ -119,7 +145,10 @@ def test_p_values_of_exchangeable_scores_are_super_uniform() -> None:
 def test_the_share_of_alarms_is_as_asked_on_independent_rows(n: int, alpha: float) -> None:
     rng = np.random.default_rng(n)
     shares = [
-        Conformal(alpha).fit(rng.standard_t(3, size=n)).predict(rng.standard_t(3, size=500)).mean()
+        Conformal(alpha, cluster=1)
+        .fit(rng.standard_t(3, size=n))
+        .predict(rng.standard_t(3, size=500))
+        .mean()
         for _ in range(1000)
     ]
     # given what was fitted on it varies as k / (n + 1) of a beta distribution does; without ties
@@ -130,9 +159,69 @@ def test_the_share_of_alarms_is_as_asked_on_independent_rows(n: int, alpha: floa
     assert mean <= alpha < mean + 1 / (n + 1)
 
 
-def remembering(rng: np.random.Generator, rows: int) -> np.ndarray:
-    """Squares of noise in which each row keeps 0.9 of the one before, from its middle on."""
-    return np.asarray(lfilter([1], [1, -0.9], rng.normal(size=rows + 200))[200:] ** 2)
+def remembering(rng: np.random.Generator, rows: int, kept: float = 0.9) -> np.ndarray:
+    """Squares of noise in which each row keeps a share of the one before, from its middle on."""
+    return np.asarray(lfilter([1], [1, -kept], rng.normal(size=rows + 1000))[1000:] ** 2)
+
+
+@pytest.mark.parametrize(
+    ("kept", "rows", "textbook"),
+    [(0.0, 1000, 0.01), (0.9, 200, 0.02), (0.99, 200, 0.1), (0.99, 1000, 0.03)],
+)
+def test_clusters_are_counted_as_one_where_rows_remember(
+    kept: float, rows: int, textbook: float
+) -> None:
+    """The share of alarms is at most about what is asked; by the textbook it may be ten times."""
+    shares: dict[float | None, list[float]] = {None: [], 1: []}
+    for seed in range(100):
+        scores = remembering(np.random.default_rng(seed), rows + 2000, kept)
+        for cluster, found in shares.items():
+            fitted = Conformal(0.01, cluster=cluster).fit(scores[:rows])
+            found.append(fitted.predict(scores[rows:]).mean())
+    assert np.mean(shares[1]) == pytest.approx(textbook, rel=0.3)
+    deviation = np.std(shares[None]) / np.sqrt(len(shares[None]))
+    assert np.mean(shares[None]) <= 0.01 + 2 * deviation
+    # where rows do not remember nothing is lost
+    assert kept or np.mean(shares[None]) > 0.007
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
+def test_few_rows_that_remember_long_do_not_go_without_a_warning(
+    alpha: float, caplog: pytest.LogCaptureFixture
+) -> None:
+    for seed in range(50):
+        Conformal(alpha).fit(remembering(np.random.default_rng(seed), 200, 0.99))
+    # some stretches are so short that they do not show it
+    assert 47 <= len(caplog.messages) <= 50
+
+
+def test_a_warning_says_how_few_rows_there_are(caplog: pytest.LogCaptureFixture) -> None:
+    scores = np.repeat(np.random.default_rng(0).normal(size=15), 20)
+    times = round(len(scores) / memory(scores))
+    Conformal(0.2).fit(scores)
+    assert caplog.messages == [
+        (
+            f"the 300 held-out rows are only {times} times as many as scores remember: alarms may "
+            "be several times as frequent as 20%; fit on more rows, or ask for '20% adaptive', "
+            "which bounds their share whatever scores do"
+        )
+    ]
+    assert 5 < times < 20
+    caplog.clear()
+    # who says how rows cluster is not warned
+    Conformal(0.2, cluster=20).fit(scores)
+    assert caplog.messages == []
+
+
+def test_rows_that_are_many_for_what_they_remember_need_no_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        Conformal(0.01).fit(remembering(rng, 3000))
+        Conformal(0.05).fit(remembering(rng, 200, 0.5))
+        Conformal(0.01).fit(rng.normal(size=500))
+    assert caplog.messages == []
 
 
 def test_blocks_keep_their_share_where_rows_remember() -> None:
@@ -163,21 +252,28 @@ def test_a_chance_rarer_than_the_rows_can_tell_is_no_alarm_and_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        assert Conformal(0.01).fit(np.arange(99)).threshold_ == 98
+        assert Conformal(0.01, cluster=1).fit(np.arange(99)).threshold_ == 98
         assert caplog.messages == []
-        fitted = Conformal(0.01).fit(np.arange(98))
+        fitted = Conformal(0.01, cluster=1).fit(np.arange(98))
     assert fitted.threshold_ == sys.float_info.max
     assert not fitted.predict([1e300]).any()
     assert caplog.messages == [
         (
-            "alpha=0.01 needs at least 99 held-out rows, and there are 98: no row can be an alarm; "
-            "fit on more rows, ask for more, or take ExtremeValue, which extrapolates"
+            "a chance of 1% needs at least 99 held-out rows, and there are 98: no row can be an "
+            "alarm; fit on more rows, allow a larger chance, or ask for a budget such as '1/week', "
+            "which extrapolates"
         )
     ]
     caplog.clear()
-    Conformal(0.1, block=5).fit(np.arange(40))
+    Conformal(0.1, block=5, cluster=1).fit(np.arange(40))
     assert caplog.messages[0].startswith(
-        "alpha=0.1 needs at least 9 held-out blocks of 5 rows, and"
+        "a chance of 10% needs at least 9 held-out blocks of 5 rows, and"
+    )
+    caplog.clear()
+    Conformal(0.001, cluster=4).fit(np.arange(3995))
+    assert caplog.messages[0].startswith(
+        "a chance of 0.1% needs at least 3,996 held-out rows, as high scores come in clusters of "
+        "4.0, and there are 3,995: no row"
     )
 
 
@@ -194,6 +290,9 @@ def test_a_detector_s_contamination_may_be_a_chance(asked: str, expected: Confor
     assert choose_threshold(asked) == expected
 
 
+CLUSTER = "cluster must be a finite number of at least 1 and of at most 1e+06; got "
+
+
 @pytest.mark.parametrize(
     ("build", "message"),
     [
@@ -204,6 +303,9 @@ def test_a_detector_s_contamination_may_be_a_chance(asked: str, expected: Confor
         ),
         (lambda: Conformal(block=0), "block must be a whole number of at least 1; got 0"),
         (lambda: Conformal(block=2.5), "block must be a whole number of at least 1; got 2.5"),
+        (lambda: Conformal(cluster=0.5), CLUSTER + "0.5"),
+        (lambda: Conformal(cluster=True), CLUSTER + "True"),
+        (lambda: conformal_p_values([1.0], [1.0], 0), CLUSTER + "0"),
         (lambda: Conformal().fit([]), "scores must be 1-d, at least one; got shape (0,)"),
         (
             lambda: conformal_p_values([1.0], [np.nan]),
@@ -223,7 +325,9 @@ def test_p_values_before_fit_are_refused() -> None:
 
 
 def saved(**changes: Any) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(json.dumps(Conformal(0.2).fit(range(9)).to_dict()))
+    found: dict[str, Any] = json.loads(
+        json.dumps(Conformal(0.2, cluster=1).fit(range(9)).to_dict())
+    )
     return found | changes
 
 
@@ -247,8 +351,8 @@ def test_a_saved_chance_gives_the_same_p_values() -> None:
         ({"levels_": [0]}, "counts_ must be one more than the 1 levels_ and end with 0; got 10"),
         ({"counts_": [9] * 10}, "counts_ must be in order"),
         ({"counts_": [9, 8, 7, 6, 5, 4, 3, 2, 1]}, "counts_ must be one more than the 9 levels_"),
-        ({"counts_": [9, 8, 7, 6, 5, 4, 3, 2, 1, 0.5]}, "counts_ must be a whole number"),
-        ({"counts_": [9, 8, 7, 6, 5, 4, 3, 2, 1, -1]}, "counts_ must be a whole number"),
+        ({"counts_": [9, 8, 7, 6, 5, 4, 3, 2, 1, 0.5]}, "end with 0; got 10 that end with 0.5"),
+        ({"counts_": [9, 8, 7, 6, 5, 4, 3, 2, 1, -1]}, "counts_ must be a finite number of"),
         ({"counts_": [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]}, "end with 0; got 10 that end with 1"),
         ({"threshold_": 5.0}, "threshold_ must be the level of alpha=0.2 among levels_; got 5"),
     ],

@@ -48,17 +48,17 @@ def fresh(detector: Any) -> BaseDetector:
 
 def fit_inner(detector: Any, X: Any) -> BaseDetector:
     """A fresh detector, fitted on one table of rows, as other libraries pass them."""
-    _require_one_table(X)
+    require_one_table(X)
     return fresh(detector).fit(X)
 
 
 def row_scores(detector: BaseDetector, X: Any) -> NDArray[np.float64]:
     """One score a row of one table, high = abnormal, as an array whatever came."""
-    _require_one_table(X)
+    require_one_table(X)
     return np.asarray(detector.decision_function(X), dtype=np.float64)
 
 
-def _require_one_table(X: Any) -> None:
+def require_one_table(X: Any) -> None:
     """Refuse several entities: no other library has a shape for their scores."""
     # one of scipy's sparse formats is a dict as well; scikit-learn has a message for them all
     by_name = isinstance(X, Mapping) and not issparse(X)

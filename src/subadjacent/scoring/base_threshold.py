@@ -51,8 +51,16 @@ class BaseThreshold(ABC):
 
     def fit(self, scores: ArrayLike) -> Self:
         """Choose ``threshold_`` from the scores of normal rows, in time order."""
-        self._learn(threshold_=float(self._choose(check_scores(scores))))
+        self.fit_quietly(scores)
+        self._warn(check_scores(scores))
         return self
+
+    def fit_quietly(self, scores: ArrayLike) -> None:
+        """The same without a warning: where another threshold, fitted alike, has warned already."""
+        self._learn(threshold_=float(self._choose(check_scores(scores))))
+
+    def _warn(self, scores: NDArray[np.float64]) -> None:  # noqa: B027 — most keep what they promise
+        """Log where scores are too few, or too much alike, for what is asked of them."""
 
     def predict(self, scores: ArrayLike) -> NDArray[np.int64]:
         """1 for every score above ``threshold_``, else 0."""

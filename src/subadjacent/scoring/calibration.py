@@ -17,19 +17,26 @@ from subadjacent.scoring.threshold import AlarmBudget, Fixed
 DOUBLINGS, HALVINGS = 100, 200
 
 
-def fit_threshold(threshold: Threshold, scores: ArrayLike) -> tuple[float, BaseThreshold]:
+def fit_threshold(
+    threshold: Threshold, scores: ArrayLike, *, warns: bool = True
+) -> tuple[float, BaseThreshold]:
     """Fit a copy; return the score above which rows are anomalous, and what says so.
 
     The second can be saved: it is the fitted copy, or a ``Fixed`` where the object is not ours.
     Such an object is asked what it calls anomalous until the score at which it changes its mind
-    is found, so that new rows are judged as it would judge them.
+    is found, so that new rows are judged as it would judge them. ``warns`` says whether ours may
+    log that scores are too few for what is asked.
     """
     values = check_scores(scores)
     # clone forgets what a scikit-learn object was fitted on before
     fitted = clone(threshold) if hasattr(threshold, "get_params") else copy.deepcopy(threshold)
-    fitted.fit(values)
     if isinstance(fitted, BaseThreshold):
+        if warns:
+            fitted.fit(values)
+        else:
+            fitted.fit_quietly(values)
         return fitted.threshold_, fitted
+    fitted.fit(values)
     cut = _find_cut(fitted, values)
     return cut, Fixed(cut).fit(values)
 

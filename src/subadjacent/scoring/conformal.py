@@ -5,11 +5,13 @@ other to be the highest. So ``p = (1 + number of n held-out scores as high) / (n
 row is at most ``alpha`` with a chance of at most ``alpha``, whatever the scores' distribution and
 for any n (Vovk, Gammerman and Shafer, 2005). A tie counts as "as high": that errs on the safe side.
 
-Scores of a time series are not exchangeable: neighbours are alike. The chance is about ``alpha``
-where held-out rows are many times as long as the scores remember, and higher where they are not:
-a short stretch has not seen what the series does. Alarms come in runs. With ``block`` rows the
-highest scores of blocks are compared, and the promise is about blocks, which are more nearly
-exchangeable, not rows.
+Scores of a time series are not exchangeable: neighbours are alike, and high scores come in clusters
+of ``c`` rows. Every c-th of the held-out rows alone would be nearly exchangeable; there are c ways
+to take every c-th, and the mean of their p-values is ``p = (c + number as high) / (n + c)``. Rows
+that come one by one have c = 1, and the p-values above. The chance is then about ``alpha`` as long
+as held-out rows are many times as long as the scores remember; where they are not, a warning says
+so: a short stretch has not seen what the series does. With ``block`` rows the highest scores of
+blocks are compared, and the promise is about blocks, not rows.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from subadjacent.errors import MOST_ROWS, InputError, require_number, require_whole
 from subadjacent.scoring.base_threshold import BaseThreshold
+from subadjacent.scoring.clusters import cluster_size, memory
 from subadjacent.scoring.extremes import check_scores
 
 log = logging.getLogger(__name__)
@@ -34,12 +37,24 @@ STEP = 1.01
 """From one rank that is kept to the next, beyond the hundred highest, which all are. p-values come
 out up to 1 % too high between them, never too low; a million scores are kept as a thousand."""
 
+FEW = 20
+"""Times that held-out rows are as long as scores remember, below which a warning says that alarms
+may be several times as frequent as asked for. With 10, a third of stretches of 200 rows that keep
+0.99 of the row before go without it; with 40, two thirds of those that keep 0.9 have it, where
+little is wrong (docs/log.md, "Conformal thresholds and clusters")."""
 
-def conformal_p_values(normal: ArrayLike, scores: ArrayLike) -> NDArray[np.float64]:
-    """The p-value of each score: ``(1 + number of normal scores as high) / (n + 1)``."""
+
+def conformal_p_values(
+    normal: ArrayLike, scores: ArrayLike, cluster: float = 1
+) -> NDArray[np.float64]:
+    """The p-value of each score: ``(c + number of normal scores as high) / (n + c)``.
+
+    ``c`` is the number of rows in a ``cluster``: 1 where normal scores are exchangeable.
+    """
+    require_cluster(cluster)
     ordered = np.sort(check_scores(normal))
     as_high = len(ordered) - np.searchsorted(ordered, check_scores(scores), side="left")
-    return np.asarray((1 + as_high) / (len(ordered) + 1))
+    return np.asarray((cluster + as_high) / (len(ordered) + cluster))
 
 
 def rank_of(alpha: float, n: int) -> int:
@@ -65,21 +80,27 @@ def require_alpha(alpha: float) -> None:
     require_number("alpha", alpha, above=0, most=0.5)
 
 
+def require_cluster(cluster: float) -> None:
+    """Refuse anything but a number of rows, which may be a mean."""
+    require_number("cluster", cluster, least=1, most=MOST_ROWS)
+
+
 class _Ranked(BaseThreshold):
     """Held-out scores by rank: all of few, and enough of many to tell p-values."""
 
     learned: ClassVar[tuple[str, ...]] = ("levels_", "counts_")
 
     levels_: tuple[float, ...]
-    counts_: tuple[int, ...]
+    counts_: tuple[float, ...]
 
-    def _rank(self, scores: NDArray[np.float64]) -> None:
+    def _rank(self, scores: NDArray[np.float64], cluster: float) -> None:
         ordered, n = np.sort(scores), len(scores)
         steps = int(np.log(n) / np.log(STEP)) + 2
         ranks = np.unique(np.minimum(STEP ** np.arange(steps), n).astype(np.int64))
         levels = np.unique(ordered[n - ranks])
         above = n - np.searchsorted(ordered, levels, side="right")
-        self._learn(levels_=tuple(levels.tolist()), counts_=(n, *above.tolist()))
+        counts = np.array([n, *above]) / cluster
+        self._learn(levels_=tuple(levels.tolist()), counts_=tuple(counts.tolist()))
 
     def p_values(self, scores: ArrayLike) -> NDArray[np.float64]:
         """The p-value of each score; at most ``alpha`` where it is above ``threshold_``."""
@@ -89,62 +110,90 @@ class _Ranked(BaseThreshold):
 
     def _level_of(self, alpha: float) -> float:
         """The lowest level above which p-values are at most ``alpha``; none: the highest float."""
-        k = rank_of(alpha, self.counts_[0])
-        pairs = zip(self.levels_, self.counts_[1:], strict=True)
-        return next((level for level, above in pairs if above < k), sys.float_info.max)
+        p_values = (1 + np.array(self.counts_[1:])) / (self.counts_[0] + 1)
+        low = np.flatnonzero(p_values <= alpha)
+        return self.levels_[low[0]] if len(low) else sys.float_info.max
 
 
 @dataclass(frozen=True)
 class Conformal(_Ranked):
     """A normal row is an alarm with a chance of at most ``alpha``: split-conformal p-values.
 
-    This holds for any distribution of scores and any number of held-out rows if rows to come are
-    exchangeable with these; see the module for what becomes of it in a time series.
+    With ``cluster=1`` this holds for any distribution of scores and any number of held-out rows if
+    rows to come are exchangeable with these. In a time series they are not; how high scores
+    cluster is learned and counted with, see the module.
 
     Parameters
     ----------
     alpha
-        Rows are anomalous where their p-value is at most this. With n held-out rows none is below
-        1 / (n + 1): where that is more than ``alpha``, no row can be an alarm, which is logged.
+        Rows are anomalous where their p-value is at most this. With n held-out rows in clusters of
+        c none is below c / (n + c): where that is more than ``alpha``, no row can be an alarm,
+        which is logged.
     block
         At most a share ``alpha`` of the blocks of so many rows holds an alarm. 1 counts every row
         by itself.
+    cluster
+        High scores in a row, as a mean, that say no more than one. None: as in the held-out scores.
+        1: rows (or blocks) are exchangeable, and p-values those of the textbook.
 
     Attributes
     ----------
     levels_ : tuple
         Held-out scores, or the highest ones of blocks, rising: all of few, some of many.
     counts_ : tuple
-        How many held-out scores there are, then how many are above each of these.
+        How many clusters the held-out scores are worth, then those above each of these.
     """
 
     kind: ClassVar[str] = "conformal"
 
     alpha: float = 0.01
     block: int = 1
+    cluster: float | None = None
 
     def __post_init__(self) -> None:
         require_alpha(self.alpha)
         require_whole("block", self.block, least=1, most=MOST_ROWS)
+        if self.cluster is not None:
+            require_cluster(self.cluster)
 
     def _choose(self, scores: NDArray[np.float64]) -> float:
-        # fewer rows than a block are one, though shorter than those to come
-        peaks = block_maxima(scores, min(self.block, len(scores)))
-        self._rank(peaks)
-        if rank_of(self.alpha, len(peaks)) == 0:
-            what = "rows" if self.block == 1 else f"blocks of {self.block} rows"
-            log.warning(
-                "alpha=%g needs at least %d held-out %s, and there are %d: no row can be an alarm; "
-                "fit on more rows, ask for more, or take ExtremeValue, which extrapolates",
-                *(self.alpha, int(np.ceil(1 / self.alpha)) - 1, what, len(peaks)),
-            )
+        peaks = self._peaks(scores)
+        cluster = cluster_size(peaks) if self.cluster is None else self.cluster
+        self._rank(peaks, float(cluster))
         return self._level_of(self.alpha)
+
+    def _peaks(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        # fewer rows than a block are one, though shorter than those to come
+        return block_maxima(scores, min(self.block, len(scores)))
+
+    def _warn(self, scores: NDArray[np.float64]) -> None:
+        peaks = self._peaks(scores)
+        cluster = len(peaks) / self.counts_[0]
+        # in words that fit a detector's contamination and the command's option as well
+        what = "rows" if self.block == 1 else f"blocks of {self.block} rows"
+        chance = f"{100 * self.alpha:g}%"
+        if 1 / (self.counts_[0] + 1) > self.alpha:
+            log.warning(
+                "a chance of %s needs at least %s held-out %s%s, and there are %s: no row can be "
+                "an alarm; fit on more rows, allow a larger chance, or ask for a budget such as "
+                "'1/week', which extrapolates",
+                *(chance, f"{int(np.ceil(cluster * (1 / self.alpha - 1))):,}", what),
+                f", as high scores come in clusters of {cluster:.1f}" if cluster > 1 else "",
+                f"{len(peaks):,}",
+            )
+        elif self.cluster is None and len(peaks) < FEW * (lasting := memory(peaks)):
+            log.warning(
+                "the %s held-out %s are only %.0f times as many as scores remember: alarms may be "
+                "several times as frequent as %s; fit on more rows, or ask for '%s adaptive', "
+                "which bounds their share whatever scores do",
+                *(f"{len(peaks):,}", what, len(peaks) / lasting, chance, chance),
+            )
 
     def _check_learned(self) -> None:
         require_falling("counts_", self.counts_)
         require_falling("levels_", self.levels_[::-1])
         for count in self.counts_:
-            require_whole("counts_", count, least=0)
+            require_number("counts_", count, least=0)
         if self.counts_[-1] != 0 or len(self.counts_) != len(self.levels_) + 1:
             raise InputError(
                 f"counts_ must be one more than the {len(self.levels_)} levels_ and end with 0; "

@@ -41,6 +41,9 @@ SAW = {
     "network": "not what the network leads to expect",
 }
 
+PAST = "past"
+"""What stands for a view where nothing was trained, and rows are held against those before."""
+
 _DID = {
     SPIKE: "jumped to {seen}",
     OUT_OF_RANGE: "went out of range: {seen}",
@@ -106,6 +109,8 @@ def sentence(
 
 def saw(view: str | None) -> str:
     """What a view saw that raised an alarm, read after "was"."""
+    if view == PAST:
+        return "unlike anything before"
     return SAW.get(view or "", "unlike anything in training")
 
 

@@ -39,15 +39,15 @@ class Tail:
 
     def push(self, rows: NDArray[Any]) -> None:
         """Add the rows that follow."""
-        stop = self._first + self.end - self.begin
-        if stop + len(rows) > len(self._room):
+        stop, new = self._first + self.end - self.begin, len(rows)
+        if stop + new > len(self._room):
             kept = self.rows
             # twice the room: most rows are then added without moving any other
-            room = np.empty((2 * (len(kept) + len(rows)), *kept.shape[1:]), kept.dtype)
+            room = np.empty((2 * (len(kept) + new), *kept.shape[1:]), kept.dtype)
             room[: len(kept)] = kept
             self._room, self._first, stop = room, 0, len(kept)
-        self._room[stop : stop + len(rows)] = rows
-        self.end += len(rows)
+        self._room[stop : stop + new] = rows
+        self.end += new
 
     def forget(self, before: int) -> None:
         """Rows before a number, at most ``end``, are needed no more."""

@@ -177,15 +177,15 @@ class AlarmBudget(BaseThreshold):
         return risk
 
     def _choose(self, scores: NDArray[np.float64]) -> float:
-        risk = self.risk
-        threshold = self._tail(scores, risk).level(risk)
-        if risk * len(scores) < 0.1:
+        return self._tail(scores, self.risk).level(self.risk)
+
+    def _warn(self, scores: NDArray[np.float64]) -> None:
+        if self.risk * len(scores) < 0.1:
             log.warning(
                 "%g alarms in %r are one every %.3g rows, and %d rows were fitted on: the "
                 "threshold %.6g is extrapolated far beyond them; fit on more rows to be sure",
-                *(self.alarms, self.per, 1 / risk, len(scores), threshold),
+                *(self.alarms, self.per, 1 / self.risk, len(scores), self.threshold_),
             )
-        return threshold
 
     def _tail(self, scores: NDArray[np.float64], risk: float) -> Tail:
         """Tail above the highest level that shows clusters more often than the risk."""

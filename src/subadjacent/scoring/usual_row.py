@@ -113,11 +113,11 @@ class _JointRow:
         np.maximum(values[:, self._columns], -JOINT_CLIP, out=cut)
         np.minimum(cut, JOINT_CLIP, out=cut)
         # the last column is the row's sum of squares
-        np.einsum("wc,wc->w", cut, cut, out=within[:, -1])
+        np.add.reduce(np.square(cut), axis=1, out=within[:, -1])
         sums = spans @ within  # (S, C + 1)
-        ratios = np.empty(2 * len(spans))
-        np.einsum("sc,sc->s", sums[:, :-1], sums[:, :-1], out=ratios[: len(spans)])
-        ratios[len(spans) :] = sums[:, -1]
+        of_squares = sums[:, -1].copy()
+        np.square(sums, out=sums)
+        ratios = np.concatenate([np.add.reduce(sums[:, :-1], axis=1), of_squares])
         ratios *= self._units
         return self._weight * float(np.add.reduce(np.log1p(ratios)))
 
