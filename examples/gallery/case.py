@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 SEED = 1
-"""Of every case; no other was tried."""
+"""Of what the pages show."""
+SEEDS = range(1, 11)
+"""Of the draws that are counted; none was left out, and no other tried."""
 
 Values = NDArray[np.float64]
 Random = np.random.Generator
@@ -44,14 +46,15 @@ class Drawn:
 class Case:
     """A page of the gallery.
 
-    ``options`` are those of ``subadjacent detect``; ``channels`` those in the picture, of the
-    series ``entity`` where there are several. ``remark`` is what there is to learn from it.
+    ``draw`` makes its file from a seed. ``options`` are those of ``subadjacent detect``;
+    ``channels`` those in the picture, of the series ``entity`` where there are several. ``remark``
+    is what there is to learn from it.
     """
 
     name: str
     title: str
     story: str
-    draw: Callable[[], Drawn]
+    draw: Callable[[int], Drawn]
     channels: tuple[str, ...]
     remark: str
     options: tuple[str, ...] = ()

@@ -9,11 +9,12 @@ import logging
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from examples.gallery.case import Case, Drawn, Planted
+from examples.gallery.case import SEED, Case, Drawn, Planted
 
 import subadjacent
 from subadjacent.cli.main import run as command
@@ -53,6 +54,16 @@ class Outcome:
             if alarm["entity"] == planted.entity and touches(alarm, planted)
         ]
 
+    @property
+    def found(self) -> int:
+        """How much of what was planted an alarm touches."""
+        return sum(bool(self.alarms_on(planted)) for planted in self.drawn.planted)
+
+    @property
+    def false(self) -> int:
+        """How many alarms touch nothing planted."""
+        return sum(not self.planted_at(alarm) for alarm in self.alarms)
+
     def right_times(self, alarm: dict[str, Any]) -> int:
         """How many of the times that an alarm was there something was planted."""
         planted = self.planted_at(alarm)
@@ -67,8 +78,9 @@ class Outcome:
         return [one.entity for one in self.assessment.series].index(entity)
 
     def time(self, row: int, entity: str | None) -> str:
-        """What the file has for the time of a row."""
-        return str(self.assessment.series[self.number(entity)].label(row))
+        """The time of a row, without seconds if it is a date: rows are minutes apart at least."""
+        label = self.assessment.series[self.number(entity)].label(row)
+        return f"{label:%Y-%m-%d %H:%M}" if isinstance(label, datetime) else str(label)
 
 
 def touches(alarm: dict[str, Any], planted: Planted) -> bool:
@@ -82,9 +94,9 @@ def meets(bounds: Sequence[int], planted: Planted) -> bool:
     return first <= planted.last + MARGIN and last >= planted.first - MARGIN
 
 
-def run_case(case: Case, folder: Path) -> Outcome:
+def run_case(case: Case, folder: Path, seed: int = SEED) -> Outcome:
     """Write the file of a case into a folder, and run ``subadjacent detect`` on it there."""
-    drawn = case.draw()
+    drawn = case.draw(seed)
     (folder / case.file).write_text(drawn.text, encoding=drawn.encoding)
     words = ["subadjacent", "detect", case.file, *case.options]
     alarms, said = _run(words, folder)

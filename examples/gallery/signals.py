@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 
 import numpy as np
 from examples.gallery.case import (
-    SEED,
     Drawn,
     Planted,
     Random,
@@ -24,9 +23,9 @@ EPOCH = datetime.fromisoformat("1970-01-01")
 INSTANCES = ("web-1", "web-2", "web-3", "web-4")
 
 
-def servers() -> Drawn:
+def servers(seed: int) -> Drawn:
     """Fifteen days of four web servers, every ten minutes, as a query of metrics exports them."""
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     times = clock("2026-03-02T00:00", 15 * 144, timedelta(minutes=10))
     rows, hour = len(times), hours(times)
     day = 0.25 + 0.75 * hump(hour, 14, 4.5) + 0.35 * hump(hour, 20.5, 1.5)
@@ -67,9 +66,9 @@ def _server(random: Random, load: Values, slower: Values, failover: slice) -> li
     return [requests, median, slowest, errors, np.clip(processor, 0, 100)]
 
 
-def shop() -> Drawn:
+def shop(seed: int) -> Drawn:
     """Half a year of a web shop, every hour, as a report exports them: thousands have commas."""
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     times = clock("2025-10-06T00:00", 26 * 7 * 24, timedelta(hours=1))
     rows, hour = len(times), hours(times)
     weekday = np.array([when.weekday() for when in times])
@@ -118,9 +117,9 @@ EARLY = ((0.30, 0.045, 1.25), (0.52, 0.070, -0.45))
 INVERTED = (*BEAT[:-1], (0.52, 0.045, -0.22))
 
 
-def heartbeat() -> Drawn:
+def heartbeat(seed: int) -> Drawn:
     """Eighty seconds of a heart, 125 values a second, tab-separated with comments on top."""
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     rows = 80 * RATE
     seconds = np.arange(rows) / RATE
     signal = 0.08 * np.sin(2 * np.pi * 0.23 * seconds) + 0.05 * wandering(random, rows, 0.999)

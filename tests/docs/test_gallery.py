@@ -64,6 +64,32 @@ def test_links_of_a_page_lead_to_files(page: str) -> None:
     assert [one for one in targets if not (GALLERY / one).is_file()] == []
 
 
+def test_counts_are_those_of_ten_draws_none_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    from examples.gallery.cases import CASES, HEARTBEAT
+    from examples.gallery.draws import count, read_counts
+
+    counts = read_counts(GALLERY / "draws.csv")
+    assert [(one.case, one.seed) for one in counts] == [
+        (case.name, seed) for case in CASES for seed in range(1, 11)
+    ]
+    assert all(one.found <= one.planted and one.false <= one.alarms for one in counts)
+    # one of them, drawn and run again
+    (again,) = count([HEARTBEAT], [7])
+    assert again in counts
+
+
+def test_counts_come_back_as_they_were_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    from examples.gallery.draws import Counted, read_counts, write_counts
+
+    counts = [Counted("pump", 1, 2, 1, 4, 3), Counted("shop", 2, 2, 2, 2, 0)]
+    write_counts(tmp_path / "draws.csv", counts)
+    assert read_counts(tmp_path / "draws.csv") == counts
+
+
 def test_an_alarm_is_right_up_to_five_rows_beside_what_was_planted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
