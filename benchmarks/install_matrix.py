@@ -40,8 +40,9 @@ VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 RESOLUTIONS = {"lowest": "lowest-direct", "newest": "highest"}
 """What the table calls them, and what uv does."""
 ARCHIVES = {"wheel": "*.whl", "sdist": "*.tar.gz"}
-SHOWN = ("numpy", "scipy", "scikit-learn", "polars", "pydantic")
+SHOWN = ("numpy", "scipy", "scikit-learn", "polars", "pydantic", "torch")
 """Packages whose versions are columns: the core's largest, and the extras' most demanding."""
+CORE = SHOWN[:3]
 COLUMNS = (
     "python", "interpreter", "versions", "archive", *SHOWN, "core_mb", "seconds", "ran",
     "result",
@@ -156,7 +157,7 @@ def fill(bench: Bench, cell: Cell, interpreter: Path) -> Row:
     started = time.perf_counter()
     try:
         pins = bench.pins(interpreter, cell.versions)
-        row |= {name: pinned(pins)[name] for name in SHOWN}
+        row |= {name: version for name, version in pinned(pins).items() if name in SHOWN}
         python = bench.environment(interpreter)
         measured = cell.archive == "wheel"
         compiled = ("--compile-bytecode",) if measured else ()
@@ -183,11 +184,16 @@ def fill_network(bench: Bench, cell: Cell, interpreter: Path) -> Row:
         what = f"subadjacent[network] @ {bench.archive(cell.archive).as_uri()}"
         words = ("install", "--quiet", "--constraint", constraints, what)
         call(bench.tools / "python", "-m", "pip", "--python", python, *words)
-        row |= {name: pinned(constraints)[name] for name in SHOWN[:3]}
+        row |= {name: installed(python, name) for name in (*CORE, "torch")}
         row |= {"ran": run(python, "network"), "result": "works"}
     except StepError as error:
         row["result"] = f"fails: {error}"
     return row | {"seconds": f"{time.perf_counter() - started:.0f}"}
+
+
+def installed(python: Path, name: str) -> str:
+    """The version that an environment has of a package."""
+    return call(python, "-c", f"import importlib.metadata as m; print(m.version({name!r}))").strip()
 
 
 def run(python: Path, *parts: str) -> str:
@@ -200,7 +206,8 @@ def read_rows(report: Path) -> dict[Cell, Row]:
         return {}
     with report.open(newline="") as file:
         return {
-            Cell(row["python"], row["versions"], row["archive"]): row
+            # a column may be younger than a row
+            Cell(row["python"], row["versions"], row["archive"]): dict.fromkeys(COLUMNS, "") | row
             for row in csv.DictReader(file)
         }
 
@@ -219,11 +226,20 @@ def table(rows: dict[Cell, Row]) -> str:
     """The rows as Markdown, and the names of cells that have none."""
     shown = [rows[cell] for cell in sorted(rows)]
     lines = [
-        "| Python | versions | from | " + " | ".join(SHOWN) + " | core, MB | ran | result |",
-        "|---|---|---|" + "--:|" * (len(SHOWN) + 1) + "---|---|",
+        "| Python | versions | from | ran | result | core, MB | " + " | ".join(SHOWN) + " |",
+        "|---|---|---|---|---|" + "--:|" * (len(SHOWN) + 1),
     ]
-    names = ("interpreter", "versions", "archive", *SHOWN, "core_mb", "ran", "result")
-    lines += ["| " + " | ".join(row[name] for name in names) + " |" for row in shown]
+    names = ("interpreter", "versions", "archive", "ran", "result", "core_mb", *SHOWN)
+    # an sdist is installed without extras, so that it has versions of the core alone
+    extras = set(SHOWN) - set(CORE)
+    lines += [
+        "| "
+        + " | ".join(
+            "" if row["archive"] == "sdist" and name in extras else row[name] for name in names
+        )
+        + " |"
+        for row in shown
+    ]
     wanted = cells(dict.fromkeys(VERSIONS, Path()))
     if missing := [" ".join(cell) for cell in wanted if cell not in rows]:
         lines += ["", f"Not tried so far, or not to be had: {'; '.join(missing)}."]

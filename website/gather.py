@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from website import charts, command, http_routes, python_names, source_links
 from website.links import outside_code, relative, resolve, rewrite
-from website.navigation import TITLES, Section, sections
+from website.navigation import ABOUTS, TITLES, Section, sections
 from website.notebooks import as_markdown
 
 ROOT = Path(__file__).parents[1]
@@ -143,7 +143,7 @@ class Gathering:
             heading = HEADING.search(text)
             if heading is None:
                 raise ValueError(f"{place} has no heading")
-            self.abouts[name] = first_sentence(text)
+            self.abouts[name] = ABOUTS.get(name) or first_sentence(text)
             self.titles[name] = TITLES.get(name, heading[1])
             text = HEADING.sub(lambda _: f"# {self.titles[name]}", text, count=1)
         (self.target / place).parent.mkdir(parents=True, exist_ok=True)

@@ -97,6 +97,26 @@ TITLES = {
     "workflow": "Work with files from Python",
 }
 
+# what a page is for, in its section's list, where its first sentence does not say it
+ABOUTS = {
+    "changelog": "What is new, and what to write instead.",
+    "contributing": "How to run tests and checks, and what a change needs.",
+    "core": "The equations of the paper as small functions.",
+    "data": "Files, frames, gaps, missing values, several machines, times.",
+    "evaluation": "Metrics by event and by row, for those who have labels.",
+    "install": "Python 3.11 to 3.14, extras, pipx, a container, completion, the manual page.",
+    "leaderboard": "Every detector on every dataset, by several measures, and what each costs.",
+    "maths": "What the Sub-Adjacent Transformer computes, and the words that the code has for it.",
+    "results": "What the paper prints, and what came out here.",
+    "scoring": "One false alarm a week, conformal p-values and others; what an alarm says.",
+    "service": "Rows in over HTTP, alarms out.",
+    "streaming": "Row by row, with a fitted detector or with none.",
+    "training": "From windows to weights: settings, checkpoints, several GPUs.",
+    "workflow": "What the command does, as functions.",
+    "page": "What the service shows at its own address.",
+    "prometheus": "Learn from the history of metrics, and raise alerts.",
+}
+
 SECTIONS = (TUTORIALS, GALLERY, HOW_TO, REFERENCE, EXPLANATION, RESULTS, PROJECT)
 
 

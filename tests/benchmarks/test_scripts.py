@@ -68,9 +68,16 @@ def test_false_alarms_are_a_row_for_each_promise(run: Run, tmp_path: Path) -> No
     assert all(0 <= float(row["mean"]) <= float(row["most"]) <= 100 for row in rows)
 
 
-def test_conformal_promises_are_a_row_each(run: Run, tmp_path: Path) -> None:
+def test_conformal_promises_are_a_row_each(
+    run: Run, load: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     found = tmp_path / "conformal.csv"
-    run("conformal", "--output", found, "--runs", 1, "--fits", 1, "--entities", 6, "--rows", 250)
+    for page, mark in (("scoring", "conformal"), ("distributed", "fleets")):
+        text = f"before\n<!-- {mark} -->\nold\n<!-- /{mark} -->\nafter\n"
+        (tmp_path / f"{page}.md").write_text(text)
+    monkeypatch.setattr(load("conformal"), "DOCS", tmp_path)
+    small = ("--runs", 1, "--fits", 1, "--entities", 6, "--rows", 250, "--pages")
+    run("conformal", "--output", found, *small)
     with found.open(newline="") as file:
         rows = list(csv.DictReader(file))
     counts = {about: [row["about"] for row in rows].count(about) for about in CONFORMAL}
@@ -78,12 +85,24 @@ def test_conformal_promises_are_a_row_each(run: Run, tmp_path: Path) -> None:
     assert all(0 <= float(row["mean"]) <= 1 for row in rows)
     fleets = [row for row in rows if row["about"].startswith("fleet")]
     assert all((row["power"] == "") == ("0 stand out" in row["data"]) for row in fleets)
+    # where no row can be an alarm, none is
+    silent = [float(row["mean"]) for row in rows if row["no alarm"] == "1.0"]
+    assert silent == [0.0] * len(silent) != []
+    before, *table, after = (tmp_path / "scoring.md").read_text().splitlines()
+    assert (before, after) == ("before", "after")
+    columns = ("data", "form", "asked", "mean", "one in ten", "no alarm", "warned")
+    lines = {f"| {' | '.join(row[name] for name in columns)} |": row for row in rows}
+    # two marks and two lines of a head
+    shown = [lines[line] for line in table[3:-1]]
+    assert {row["about"] for row in shown} == {"rows", "blocks", "drift", "default"}
+    assert len([row for row in shown if row["about"] == "drift"]) == 8
 
 
 # lines of the table on each promise
 CONFORMAL = {
-    "rows": 12,
+    "rows": 48,
     "blocks": 12,
+    "constants": 48,
     "drift": 8,
     "default": 20,
     "fleet": 80,

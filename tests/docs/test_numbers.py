@@ -76,7 +76,7 @@ CONFORMAL = {
     # page, mark → what the lines are about, and the columns that are shown
     ("scoring.md", "conformal"): (
         ("rows", "blocks", "drift", "default"),
-        ("data", "form", "asked", "mean", "one in ten"),
+        ("data", "form", "asked", "mean", "one in ten", "no alarm", "warned"),
     ),
     ("distributed.md", "fleets"): (
         ("fleet", "fleet of defaults"),

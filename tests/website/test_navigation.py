@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from website.navigation import SECTIONS, TITLES, sections
+from website.navigation import ABOUTS, SECTIONS, TITLES, sections
 
 
 def placed(*pages: str) -> dict[str, tuple[str, ...]]:
@@ -38,3 +38,8 @@ def test_no_page_is_in_two_sections() -> None:
 
 def test_every_title_is_of_a_page_in_the_menu() -> None:
     assert set(TITLES) <= {page for section in SECTIONS for page in section.pages}
+
+
+def test_what_a_page_is_for_is_said_of_pages_in_the_menu_in_one_sentence() -> None:
+    assert set(ABOUTS) <= {page for section in SECTIONS for page in section.pages}
+    assert all(about.endswith(".") and about.count(". ") == 0 for about in ABOUTS.values())
