@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,16 @@ def test_weights_and_curves_are_those_of_one_process(
         for key, value in expected.items():
             if not key.endswith(OF_KEYS):
                 torch.testing.assert_close(found[key], value, rtol=1e-5, atol=1e-6, msg=key)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of threads are read from /proc")
+def test_no_thread_of_the_group_outlives_it(ended: tuple[int, Path]) -> None:
+    # one that does may abort its process when Python ends
+    size, folder = ended
+    for rank in range(size):
+        threads = json.loads((folder / f"threads-{size}-{rank}.json").read_text())
+        assert threads
+        assert not [name for name in threads if "gloo" in name or "store" in name]
 
 
 def test_all_processes_come_to_the_same_bits(ended: tuple[int, Path]) -> None:

@@ -7,7 +7,6 @@ process alone writes and tells. A process that nobody started so is a group of i
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -142,8 +141,6 @@ def joined() -> Iterator[Group]:
         _here = ALONE
         if not connected:
             dist.destroy_process_group()
-            # threads of torch that nobody has joined by the end of the process abort it
-            gc.collect()
 
 
 def _number(name: str, otherwise: int) -> int:

@@ -33,6 +33,10 @@ class Store(Protocol):
 
 def connect(backend: str) -> None:
     """Connect this process with the others, as the launcher's environment says."""
+    # an optimiser imports this module, whose functions keep the group that they find as a default:
+    # one found later is never freed, and its threads abort the process as Python ends
+    import torch.distributed.nn.functional  # noqa: F401
+
     store, rank, size = next(rendezvous("env://"))
     # torch does not name it to type checkers
     place = dist.PrefixStore(agree(store, rank, size), store)  # type: ignore[attr-defined]
