@@ -1,4 +1,4 @@
-"""Controls: how far a row is from the mean, and chance. What any detector should beat."""
+"""Controls that any detector should beat: the distance of a row to the mean, and chance."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Chance(Predictor):
     @property
     def reach(self) -> Reach:
         """The whole stretch."""
-        # the place in the stretch is needed, which no part of it tells
+        # a row's place in the stretch is needed, which a part of the stretch does not show
         return Reach(0, None)
 
     def predict(self, scaled: Rows) -> Prediction:
@@ -76,7 +76,7 @@ class MagnitudeMethod(ResidualMethod):
         del series
         return scalers.map(lambda _: Mean())
 
-    def _restore(self, state: State, channels: int) -> Predictor:  # noqa: ARG002 — it has none
+    def _restore(self, state: State, channels: int) -> Predictor:  # noqa: ARG002 — it is empty
         return Mean()
 
 

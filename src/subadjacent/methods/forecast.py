@@ -22,13 +22,13 @@ from subadjacent.scoring.evidence import Reach
 
 # rows to look back on at most
 LONGEST = 10_000
-# values to expect one from, at most: their products take 200 MB
+# values that one is predicted from, at most: their products take 200 MB
 MOST_VALUES = 5_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forecast(Predictor):
-    """Expects what a linear function makes of the rows before; the error is the mean square."""
+    """Predicts a row by a linear function of the rows before it; the error is the mean square."""
 
     weights: Rows  # (D, C)
     offset: Rows  # (C,)
@@ -45,10 +45,10 @@ class Forecast(Predictor):
         return Reach(self.length, 0)
 
     def predict(self, scaled: Rows) -> Prediction:
-        """From rows before; before the first they are taken to have been like it."""
+        """Predict each row; rows before the first are taken to have been like the first."""
         expected = np.empty_like(scaled)
-        for part, vectors in trailing(scaled, self.length + 1):
-            expected[part] = vectors[:, : -scaled.shape[1]] @ self.weights + self.offset
+        for rows, vectors in trailing(scaled, self.length + 1):
+            expected[rows] = vectors[:, : -scaled.shape[1]] @ self.weights + self.offset
         return Prediction(expected, np.square(scaled - expected).mean(axis=1))
 
     def state(self) -> State:
@@ -69,7 +69,7 @@ class ForecastMethod(PerEntityMethod):
         On the squares of the weights, as ``alpha`` of scikit-learn's ``Ridge``.
     """
 
-    # weights are many: rows that they were fitted to say little of their errors
+    # there are many weights, so that errors on the rows that they were fitted to are too small
     keeps_rows: ClassVar[bool] = True
 
     window: int = 10
@@ -85,11 +85,11 @@ class ForecastMethod(PerEntityMethod):
         length = min(int(self.window), max(MOST_VALUES // channels, 1))
         inner = length * channels
         count, total, products = 0, np.zeros(()), np.zeros(())
-        for part in _windows(task, length + 1):
-            count += len(part)
-            total = total + part.sum(axis=0)
-            # of the values to expect from with all
-            products = products + part[:, :inner].T @ part
+        for windows in _windows(task, length + 1):
+            count += len(windows)
+            total = total + windows.sum(axis=0)
+            # products of the predictors with all values
+            products = products + windows[:, :inner].T @ windows
         mean = total / count
         moments = products - count * np.outer(mean[:inner], mean)
         before, after = moments[:, :inner], moments[:, inner:]

@@ -1,9 +1,9 @@
 """Learn from series without their faults, and score their rows with them.
 
-A fault in the training rows (a value of 9999 in a sine) is nothing to learn from, and yet an
-anomaly that a user wants to hear of. Models see rows without faults; as none of them has seen one,
-what they make of the rows as they came is what models make of rows that they had not seen. Rows in
-which a value is missing for long are not shown to them at all, and scored afterwards.
+A fault in the training rows (a value of 9999 in a sine) must not be learned, and yet it is an
+anomaly that a user wants to hear of. Models are therefore fitted to rows without faults. As no
+model has seen a fault, the scores that they give to the original rows are scores of unseen rows.
+Rows in which a value is missing for long are left out of the fit, and scored afterwards.
 
 Shapes: T rows, C channels.
 """
@@ -30,10 +30,10 @@ log = logging.getLogger(__name__)
 
 
 class Learned(NamedTuple):
-    """What a method came to, and what the channels of each entity usually do.
+    """A fitted method, and the habits of each entity's channels.
 
-    ``causal`` is what the same method came to looking back only, where there is such a one; its
-    scores are of the rows without faults. ``series`` are these rows.
+    ``causal`` is the fit of the method's causal form, where there is one; its scores are of the
+    rows without faults. ``series`` are these rows.
     """
 
     fitted: Fitted
@@ -43,89 +43,95 @@ class Learned(NamedTuple):
 
 
 def learn(method: Method, series: Sequence[TrainSeries], run: Runtime) -> Learned:
-    """What a method makes of series without their faults; scores are of the rows as they came."""
-    cleaned = [_Cleaned.of(one) for one in series]
-    fitted, causal = method.fit_with_causal([one.learned for one in cleaned], run)
+    """Fit a method to series without their faults; the scores are of the original rows."""
+    cleaned = [_Cleaned.of(one_series) for one_series in series]
+    fitted, causal = method.fit_with_causal([item.learned for item in cleaned], run)
     return _learned(cleaned, fitted, causal)
 
 
 def learn_each(method: Method, series: Sequence[TrainSeries], run: Runtime) -> list[Learned]:
-    """What ``learn`` comes to for each of many series by itself, but for the causal method."""
-    cleaned = [_Cleaned.of(one) for one in series]
-    fits = method.fit_each([one.learned for one in cleaned], run)
-    return [_learned([one], fit, None) for one, fit in zip(cleaned, fits, strict=True)]
+    """Do as ``learn`` for each series by itself, without the causal form of the method."""
+    cleaned = [_Cleaned.of(one_series) for one_series in series]
+    fits = method.fit_each([item.learned for item in cleaned], run)
+    return [_learned([item], fit, None) for item, fit in zip(cleaned, fits, strict=True)]
 
 
 class _Cleaned(NamedTuple):
-    """A series, which of its rows are known (None: all), as they came and without faults."""
+    """A series, which of its rows are known (None: all), and these with and without faults."""
 
     series: TrainSeries
     known: NDArray[np.bool_] | None
-    came: TrainSeries
+    with_faults: TrainSeries
     learned: TrainSeries
     faults: NDArray[np.bool_] | None
 
     @classmethod
     def of(cls, series: TrainSeries) -> _Cleaned:
         known = known_rows(series)
-        came = only(series, known)
-        return cls(series, known, came, *set_aside(came))
+        with_faults = only(series, known)
+        return cls(series, known, with_faults, *set_aside(with_faults))
 
 
 def _learned(cleaned: Sequence[_Cleaned], fitted: Fitted, causal: Fitted | None) -> Learned:
-    """What was learned of series, with the scores of their rows as they came."""
+    """The result of a fit, with the scores of the original rows."""
     scores = []
-    for (one, rows, came, _, faults), own in zip(cleaned, fitted.scores, strict=True):
-        model, found = fitted.models.of(one.entity), own
-        if one.missing is not None:
-            _warn_of_missing(one, one.missing, left_out=rows is not None)
+    for (one_series, rows, with_faults, _, faults), held_out_scores in zip(
+        cleaned, fitted.scores, strict=True
+    ):
+        model, row_scores = fitted.models.of(one_series.entity), held_out_scores
+        if one_series.missing is not None:
+            _warn_of_missing(one_series, one_series.missing, left_out=rows is not None)
         if faults is not None:
-            _warn(one, faults if rows is None else _spread(faults, rows))
-            found = _as_they_came(came, np.asarray(faults.any(axis=1)), own, model)
-        scores.append(found if rows is None else _with_missing(one, rows, found, model))
-    learned = [one.learned for one in cleaned]
+            _warn_of_faults(one_series, faults if rows is None else _in_all_rows(faults, rows))
+            row_scores = _with_faults(
+                with_faults, np.asarray(faults.any(axis=1)), held_out_scores, model
+            )
+        scores.append(
+            row_scores if rows is None else _with_missing(one_series, rows, row_scores, model)
+        )
+    learned = [item.learned for item in cleaned]
     return Learned(fitted._replace(scores=scores), learn_all_habits(learned), causal, learned)
 
 
-def _spread(found: NDArray[np.bool_], rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """What was found in some rows, among all; nothing in the others."""
-    spread = np.zeros((len(rows), found.shape[1]), dtype=bool)
-    spread[rows] = found
-    return spread
+def _in_all_rows(faults: NDArray[np.bool_], known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Faults of the known rows as a mask of all rows; the others have none."""
+    mask = np.zeros((len(known), faults.shape[1]), dtype=bool)
+    mask[known] = faults
+    return mask
 
 
 def _with_missing(
     series: TrainSeries, known: NDArray[np.bool_], scores: NDArray[np.float64], model: Model
 ) -> NDArray[np.float64]:
-    """Scores of all rows, given those of the known ones."""
-    found = np.empty(len(series))
-    found[known] = scores
+    """Scores of all rows, given the scores of the known ones."""
+    all_scores = np.empty(len(series))
+    all_scores[known] = scores
     filled = stand_in(series, model.typical_values).values
     for start, stop in series.parts:
         if not known[start]:
-            found[start:stop] = model.assess(filled[start:stop]).score
-    return found
+            all_scores[start:stop] = model.assess(filled[start:stop]).score
+    return all_scores
 
 
-def _as_they_came(
+def _with_faults(
     series: TrainSeries,
     faulty: NDArray[np.bool_],
     scores: NDArray[np.float64],
     model: Model,
 ) -> NDArray[np.float64]:
-    """Scores of rows that a fault may reach, no lower than without it; others as they are."""
-    found = scores.copy()
+    """Scores of the original rows: where a fault may have an effect, no lower than without it."""
+    raised = scores.copy()
     for start, stop in series.stretches:
         rows = np.flatnonzero(faulty[start:stop])
         if len(rows):
             reached = start + np.flatnonzero(_reached(rows, stop - start, model.reach))
             raw = model.assess(series.values[start:stop]).score
-            found[reached] = np.maximum(scores[reached], raw[reached - start])
-    return found
+            raised[reached] = np.maximum(scores[reached], raw[reached - start])
+    return raised
 
 
 def _reached(rows: NDArray[np.int64], length: int, reach: Reach) -> NDArray[np.bool_]:
-    """Which of ``length`` rows have one of some rows among those that their score depends on."""
+    """Which of ``length`` rows have a score that depends on any of ``rows``."""
     changes = np.zeros(length + 1, dtype=np.int64)
     # the score of a row looks back as far as the row reaches ahead
     ahead = length if reach.after is None else reach.after
@@ -136,7 +142,7 @@ def _reached(rows: NDArray[np.int64], length: int, reach: Reach) -> NDArray[np.b
 
 def _warn_of_missing(series: TrainSeries, missing: NDArray[np.bool_], *, left_out: bool) -> None:
     """Say how many values were missing for long, and whether their rows were learned from."""
-    worst, rows, others = _most(missing)
+    worst, rows, more = _most(missing)
     log.warning(
         "%d of %d values of %r%s%s are missing in gaps longer than fill_limit, the first of them "
         "at %s: these rows are alarms, and %s",
@@ -144,15 +150,15 @@ def _warn_of_missing(series: TrainSeries, missing: NDArray[np.bool_], *, left_ou
         len(missing),
         series.channels[worst],
         f" of {series.entity}" if series.entity is not None else "",
-        others,
+        more,
         series.label(int(rows[0])),
         "not learned from" if left_out else "too many to leave out: learned from with gaps filled",
     )
 
 
-def _warn(series: TrainSeries, faults: NDArray[np.bool_]) -> None:
-    """Say which values were not learned from: those of one channel, and how many more have some."""
-    worst, rows, others = _most(faults)
+def _warn_of_faults(series: TrainSeries, faults: NDArray[np.bool_]) -> None:
+    """Say which values were not learned from: those of the worst channel, and how many others."""
+    worst, rows, more = _most(faults)
     log.warning(
         "%d of %d values of %r%s%s lie far from all others, the first of them %s at %s: they are "
         "taken for faults and not learned from",
@@ -160,15 +166,15 @@ def _warn(series: TrainSeries, faults: NDArray[np.bool_]) -> None:
         len(faults),
         series.channels[worst],
         f" of {series.entity}" if series.entity is not None else "",
-        others,
+        more,
         series.values[rows[0], worst],
         series.label(int(rows[0])),
     )
 
 
-def _most(found: NDArray[np.bool_]) -> tuple[int, NDArray[np.intp], str]:
-    """The channel that has most of what was found, in which rows, and how many more have some."""
-    counts = found.sum(axis=0)
-    worst, others = int(counts.argmax()), int((counts > 0).sum()) - 1
-    more = f", and some of {others} more channel{'s' if others > 1 else ''}," if others else ""
-    return worst, np.flatnonzero(found[:, worst]), more
+def _most(flags: NDArray[np.bool_]) -> tuple[int, NDArray[np.intp], str]:
+    """The channel with most flags, its flagged rows, and a phrase for the other channels."""
+    counts = flags.sum(axis=0)
+    worst, further = int(counts.argmax()), int((counts > 0).sum()) - 1
+    more = f", and some of {further} more channel{'s' if further > 1 else ''}," if further else ""
+    return worst, np.flatnonzero(flags[:, worst]), more

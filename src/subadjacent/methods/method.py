@@ -26,7 +26,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class State(NamedTuple):
-    """What was learned: arrays, and all else as JSON holds it."""
+    """What was learned, ready to be saved: arrays, and everything else as JSON."""
 
     arrays: Arrays
     facts: dict[str, Any]
@@ -48,7 +48,7 @@ class Model(ABC):
     @property
     @abstractmethod
     def typical_values(self) -> Array:
-        """What each channel was like in training, (C,): stands in for values missing for long."""
+        """A typical value of each channel, (C,): a substitute for values missing for long."""
 
     @abstractmethod
     def assess(self, rows: Array) -> Evidence:
@@ -62,9 +62,10 @@ class Model(ABC):
     ) -> ModelStream:
         """Score the rows of one unbroken stretch as they come, as ``assess`` scores all at once.
 
-        ``state`` is that of another stream of this model, to go on from there. This one scores a
-        buffer as long as its reach again whenever rows come; models that can do better say so.
-        Evidence that need not be ``explained`` may hold scores alone, where that is quicker.
+        With the ``state`` of another stream of this model, it continues where that one stood. By
+        default, every arrival of rows scores a buffer as long as the model's reach again; models
+        with a quicker way override this. Evidence that need not be ``explained`` may hold scores
+        alone, where that is quicker.
         """
         from subadjacent.methods.stream import ReplayStream
 
@@ -76,7 +77,7 @@ class Model(ABC):
 
 
 class Fitted(NamedTuple):
-    """What a fit comes to.
+    """The result of a fit.
 
     ``scores`` are those of the training rows, one array a series; ``held_out`` are scores of
     normal rows by models that had not learned from them, also one array a series, which say how
@@ -106,19 +107,19 @@ class Method(ABC):
     def fit_with_causal(
         self, series: Sequence[TrainSeries], run: Runtime
     ) -> tuple[Fitted, Fitted | None]:
-        """Learn, and the same with the causal method, where there is one.
+        """Fit this method, and its causal form where there is one.
 
-        Methods that have much in common with their causal one learn that once.
+        Methods that share steps with their causal form take these once.
         """
         causal = self.causal()
         return self.fit(series, run), None if causal is None else causal.fit(series, run)
 
     def fit_each(self, series: Sequence[TrainSeries], run: Runtime) -> list[Fitted]:
-        """Learn from each series by itself, as ``fit`` of it alone would.
+        """Fit each series by itself, as ``fit`` of it alone would.
 
-        Methods that are quicker with many series of one shape together learn them so.
+        Methods that are quicker with many series of one shape at once override this.
         """
-        return [self.fit([one], run) for one in series]
+        return [self.fit([one_series], run) for one_series in series]
 
     @abstractmethod
     def restore(self, state: State, channels: int) -> Model:
@@ -133,12 +134,14 @@ class Method(ABC):
         states = [model.state() for model in models]
         arrays: Arrays = {}
         for name in dict.fromkeys(name for state in states for name in state.arrays):
-            found = {n: one.arrays[name] for n, one in enumerate(states) if name in one.arrays}
-            kinds = {(array.dtype, array.shape) for array in found.values()}
-            if len(kinds) == 1 and len(found) == len(states):
-                arrays[name] = np.stack(list(found.values()))
+            by_model = {
+                n: state.arrays[name] for n, state in enumerate(states) if name in state.arrays
+            }
+            kinds = {(array.dtype, array.shape) for array in by_model.values()}
+            if len(kinds) == 1 and len(by_model) == len(states):
+                arrays[name] = np.stack(list(by_model.values()))
             else:
-                arrays |= {f"{name}#{n}": array for n, array in found.items()}
+                arrays |= {f"{name}#{n}": array for n, array in by_model.items()}
         return State(arrays, {"models": [state.facts for state in states]})
 
     def unpack(self, state: State, channels: int, entities: Sequence[str]) -> PerEntity[Model]:
@@ -147,24 +150,24 @@ class Method(ABC):
         count = 1 + len(entities)
         if not isinstance(facts, list) or len(facts) != count:
             raise InputError(f"models must be a list of {count}, one an entity and one for others")
-        parts: list[Arrays] = [{} for _ in facts]
+        arrays_by_model: list[Arrays] = [{} for _ in facts]
         places = {str(number) for number in range(count)}
         for key, array in state.arrays.items():
             name, _, place = key.partition("#")
             if place:
                 if place not in places:
                     raise InputError(f"{key} must name one of {count} models, 0 to {count - 1}")
-                parts[int(place)][name] = array
+                arrays_by_model[int(place)][name] = array
             elif len(array) != count:
                 raise InputError(f"{name} must hold {count} arrays; got {len(array)}")
             else:
-                for part, one in zip(parts, array, strict=True):
-                    part[name] = one
-        pooled, *others = (
+                for arrays_of_model, model_array in zip(arrays_by_model, array, strict=True):
+                    arrays_of_model[name] = model_array
+        pooled, *per_entity = (
             self.restore(State(arrays, fact), channels)
-            for arrays, fact in zip(parts, facts, strict=True)
+            for arrays, fact in zip(arrays_by_model, facts, strict=True)
         )
-        return PerEntity(pooled, dict(zip(entities, others, strict=True)))
+        return PerEntity(pooled, dict(zip(entities, per_entity, strict=True)))
 
 
 def require_array(
@@ -179,6 +182,6 @@ def require_array(
 
 
 def require_places(name: str, array: NDArray[Any]) -> None:
-    """Refuse an array of anything but whole numbers: what names rows or nodes cannot be between."""
+    """Refuse an array of anything but whole numbers, where they are the indices of something."""
     if array.dtype.kind not in "iu":
         raise InputError(f"{name} must hold whole numbers; got {array.dtype}")

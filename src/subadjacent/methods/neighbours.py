@@ -1,4 +1,4 @@
-"""How far a row lies from the training rows nearest to it, and how lonely it is among them.
+"""Distance of a row to its nearest training rows, and how sparse its neighbourhood is.
 
 Shapes: T rows of a stretch, C channels, L rows in a window, D = L·C, R training vectors,
 k neighbours.
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 LONGEST_WINDOW, MOST_REFERENCES = 1_000, 1_000_000
 # values compared at a time
 VALUES = 2_000_000
-# standard deviations, a value of a vector: nearer neighbours count as being so far. Rows that came
-# again and again, as those of counters and switches do, would have an infinite density
+# least distance, in standard deviations a value of a vector; nearer neighbours count as this far.
+# Repeated rows, as those of counters and switches, would otherwise have an infinite density
 NEAREST = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Neighbours(Predictor):
-    """Compares a row, with those before it, with vectors of training."""
+    """Compares a row, and those before it, with vectors of training rows."""
 
     references: NDArray[np.float32]  # (R, D)
     length: int  # L
@@ -56,18 +56,18 @@ class Neighbours(Predictor):
         return Reach(self.length - 1, 0)
 
     def predict(self, scaled: Rows) -> Prediction:
-        """Neighbours for values, some rows at a time."""
+        """Judge rows by their nearest training vectors, some rows at a time."""
         channels = scaled.shape[1]
         expected, error = np.empty_like(scaled), np.empty(len(scaled))
         departures = np.empty_like(scaled)
         size = max(VALUES // (self.k * self.references.shape[1]), 1)
-        for part, vectors in trailing(scaled, self.length):
+        for chunk, vectors in trailing(scaled, self.length):
             for start in range(0, len(vectors), size):
-                rows = slice(part.start + start, min(part.start + start + size, part.stop))
-                own = vectors[start : start + size]
-                nearest = self.index.kneighbors(own, return_distance=False)  # (T, k)
-                found = self._judge(own, nearest, channels)
-                expected[rows], error[rows], departures[rows] = found
+                rows = slice(chunk.start + start, min(chunk.start + start + size, chunk.stop))
+                queries = vectors[start : start + size]
+                nearest = self.index.kneighbors(queries, return_distance=False)  # (T, k)
+                judged = self._judge(queries, nearest, channels)
+                expected[rows], error[rows], departures[rows] = judged
         return Prediction(expected, error, departures)
 
     @abstractmethod
@@ -77,7 +77,7 @@ class Neighbours(Predictor):
         """Expected values, error and departures of vectors, given their neighbours."""
 
     def state(self) -> State:
-        """The vectors of training."""
+        """The training vectors."""
         return State(
             {"references": self.references}, {"window": int(self.length), "neighbours": self.k}
         )
@@ -85,7 +85,7 @@ class Neighbours(Predictor):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nearest(Neighbours):
-    """Expects the k-th nearest vector of training; the error is the distance to it.
+    """Expects the k-th nearest training vector; the error is the distance to it.
 
     The squares of a row's departures add up to the square of its error.
     """
@@ -93,7 +93,7 @@ class Nearest(Neighbours):
     def _judge(
         self, vectors: Rows, nearest: NDArray[np.intp], channels: int
     ) -> tuple[Rows, Rows, Rows]:
-        # once more, from differences: matrix products lose digits of small distances
+        # computed again from differences: matrix products lose digits of small distances
         farthest = self.references[nearest[:, -1]].astype(np.float64)  # (T, D)
         departures = by_channel(np.square(vectors - farthest), channels)
         return farthest[:, -channels:], np.sqrt(departures.sum(axis=1)), departures
@@ -101,10 +101,11 @@ class Nearest(Neighbours):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Density(Neighbours):
-    """Expects the mean of the k nearest; the error is how much denser they lie than the row.
+    """Local outlier factor: expects the mean of the k nearest training vectors.
 
-    ``radius`` is the distance of each training vector from its own k-th neighbour, ``density`` is
-    one over its mean reachability.
+    The error is the mean local density of these neighbours, divided by that of the row. ``radius``
+    is the distance of each training vector to its own k-th neighbour, ``density`` is one over its
+    mean reachability distance.
     """
 
     radius: Rows  # (R,)
@@ -116,13 +117,13 @@ class Density(Neighbours):
         neighbours = self.references[nearest].astype(np.float64)  # (T, k, D)
         squares = np.square(vectors[:, None] - neighbours)
         distances = np.sqrt(squares.sum(axis=2))  # (T, k)
-        own = 1 / np.maximum(distances, self.radius[nearest]).mean(axis=1)
-        error = self.density[nearest].mean(axis=1) / own
+        density = 1 / np.maximum(distances, self.radius[nearest]).mean(axis=1)
+        error = self.density[nearest].mean(axis=1) / density
         departures = by_channel(squares.mean(axis=1), channels)
         return neighbours.mean(axis=1)[:, -channels:], error, departures
 
     def state(self) -> State:
-        """The vectors of training, and how densely they lie."""
+        """The training vectors, and their local densities."""
         arrays, facts = super(Density, self).state()
         return State(arrays | {"radius": self.radius, "density": self.density}, facts)
 
@@ -134,7 +135,7 @@ class NearestMethod(PerEntityMethod):
     Parameters
     ----------
     neighbours
-        k: with which of the nearest a row is compared.
+        k: a row is compared with its k-th nearest training vector.
     window
         Rows in a window; all their channels make one vector.
     references
@@ -155,8 +156,8 @@ class NearestMethod(PerEntityMethod):
         require_whole("references", self.references, least=1, most=MOST_REFERENCES)
 
     def _fit_one(self, task: Task) -> Predictor:
-        found = sample(task, int(self.window), int(self.references)).astype(np.float32)
-        return Nearest(found, int(self.window), min(int(self.neighbours), len(found)))
+        vectors = sample(task, int(self.window), int(self.references)).astype(np.float32)
+        return Nearest(vectors, int(self.window), min(int(self.neighbours), len(vectors)))
 
     def _restore(self, state: State, channels: int) -> Predictor:
         return Nearest(*restored(state, channels))
@@ -164,14 +165,14 @@ class NearestMethod(PerEntityMethod):
 
 @dataclass(frozen=True, kw_only=True)
 class DensityMethod(NearestMethod):
-    """Keeps how densely training vectors lie as well."""
+    """Keeps training vectors and their local densities."""
 
     neighbours: int = 20
 
     def _fit_one(self, task: Task) -> Predictor:
-        found = sample(task, int(self.window), int(self.references)).astype(np.float32)
-        k = min(int(self.neighbours), max(len(found) - 1, 1))
-        return Density(found, int(self.window), k, *densities(found, k))
+        vectors = sample(task, int(self.window), int(self.references)).astype(np.float32)
+        k = min(int(self.neighbours), max(len(vectors) - 1, 1))
+        return Density(vectors, int(self.window), k, *densities(vectors, k))
 
     def _restore(self, state: State, channels: int) -> Predictor:
         references, length, k = restored(state, channels)
@@ -182,13 +183,13 @@ class DensityMethod(NearestMethod):
 
 
 def densities(references: NDArray[np.float32], k: int) -> tuple[Rows, Rows]:
-    """Radius and density of each of some vectors among the others, (R,) each."""
+    """Radius and density of each training vector among the others, (R,) each."""
     vectors = references.astype(np.float64)
     floor = NEAREST * np.sqrt(vectors.shape[1])
     if len(vectors) == 1:
         # alone, it has no neighbour but itself
         return np.array([floor]), np.array([1 / floor])
-    # of the vectors that were fitted, without themselves
+    # without an argument: of the fitted vectors, each among the others
     distances, nearest = search_among(vectors, k).kneighbors()
     radius = np.maximum(distances[:, -1], floor)
     reachability = np.maximum(distances, radius[nearest])
@@ -196,7 +197,7 @@ def densities(references: NDArray[np.float32], k: int) -> tuple[Rows, Rows]:
 
 
 def search_among(vectors: Rows, k: int) -> NearestNeighbors:
-    """What finds the k nearest of some vectors."""
+    """An index that finds the k nearest of some vectors."""
     # here: importing it draws from Python's random numbers, and is slow
     from sklearn.neighbors import NearestNeighbors
 
@@ -205,7 +206,7 @@ def search_among(vectors: Rows, k: int) -> NearestNeighbors:
 
 
 def restored(state: State, channels: int) -> tuple[NDArray[Any], int, int]:
-    """Vectors, length of a window and number of neighbours; refuses what does not fit."""
+    """Vectors, window length and k of a saved state; refuses what does not fit."""
     references, length, k = (
         state.arrays["references"],
         state.facts["window"],

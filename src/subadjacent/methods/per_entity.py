@@ -1,8 +1,8 @@
 """A predictor for each entity, from its own rows, and one of all rows for entities that are new.
 
-A method that keeps rows knows those that it learned from by heart: they score next to nothing, and
-a threshold set by them would be far too low. Such a method judges every fifth of a training series
-by what it learns from the other four.
+A method that keeps rows has seen its training rows as they are: they score next to nothing, and a
+threshold set by them would be far too low. Such a method is cross-validated: each fifth of a
+training series is judged by a predictor of the other four.
 
 Shapes: T rows of a stretch, C channels.
 """
@@ -22,11 +22,11 @@ from subadjacent.data.series import TrainSeries, cut
 from subadjacent.methods.residuals import Predictor, ResidualMethod, Rows, standardised
 from subadjacent.runtime import Progress, Runtime, in_turn
 
-# so many entities are worth starting processes for
+# number of entities from which starting processes pays off
 MANY_ENTITIES = 100
-# parts of a training series that are held out in turn; more cost more and say the same
+# folds of the cross-validation; more take longer with the same result
 FOLDS = 5
-# rows of a part at least, else nothing is held out: fewer tell nothing of how rows differ
+# rows of a fold, at least; with fewer rows nothing is held out, as they hardly vary
 SHORTEST_FOLD = 4
 
 
@@ -39,59 +39,66 @@ class Task(NamedTuple):
 
     def stretches(self, window: int) -> Iterator[Rows]:
         """Standardised rows of every unbroken stretch, of at least a window, (T, C)."""
-        for one in self.series:
-            for start, stop in one.stretches:
-                yield standardised(one.values[start:stop], self.scaler, window)
+        for one_series in self.series:
+            for start, stop in one_series.stretches:
+                yield standardised(one_series.values[start:stop], self.scaler, window)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PerEntityMethod(ResidualMethod):
-    """Learns one predictor an entity; where it ``keeps_rows``, training rows are held out."""
+    """Learns one predictor an entity; one that ``keeps_rows`` is cross-validated."""
 
     keeps_rows: ClassVar[bool] = False
 
     @abstractmethod
     def _fit_one(self, task: Task) -> Predictor:
-        """A predictor from some series."""
+        """Fit one predictor to the series of a task."""
 
     def _learn(
         self, series: Sequence[TrainSeries], scalers: EntityScalers, run: Runtime
     ) -> PerEntity[Predictor]:
-        named = [one for one in series if one.entity is not None]
+        named = [one_series for one_series in series if one_series.entity is not None]
         pooled = self._fit_one(Task(series, scalers.pooled, run.seed))
         if len(series) == 1:
             # all rows are its own
             return PerEntity(
-                pooled, {one.entity: pooled for one in named if one.entity is not None}
+                pooled,
+                {
+                    one_series.entity: pooled
+                    for one_series in named
+                    if one_series.entity is not None
+                },
             )
-        tasks = [Task([one], scalers.of(one.entity), run.seed) for one in named]
+        tasks = [
+            Task([one_series], scalers.of(one_series.entity), run.seed) for one_series in named
+        ]
         spread = run.map if len(named) >= MANY_ENTITIES else in_turn
         by_entity: dict[str, Predictor] = {}
-        for one, predictor in zip(named, spread(self._fit_one, tasks), strict=True):
-            by_entity[str(one.entity)] = predictor
+        for one_series, predictor in zip(named, spread(self._fit_one, tasks), strict=True):
+            by_entity[str(one_series.entity)] = predictor
             run.watch(Progress("fitting", len(by_entity), len(named), "entities"))
         return PerEntity(pooled, by_entity)
 
     def _judges(
-        self, one: TrainSeries, scaler: Scaler, predictor: Predictor, run: Runtime
+        self, series: TrainSeries, scaler: Scaler, predictor: Predictor, run: Runtime
     ) -> Iterator[tuple[int, int, Predictor]]:
         shortest = max(predictor.window, SHORTEST_FOLD)
-        if not self.keeps_rows or len(one) < FOLDS * shortest:
-            yield from super()._judges(one, scaler, predictor, run)
+        if not self.keeps_rows or len(series) < FOLDS * shortest:
+            yield from super()._judges(series, scaler, predictor, run)
             return
-        fold = np.arange(len(one)) * FOLDS // len(one)  # (T,)
+        fold = np.arange(len(series)) * FOLDS // len(series)  # (T,)
         for number in range(FOLDS):
             held = fold == number
-            others = self._fit_one(Task([without(one, held)], scaler, run.seed))
-            for start, stop in cut(one.stretches, held):
+            predictor_of_rest = self._fit_one(Task([without(series, held)], scaler, run.seed))
+            for start, stop in cut(series.stretches, held):
                 if held[start]:
-                    yield start, stop, others
+                    yield start, stop, predictor_of_rest
 
 
-def without(one: TrainSeries, held: np.ndarray) -> TrainSeries:
+def without(series: TrainSeries, held: np.ndarray) -> TrainSeries:
     """A series without some of its rows, broken where they were."""
-    kept = [(start, stop) for start, stop in cut(one.stretches, held) if not held[start]]
+    kept = [(start, stop) for start, stop in cut(series.stretches, held) if not held[start]]
     starts = np.cumsum([0, *(stop - start for start, stop in kept[:-1])])
     return replace(
-        one, values=one.values[~held], index=None, starts=tuple(starts.tolist()), missing=None
+        series, values=series.values[~held], index=None, starts=tuple(starts.tolist()), missing=None
     )

@@ -1,4 +1,4 @@
-"""How unlike the shape of a window is to the most similar one in training, channel by channel.
+"""Distance of each window's shape to the most similar training window, channel by channel.
 
 Shapes: T rows of a stretch, C channels, L rows in a window, W windows, R training rows, V their
 windows.
@@ -26,9 +26,9 @@ LONGEST_WINDOW, MOST_REFERENCES = 1_000, 1_000_000
 MOST_VALUES = 20_000_000
 # correlations held at a time: 16 MB
 CORRELATIONS = 2_000_000
-# standard deviations of a channel: a window that moves less has no shape, only rounding
+# in standard deviations of a channel: a window that varies less has no shape, only rounding
 FLAT = 1e-3
-# training rows that are too many are kept in blocks of so many windows' length
+# where there are too many training rows, blocks of them are kept, so many windows long
 BLOCK = 10
 # a window without a shape lies from one that has a shape as far as one that is half like it
 HALF = 0.5
@@ -45,10 +45,10 @@ class Shapes(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile(Predictor):
-    """Expects each window to be like the nearest of training, brought to its mean and deviation.
+    """Expects each window to be the nearest training window, at its own mean and deviation.
 
-    Departures are squares of the distance of windows to that one, the error is the root of their
-    mean over channels; both, and the values expected, are means over the windows that cover a row.
+    Departures are squared distances of windows to the nearest; the error is the root of their mean
+    over channels. Both, and the expected values, are means over the windows that cover a row.
     """
 
     references: NDArray[np.float32]  # (R, C)
@@ -72,10 +72,10 @@ class Profile(Predictor):
         for channel in range(scaled.shape[1]):
             known = self._known(channel)
             windows = np.lib.stride_tricks.sliding_window_view(scaled[:, channel], length)
-            for part in chunks(len(windows), max(CORRELATIONS // len(known.flat), 1)):
-                square, alike = nearest(shapes(windows[part]), known)
+            for chunk in chunks(len(windows), max(CORRELATIONS // len(known.flat), 1)):
+                square, alike = nearest(shapes(windows[chunk]), known)
                 for step in range(length):
-                    covered = slice(part.start + step, part.stop + step)
+                    covered = slice(chunk.start + step, chunk.stop + step)
                     departures[covered, channel] += square
                     expected[covered, channel] += alike[:, step]
         covering = np.minimum(np.arange(1, rows + 1), length)
@@ -97,7 +97,7 @@ class Profile(Predictor):
         )
 
     def state(self) -> State:
-        """The rows of training."""
+        """The training rows."""
         return State(
             {"references": self.references, "starts": self.starts}, {"window": self.length}
         )
@@ -105,7 +105,7 @@ class Profile(Predictor):
 
 @dataclass(frozen=True, kw_only=True)
 class ProfileMethod(PerEntityMethod):
-    """Keeps training rows and compares shapes with theirs.
+    """Keeps training rows, and compares the shapes of windows with theirs.
 
     Parameters
     ----------
@@ -133,14 +133,14 @@ class ProfileMethod(PerEntityMethod):
         if sum(map(len, blocks)) > most:
             size = BLOCK * length
             pieces = [
-                one[start : start + size]
-                for one in blocks
-                for start in range(0, max(len(one) - size, 0) + 1, size)
+                stretch[start : start + size]
+                for stretch in blocks
+                for start in range(0, max(len(stretch) - size, 0) + 1, size)
             ]
             kept = max(most // size, 1)
             chosen = np.linspace(0, len(pieces) - 1, min(kept, len(pieces))).round().astype(int)
-            blocks = [pieces[one] for one in chosen]
-        starts = np.cumsum([0, *(len(one) for one in blocks[:-1])])
+            blocks = [pieces[number] for number in chosen]
+        starts = np.cumsum([0, *(len(block) for block in blocks[:-1])])
         return Profile(np.concatenate(blocks).astype(np.float32), starts, length)
 
     def _restore(self, state: State, channels: int) -> Predictor:
@@ -159,7 +159,7 @@ class ProfileMethod(PerEntityMethod):
 
 
 def shapes(windows: Rows) -> Shapes:
-    """Windows, each with its own mean and deviation taken out."""
+    """Windows, each standardised by its own mean and deviation."""
     mean, deviation = windows.mean(axis=1), windows.std(axis=1)
     flat = deviation < FLAT
     standard = (windows - mean[:, None]) / np.where(flat, 1.0, deviation)[:, None]
@@ -167,25 +167,25 @@ def shapes(windows: Rows) -> Shapes:
     return Shapes(standard, flat, mean, deviation)
 
 
-def nearest(own: Shapes, known: Shapes) -> tuple[Rows, Rows]:
-    """Squared distance of shapes to the nearest known, (W,), and that one in their place, (W, L).
+def nearest(queries: Shapes, known: Shapes) -> tuple[Rows, Rows]:
+    """Squared distance of each shape to the nearest known one, (W,), and the nearest, (W, L).
 
     Squared distances of shapes are 2L (1 - their correlation), so all of them come from one
     product of matrices. Two windows without a shape are alike.
     """
-    length = own.standard.shape[1]
+    length = queries.standard.shape[1]
     shaped, flat = known.standard[~known.flat], bool(known.flat.any())
-    best = np.zeros_like(own.standard)
+    best = np.zeros_like(queries.standard)
     if len(shaped):
         if not flat:
             # all are as far from what has no shape
-            best[own.flat] = shaped[0]
-        moving = ~own.flat
-        correlation = own.standard[moving] @ shaped.T / length  # (W, V) at most
+            best[queries.flat] = shaped[0]
+        moving = ~queries.flat
+        correlation = queries.standard[moving] @ shaped.T / length  # (W, V) at most
         alike = shaped[correlation.argmax(axis=1)]
         if flat:
             alike[correlation.max(axis=1) < HALF] = 0.0
         best[moving] = alike
-    # once more, from differences: near 1, a correlation has lost digits of the distance
-    square = np.square(own.standard - best).sum(axis=1)
-    return square, own.mean[:, None] + own.deviation[:, None] * best
+    # computed again from differences: near 1, a correlation has lost digits of the distance
+    square = np.square(queries.standard - best).sum(axis=1)
+    return square, queries.mean[:, None] + queries.deviation[:, None] * best

@@ -1,8 +1,8 @@
-"""Models that expect values and score a row by its residuals: what is left of it.
+"""Models that predict values and score a row by its residuals.
 
-What all methods without a network share, but for the default. Each works entity by entity on
-standardised and clipped rows; an entity that was not there in fitting is judged by what was
-learned of all together.
+All methods without a network but the default one share this. Each works entity by entity on
+standardised and clipped rows; an entity not seen in fitting is judged by a predictor that was
+learned from all entities together.
 
 Shapes: T rows of a stretch, C channels.
 """
@@ -30,10 +30,10 @@ Rows = NDArray[np.float64]
 
 
 class Prediction(NamedTuple):
-    """What the rows of a stretch were expected to be, standardised, and their errors.
+    """The expected rows of a stretch, standardised, and the errors of the actual ones.
 
-    ``departures`` are what each channel has to do with the error, never negative: squared
-    residuals where a method does not know better.
+    ``departures`` is the part of each channel in the error, never negative: squared residuals,
+    unless a method has a better measure.
     """
 
     expected: Rows  # (T, C)
@@ -41,14 +41,14 @@ class Prediction(NamedTuple):
     departures: Rows | None = None  # (T, C)
 
     def by_channel(self, scaled: Rows) -> Rows:
-        """How far each channel of the rows departs from what was expected."""
+        """How far each channel of the rows departs from its expected value."""
         if self.departures is not None:
             return self.departures
         return np.asarray(np.square(scaled - self.expected))
 
 
 class Predictor(ABC):
-    """What was learned of standardised rows. It never changes."""
+    """A fitted predictor of standardised rows. It never changes."""
 
     @property
     @abstractmethod
@@ -85,7 +85,7 @@ class ResidualModel(Model):
     usual_error
         The mean error of all training rows; stands for the rows before the first.
     smoothing
-        Average each error with those before it, so many in all.
+        Number of errors that are averaged: that of the row, and those before it.
     """
 
     scaler: Scaler
@@ -96,7 +96,7 @@ class ResidualModel(Model):
 
     @property
     def reach(self) -> Reach:
-        """That of the predictor, and the rows that errors are averaged over."""
+        """The predictor's reach, and the rows that errors are averaged over."""
         before, after, every = self.predictor.reach
         return Reach(before + self.smoothing - 1, after, every)
 
@@ -108,12 +108,12 @@ class ResidualModel(Model):
     def assess(self, rows: Array) -> Evidence:
         """Judge the rows of one unbroken stretch."""
         scaled = standardised(rows, self.scaler, self.predictor.window)
-        found = self.predictor.predict(scaled)
-        error = found.error[: len(rows)]
+        prediction = self.predictor.predict(scaled)
+        error = prediction.error[: len(rows)]
         return Evidence(
             smooth(error, self.smoothing, before=self.usual_error),
-            found.by_channel(scaled)[: len(rows)] / (self.usual_squares + ERROR_FLOOR),
-            self.scaler.invert(found.expected[: len(rows)]),
+            prediction.by_channel(scaled)[: len(rows)] / (self.usual_squares + ERROR_FLOOR),
+            self.scaler.invert(prediction.expected[: len(rows)]),
             # an error that is not averaged is the score
             {"error": error} if self.smoothing > 1 else {},
         )
@@ -147,7 +147,7 @@ class ResidualMethod(Method):
     Parameters
     ----------
     smoothing
-        Average each score with those before it, so many in all.
+        Number of scores that are averaged: that of the row, and those before it.
     clip
         Standardised values beyond this are cut.
     """
@@ -171,28 +171,30 @@ class ResidualMethod(Method):
 
     def _judges(
         self,
-        one: TrainSeries,
-        scaler: Scaler,  # noqa: ARG002 — for those that learn again without some rows
+        series: TrainSeries,
+        scaler: Scaler,  # noqa: ARG002 — for methods that fit again without some rows
         predictor: Predictor,
         run: Runtime,  # noqa: ARG002 — likewise
     ) -> Iterator[tuple[int, int, Predictor]]:
-        """Bounds of unbroken rows that cover a training series, and by what each is judged."""
-        for start, stop in one.stretches:
+        """Bounds of unbroken rows that cover a training series, each with the predictor to use."""
+        for start, stop in series.stretches:
             yield start, stop, predictor
 
     def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
-        """Learn predictors, then what is usual of their residuals."""
+        """Learn predictors, then the mean squares of their residuals."""
         scalers = fit_scalers(series, self.clip)
         predictors = self._learn(series, scalers, run)
         squares, errors = np.zeros(series[0].values.shape[1]), []
-        for one in series:
-            scaler, own = scalers.of(one.entity), np.empty(len(one))
-            for start, stop, judge in self._judges(one, scaler, predictors.of(one.entity), run):
-                scaled = standardised(one.values[start:stop], scaler, judge.window)
-                found = judge.predict(scaled)
-                squares += found.by_channel(scaled)[: stop - start].sum(axis=0)
-                own[start:stop] = found.error[: stop - start]
-            errors.append(own)
+        for one_series in series:
+            scaler, row_errors = scalers.of(one_series.entity), np.empty(len(one_series))
+            for start, stop, judge in self._judges(
+                one_series, scaler, predictors.of(one_series.entity), run
+            ):
+                scaled = standardised(one_series.values[start:stop], scaler, judge.window)
+                prediction = judge.predict(scaled)
+                squares += prediction.by_channel(scaled)[: stop - start].sum(axis=0)
+                row_errors[start:stop] = prediction.error[: stop - start]
+            errors.append(row_errors)
         flat = np.concatenate(errors)
         usual_squares, usual_error = squares / len(flat), float(flat.mean())
 
@@ -208,13 +210,13 @@ class ResidualMethod(Method):
         scores = [
             np.concatenate(
                 [
-                    smooth(own[start:stop], self.smoothing, before=usual_error)
-                    for start, stop in one.stretches
+                    smooth(row_errors[start:stop], self.smoothing, before=usual_error)
+                    for start, stop in one_series.stretches
                 ]
             )
-            for one, own in zip(series, errors, strict=True)
+            for one_series, row_errors in zip(series, errors, strict=True)
         ]
-        names = [one.entity for one in series if one.entity is not None]
+        names = [one_series.entity for one_series in series if one_series.entity is not None]
         models = PerEntity(model(None), {name: model(name) for name in names})
         return Fitted(models, scores, scores)
 
@@ -237,9 +239,9 @@ class ResidualMethod(Method):
 
 
 def standardised(rows: NDArray[Any], scaler: Scaler, window: int) -> Rows:
-    """The rows of a stretch in standard units; one shorter than a window ends in its mirror image.
+    """The standardised rows of a stretch; one shorter than a window is continued by mirroring.
 
-    They are rounded to float32, as what networks see is.
+    Values are rounded to float32, as those that networks get are.
     """
     scaled = scaler.apply(rows)
     if missing := max(window - len(rows), 0):

@@ -1,9 +1,9 @@
-"""Rows of one unbroken stretch as they come: each gets the evidence that batch scoring gives it.
+"""Score the rows of one unbroken stretch as they arrive, with the same result as batch scoring.
 
-A row is final when the rows that its score depends on have come; until then it waits. What is said
-of a row does not depend on how many rows come together.
+A row is final when all rows that its score depends on have arrived; until then it waits. The
+evidence on a row does not depend on how many rows arrive together.
 
-Shapes: B rows that come together, C channels.
+Shapes: B rows that arrive together, C channels.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from subadjacent.scoring.evidence import Evidence
 
 
 class ModelStream(ABC):
-    """One unbroken stretch, scored by one model as it comes.
+    """One unbroken stretch, scored by one model as it arrives.
 
-    ``Model.stream()`` begins one. Evidence comes in the order of the rows, each row once: that of
-    ``push`` and, at the end, of ``finish``, one after the other, is what ``Model.assess`` makes of
-    the stretch.
+    ``Model.stream()`` begins one. ``push`` and, at the end, ``finish`` give the evidence on every
+    row once, in the order of the rows; put together, it is what ``Model.assess`` gives for the
+    whole stretch.
 
     Attributes
     ----------
     taken
-        Rows of the stretch that have come.
+        Rows of the stretch that have arrived.
     given
         Rows whose evidence was given; ``taken - given`` rows wait.
     """
@@ -42,16 +42,16 @@ class ModelStream(ABC):
     def push(self, rows: NDArray[Any]) -> Evidence:
         """Take the next rows, (B, C), in the data's own units and without gaps.
 
-        Returns the evidence of the rows that are final now, the first of them being row ``given``
-        as it was before; of none, as a rule, if too few have come.
+        Returns the evidence on the rows that are final now, the first of them being row ``given``
+        as it was before; on no rows, as a rule, if too few have arrived.
         """
 
     @abstractmethod
     def waiting(self) -> Evidence:
-        """Of the rows that wait, as if the stretch ended here; changes nothing."""
+        """Evidence on the rows that wait, as if the stretch ended here; changes nothing."""
 
     def finish(self) -> Evidence:
-        """Of the rows that wait, as the stretch ends here; the next row begins a new one."""
+        """Evidence on the rows that wait, as the stretch ends here; the next row begins another."""
         rest = self.waiting()
         self._begin()
         return rest
@@ -62,18 +62,18 @@ class ModelStream(ABC):
 
     @abstractmethod
     def state(self) -> State:
-        """Where it stands, of a size that does not grow; ``Model.stream(state)`` goes on there."""
+        """The state, of a size that does not grow; ``Model.stream(state)`` continues from it."""
 
 
 class ReplayStream(ModelStream):
-    """A stream of any model: each push scores a buffer again that is as long as the model's reach.
+    """A stream of any model: each push scores a buffer again, as long as the model's reach.
 
     Parameters
     ----------
     model
-        One that does not need all rows of a stretch at once.
+        A model that does not need all rows of a stretch at once.
     state
-        Where to go on; None for the beginning of a stretch.
+        The state to continue from; None for the beginning of a stretch.
     """
 
     def __init__(self, model: Model, state: State | None = None) -> None:
@@ -95,47 +95,47 @@ class ReplayStream(ModelStream):
         self.taken = self.given = 0
 
     def push(self, rows: NDArray[Any]) -> Evidence:
-        """Take the next rows; evidence of those that are final now."""
+        """Take the next rows; return the evidence on those that are final now."""
         check_rows(rows, self._kept.shape[1])
         self._kept = np.concatenate([self._kept, rows])
         self.taken += len(rows)
         final = self._final(self.taken)
         begin = self.taken - len(self._kept)
-        found = self._assess(self.given - begin, final - begin)
+        evidence = self._assess(self.given - begin, final - begin)
         self.given = final
         # a copy: a part of it would keep the whole in memory
         self._kept = self._kept[self._first(final) - begin :].copy()
-        return found
+        return evidence
 
     def _final(self, rows: int) -> int:
-        """How many of so many rows are final."""
+        """How many rows are final when ``rows`` have arrived."""
         return max(rows - self._after, 0)
 
     def _first(self, final: int) -> int:
-        """The first row that is needed where so many are final.
+        """The first row that is still needed when ``final`` rows are final.
 
-        At a multiple, so that windows stand where they would with all rows at once.
+        A multiple of the windows' spacing, so that windows stand as in batch scoring.
         """
         return max(final - self._before, 0) // self._every * self._every
 
     def waiting(self) -> Evidence:
-        """Of the rows that wait, as if the stretch ended here."""
+        """Evidence on the rows that wait, as if the stretch ended here."""
         begin = self.taken - len(self._kept)
         return self._assess(self.given - begin, self.taken - begin)
 
     def _assess(self, first: int, last: int) -> Evidence:
-        """Of some of the rows that are kept."""
+        """Evidence on the kept rows from ``first`` to ``last``."""
         if first < last:
             return part_of(self._model.assess(self._kept), first, last)
         return self._nothing
 
     @cached_property
     def _nothing(self) -> Evidence:
-        """Of no rows: how evidence of this model looks, one typical row tells."""
+        """Evidence on no rows, in the shape that this model's evidence has for a typical row."""
         return part_of(self._model.assess(self._model.typical_values[None]), 0, 0)
 
     def state(self) -> State:
-        """The rows that are kept, and how many have come."""
+        """The rows that are kept, and how many have arrived."""
         return State({"kept": self._kept}, {"taken": self.taken})
 
     def _go_on(self, state: State) -> None:
@@ -152,7 +152,7 @@ def check_rows(rows: NDArray[Any], channels: int) -> None:
 
 
 def check_table(name: str, table: NDArray[Any], like: NDArray[Any], rows: int) -> NDArray[Any]:
-    """A table that was saved, as that of ``like`` is but for its rows; refuses any other."""
+    """Check a saved table: so many ``rows``, otherwise shaped as ``like``, and finite."""
     shape = (rows, *like.shape[1:])
     if table.shape != shape:
         raise InputError(f"{name} must have shape {shape}; got {table.shape}")
@@ -162,31 +162,31 @@ def check_table(name: str, table: NDArray[Any], like: NDArray[Any], rows: int) -
 
 
 def check_taken(taken: Any) -> int:
-    """Refuse what is no number of rows that have come."""
+    """Refuse anything but a number of rows that have arrived."""
     require_whole("taken", taken, least=0)
     return int(taken)
 
 
-def part_of(found: Evidence, first: int, last: int) -> Evidence:
-    """What was found of some rows."""
-    here = slice(first, last)
-    return found._replace(
-        score=found.score[here],
-        by_channel=found.by_channel[here],
-        expected=None if found.expected is None else found.expected[here],
-        traces={name: trace[here] for name, trace in found.traces.items()},
+def part_of(evidence: Evidence, first: int, last: int) -> Evidence:
+    """Evidence on the rows from ``first`` to ``last``."""
+    rows = slice(first, last)
+    return evidence._replace(
+        score=evidence.score[rows],
+        by_channel=evidence.by_channel[rows],
+        expected=None if evidence.expected is None else evidence.expected[rows],
+        traces={name: trace[rows] for name, trace in evidence.traces.items()},
     )
 
 
-def joined(parts: list[Evidence]) -> Evidence:
-    """What was found of rows that follow each other, at least one part."""
-    first = parts[0]
-    expected = [part.expected for part in parts if part.expected is not None]
+def joined(pieces: list[Evidence]) -> Evidence:
+    """Join evidence on rows that follow each other; at least one piece."""
+    first = pieces[0]
+    expected = [piece.expected for piece in pieces if piece.expected is not None]
     return first._replace(
-        score=np.concatenate([part.score for part in parts]),
-        by_channel=np.concatenate([part.by_channel for part in parts]),
+        score=np.concatenate([piece.score for piece in pieces]),
+        by_channel=np.concatenate([piece.by_channel for piece in pieces]),
         expected=np.concatenate(expected) if expected else None,
         traces={
-            name: np.concatenate([part.traces[name] for part in parts]) for name in first.traces
+            name: np.concatenate([piece.traces[name] for piece in pieces]) for name in first.traces
         },
     )

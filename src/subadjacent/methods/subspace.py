@@ -1,4 +1,4 @@
-"""Principal directions of rows or short windows, and what they leave unexplained.
+"""Principal components of rows or short windows, and the residuals that they leave.
 
 Shapes: T rows of a stretch, C channels, L rows in a window, W windows, D = L·C, k directions.
 """
@@ -24,7 +24,7 @@ from subadjacent.scoring.evidence import Reach
 CHUNK = 4096
 # a direction with a smaller share of the largest variance is rounding
 SMALLEST_SHARE = 1e-10
-# so is a smaller variance than this, of values that are standardised and cut
+# so is a smaller variance than this, of values that are standardised and clipped
 SMALLEST_VARIANCE = 1e-12
 
 
@@ -32,7 +32,7 @@ SMALLEST_VARIANCE = 1e-12
 class Subspace(Predictor):
     """Expects every window to lie in a subspace: a mean, and orthonormal directions around it.
 
-    A window's error is the mean square of what is left of it, over all its rows and channels.
+    A window's error is the mean square of its residual, over all its rows and channels.
     Expected values and error of a row are means over all windows that cover it, of which there
     are fewer at the ends of a stretch.
     """
@@ -107,7 +107,9 @@ class SubspaceMethod(PerEntityMethod):
 
     def _fit_one(self, task: Task) -> Subspace:
         length = int(self.window)
-        vectors = chain.from_iterable(windows_of(one, length) for one in task.stretches(length))
+        vectors = chain.from_iterable(
+            windows_of(stretch, length) for stretch in task.stretches(length)
+        )
         return Subspace(*principal(vectors, self._keep), length)
 
     def _keep(self, variances: Rows) -> int:
@@ -129,29 +131,29 @@ class SubspaceMethod(PerEntityMethod):
 def windows_of(scaled: Rows, length: int) -> Iterator[Rows]:
     """Every window of a stretch, flattened, some at a time, (W, D)."""
     view = np.lib.stride_tricks.sliding_window_view(scaled, length, axis=0)  # (W, C, L)
-    for part in chunks(len(scaled) - length + 1, CHUNK):
-        windows = view[part].transpose(0, 2, 1)
+    for chunk in chunks(len(scaled) - length + 1, CHUNK):
+        windows = view[chunk].transpose(0, 2, 1)
         # a copy: rows of the view overlap in memory, which BLAS does not take
         yield np.ascontiguousarray(windows.reshape(len(windows), -1))
 
 
 def principal(
-    parts: Iterable[Rows], keep: Callable[[NDArray[np.float64]], int]
+    chunks_of_vectors: Iterable[Rows], keep: Callable[[NDArray[np.float64]], int]
 ) -> tuple[Rows, Rows]:
     """Mean and principal directions of all vectors; ``keep`` says how many of them.
 
-    From raw moments, part by part: values are standardised and cut, so no digits are lost.
+    From raw moments, chunk by chunk: values are standardised and clipped, so no digits are lost.
     """
     count, total, products = 0, np.zeros(()), np.zeros(())
-    for part in parts:
-        count += len(part)
-        total = total + part.sum(axis=0)
-        products = products + part.T @ part
+    for vectors in chunks_of_vectors:
+        count += len(vectors)
+        total = total + vectors.sum(axis=0)
+        products = products + vectors.T @ vectors
     mean = total / count
     variances, directions = linalg.eigh(products / count - np.outer(mean, mean))
     variances = variances[::-1]
-    # rows that never moved have no direction at all
+    # constant rows have no direction at all
     variances = variances[variances > max(SMALLEST_SHARE * variances[0], SMALLEST_VARIANCE)]
-    # one is always left out, or there would be nothing that is not explained
+    # one is always left out, else there would be no residual
     kept = min(keep(variances), len(variances), len(mean) - 1) if len(variances) else 0
     return mean, np.ascontiguousarray(directions[:, ::-1][:, :kept])

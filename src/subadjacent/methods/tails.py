@@ -1,4 +1,4 @@
-"""How far out each channel lies in what it was in training, as chances that multiply.
+"""Tail probabilities of each channel's value among its training values, multiplied over channels.
 
 Shapes: T rows of a stretch, C channels, R training rows.
 """

@@ -20,16 +20,15 @@ MOST_VALUES = 20_000_000
 
 
 def trailing(scaled: Rows, length: int) -> Iterator[tuple[slice, Rows]]:
-    """Rows of a stretch, some at a time, each with those before it, (…, D).
+    """The rows of a stretch, each with those before it as one vector, chunk by chunk, (…, D).
 
-    What came before the first row is taken to have been like it. So a vector depends on no row
-    that comes later.
+    Rows before the first are taken to have been like it. So a vector depends on no later row.
     """
     padded = np.pad(scaled, ((length - 1, 0), (0, 0)), mode="edge")
     view = np.lib.stride_tricks.sliding_window_view(padded, length, axis=0)  # (T, C, L)
-    for part in chunks(len(scaled), CHUNK):
-        windows = view[part].transpose(0, 2, 1)
-        yield part, np.ascontiguousarray(windows.reshape(len(windows), -1))
+    for chunk in chunks(len(scaled), CHUNK):
+        windows = view[chunk].transpose(0, 2, 1)
+        yield chunk, np.ascontiguousarray(windows.reshape(len(windows), -1))
 
 
 def by_channel(vectors: Rows, channels: int) -> Rows:
@@ -40,21 +39,21 @@ def by_channel(vectors: Rows, channels: int) -> Rows:
 def sample(task: Task, length: int, most: int) -> Rows:
     """Windows of training rows as vectors: all, or ``most`` of them drawn by chance, (R, D).
 
-    Time and memory of what compares with them are bounded by this, however long the training
-    series is; vectors that are very long are fewer. The same seed draws the same ones.
+    This bounds the time and memory of comparisons, however long the training series is; of very
+    long vectors fewer are drawn. The same seed draws the same ones.
     """
     stretches = list(task.stretches(length))
     most = min(most, max(MOST_VALUES // (length * stretches[0].shape[1]), 1))
-    counts = [len(one) - length + 1 for one in stretches]
+    counts = [len(stretch) - length + 1 for stretch in stretches]
     total = sum(counts)
     chosen = np.arange(total)
     if total > most:
         draw = np.random.default_rng(task.seed)
         chosen = np.sort(draw.choice(total, most, replace=False))
     vectors, first = [], 0
-    for one, count in zip(stretches, counts, strict=True):
-        own = chosen[(chosen >= first) & (chosen < first + count)] - first
-        view = np.lib.stride_tricks.sliding_window_view(one, length, axis=0)  # (T, C, L)
-        vectors.append(view[own].transpose(0, 2, 1).reshape(len(own), -1))
+    for stretch, count in zip(stretches, counts, strict=True):
+        first_rows = chosen[(chosen >= first) & (chosen < first + count)] - first
+        view = np.lib.stride_tricks.sliding_window_view(stretch, length, axis=0)  # (T, C, L)
+        vectors.append(view[first_rows].transpose(0, 2, 1).reshape(len(first_rows), -1))
         first += count
     return np.concatenate(vectors)

@@ -1,4 +1,4 @@
-"""Random trees that cut rows off from one another: an odd row is alone after few cuts.
+"""Isolation forest: random cuts separate rows from each other, and an anomalous row needs few.
 
 Shapes: T rows of a stretch, C channels, N nodes of all trees.
 """
@@ -33,10 +33,10 @@ EULER = 0.5772156649015329
 class Forest(Predictor):
     """Trees as arrays, one after the other; a leaf is its own child.
 
-    The error is 2 to the power of minus the mean depth at which a row ends up alone, in units of
-    what is usual for as many training rows as a tree has. A channel departs by the bits that
-    cuts of it tell of the row: a cut that sends it where one in eight went tells three. Expected
-    are means of training.
+    The error is 2 to the power of minus the mean depth at which a row is isolated, relative to the
+    usual depth of a tree of as many training rows. A channel's departure is the information, in
+    bits, of the cuts of this channel: a cut that sends the row where one training row in eight
+    went has three. The expected values are the training means.
     """
 
     left: Whole  # (N,)
@@ -53,31 +53,31 @@ class Forest(Predictor):
         return Reach(0, 0)
 
     def predict(self, scaled: Rows) -> Prediction:
-        """How soon rows end up alone."""
+        """Errors from the depths at which rows are isolated."""
         depth, departures = np.empty(len(scaled)), np.empty_like(scaled)
-        for part in chunks(len(scaled), CHUNK):
-            depth[part], departures[part] = self._descend(scaled[part])
+        for chunk in chunks(len(scaled), CHUNK):
+            depth[chunk], departures[chunk] = self._descend(scaled[chunk])
         usual = float(usual_depth(np.array([self.samples]))[0])
-        # one row alone tells nothing: neither odd nor usual, as scikit-learn has it
+        # a single training row tells nothing: the depth is then the usual one, as in scikit-learn
         error = 2.0 ** -(depth / usual if usual else np.ones_like(depth))
         return Prediction(np.zeros_like(scaled), error, departures)
 
     def _descend(self, rows: Rows) -> tuple[Rows, Rows]:
-        """Mean depth of rows over all trees, and the bits that cuts of each channel tell."""
+        """Mean depth of rows over all trees, and the information in bits of each channel's cuts."""
         depth, bits = np.zeros(len(rows)), np.zeros_like(rows)
         logs, beyond = np.log2(self.count), usual_depth(self.count)
         for root in self.roots:
             node, inside = np.full(len(rows), root), np.arange(len(rows))
             while len(inside):
-                here = node[inside]
-                channel = self.channel[here]
-                goes_left = rows[inside, channel] <= self.cut[here]
-                there = np.where(goes_left, self.left[here], self.right[here])
-                moved = there != here
-                inside, here, there = inside[moved], here[moved], there[moved]
-                node[inside] = there
+                parent = node[inside]
+                channel = self.channel[parent]
+                goes_left = rows[inside, channel] <= self.cut[parent]
+                child = np.where(goes_left, self.left[parent], self.right[parent])
+                moved = child != parent
+                inside, parent, child = inside[moved], parent[moved], child[moved]
+                node[inside] = child
                 depth[inside] += 1
-                bits[inside, channel[moved]] += logs[here] - logs[there]
+                bits[inside, channel[moved]] += logs[parent] - logs[child]
             depth += beyond[node]
         return depth / len(self.roots), bits / len(self.roots)
 
@@ -103,7 +103,7 @@ class ForestMethod(PerEntityMethod):
     Parameters
     ----------
     trees
-        How many.
+        Number of trees.
     samples
         Training rows of each tree, drawn by chance.
     """
@@ -125,7 +125,7 @@ class ForestMethod(PerEntityMethod):
         grown = IsolationForest(
             n_estimators=int(self.trees), max_samples=samples, random_state=task.seed
         ).fit(rows)
-        return Forest(*_as_arrays([one.tree_ for one in grown.estimators_]), samples)
+        return Forest(*_as_arrays([estimator.tree_ for estimator in grown.estimators_]), samples)
 
     def _restore(self, state: State, channels: int) -> Predictor:
         arrays, facts = state
@@ -159,7 +159,7 @@ class ForestMethod(PerEntityMethod):
 
 
 def usual_depth(count: NDArray[Any]) -> Rows:
-    """Mean depth of a search that fails in a binary tree of so many: Eq. 1 of the paper."""
+    """Mean depth of an unsuccessful search in a binary tree of ``count`` rows (paper's Eq. 1)."""
     known = np.maximum(count, 2).astype(np.float64)
     depth = 2 * (np.log(known - 1) + EULER) - 2 * (known - 1) / known
     return np.where(count < 2, 0.0, np.where(count == 2, 1.0, depth))
@@ -167,17 +167,17 @@ def usual_depth(count: NDArray[Any]) -> Rows:
 
 def _as_arrays(trees: list[Any]) -> tuple[Whole, Whole, Whole, Rows, Whole, Whole]:
     """Nodes of scikit-learn's trees: left, right, channel, cut, count; and where each begins."""
-    sizes = [one.node_count for one in trees]
+    sizes = [tree.node_count for tree in trees]
     roots = np.cumsum([0, *sizes[:-1]])
     lefts, rights, cut_channels, cuts, counts = [], [], [], [], []
-    for one, root, size in zip(trees, roots, sizes, strict=True):
-        leaf, own = one.children_left < 0, np.arange(size)
-        lefts.append(np.where(leaf, own, one.children_left) + root)
-        rights.append(np.where(leaf, own, one.children_right) + root)
-        cut_channels.append(np.where(leaf, 0, one.feature))
-        cuts.append(np.where(leaf, 0.0, one.threshold))
-        counts.append(one.n_node_samples)
+    for tree, root, size in zip(trees, roots, sizes, strict=True):
+        leaf, itself = tree.children_left < 0, np.arange(size)
+        lefts.append(np.where(leaf, itself, tree.children_left) + root)
+        rights.append(np.where(leaf, itself, tree.children_right) + root)
+        cut_channels.append(np.where(leaf, 0, tree.feature))
+        cuts.append(np.where(leaf, 0.0, tree.threshold))
+        counts.append(tree.n_node_samples)
     left, right, channel, count = (
-        np.concatenate(one).astype(np.int32) for one in (lefts, rights, cut_channels, counts)
+        np.concatenate(values).astype(np.int32) for values in (lefts, rights, cut_channels, counts)
     )
     return left, right, channel, np.concatenate(cuts), count, roots.astype(np.int32)

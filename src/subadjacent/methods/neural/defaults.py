@@ -1,4 +1,4 @@
-"""What the parameters of a network's training come to where they are left at "auto"."""
+"""The values of a network's training parameters that are left at "auto"."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VALIDATION_WINDOWS = 1_000
 # steps in an epoch to aim at, with batches of these sizes
 STEPS_AN_EPOCH = 32
 SMALLEST_BATCH, LARGEST_BATCH = 8, 128
-# and of long windows fewer: what a step takes in memory goes by the points
+# and fewer long windows: the memory of a step is proportional to the points
 POINTS_A_BATCH = 12_800
 # learning rate of each size of Transformer; the paper's for the paper's
 LEARNING_RATES = {"tiny": 1e-3, "small": 1e-3, "paper": 1e-4}
@@ -60,7 +60,7 @@ def choose_band(near: int | Auto, far: int | Auto, window: int, *, circular: boo
 
 
 def choose_stride(stride: int | Auto, rows: int, window: int) -> int:
-    """Rows between training windows, so that there are about as many as are aimed at."""
+    """Rows between training windows, so that an epoch has about ``WINDOWS_AN_EPOCH`` of them."""
     sparse = min(max(rows // WINDOWS_AN_EPOCH, 1), window)
     return sparse if isinstance(stride, str) else int(stride)
 
@@ -78,5 +78,5 @@ def choose_batch_size(batch_size: int | Auto, windows: int, window: int) -> int:
 
 
 def choose_learning_rate(learning_rate: float | Auto, size: str) -> float:
-    """What suits the network's size."""
+    """A given learning rate, or the one for the network's size."""
     return LEARNING_RATES[size] if isinstance(learning_rate, str) else learning_rate

@@ -146,7 +146,7 @@ class NeuralMethod(Method):
         """The settings of a saved network; refuses what does not fit."""
 
     def longest_window(self, config: NetworkConfig) -> int:  # noqa: ARG002 — any, as a rule
-        """Points in a window that a network of these settings can be asked for."""
+        """The most points that a window of a network with these settings may have."""
         return MOST_POINTS
 
     def usual_window(self) -> int:
@@ -186,11 +186,13 @@ class NeuralMethod(Method):
         with torch.no_grad():
             network.conclude(_Batches(windows, device), _Batches(validation, device))
         networks = scalers.map(lambda scaler: EntityNetwork(network, scaler, window, stride))
-        held_out = [np.arange(len(one)) >= cut for one, cut in zip(series, cuts, strict=True)]
+        held_out = [
+            np.arange(len(one_series)) >= cut for one_series, cut in zip(series, cuts, strict=True)
+        ]
         return Trained(networks, stacked, stacked.restack(held_out), validation, tuple(history))
 
     def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
-        """Train the network, then learn what is usual from the rows that were held out."""
+        """Train the network, then calibrate it on the held-out rows."""
         networks, stacked, held_out, validation, history = self.train(series, run)
         network, paper = networks.pooled.network, self._paper()
         points = _points(network, stacked, networks.pooled.stride, paper)
@@ -204,7 +206,10 @@ class NeuralMethod(Method):
             return NeuralModel(entity, calibration, paper, history)
 
         by_series = stacked.unstack(scores)
-        kept = [one[rows] for one, rows in zip(by_series, stacked.unstack(held_out), strict=True)]
+        kept = [
+            series_scores[rows]
+            for series_scores, rows in zip(by_series, stacked.unstack(held_out), strict=True)
+        ]
         return Fitted(networks.map(model), by_series, kept)
 
     def pack(self, models: PerEntity[Model]) -> State:
@@ -213,7 +218,7 @@ class NeuralMethod(Method):
         states = [model.state().arrays for model in models.by_entity.values()]
         for name in ("center", "deviation"):
             shape = (len(states), len(arrays[name]))
-            arrays[f"entities.{name}"] = np.reshape([one[name] for one in states], shape)
+            arrays[f"entities.{name}"] = np.reshape([state[name] for state in states], shape)
         return State(arrays, facts)
 
     def unpack(self, state: State, channels: int, entities: Sequence[str]) -> PerEntity[Model]:
@@ -230,8 +235,8 @@ class NeuralMethod(Method):
             entity = replace(pooled.entity, scaler=Scaler(center, deviation, clip))
             return replace(pooled, entity=entity)
 
-        found = [model(*scale) for scale in zip(*scales.values(), strict=True)]
-        return PerEntity(pooled, dict(zip(entities, found, strict=True)))
+        models = [model(*scale) for scale in zip(*scales.values(), strict=True)]
+        return PerEntity(pooled, dict(zip(entities, models, strict=True)))
 
     def restore(self, state: State, channels: int) -> Model:
         """The inverse of ``NeuralModel.state``; refuses what does not fit."""
@@ -277,12 +282,12 @@ class NeuralMethod(Method):
         window = stacked.window
         stride = choose_stride(self.stride, sum(cuts), window)
         windows = stacked.windows_within([(0, cut) for cut in cuts], stride)
-        held = [(cut, len(one)) for one, cut in zip(series, cuts, strict=True)]
+        held = [(cut, len(one_series)) for one_series, cut in zip(series, cuts, strict=True)]
         rows = sum(stop - start for start, stop in held)
         stride = choose_validation_stride(rows, window)
         validation = stacked.windows_within(held, stride)
-        for name, found in (("learn from", windows), ("validate on", validation)):
-            if not len(found):
+        for name, cut_windows in (("learn from", windows), ("validate on", validation)):
+            if not len(cut_windows):
                 raise InputError(
                     f"X must have unbroken stretches of at least window={window} rows to "
                     f"{name}; its clock has too many gaps"
@@ -307,7 +312,7 @@ class NeuralMethod(Method):
 
 @dataclass(frozen=True)
 class _Batches:
-    """Windows on a device, batch by batch, as often as they are asked for."""
+    """Windows on a device, batch by batch; may be iterated over many times."""
 
     windows: Windows
     device: torch.device
@@ -323,13 +328,13 @@ def _points(
     """Eq. 6 for every stacked row; zeros on the padding."""
     judged = judge_rows(network, stacked, stride, paper.of_windows, channels=False)
     points = np.zeros_like(judged.score)
-    for one in stacked.stretches:
-        rows = slice(one.at, one.at + one.rows)
+    for stretch in stacked.stretches:
+        rows = slice(stretch.at, stretch.at + stretch.rows)
         points[rows] = row_scores(judged, rows, paper)
     return points
 
 
 def _spaced(scores: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """At most ``count`` of the scores, evenly spaced, so that they stand for all of them."""
+    """At most ``count`` of the scores, evenly spaced, as a sample of all of them."""
     places = np.linspace(0, len(scores) - 1, min(count, len(scores)))
     return np.asarray(scores[places.round().astype(int)])

@@ -1,4 +1,4 @@
-"""What is learned with a network: it judges the rows of a stretch in one pass.
+"""The model of a trained network: it judges the rows of a stretch in one pass.
 
 Shapes: T rows of a stretch, C channels, M scores to warm up with.
 """
@@ -32,7 +32,7 @@ WEIGHTS = "network."
 
 
 class Calibration(NamedTuple):
-    """What is usual on rows that the network was not trained on.
+    """Usual scores and errors, on rows that the network was not trained on.
 
     ``score`` stands for the scores before the first row, ``warmup`` for those that Eq. 7 compares
     the first rows with.
@@ -64,18 +64,18 @@ class EntityNetwork:
 
     def judge(self, rows: Array, score: Callable[[WindowEvidence], Tensor]) -> RowEvidence:
         """Judge the rows of one unbroken stretch, in one pass; ``score`` as for ``judge_rows``."""
-        found = judge_rows(self.network, self._stacked(rows), self.stride, score)
-        # what was added to a stretch shorter than a window is cut off
-        there = slice(len(rows))
+        judged = judge_rows(self.network, self._stacked(rows), self.stride, score)
+        # without the padding of a stretch shorter than a window
+        own_rows = slice(len(rows))
         return RowEvidence(
-            found.score[there],
-            {name: trace[there] for name, trace in found.traces.items()},
-            None if found.by_channel is None else found.by_channel[there],
-            None if found.expected is None else found.expected[there],
+            judged.score[own_rows],
+            {name: trace[own_rows] for name, trace in judged.traces.items()},
+            None if judged.by_channel is None else judged.by_channel[own_rows],
+            None if judged.expected is None else judged.expected[own_rows],
         )
 
     def residuals(self, rows: Array) -> NDArray[np.float32]:
-        """What the network's expectation leaves of a stretch's scaled rows, (T, C)."""
+        """The network's residuals of a stretch, in scaled units, (T, C)."""
         expected = self.judge(rows, PaperScore(temperature=0.0).of_windows).expected
         if expected is None:
             raise InputError(f"{type(self.network).__name__} expects no values")
@@ -130,7 +130,7 @@ class NeuralModel(Model):
     paper
         How errors become scores.
     history
-        What the epochs of the training came to.
+        Losses of each epoch of the training.
     """
 
     entity: EntityNetwork
@@ -171,14 +171,14 @@ class NeuralModel(Model):
         return self.entity.attention_around(rows, row)
 
     def state(self) -> State:
-        """The network on its scale, and what is usual."""
+        """The network on its scale, and the calibration."""
         arrays, facts = self.entity.state()
         usual = {"warmup": self.calibration.warmup, "usual_errors": self.calibration.errors}
-        others = {
+        more_facts = {
             "usual_score": self.calibration.score,
             "history": encode_history(self.history),
         }
-        return State(arrays | usual, facts | others)
+        return State(arrays | usual, facts | more_facts)
 
 
 def row_scores(judged: RowEvidence, rows: slice, paper: PaperScore) -> NDArray[np.float32]:

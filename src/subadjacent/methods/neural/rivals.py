@@ -42,7 +42,7 @@ class RivalMethod(NeuralMethod):
         return self.rival
 
     def usual_window(self) -> int:
-        """As its paper has it."""
+        """The window of the network's own paper."""
         return self.rival.configured_by.usual_window
 
     def configure(self, channels: int, window: int) -> RivalConfig:
@@ -57,5 +57,5 @@ class RivalMethod(NeuralMethod):
         return config
 
     def longest_window(self, config: NetworkConfig) -> int:  # noqa: ARG002 — the same for all
-        """Weights of most of them go by the window, and some compare all pairs of its points."""
+        """Fewer points: weights may grow with the window, and some compare all pairs of points."""
         return MOST_SQUARED

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class Seeking(NamedTuple):
-    """A view of what was never seen, and its weight beside 1 for all views that expect values."""
+    """A view of novelty, and its weight relative to 1 for all views that expect values."""
 
     view: StateView | ShapeView
     weight: float
@@ -62,8 +62,8 @@ class EntityViews:
     weights
         Of their parts, in the same order.
     seeking
-        Views that look for something alike in the training rows, by name; without those that know
-        nothing of this entity.
+        Views that search the training rows for something alike, by name; only those that could be
+        fitted to this entity.
     """
 
     expecting: Mapping[str, View]
@@ -71,7 +71,7 @@ class EntityViews:
     seeking: Mapping[str, Seeking]
 
     def look(self, rows: Rows, lookahead: int | None) -> Looks:
-        """What each view makes of a stretch."""
+        """Judge a stretch in each view."""
         looks: dict[str, Look] = {}
         novelties: dict[str, Novelty] = {}
 
@@ -81,7 +81,7 @@ class EntityViews:
         def seek(name: str) -> None:
             novelties[name] = self.seeking[name].view.novelty(rows)
 
-        # those that take longest first
+        # the slowest views first
         names = [*self.seeking, *self.expecting]
         side_by_side(
             lambda name: seek(name) if name in self.seeking else expect(name),
@@ -91,7 +91,7 @@ class EntityViews:
         return Looks(looks, novelties)
 
     def combine(self, looks: Looks, shape: tuple[int, ...]) -> Combined:
-        """What all parts together make of it, in the order of ``forms``."""
+        """Combine all parts into surprises of rows and values, in the order of ``forms``."""
         kinds = [part for name in self.expecting for part in parts_of(name)]
         surprises = [
             (surprise, looks.expecting[name].judged)
@@ -112,11 +112,11 @@ class EntityViews:
 
     @property
     def forms(self) -> list[str]:
-        """Names of what is judged, one a part."""
+        """The form of each part: what it judges."""
         return [part.form for name in self.expecting for part in parts_of(name)] + [*self.seeking]
 
     def expected(self, looks: Looks, rows: Rows) -> Rows | None:
-        """What the local rhythm leads to expect, as it follows a level that has moved.
+        """The values expected by the local rhythm, which follows a level that has moved.
 
         Without it, another rhythm; None without any.
         """
@@ -143,7 +143,7 @@ class EntityViews:
 
 
 class Looks(NamedTuple):
-    """What each view makes of a stretch, by name."""
+    """A stretch as each view judges it, by the view's name."""
 
     expecting: Mapping[str, Look]
     seeking: Mapping[str, Novelty]
@@ -158,8 +158,8 @@ class ViewsModel(Model):
     scaler
         Brings rows to standard deviations.
     unit
-        The score that one training row in a hundred exceeds: one threshold then serves entities
-        that are calm and such that are not.
+        The score that one training row in a hundred exceeds. It makes one threshold serve quiet
+        and restless entities alike.
     network
         Whose residuals are added to the views', if any.
     """
@@ -172,7 +172,7 @@ class ViewsModel(Model):
 
     @property
     def blur(self) -> int:
-        """Rows by which averaging spreads an event; which are its core is known later only."""
+        """Rows by which averaging spreads an event; 0 without look-ahead: its core is not known."""
         looks_back = self.settings.lookahead == 0
         return 0 if looks_back else max(smoothing_lengths(self.settings.smoothing))
 
@@ -218,7 +218,7 @@ class ViewsModel(Model):
         )
 
     def _traces(self, combined: Combined) -> Mapping[str, NDArray[np.float64]]:
-        """What each view adds to the score before it is averaged."""
+        """The share of each view in the score before it is averaged."""
         return {
             name: combined.by_part[parts].sum(axis=0) / self.unit
             for name, parts in self.parts_by_trace.items()

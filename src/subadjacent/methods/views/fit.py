@@ -1,4 +1,4 @@
-"""Learn all views of an entity, and what they make of rows they had not seen.
+"""Fit all views of an entity, and score its training rows by cross-validation.
 
 Shapes: T rows of a stretch, C channels.
 """
@@ -44,19 +44,19 @@ from subadjacent.scoring.weights import PartWeights, typical_surprise
 # the slow rhythm: about every 16th row from 20 to 400 rows away, or as many further between. Half
 # the reach is as good (docs/log.md, "The default detector")
 SLOW_NEAR, SLOW_FAR, SLOW_STEP, SLOW_COUNT = 20, 400, 16, 24
-# it reaches over so many cycles, which finds broken cycles of more than 400 rows (same entry), and
-# over one in so many of the rows at most
+# cycles that it reaches over, which finds broken cycles of more than 400 rows (same entry); and the
+# rows are at least this many times its reach
 CYCLES, SHARE = 1.2, 10
-# rows that say how large a part typically is, in pieces from all over the training rows
+# rows that a part's typical surprise is measured on, in pieces from all over the training rows
 ENOUGH, PIECE = 5_000, 500
 
 
 class ViewsFit(NamedTuple):
-    """The views of an entity, and the surprise of its rows to views that had not seen them.
+    """The views of an entity, and the cross-validated surprise of its training rows.
 
-    Both hold one number a row, (T,) a stretch: ``unseen`` of all views, ``expecting`` of those that
-    expect values, or of all if there are none. ``independent`` is about how many rows say something
-    of their own, by what is left of them.
+    The surprise is one number a row, (T,) a stretch: ``unseen`` of all views, ``expecting`` of
+    those that expect values, or of all if there are none. ``independent`` is the effective number
+    of independent rows, estimated from residuals.
     """
 
     entity: EntityViews
@@ -66,59 +66,58 @@ class ViewsFit(NamedTuple):
 
 
 class Common:
-    """What is learned of stretches once, however far ahead views may look.
+    """What is learned once of an entity's stretches, whatever the look-ahead.
 
     Parameters
     ----------
-    parts
+    stretches
         An entity's unbroken stretches of standardised rows.
     """
 
-    def __init__(self, parts: Sequence[Rows]) -> None:
-        self.sums = FoldSums(parts)
-        self.cycle = dominant_period(cut(max(parts, key=len)), self.sums.axes)
-        self._parts = parts
+    def __init__(self, stretches: Sequence[Rows]) -> None:
+        self.sums = FoldSums(stretches)
+        self.cycle = dominant_period(cut(max(stretches, key=len)), self.sums.axes)
+        self._parts = stretches
         # filled as views ask for it
         self._states: dict[float, StateFit | None] = {}
         self._lengths: list[LengthFit] | None = None
 
     def novelty(self, name: str, settings: ViewSettings) -> StateFit | ShapeFit | None:
-        """A view of what was never seen, by its name."""
+        """The view of novelty with this name."""
         if name == STATE:
             return self.states(settings.related_floor)
         return self.shapes(settings.window_ahead)
 
     def states(self, floor: float) -> StateFit | None:
-        """A view of states."""
+        """The view of states."""
         if floor not in self._states:
             self._states[floor] = fit_states(self._parts, self.sums, floor)
         return self._states[floor]
 
     def shapes(self, lookahead: int | None) -> ShapeFit | None:
-        """A view of shapes whose rows look so far ahead."""
+        """The view of shapes with this look-ahead."""
         if self._lengths is None:
             self._lengths = fit_lengths(self._parts, self.cycle)
         return shapes_of(self._lengths, list(map(len, self._parts)), lookahead)
 
 
 def fit_views(
-    parts: Sequence[Rows],
+    stretches: Sequence[Rows],
     settings: ViewSettings,
     watch: Watch = ignore,
     common: Common | None = None,
 ) -> ViewsFit:
-    """Learn from an entity's unbroken stretches of standardised rows.
+    """Fit all views to an entity's unbroken stretches of standardised rows.
 
-    ``watch`` is told of the rows as views have learned from them; ``common`` is what was learned
-    of these stretches already.
+    ``watch`` gets the progress in rows; ``common`` is what was already learned of these stretches.
     """
-    names, rows = settings.names[::-1], sum(map(len, parts))
+    names, rows = settings.names[::-1], sum(map(len, stretches))
 
     def tell(done: int) -> None:
         watch(Progress("fitting", rows * done // len(names), rows, "rows"))
 
     tell(0)
-    known = Common(parts) if common is None else common
+    known = Common(stretches) if common is None else common
     views: dict[str, ViewFit] = {}
     novelties: dict[str, StateFit | ShapeFit | None] = {}
 
@@ -126,73 +125,75 @@ def fit_views(
         if name in SEEKING:
             novelties[name] = known.novelty(name, settings)
         else:
-            (views[name],) = fit_view(name, [_left(name, parts, known, settings)], settings)
+            (views[name],) = fit_view(name, [_left(name, stretches, known, settings)], settings)
 
-    # those that take longest first
-    worth_it = sum(part.size for part in parts) >= MANY
+    # the slowest views first
+    worth_it = sum(stretch.size for stretch in stretches) >= MANY
     side_by_side(fit, names, worth_it=worth_it, tell=tell)
-    return _together(views, novelties, parts, settings)
+    return _combined(views, novelties, stretches, settings)
 
 
 def fit_views_of_many(entities: Sequence[Sequence[Rows]], settings: ViewSettings) -> list[ViewsFit]:
-    """What ``fit_views`` learns of each of several entities, whose stretches are as long.
+    """Do as ``fit_views`` for each of several entities whose stretches have the same lengths.
 
-    What is told channel by channel is told of all their channels at once.
+    Scales of single channels are fitted to the channels of all entities at once.
     """
-    known = [Common(parts) for parts in entities]
+    known = [Common(stretches) for stretches in entities]
     views: list[dict[str, ViewFit]] = [{} for _ in entities]
     for name in settings.names:
         if name not in SEEKING:
             left = [
-                _left(name, parts, own, settings)
-                for parts, own in zip(entities, known, strict=True)
+                _left(name, stretches, common, settings)
+                for stretches, common in zip(entities, known, strict=True)
             ]
-            for one, fit in zip(views, fit_view(name, left, settings), strict=True):
-                one[name] = fit
+            for entity_views, fit in zip(views, fit_view(name, left, settings), strict=True):
+                entity_views[name] = fit
     return [
-        _together(
-            own,
+        _combined(
+            entity_views,
             {name: about.novelty(name, settings) for name in settings.names if name in SEEKING},
-            parts,
+            stretches,
             settings,
         )
-        for own, about, parts in zip(views, known, entities, strict=True)
+        for entity_views, about, stretches in zip(views, known, entities, strict=True)
     ]
 
 
-def _together(
+def _combined(
     views: Mapping[str, ViewFit],
     novelties: Mapping[str, StateFit | ShapeFit | None],
-    parts: Sequence[Rows],
+    stretches: Sequence[Rows],
     settings: ViewSettings,
 ) -> ViewsFit:
-    """All views of an entity, each as loud as the others let it be."""
+    """Combine the views of an entity, with their weights."""
     views = {name: views[name] for name in settings.names if name in views}
-    weights, combined = _combine_expecting(views, parts)
+    weights, combined = _combine_expecting(views, stretches)
     entity = EntityViews({name: fit.view for name, fit in views.items()}, weights, {})
-    found = _add_seeking(entity, combined, novelties, settings)
-    return found._replace(
+    views_fit = _add_seeking(entity, combined, novelties, settings)
+    return views_fit._replace(
         independent=min((fit.independent for fit in views.values()), default=math.inf)
     )
 
 
 def _combine_expecting(
-    views: Mapping[str, ViewFit], parts: Sequence[Rows]
+    views: Mapping[str, ViewFit], stretches: Sequence[Rows]
 ) -> tuple[PartWeights, list[NDArray[np.float64]]]:
     """Weights of the parts of all views that expect values, and the mean over the parts."""
     kinds = [part for name in views for part in parts_of(name)]
-    unseen = [part for fit in views.values() for part in fit.parts]
-    weights = _weights(kinds, unseen, parts)
+    unseen = [unseen_part for fit in views.values() for unseen_part in fit.parts]
+    weights = _weights(kinds, unseen, stretches)
     factors = weights.factors()
     combined = [
         combine_rows(
             [
-                RowsOfPart(own.rows[number], own.judged[number], part.weight, factor)
-                for part, own, factor in zip(kinds, unseen, factors, strict=True)
+                RowsOfPart(
+                    unseen_part.rows[number], unseen_part.judged[number], part.weight, factor
+                )
+                for part, unseen_part, factor in zip(kinds, unseen, factors, strict=True)
             ],
             len(rows),
         )
-        for number, rows in enumerate(parts)
+        for number, rows in enumerate(stretches)
     ]
     return weights, combined
 
@@ -203,10 +204,9 @@ def _add_seeking(
     fits: Mapping[str, StateFit | ShapeFit | None],
     settings: ViewSettings,
 ) -> ViewsFit:
-    """Add views of what was never seen, each as far as the others let it.
+    """Add the views of novelty, each with a weight that depends on the views that expect values.
 
-    Outliers among the training rows, far above all else to the views that expect values, do not
-    make it louder.
+    Training rows that are outliers to the views that expect values do not count for the weight.
     """
 
     def scores(rows: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -214,8 +214,8 @@ def _add_seeking(
             [smoothed(stretch, settings.smoothing, settings.ahead.score) for stretch in rows]
         )
 
-    others = scores(expecting)
-    normal = outlier_free(others, max(smoothing_lengths(settings.smoothing)))
+    expecting_scores = scores(expecting)
+    normal = outlier_free(expecting_scores, max(smoothing_lengths(settings.smoothing)))
     total, seeking = list(expecting), {}
     for name in SEEKING:
         fit = fits.get(name)
@@ -224,66 +224,69 @@ def _add_seeking(
         weight = 1.0
         # with no other view there is nothing to compare it with
         if entity.expecting:
-            weight = novelty_weight(scores(fit.unseen)[normal], others[normal])
+            weight = novelty_weight(scores(fit.unseen)[normal], expecting_scores[normal])
         seeking[name] = Seeking(fit.view, weight)
         total = [
-            rows + WEIGHTS[name] * weight * own for rows, own in zip(total, fit.unseen, strict=True)
+            rows + WEIGHTS[name] * weight * novelty
+            for rows, novelty in zip(total, fit.unseen, strict=True)
         ]
     entity = replace(entity, seeking=seeking)
     return ViewsFit(entity, total, expecting if entity.expecting else total)
 
 
-def _left(name: str, parts: Sequence[Rows], known: Common, settings: ViewSettings) -> Left:
-    """What a view leaves of an entity's stretches, which it had not seen."""
+def _left(name: str, stretches: Sequence[Rows], known: Common, settings: ViewSettings) -> Left:
+    """A view's cross-validated residuals of an entity's stretches."""
     axes = known.sums.axes
     if name == LEVEL:
-        everywhere = [np.ones(len(part), dtype=bool) for part in parts]
-        return Left(None, known.sums.centred(parts), everywhere, axes)
+        everywhere = [np.ones(len(stretch), dtype=bool) for stretch in stretches]
+        return Left(None, known.sums.centred(stretches), everywhere, axes)
     looks_ahead = settings.ahead.neighbours is None
     if name == SLOW:
-        sides = _fit_slow(parts, axes, known.cycle, settings)
+        sides = _fit_slow(stretches, axes, known.cycle, settings)
     else:
         band = settings.neighbours(settings.near, settings.far)
-        sides = fit_sides(parts, band, axes, local=name == LOCAL, looks_ahead=looks_ahead)
-    return Left(sides.ridge, sides.unseen, [sides.ridge.judged(len(part)) for part in parts], axes)
+        sides = fit_sides(stretches, band, axes, local=name == LOCAL, looks_ahead=looks_ahead)
+    return Left(
+        sides.ridge, sides.unseen, [sides.ridge.judged(len(stretch)) for stretch in stretches], axes
+    )
 
 
 def _fit_slow(
-    parts: Sequence[Rows], axes: NDArray[np.float32], cycle: int | None, settings: ViewSettings
+    stretches: Sequence[Rows], axes: NDArray[np.float32], cycle: int | None, settings: ViewSettings
 ) -> SidesFit:
-    """A ridge that reaches as far as there are rows for, or one of no model."""
-    far = min(max(SLOW_FAR, round(CYCLES * (cycle or 0))), max(map(len, parts)) // SHARE)
+    """Fit the slow rhythm, which reaches as far as the rows allow; no model if they are too few."""
+    far = min(max(SLOW_FAR, round(CYCLES * (cycle or 0))), max(map(len, stretches)) // SHARE)
     if far < SLOW_NEAR + SLOW_STEP:
-        return SidesFit.of_nothing(parts)
+        return SidesFit.of_nothing(stretches)
     step = max(SLOW_STEP, (far - SLOW_NEAR) // SLOW_COUNT)
     neighbours = settings.neighbours(SLOW_NEAR, far, step)
     looks_ahead = settings.ahead.neighbours is None
-    return fit_sides(parts, neighbours, axes, local=False, looks_ahead=looks_ahead)
+    return fit_sides(stretches, neighbours, axes, local=False, looks_ahead=looks_ahead)
 
 
 def _weights(
-    kinds: Sequence[Part], unseen: Sequence[UnseenPart], parts: Sequence[Rows]
+    kinds: Sequence[Part], unseen: Sequence[UnseenPart], stretches: Sequence[Rows]
 ) -> PartWeights:
-    """From how large each part is on typical rows."""
-    pieces = list(_pieces([len(part) for part in parts]))
+    """Weights of the parts, from their surprise on typical rows."""
+    pieces = list(_pieces([len(stretch) for stretch in stretches]))
     typical = [
         typical_surprise(
             np.concatenate(
                 [
-                    own.rows[number][first:last][own.judged[number][first:last]]
+                    unseen_part.rows[number][first:last][unseen_part.judged[number][first:last]]
                     for number, first, last in pieces
                 ]
             ),
             part.softness,
         )
-        for part, own in zip(kinds, unseen, strict=True)
+        for part, unseen_part in zip(kinds, unseen, strict=True)
     ]
-    everywhere = [all(judged.all() for judged in own.judged) for own in unseen]
+    everywhere = [all(judged.all() for judged in unseen_part.judged) for unseen_part in unseen]
     return PartWeights(np.array(typical), np.array(everywhere, dtype=bool))
 
 
 def _pieces(lengths: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """Stretch, first and last row of pieces from all over the rows, or of all if they are few."""
+    """Pieces from all over the rows, or all rows if they are few: stretch, first and last row."""
     total = sum(lengths)
     step = 1 if total < 2 * ENOUGH else total // ENOUGH
     left = 0

@@ -1,7 +1,7 @@
-"""Learn what is usual of what a view leaves, on rows that it had not seen.
+"""Fit the scales of a view's residuals, on cross-validated residuals.
 
-Residuals of many entities of one shape stand side by side, as columns of one table: what is usual
-is told column by column, and few rows cost as much as the calls that handle them.
+Residuals of many entities of one shape stand side by side, as columns of one table: scales are
+fitted column by column, and with few rows the time is that of the calls, not of the rows.
 
 Shapes: T rows of a stretch, C channels, E entities.
 """
@@ -32,12 +32,12 @@ from subadjacent.scoring.usual_fit import (
 
 
 class Left(NamedTuple):
-    """What a view leaves of the training rows of an entity, which it had not seen.
+    """The cross-validated residuals of an entity's training rows in one view.
 
     Parameters
     ----------
     ridge
-        The view's; None for one that expects nothing but the middle.
+        The view's ridge; None for a view that expects the mean.
     residuals
         One table a stretch, (T, C).
     judged
@@ -53,10 +53,10 @@ class Left(NamedTuple):
 
 
 class UnseenPart(NamedTuple):
-    """What a part makes of training rows that it had not seen, (T,) a stretch.
+    """The cross-validated surprise of training rows in one part, (T,) a stretch.
 
-    It is a number a row and no more: residuals of all views at once, a value of every channel
-    each, would be several times the training rows.
+    Only one number a row is kept: the surprise of every value in all views would take several
+    times the memory of the training rows.
     """
 
     rows: list[NDArray[np.float64]]
@@ -64,7 +64,7 @@ class UnseenPart(NamedTuple):
 
 
 class ViewFit(NamedTuple):
-    """A fitted view; ``independent`` is known of the one that judges rows as a whole."""
+    """A fitted view; the one that judges rows as a whole counts ``independent`` rows."""
 
     view: View
     parts: list[UnseenPart]
@@ -72,21 +72,21 @@ class ViewFit(NamedTuple):
 
 
 def fit_view(name: str, entities: Sequence[Left], settings: ViewSettings) -> list[ViewFit]:
-    """Learn what is usual of the residuals of each entity.
+    """Fit the scales of the residuals of each entity.
 
-    They have one shape: as many rows in each stretch, of which the same are judged.
+    All have one shape: as many rows in each stretch, of which the same are judged.
     """
     judged = entities[0].judged
-    if not any(where.any() for where in judged):
-        return [_of_nothing(name, one, settings) for one in entities]
-    companions = [fit_companions(one.residuals, judged) for one in entities]
+    if not any(rows_judged.any() for rows_judged in judged):
+        return [_of_nothing(name, left, settings) for left in entities]
+    companions = [fit_companions(left.residuals, judged) for left in entities]
     rows = JudgedRows(judged)
     fits = _fit_scales(entities, companions, rows, settings)
     return [
         _with_joint(
-            name, one, View(one.ridge, own.companions, *scales, None), parts, rows, settings
+            name, left, View(left.ridge, fit.companions, *scales, None), parts, rows, settings
         )
-        for one, own, (scales, parts) in zip(entities, companions, fits, strict=True)
+        for left, fit, (scales, parts) in zip(entities, companions, fits, strict=True)
     ]
 
 
@@ -99,16 +99,18 @@ def _fit_scales(
     rows: JudgedRows,
     settings: ViewSettings,
 ) -> list[tuple[_Scales, list[UnseenPart]]]:
-    """What is usual of residuals by themselves and given the other channels, entity by entity."""
+    """Scales of residuals by themselves and given the other channels, entity by entity."""
     lookahead = settings.ahead.residuals
     floors = settings.own_floor, settings.related_floor
     judged = entities[0].judged
     if len(entities) == 1:
-        # one after the other: side by side, long series would be in memory twice
-        ((one,), (own,)) = entities, companions
+        # one scale after the other: side by side, long series would be in memory twice
+        ((left,), (companions_fit,)) = entities, companions
         fits = [
-            fit_channel_scale(parts, rows, lookahead, floor)
-            for parts, floor in zip((one.residuals, own.unseen), floors, strict=True)
+            fit_channel_scale(residuals, rows, lookahead, floor)
+            for residuals, floor in zip(
+                (left.residuals, companions_fit.unseen), floors, strict=True
+            )
         ]
         unseen = [UnseenPart(_means(fit, judged), judged) for fit in fits]
         return [((fits[0].scale, fits[1].scale), unseen)]
@@ -117,9 +119,9 @@ def _fit_scales(
     side_by_side = [
         np.concatenate(
             [
-                part[number]
-                for one, own in zip(entities, companions, strict=True)
-                for part in (one.residuals, own.unseen)
+                residuals[number]
+                for left, fit in zip(entities, companions, strict=True)
+                for residuals in (left.residuals, fit.unseen)
             ],
             axis=1,
         )
@@ -128,7 +130,7 @@ def _fit_scales(
     floor = np.tile(np.repeat(floors, channels), len(entities))
     fit = fit_channel_scale(side_by_side, rows, lookahead, floor)
     means = _means(fit, judged, channels)
-    found = []
+    fitted = []
     for number in range(0, 2 * len(entities), 2):
         alone, across = (
             ChannelScale(
@@ -142,8 +144,8 @@ def _fit_scales(
             UnseenPart([stretch[:, place].copy() for stretch in means], judged)
             for place in (number, number + 1)
         ]
-        found.append(((alone, across), parts))
-    return found
+        fitted.append(((alone, across), parts))
+    return fitted
 
 
 def _with_joint(
@@ -154,7 +156,7 @@ def _with_joint(
     rows: JudgedRows,
     settings: ViewSettings,
 ) -> ViewFit:
-    """With what is usual of rows as a whole, in the view that judges them."""
+    """Add the scale of rows as a whole, in the view that judges them."""
     if name != JOINT_VIEW:
         return ViewFit(view, parts)
     fit = fit_joint_scale(left.residuals, rows, settings.ahead.residuals, settings.own_floor)
@@ -169,21 +171,21 @@ def _with_joint(
 def _means(
     fit: ScaleFit[Any], judged: Judged, channels: int | None = None
 ) -> list[NDArray[np.float64]]:
-    """The mean surprise over all channels, (T,) a stretch; over so many at a time, (T, …)."""
-    found = []
-    for number, own in enumerate(judged):
-        parts = []
-        for first, last in chunks(len(own)):
+    """Mean surprise over all channels, (T,) a stretch, or over groups of ``channels``, (T, …)."""
+    means = []
+    for number, rows_judged in enumerate(judged):
+        pieces = []
+        for first, last in chunks(len(rows_judged)):
             surprise = fit.surprise(number, first, last)
             if channels is not None:
                 surprise = surprise.reshape(len(surprise), -1, channels)
-            parts.append(surprise.mean(axis=-1))
-        found.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
-    return found
+            pieces.append(surprise.mean(axis=-1))
+        means.append(pieces[0] if len(pieces) == 1 else np.concatenate(pieces))
+    return means
 
 
 def _of_nothing(name: str, left: Left, settings: ViewSettings) -> ViewFit:
-    """A view of no rows: to it nothing is related and nothing is ever unusual."""
+    """A view without any residuals: no channel depends on another, no value is ever unusual."""
     channels = left.residuals[0].shape[1]
     never = np.full((len(SCALES), channels), NEVER_UNUSUAL)
     alone, across = (
@@ -193,7 +195,7 @@ def _of_nothing(name: str, left: Left, settings: ViewSettings) -> ViewFit:
     joint = None
     if name == JOINT_VIEW:
         joint = JointScale(np.full(2 * len(SCALES), NEVER_UNUSUAL), settings.own_floor)
-    nothing = UnseenPart([np.zeros(len(part)) for part in left.residuals], left.judged)
+    nothing = UnseenPart([np.zeros(len(residuals)) for residuals in left.residuals], left.judged)
     view = View(left.ridge, Companions(np.eye(channels, dtype=np.float32)), alone, across, joint)
     independent = float(sum(map(len, left.judged))) if name == JOINT_VIEW else math.inf
     return ViewFit(view, [nothing] * len(parts_of(name)), independent)

@@ -33,35 +33,35 @@ log = logging.getLogger(__name__)
 
 # the share of normal rows that scores below an entity's unit
 SHARE = 0.99
-# the unit of an entity that hardly anything ever surprised
+# least unit, for an entity whose rows have hardly any surprise
 LEAST_UNIT = 2e-3
 # rows and entities that the model for entities never seen learns from: more of them take longer
 # than all the rest of a fleet (docs/log.md, "The linear default rebuilt")
 POOLED_ROWS, POOLED_ENTITIES = 20_000, 40
-# so many entities, or values in several of them, are worth several processes
+# from this many entities, or values in several entities, starting processes pays off
 MANY_ENTITIES, MANY_VALUES = 100, 5_000_000
 # fewer rows than this are refused
 FEWEST_ROWS = 8
-# more channels than this are refused: each is held against all others, which takes steps that grow
-# with the cube of their number and memory that grows with its square. 2,000 rows of so many take
+# more channels than this are refused: each is regressed on all others, in time that grows with the
+# cube of their number and memory that grows with its square. 2,000 rows of 2,000 channels take
 # minutes on two cores and 3 GB
 MOST_CHANNELS = 2_000
 # an unbroken stretch of fewer times the band's reach has little to learn from
 FEW_ROWS = 5
-# rows that have nothing to do with each other, of which fewer promise nothing: with 8 to 33 of them
-# some processes have 5 to 15 times the alarms asked for, with more none has more than 3 times
+# independent rows; with fewer, the rate of alarms is not to be relied on: with 8 to 33 of them some
+# processes have 5 to 15 times the alarms asked for, with more none has more than 3 times
 # (docs/log.md, "What contamination promises")
 FEWEST_INDEPENDENT = 40
 
 
 @dataclass(frozen=True, slots=True)
 class ViewsMethod(Method):
-    """Learns views of each entity, and of all together for entities never seen."""
+    """Fits views of each entity, and of all together for entities never seen."""
 
     settings: ViewSettings = field(default_factory=ViewSettings)
 
     def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
-        """Learn; scores of training rows are those of models that had not seen them."""
+        """Fit the views; the scores of training rows are cross-validated."""
         return self.fitted(series, self.fit_entities(series, run))
 
     def causal(self) -> ViewsMethod | None:
@@ -73,67 +73,75 @@ class ViewsMethod(Method):
     def fit_with_causal(
         self, series: Sequence[TrainSeries], run: Runtime
     ) -> tuple[Fitted, Fitted | None]:
-        """Learn both; what does not depend on the look-ahead is learned once."""
+        """Fit this and the causal method; what is the same for both is learned once."""
         causal = self.causal()
         if causal is None:
             return self.fit(series, run), None
-        own, other = self._fit_all(series, run, (self.settings, causal.settings))
-        return self.fitted(series, own), causal.fitted(series, other)
+        fits, causal_fits = self._fit_all(series, run, (self.settings, causal.settings))
+        return self.fitted(series, fits), causal.fitted(series, causal_fits)
 
     def fit_each(self, series: Sequence[TrainSeries], run: Runtime) -> list[Fitted]:
-        """Learn from each series by itself; those of one shape together, which is quicker."""
-        found: list[Fitted | None] = [None] * len(series)
+        """Fit each series by itself; those of one shape at once, which is quicker."""
+        fitted_series: list[Fitted | None] = [None] * len(series)
         alike: dict[tuple[object, ...], list[int]] = {}
-        for place, one in enumerate(series):
-            alike.setdefault((one.values.shape, one.starts), []).append(place)
+        for place, one_series in enumerate(series):
+            alike.setdefault((one_series.values.shape, one_series.starts), []).append(place)
         for places in alike.values():
             together = [series[place] for place in places]
             for place, fitted in zip(places, self._fit_alike(together), strict=True):
-                found[place] = fitted
+                fitted_series[place] = fitted
             run.watch(
-                Progress("fitting", sum(one is not None for one in found), len(series), "entities")
+                Progress(
+                    "fitting",
+                    sum(fitted is not None for fitted in fitted_series),
+                    len(series),
+                    "entities",
+                )
             )
-        return [one for one in found if one is not None]
+        return [fitted for fitted in fitted_series if fitted is not None]
 
     def _fit_alike(self, series: Sequence[TrainSeries]) -> Iterator[Fitted]:
-        """The same of series of one shape."""
-        for one in series:
-            _check_channels([one])
-            _check_rows([one], self.settings.far)
-        scalers = [fit_scalers([one], FAR_CLIP) for one in series]
-        parts = [
-            [scaler.pooled.apply(one.values[start:stop]) for start, stop in one.stretches]
-            for one, scaler in zip(series, scalers, strict=True)
+        """Fit each of several series of one shape by itself."""
+        for one_series in series:
+            _check_channels([one_series])
+            _check_rows([one_series], self.settings.far)
+        scalers = [fit_scalers([one_series], FAR_CLIP) for one_series in series]
+        stretches = [
+            [
+                scaler.pooled.apply(one_series.values[start:stop])
+                for start, stop in one_series.stretches
+            ]
+            for one_series, scaler in zip(series, scalers, strict=True)
         ]
-        views = fit_views_of_many(parts, self.settings)
-        for one, scaler, fit in zip(series, scalers, views, strict=True):
-            own = in_own_unit(fit, self.settings)
-            _warn_of_no_views([one], [own])
-            _warn_of_few_rows([one], [own])
-            yield self.fitted([one], EntityFits(scaler, [own], fit.entity))
+        views = fit_views_of_many(stretches, self.settings)
+        for one_series, scaler, fit in zip(series, scalers, views, strict=True):
+            entity_fit = in_own_unit(fit, self.settings)
+            _warn_of_no_views([one_series], [entity_fit])
+            _warn_of_few_rows([one_series], [entity_fit])
+            yield self.fitted([one_series], EntityFits(scaler, [entity_fit], fit.entity))
 
     def fit_entities(self, series: Sequence[TrainSeries], run: Runtime) -> EntityFits:
-        """Learn the views of every entity, and of all together."""
+        """Fit the views of every entity, and of all together."""
         return self._fit_all(series, run, (self.settings,))[0]
 
     def _fit_all(
         self, series: Sequence[TrainSeries], run: Runtime, settings: tuple[ViewSettings, ...]
     ) -> list[EntityFits]:
-        """The same with each of some settings, of which these are the first."""
+        """Fit every entity with each of several settings, the first of which are this method's."""
         _check_channels(series)
         _check_rows(series, self.settings.far)
         scalers = fit_scalers(series, FAR_CLIP)
-        # of many entities, those that are done are counted; of a single one, its rows
+        # progress counts entities; or rows, where there is a single entity
         single = len(series) == 1
         tasks = [
             # other processes have no use for labels of rows
             _EntityTask(
-                replace(one, index=None),
-                scalers.of(one.entity),
+                replace(one_series, index=None),
+                scalers.of(one_series.entity),
                 settings,
                 run.watch if single else ignore,
             )
-            for one in series
+            for one_series in series
         ]
         spread = run.map if _worth_spreading(series) else in_turn
         together = [task._replace(settings=settings) for task in self._pooled_task(series, scalers)]
@@ -147,19 +155,19 @@ class ViewsMethod(Method):
         _warn_of_few_rows(series, by_settings[0])
         # the model for entities never seen comes last; a single series serves them itself
         return [
-            EntityFits(scalers, list(each[: len(tasks)]), each[-1].views.entity)
-            for each in by_settings
+            EntityFits(scalers, list(entity_fits[: len(tasks)]), entity_fits[-1].views.entity)
+            for entity_fits in by_settings
         ]
 
     def fitted(self, series: Sequence[TrainSeries], fits: EntityFits) -> Fitted:
         """The models, each in its entity's own unit."""
         scalers, entities, pooled = fits
         models: dict[str, Model] = {
-            one.entity: ViewsModel(
-                self.settings, scalers.of(one.entity), fit.views.entity, fit.unit
+            one_series.entity: ViewsModel(
+                self.settings, scalers.of(one_series.entity), fit.views.entity, fit.unit
             )
-            for one, fit in zip(series, entities, strict=True)
-            if one.entity is not None
+            for one_series, fit in zip(series, entities, strict=True)
+            if one_series.entity is not None
         }
         unit = float(np.median([fit.unit for fit in entities]))
         return Fitted(
@@ -171,14 +179,14 @@ class ViewsMethod(Method):
     def _pooled_task(
         self, series: Sequence[TrainSeries], scalers: PerEntity[Scaler]
     ) -> list[_EntityTask]:
-        """All entities together, on the scale that an unknown one will have."""
+        """The task for entities never seen: all entities together; none if there is only one."""
         if len(series) == 1:
             return []
         some = series[:: -(-len(series) // POOLED_ENTITIES)]
         most = max(POOLED_ROWS // len(some), 2 * self.settings.far)
-        parts = [rows for one in some for rows in _last_stretches(one, most)]
-        starts = np.cumsum([0, *map(len, parts)])[:-1]
-        together = TrainSeries(np.concatenate(parts), starts=tuple(starts.tolist()))
+        stretches = [rows for one_series in some for rows in _last_stretches(one_series, most)]
+        starts = np.cumsum([0, *map(len, stretches)])[:-1]
+        together = TrainSeries(np.concatenate(stretches), starts=tuple(starts.tolist()))
         return [_EntityTask(together, scalers.pooled, (self.settings,))]
 
     def restore(self, state: State, channels: int) -> Model:
@@ -187,7 +195,7 @@ class ViewsMethod(Method):
 
 
 class _EntityTask(NamedTuple):
-    """An entity to be fitted with each of some settings: all that another process needs."""
+    """An entity to be fitted with each of several settings: all that another process needs."""
 
     series: TrainSeries
     scaler: Scaler
@@ -214,10 +222,10 @@ class EntityFits(NamedTuple):
 
 def _fit_entity(task: _EntityTask) -> list[EntityFit]:
     series, scaler, settings, watch = task
-    parts = [scaler.apply(series.values[start:stop]) for start, stop in series.stretches]
-    common = Common(parts)
+    stretches = [scaler.apply(series.values[start:stop]) for start, stop in series.stretches]
+    common = Common(stretches)
 
-    def told(number: int) -> Watch:
+    def watch_share(number: int) -> Watch:
         def tell(done: Progress) -> None:
             so_far = (number * done.total + done.done) // len(settings)
             watch(replace(done, done=so_far))
@@ -225,21 +233,21 @@ def _fit_entity(task: _EntityTask) -> list[EntityFit]:
         return tell
 
     return [
-        in_own_unit(fit_views(parts, each, told(number), common), each)
-        for number, each in enumerate(settings)
+        in_own_unit(fit_views(stretches, view_settings, watch_share(number), common), view_settings)
+        for number, view_settings in enumerate(settings)
     ]
 
 
 def in_own_unit(fit: ViewsFit, settings: ViewSettings) -> EntityFit:
-    """Scores of an entity's rows in units of what one normal row in a hundred exceeds.
+    """Scores of an entity's rows, divided by the score that one normal row in a hundred exceeds.
 
-    Unit and threshold are judged by rows without outliers alone. Which rows are outliers is told by
-    the views that expect values; windows spread them over many more rows.
+    Only rows that are no outliers count for this unit, and for the threshold. The views that expect
+    values tell which rows are outliers; windows would spread them over many more rows.
     """
     reach = max(smoothing_lengths(settings.smoothing))
 
     def level(rows: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        scores = [smoothed(part, settings.smoothing, settings.ahead.score) for part in rows]
+        scores = [smoothed(stretch, settings.smoothing, settings.ahead.score) for stretch in rows]
         return level_folds(np.concatenate(scores), FOLDS, reach)
 
     shapes = fit.entity.shapes
@@ -251,7 +259,7 @@ def in_own_unit(fit: ViewsFit, settings: ViewSettings) -> EntityFit:
 
 
 def _last_stretches(series: TrainSeries, most: int) -> list[NDArray[np.float64]]:
-    """The last rows of a series, so many in all, by stretch."""
+    """The last rows of a series, at least ``most`` where it has them, by stretch."""
     kept: list[NDArray[np.float64]] = []
     for start, stop in reversed(series.stretches):
         if most <= 0:
@@ -262,37 +270,37 @@ def _last_stretches(series: TrainSeries, most: int) -> list[NDArray[np.float64]]
 
 
 def _worth_spreading(series: Sequence[TrainSeries]) -> bool:
-    """Whether fitting takes longer than starting processes for it."""
-    values = sum(one.values.size for one in series)
+    """Whether it takes longer to fit than to start processes."""
+    values = sum(one_series.values.size for one_series in series)
     return len(series) >= MANY_ENTITIES or (len(series) > 1 and values >= MANY_VALUES)
 
 
 def _warn_of_no_views(series: Sequence[TrainSeries], fits: Sequence[EntityFit]) -> None:
-    """Say of which entities the chosen views know nothing."""
-    for one, fit in zip(series, fits, strict=False):
+    """Warn of entities that none of the chosen views can judge."""
+    for one_series, fit in zip(series, fits, strict=False):
         if not fit.views.entity.expecting and not fit.views.entity.seeking:
             log.warning(
                 "none of the chosen views can judge %s, of %d rows and %d channels: its scores "
                 "are 0; views='all' has views for any rows",
-                one.entity or "the series",
-                *one.values.shape,
+                one_series.entity or "the series",
+                *one_series.values.shape,
             )
 
 
 def _warn_of_few_rows(series: Sequence[TrainSeries], fits: Sequence[EntityFit]) -> None:
-    """Say where too few rows were given to promise how many alarms will come."""
+    """Warn of entities with too few independent rows for a reliable rate of alarms."""
     few = [
-        (fit.views.independent, one)
-        for one, fit in zip(series, fits, strict=False)
+        (fit.views.independent, one_series)
+        for one_series, fit in zip(series, fits, strict=False)
         if fit.views.independent < FEWEST_INDEPENDENT
     ]
     if few:
-        independent, one = min(few, key=lambda pair: pair[0])
+        independent, scarcest = min(few, key=lambda pair: pair[0])
         log.warning(
             "%d of %d series have too few rows to promise how many alarms will come: the %d rows "
             "of %s say as much as %d that have nothing to do with each other, and %d are needed; "
             "expect several times as many alarms as contamination asks for, or none",
-            *(len(few), len(series), len(one), one.entity or "the series"),
+            *(len(few), len(series), len(scarcest), scarcest.entity or "the series"),
             *(round(independent), FEWEST_INDEPENDENT),
         )
 
@@ -317,7 +325,7 @@ def _check_rows(series: Sequence[TrainSeries], far: int) -> None:
             f"must have at least {FEWEST_ROWS} rows",
             f"the longest series has n_samples={longest}",
         )
-    stretch = max(stop - start for one in series for start, stop in one.stretches)
+    stretch = max(stop - start for one_series in series for start, stop in one_series.stretches)
     if stretch < FEW_ROWS * far:
         log.warning(
             "the longest unbroken stretch has %d rows, few for neighbours up to %d rows away: "

@@ -1,4 +1,4 @@
-"""A network's residuals as one more view: they add to the surprise of the plain ones.
+"""A network's residuals as one more view, beside the plain views.
 
 Shapes: T rows of a stretch, C channels.
 """
@@ -28,16 +28,16 @@ WEIGHT = 0.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NetworkView:
-    """A network on an entity's scale, and what is usual of its residuals on held-out rows.
+    """A network on an entity's scale, and the scale of its residuals on held-out rows.
 
     Parameters
     ----------
     network
         Shared by all entities.
     scale
-        What is usual of its residuals.
+        The scale of its residuals.
     factor
-        1, or less where the network is far larger on typical rows than the plain views.
+        1, or less where its surprise on typical rows is far larger than that of the plain views.
     """
 
     network: EntityNetwork
@@ -58,17 +58,17 @@ class NetworkView:
         return surprise
 
     def add_to(self, combined: Combined, rows: Array) -> Combined:
-        """What all views and the network together make of a stretch."""
+        """Add the surprise of the network's residuals to that of the plain views."""
         surprise = self.surprise(self.network.residuals(rows))
-        own = surprise.mean(axis=1, dtype=np.float64)
+        row_surprise = surprise.mean(axis=1, dtype=np.float64)
         share = WEIGHT / (TOTAL_WEIGHT + WEIGHT)
         return Combined(
             (1 - share) * combined.values + np.float32(share) * surprise,
-            add_network(combined.rows, own),
-            np.concatenate([(1 - share) * combined.by_part, share * own[None]]),
+            add_network(combined.rows, row_surprise),
+            np.concatenate([(1 - share) * combined.by_part, share * row_surprise[None]]),
         )
 
 
 def add_network(rows: NDArray[np.float64], network: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The weighted mean of what plain views and a network make of rows."""
+    """The weighted mean of the surprise of rows to the plain views and to a network."""
     return np.asarray((TOTAL_WEIGHT * rows + WEIGHT * network) / (TOTAL_WEIGHT + WEIGHT))

@@ -79,7 +79,7 @@ def save(model: ViewsModel) -> State:
 
 
 def _references(view: StateView | ShapeView) -> Arrays:
-    """Of a view of what was never seen."""
+    """The arrays of a view of novelty."""
     if isinstance(view, StateView):
         return {
             f"{STATE}.axes": view.axes,
@@ -99,11 +99,11 @@ def restore(state: State, channels: int, settings: ViewSettings) -> ViewsModel:
     read = _Reader(state.arrays)
     scaler = Scaler(read("center", channels), read("deviation", channels), FAR_CLIP)
     expecting = [name for name in settings.names if name in EXPECTING]
-    parts = sum(len(parts_of(name)) for name in expecting)
-    typical = read("typical", parts)
+    count = sum(len(parts_of(name)) for name in expecting)
+    typical = read("typical", count)
     if (typical < 0).any():
         raise InputError(f"typical must not be negative; got {typical.min()}")
-    weights = PartWeights(typical, read("comparable", parts) > 0)
+    weights = PartWeights(typical, read("comparable", count) > 0)
     layouts = state.facts["neighbours"]
     views = {name: _view(read, name, layouts, channels, settings) for name in expecting}
     seeking = {
@@ -144,20 +144,20 @@ def _shapes(
         require_whole("grains", grain, least=1, most=FARTHEST)
         key = f"{SHAPE}.{number}"
         count = read.size(f"{key}.channels")
-        own = read(f"{key}.channels", count, least=0).astype(np.int64)
-        if len(set(own.tolist())) < count or own.max() >= channels:
+        own_channels = read(f"{key}.channels", count, least=0).astype(np.int64)
+        if len(set(own_channels.tolist())) < count or own_channels.max() >= channels:
             raise InputError(f"{key}.channels must be different numbers below {channels}")
         references_name = f"{key}.references"
         references = read(references_name, count, read.size(references_name, 1), POINTS)
         usual = read(f"{key}.usual", count, least=0)
-        lengths.append(ShapesOfLength(grain, own, references, usual))
+        lengths.append(ShapesOfLength(grain, own_channels, references, usual))
     if not lengths:
         raise InputError("grains must not be empty where there are shapes")
     return ShapeView(tuple(lengths), settings.window_ahead)
 
 
 class _Reader:
-    """Arrays by name, each checked for its shape and for what is no number."""
+    """Arrays by name, each checked for its shape and for values that are not finite."""
 
     def __init__(self, arrays: Arrays) -> None:
         self.arrays = arrays
@@ -168,7 +168,7 @@ class _Reader:
         return array
 
     def size(self, name: str, axis: int = -1) -> int:
-        """Of an array along an axis, at least 1."""
+        """Size of an array along an axis; refuses an empty one."""
         shape = self.arrays[name].shape
         if len(shape) <= axis or not shape or not shape[axis]:
             raise InputError(f"{name} must not be empty; got shape {shape}")

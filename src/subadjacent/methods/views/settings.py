@@ -26,12 +26,12 @@ LEVEL, RHYTHM, LOCAL, SLOW, STATE, SHAPE = VIEWS = (
     "state",
     "shape",
 )
-# views that expect a value, and such that look for something like it
+# views that expect a value, and those that search the training rows for something like it
 EXPECTING, SEEKING = VIEWS[:4], VIEWS[4:]
 ALL = "all"
-# of the square that does not matter to a relation between channels, what does not matter to a
-# channel by itself: there noise says what is usual, and there is always some. The whole of it costs
-# 1.7 points on SMAP, a quarter 0.6 (docs/log.md, "Robust learning")
+# the floor of a channel's own squared residuals, as a share of the floor of residuals given other
+# channels: noise sets the scale of a channel by itself, and there is always some. A share of 1
+# costs 1.7 points on SMAP, a quarter 0.6 (docs/log.md, "Robust learning")
 OWN_SHARE = 0.1
 
 
@@ -93,12 +93,12 @@ class ViewSettings:
 
     @property
     def related_floor(self) -> float:
-        """The square of a departure from what other channels say that does not matter."""
+        """The square of a residual given the other channels that does not matter."""
         return self.min_deviation**2
 
     @property
     def own_floor(self) -> float:
-        """The same of a departure from what a channel did itself."""
+        """The square of a residual of a channel by itself that does not matter."""
         return OWN_SHARE * self.related_floor
 
     @property

@@ -40,12 +40,11 @@ MOST_REFERENCES = 4_000
 GUARD = 50
 # fewer rows than this are no picture of all states
 FEWEST_ROWS = 10 * GUARD
-# so many rows at the usual distance of all are added to those that are nearest to a reference. A
-# fifth or five times as many change little (same entry)
+# a prior: this many rows at the usual distance of all rows are added to those that are nearest to a
+# reference. A fifth or five times as many change little (same entry)
 PRIOR_ROWS = 20
-# to the score a row's novelty counts as much as if every channel had it, so that its channels
-# share it times their number. No more than so many: with hundreds of channels, explanations would
-# overflow
+# a row's novelty counts in the score as if every channel had it, so that the channels share it
+# times their number, and times this at most: with hundreds of channels, explanations would overflow
 MOST_SHARED = 10
 
 
@@ -71,37 +70,37 @@ class StateView:
     floor: float = FLOOR
 
     def novelty(self, rows: Rows, references: References | None = None) -> Novelty:
-        """Of a stretch; channels share a row's, times their number, as they do the distance.
+        """The novelty of a stretch; a row's is shared out to channels by their squared distances.
 
-        ``references`` are this view's own, where they were prepared already.
+        ``references`` are this view's own in prepared form, where there is one.
         """
         points = along(rows, self.axes)
-        own, which = self._judge(points, references)
+        row_surprise, which = self._judge(points, references)
         apart = points.astype(np.float64) - self.references[which]
         departures = np.square(np.asarray(apart @ self.axes.T, dtype=np.float32))
         total = departures.sum(axis=1, keepdims=True)
         # a row on its reference has no channel to blame
         total[total == 0] = 1
         shares = departures / total
-        shared = own * min(rows.shape[1], MOST_SHARED)
-        return Novelty(own, shared[:, None].astype(np.float32) * shares)
+        shared = row_surprise * min(rows.shape[1], MOST_SHARED)
+        return Novelty(row_surprise, shared[:, None].astype(np.float32) * shares)
 
     def of_rows(self, rows: Rows, references: References) -> Scores:
-        """The same of rows alone, not of their channels, (T,)."""
+        """The novelty of rows alone, without that of their channels, (T,)."""
         return self._judge(along(rows, self.axes), references)[0]
 
     def _judge(
         self, points: NDArray[np.float32], references: References | None
     ) -> tuple[Scores, NDArray[np.int64]]:
-        """How new points are, and which reference is nearest to each."""
-        found = references.nearest(points) if references else nearest(points, self.references)
-        squares, which = found
-        own = surprise(squares / self.axes.shape[0], self.usual[which], self.floor)
-        return own, which
+        """The surprise at each point's distance to its nearest reference, and which that is."""
+        neighbours = references.nearest(points) if references else nearest(points, self.references)
+        squares, which = neighbours
+        row_surprise = surprise(squares / self.axes.shape[0], self.usual[which], self.floor)
+        return row_surprise, which
 
 
 class StateFit(NamedTuple):
-    """A fitted view of states, and how surprising rows are to references far from them.
+    """A fitted view of states, and the cross-validated surprise of the training rows.
 
     ``unseen`` holds one number a row, (T,) a stretch.
     """
@@ -110,16 +109,16 @@ class StateFit(NamedTuple):
     unseen: list[Scores]
 
 
-def fit_states(parts: Sequence[Rows], sums: FoldSums, floor: float = FLOOR) -> StateFit | None:
-    """From stretches of standardised rows; None where a row has no states or there are few rows.
+def fit_states(stretches: Sequence[Rows], sums: FoldSums, floor: float = FLOOR) -> StateFit | None:
+    """Fit the view to stretches of standardised rows; None if there are few rows or no states.
 
-    A single channel, or several that are all one, have levels, which another view judges.
+    A single channel, or several that are copies of one, have levels only: another view's task.
     """
-    count = sum(map(len, parts))
+    count = sum(map(len, stretches))
     axes = sums.axes
     if axes.shape[1] < 2 or count < FEWEST_ROWS:
         return None
-    points = np.concatenate([along(part, axes) for part in parts])
+    points = np.concatenate([along(stretch, axes) for stretch in stretches])
     chosen = spread_out(count, MOST_REFERENCES)
     references = points[chosen]
     squares, which, fold_of = np.empty(count), np.empty(count, np.int64), np.empty(count, np.int64)
@@ -137,12 +136,12 @@ def fit_states(parts: Sequence[Rows], sums: FoldSums, floor: float = FLOOR) -> S
         unseen[fold] = surprise(
             squares[fold], by_reference.usual(without=number)[which[fold]], floor
         )
-    # training rows are widest along axes that were chosen by them, and rows to come are nearer to
+    # training rows vary most along axes fitted to them, and rows to come are nearer to
     # the middle of the references. In a normal cloud of K axes the nearest is at a squared distance
     # that grows as exp(|x|² / K), with |x|² / K being 1 for a reference on average
     usual = math.exp(sums.narrower() - 1) * closer.mean() * by_reference.usual()
     view = StateView(axes, references, usual.astype(np.float32), floor)
-    return StateFit(view, np.split(unseen, np.cumsum([len(part) for part in parts])[:-1]))
+    return StateFit(view, np.split(unseen, np.cumsum([len(stretch) for stretch in stretches])[:-1]))
 
 
 def along(rows: Rows, axes: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -170,7 +169,7 @@ class _RowsByReference:
         self.sums = np.bincount(place, weights=squares, minlength=size).reshape(shape)
 
     def usual(self, without: int | None = None) -> Distances:
-        """What is usual near each reference, of all rows or of those outside one fold, (R,)."""
+        """The usual distance near each reference, from all rows or those outside a fold, (R,)."""
         kept = np.arange(self.counts.shape[1]) != (-1 if without is None else without)
         everywhere = usual_distance(self.squares[kept[self.fold_of]])
         counts, sums = self.counts[:, kept].sum(axis=1), self.sums[:, kept].sum(axis=1)

@@ -1,7 +1,7 @@
-"""One view that expects values: how surprising it is that something else came.
+"""One view that expects values: how surprising its residuals are.
 
-A view leaves a residual at each value. It is judged by itself, given what is left of the other
-channels in the same row, and, in one view, for the row as a whole.
+The view's residual of each value is judged by itself, given the residuals of the other channels in
+the same row, and, in one view, for the row as a whole.
 
 Shapes: T rows of a stretch, C channels.
 """
@@ -29,7 +29,7 @@ from subadjacent.scoring.usual import (
     Surprise,
 )
 
-# names of what is judged beside a residual by itself
+# names of the other things that are judged, beside a residual by itself
 ACROSS, WHOLE, NETWORK = "other channels", "all channels", "network"
 # weight of a residual given the other channels, relative to one by itself. Weights from half to
 # twice of each part change little (docs/log.md, "The default detector")
@@ -59,18 +59,18 @@ TOTAL_WEIGHT = sum(part.weight for part in PARTS)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """How a view expects values, and what is usual of its residuals.
+    """How a view expects values, and the scales of its residuals.
 
     Parameters
     ----------
     ridge
-        Leaves a residual; without one, how far out a value is counts as such.
+        Its residuals are judged; without one, the standardised values are.
     companions
-        Expects a channel's residual from the others'.
+        Predicts a channel's residual from those of the other channels.
     alone, across
-        What is usual of residuals by themselves, and given the other channels.
+        Scales of residuals by themselves, and given the other channels.
     joint
-        What is usual of rows as a whole, in the one view that judges them.
+        Scale of rows as a whole, in the one view that judges them.
     """
 
     ridge: StretchRidge | None
@@ -80,7 +80,7 @@ class View:
     joint: JointScale | None
 
     def look(self, rows: Rows, lookahead: int | None) -> Look:
-        """What the view makes of a stretch of standardised rows."""
+        """Judge a stretch of standardised rows."""
         residuals = cut(rows) if self.ridge is None else self.ridge.residuals(rows)
         judged = np.ones(len(rows), bool) if self.ridge is None else self.ridge.judged(len(rows))
         left = self.companions.unexplained(residuals)
@@ -100,7 +100,7 @@ class View:
 
 
 class Look(NamedTuple):
-    """A view of one stretch: residuals, the rows that have one, and what its parts make of rows.
+    """One stretch as a view judges it: residuals, the rows that have one, and the view's parts.
 
     Each of ``parts`` gives the surprise of the rows from one number to another, (rows, C).
     """

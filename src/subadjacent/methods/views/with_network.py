@@ -31,7 +31,7 @@ Residuals = list[NDArray[np.float32]]
 
 
 class _NetworkScale(NamedTuple):
-    """What is usual of a network's residuals on held-out rows, and how large they typically are."""
+    """The scale of a network's residuals on held-out rows, and their typical surprise."""
 
     scale: ChannelScale
     typical: float
@@ -54,15 +54,15 @@ class NetworkedViewsMethod(ViewsMethod):
         """None: a network looks ahead."""
 
     def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
-        """Learn; rows that the network was trained on say nothing about what is usual of it."""
+        """Fit views and network; the scale of the network's residuals is from held-out rows."""
         trained = self.neural.train(series, run)
         plain = self.fit_entities(series, run)
         residuals = [
             [
-                trained.networks.of(one.entity).residuals(one.values[start:stop])
-                for start, stop in one.stretches
+                trained.networks.of(one_series.entity).residuals(one_series.values[start:stop])
+                for start, stop in one_series.stretches
             ]
-            for one in series
+            for one_series in series
         ]
         scales = _fit_scales(series, residuals, trained, self.settings.own_floor)
 
@@ -71,8 +71,8 @@ class NetworkedViewsMethod(ViewsMethod):
             return NetworkView(trained.networks.of(entity), scale, views.weights.factor(typical))
 
         entities = [
-            self._with_network(fit.views, view(one.entity, fit.views.entity), parts)
-            for one, fit, parts in zip(series, plain.entities, residuals, strict=True)
+            self._with_network(fit.views, view(one_series.entity, fit.views.entity), by_stretch)
+            for one_series, fit, by_stretch in zip(series, plain.entities, residuals, strict=True)
         ]
         fitted = self.fitted(series, plain._replace(entities=entities))
         models = {
@@ -89,10 +89,10 @@ class NetworkedViewsMethod(ViewsMethod):
         """One network after the other: each is trained on one series."""
         return Method.fit_each(self, series, run)
 
-    def _with_network(self, views: ViewsFit, view: NetworkView, parts: Residuals) -> EntityFit:
+    def _with_network(self, views: ViewsFit, view: NetworkView, by_stretch: Residuals) -> EntityFit:
         rows = [
-            add_network(plain, view.surprise(part).mean(axis=1, dtype=np.float64))
-            for plain, part in zip(views.unseen, parts, strict=True)
+            add_network(plain, view.surprise(residuals).mean(axis=1, dtype=np.float64))
+            for plain, residuals in zip(views.unseen, by_stretch, strict=True)
         ]
         return in_own_unit(views._replace(unseen=rows), self.settings)
 
@@ -120,11 +120,11 @@ class NetworkedViewsMethod(ViewsMethod):
             State(shared | scale, state.facts["shared"]), channels
         )
         numbered = zip(plain, state.facts["models"], range(1 + len(entities)), strict=True)
-        found = [
+        models = [
             self._restore_view(model, facts, views, number, network)
             for model, facts, number in numbered
         ]
-        return PerEntity(found[0], dict(zip(entities, found[1:], strict=True)))
+        return PerEntity(models[0], dict(zip(entities, models[1:], strict=True)))
 
     def _restore_view(
         self,
@@ -139,9 +139,9 @@ class NetworkedViewsMethod(ViewsMethod):
         require_array("network_scale", scale, (len(SCALES) + 1, len(model.scaler.center)), least=0)
         require_number("network_factor", facts["network_factor"], least=0)
         scaler = Scaler(model.scaler.center, model.scaler.deviation, network.scaler.clip)
-        own = replace(network, scaler=scaler)
+        entity_network = replace(network, scaler=scaler)
         usual = ChannelScale(scale[:-1], scale[-1], self.settings.own_floor)
-        view = NetworkView(own, usual, float(facts["network_factor"]))
+        view = NetworkView(entity_network, usual, float(facts["network_factor"]))
         return replace(model, network=view)
 
 
@@ -151,29 +151,31 @@ def _fit_scales(
     trained: Trained,
     floor: float,
 ) -> PerEntity[_NetworkScale]:
-    """From the rows that were held out; an entity too short for any goes by all."""
+    """Scales from the held-out rows; an entity without any gets the scale of all."""
     held_out = trained.stacked.unstack(trained.held_out)
     kept = []
-    for one, parts, mask in zip(series, residuals, held_out, strict=True):
-        bounds = zip(parts, one.stretches, strict=True)
-        kept.append([part[mask[start:stop]] for part, (start, stop) in bounds])
-    everything = [part for parts in kept for part in parts]
+    for one_series, by_stretch, mask in zip(series, residuals, held_out, strict=True):
+        bounds = zip(by_stretch, one_series.stretches, strict=True)
+        kept.append(
+            [stretch_residuals[mask[start:stop]] for stretch_residuals, (start, stop) in bounds]
+        )
+    everything = [stretch_residuals for by_stretch in kept for stretch_residuals in by_stretch]
     return PerEntity(
         _fit_scale(everything, floor),
         {
-            one.entity: _fit_scale(parts, floor)
-            for one, parts in zip(series, kept, strict=True)
-            if one.entity is not None and any(map(len, parts))
+            one_series.entity: _fit_scale(by_stretch, floor)
+            for one_series, by_stretch in zip(series, kept, strict=True)
+            if one_series.entity is not None and any(map(len, by_stretch))
         },
     )
 
 
-def _fit_scale(parts: Residuals, floor: float) -> _NetworkScale:
-    rows = JudgedRows([np.ones(len(part), bool) for part in parts])
-    fit = fit_channel_scale(parts, rows, None, floor)
+def _fit_scale(by_stretch: Residuals, floor: float) -> _NetworkScale:
+    rows = JudgedRows([np.ones(len(residuals), bool) for residuals in by_stretch])
+    fit = fit_channel_scale(by_stretch, rows, None, floor)
     unseen = [
         fit.surprise(number, first, last).mean(axis=1)
-        for number, part in enumerate(parts)
-        for first, last in chunks(len(part))
+        for number, residuals in enumerate(by_stretch)
+        for first, last in chunks(len(residuals))
     ]
     return _NetworkScale(fit.scale, typical_surprise(np.concatenate(unseen), SOFTNESS))
