@@ -1,4 +1,4 @@
-"""What a detector found in some rows, in one pass; all that is said of them is read off it."""
+"""A detector's results on some rows, from one pass: scores, alarms and explanations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from subadjacent.scoring.habits import Habits
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assessment:
-    """Some rows, and all that a detector says of them.
+    """Some rows, and a detector's results on them.
 
     Results come in the shape of the input: an array for an array, a frame or series with the
     same index for a frame, a list or dict for several entities.
@@ -30,11 +30,11 @@ class Assessment:
     table
         The rows, and the way back to the input's shape.
     evidence
-        What the models found, one a series.
+        The models' evidence, one a series.
     judgements
-        What was decided on their scores, one a series.
+        The decisions on their scores, one a series.
     habits
-        What the channels of each series did in training.
+        The habits of each series' channels, learned from training rows.
     """
 
     table: Table
@@ -55,37 +55,37 @@ class Assessment:
     @property
     def normalized_scores(self) -> Any:
         """Scores on a scale that is the same for every model: 1.0 is the threshold."""
-        found = [judgement.normalized for judgement in self.judgements]
-        return self._restored(found, "normalized_score")
+        scores = [judgement.normalized for judgement in self.judgements]
+        return self._restored(scores, "normalized_score")
 
     @property
     def thresholds(self) -> Any:
-        """What each row's score is compared with: it follows a series that moves for good."""
+        """The threshold of each row; it follows a series whose level has changed for good."""
         return self._restored([judgement.threshold for judgement in self.judgements], "threshold")
 
     @property
     def anomalous(self) -> Any:
         """1 for every row of an alarm, else 0."""
-        found = [judgement.anomalous.astype(int) for judgement in self.judgements]
-        return self._restored(found, "anomalous")
+        labels = [judgement.anomalous.astype(int) for judgement in self.judgements]
+        return self._restored(labels, "anomalous")
 
     @property
     def probabilities(self) -> Any:
-        """How sure to be that a row is normal (first column) or anomalous (second)."""
-        found = [judgement.probability for judgement in self.judgements]
-        pairs = [np.column_stack([1 - anomalous, anomalous]) for anomalous in found]
+        """Confidence that a row is normal (first column) or anomalous (second)."""
+        probabilities = [judgement.probability for judgement in self.judgements]
+        pairs = [np.column_stack([1 - anomalous, anomalous]) for anomalous in probabilities]
         return self._restored(pairs, ("normal", "anomalous"))
 
     @property
     def p_values(self) -> Any:
-        """How likely a normal row scores as high, at most; None without a conformal threshold."""
-        found = [judgement.p_values for judgement in self.judgements]
-        known = [values for values in found if values is not None]
-        return self._restored(known, "p_value") if len(known) == len(found) else None
+        """Upper bound of the chance that a normal row scores as high; None if not conformal."""
+        p_values = [judgement.p_values for judgement in self.judgements]
+        known = [values for values in p_values if values is not None]
+        return self._restored(known, "p_value") if len(known) == len(p_values) else None
 
     @property
     def misfits(self) -> list[str | None]:
-        """Entities so unlike their training rows that the model does not fit them any more."""
+        """Entities that have drifted so far from their training rows that their model is no use."""
         return [
             series.entity
             for series, judgement in zip(self.series, self.judgements, strict=True)
@@ -95,15 +95,17 @@ class Assessment:
     @property
     def by_channel(self) -> Any:
         """How unusual each channel is at each row, (time, channels)."""
-        found = [evidence.by_channel for evidence in self.evidence]
-        return self._restored(found, self.series[0].channels)
+        by_channel = [evidence.by_channel for evidence in self.evidence]
+        return self._restored(by_channel, self.series[0].channels)
 
     @property
     def expected(self) -> Any:
-        """What each channel was expected to be, (time, channels); None where nothing is."""
-        found = [evidence.expected for evidence in self.evidence]
-        known = [values for values in found if values is not None]
-        return self._restored(known, self.series[0].channels) if len(known) == len(found) else None
+        """The expected value of each channel, (time, channels); None where a model expects none."""
+        expected = [evidence.expected for evidence in self.evidence]
+        known = [values for values in expected if values is not None]
+        return (
+            self._restored(known, self.series[0].channels) if len(known) == len(expected) else None
+        )
 
     @property
     def traces(self) -> list[Mapping[str, NDArray[Any]]]:
@@ -125,14 +127,14 @@ class Assessment:
         Parameters
         ----------
         gap
-            Join events with at most so many rows between them. None: 10 or, where no row may be
+            Join events with at most this many rows between them. None: 10 or, where no row may be
             judged by rows after it, 0.
         shortest
             Leave out events of fewer rows.
         channels
-            Name so many channels as causes.
+            Number of channels to name as causes.
         again
-            Events of the same channels with at most so many rows between them are one alarm,
+            Events of the same channels with at most this many rows between them are one alarm,
             which counts them.
         """
         alarms = []
@@ -148,12 +150,12 @@ class Assessment:
     def _scores(self) -> list[NDArray[Any]]:
         return [evidence.score for evidence in self.evidence]
 
-    def _restored(self, found: list[NDArray[Any]], names: Any) -> Any:
-        return self.table.restore(found, names)
+    def _restored(self, values: list[NDArray[Any]], names: Any) -> Any:
+        return self.table.restore(values, names)
 
 
 def check_scores(series: TrainSeries, scores: NDArray[Any]) -> None:
-    """Refuse scores that are no numbers: compared with a threshold they would count as normal."""
+    """Refuse scores that are NaN: compared with a threshold they would count as normal."""
     wrong = np.flatnonzero(~np.isfinite(scores))
     if len(wrong):
         of = "" if series.entity is None else f" of {series.entity}"

@@ -1,7 +1,7 @@
 """The one interface of every detector: scikit-learn's contract around a method.
 
 A detector holds parameters. ``fit`` turns them into a method, the method learns a model for each
-entity, and everything a detector says of rows is read off one assessment by these models.
+entity, and all results on rows come from one assessment by these models.
 """
 
 from __future__ import annotations
@@ -72,17 +72,17 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     labels_ : ndarray
         1 for the training rows that are anomalous, else 0.
     normal_scores_ : PerEntity of NormalScores
-        What is known of each entity's scores from held-out training rows.
+        Statistics of each entity's scores on held-out training rows.
     habits_ : PerEntity of Habits
         What each channel of each entity usually does, which explanations compare with.
     causal_ : CausalTwin or None
-        What the same detector with ``lookahead=0`` learned from the same rows: rows that come one
-        by one get its score at once. None where the detector looks back only, and where a network
-        would have to be trained twice.
+        The same detector with ``lookahead=0``, fitted to the same rows: in a stream, a row gets
+        its score at once. None where the detector looks back only, and where a network would have
+        to be trained twice.
     recent_ : dict of Recent
         The last training rows of each entity, bounded; empty for a folder of an earlier version.
     held_out_scores_, held_out_rows_ : tuple of ndarray, int
-        What the threshold was set by, one a series, and of how many rows; not kept when saved.
+        The scores that set the threshold, one a series, and of how many rows; not saved.
     entities_ : tuple of str
         The entities seen in fitting; empty when there was one series without a name.
     channels_ : tuple of str
@@ -107,7 +107,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         check_threshold(choose_threshold(self.contamination, interval=1.0))
 
     def _runtime(self, watch: Watch) -> Runtime:
-        """How the fit runs; detectors with a device or a seed say more."""
+        """How the fit runs; detectors with a device or a seed extend this."""
         return Runtime(watch=watch)
 
     def fit(
@@ -129,7 +129,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         watch
             Called with a ``Progress`` as the fit goes on.
         """
-        # on a copy, taken over whole: a fit that fails or is interrupted leaves what was learned
+        # on a copy, which replaces this at the end: a fit that fails leaves the old one unchanged
         learner = self._blank()
         learner._learn(X, watch)
         self.__dict__ = learner.__dict__
@@ -149,15 +149,17 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         learned = learn(method, table.series, self._runtime(watch))
         self._take(table, learned, threshold)
         judgements = self._judge(table.series, learned.fitted.scores)
-        self.labels_ = np.concatenate([one.anomalous for one in judgements]).astype(int)
+        self.labels_ = np.concatenate([judgement.anomalous for judgement in judgements]).astype(int)
 
     def _prepare(self, table: Table) -> Threshold:
         """Refuse what cannot be fitted; note what is known before the fit."""
-        for one in table.series:
-            require_values(one, table.name_of(one))
+        for series in table.series:
+            require_values(series, table.name_of(series))
         threshold = choose_threshold(self.contamination, common_interval(table.series))
         check_threshold(threshold)
-        self.entities_ = tuple(one.entity for one in table.series if one.entity is not None)
+        self.entities_ = tuple(
+            series.entity for series in table.series if series.entity is not None
+        )
         self.channels_ = table.series[0].channels
         self._entities_by_position = table.by_position
         self._named_channels = table.names is not None
@@ -170,7 +172,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         self.decision_scores_ = np.concatenate(fitted.scores)
         held_out = np.concatenate(fitted.held_out)
         self.held_out_scores_, self.held_out_rows_ = tuple(fitted.held_out), len(held_out)
-        entities = [one.entity for one in table.series]
+        entities = [series.entity for series in table.series]
         self.normal_scores_ = normal_scores(entities, fitted.held_out)
         self.threshold_, self.threshold_rule_ = fit_threshold(threshold, held_out)
         self.causal_ = None if causal is None else CausalTwin.of(causal, entities, threshold)
@@ -195,7 +197,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         stretches: Sequence[tuple[int, int]] | None = None,
         silent: NDArray[np.bool_] | None = None,
     ) -> Judgement:
-        """Decide on scores of one series that were computed already, all its rows in order.
+        """Decide on scores of one series that were computed before, all its rows in order.
 
         ``stretches`` are bounds of its unbroken stretches, where there are several; ``silent``
         are rows in which a channel is missing for long or stuck, where there are any.
@@ -210,13 +212,16 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     ) -> list[Judgement]:
         return [
             self.judge(
-                found, one.entity, one.stretches, silent_rows(one, self.habits_.of(one.entity))
+                series_scores,
+                one_series.entity,
+                one_series.stretches,
+                silent_rows(one_series, self.habits_.of(one_series.entity)),
             )
-            for one, found in zip(series, scores, strict=True)
+            for one_series, series_scores in zip(series, scores, strict=True)
         ]
 
     def assess(self, X: Any, *, watch: Watch = ignore) -> Assessment:
-        """Judge rows, once: scores, alarms, explanations and traces are read off the result.
+        """Judge rows in one pass: scores, alarms, explanations and traces are all in the result.
 
         ``watch`` is called with a ``Progress`` after every unbroken stretch, and within long ones.
         """
@@ -225,15 +230,17 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
 
     def _assess(self, table: Table, watch: Watch = ignore) -> Assessment:
         evidence = tuple(self._evidence(table.series, watch))
-        judgements = self._judge(table.series, (found.score for found in evidence))
-        habits = tuple(self.habits_.of(one.entity) for one in table.series)
+        judgements = self._judge(
+            table.series, (series_evidence.score for series_evidence in evidence)
+        )
+        habits = tuple(self.habits_.of(series.entity) for series in table.series)
         return Assessment(table, evidence, tuple(judgements), habits)
 
     def decision_function(self, X: Any) -> Any:
         """One score a row, high = abnormal, in the shape of the input."""
         check_is_fitted(self)
         table = self._read(X)
-        # no more than the score of a series is kept
+        # only the score of each series is kept in memory
         scores = [evidence.score for evidence in self._evidence(table.series)]
         return table.restore(scores, "score")
 
@@ -250,7 +257,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         return self.assess(X).anomalous
 
     def predict_proba(self, X: Any) -> Any:
-        """How sure to be that a row is normal (first column) or anomalous (second).
+        """Confidence that a row is normal (first column) or anomalous (second).
 
         A logistic curve over the normalised score: 50 % at the threshold, 1 % at a typical
         row. It orders and compares; it is not a frequency.
@@ -278,19 +285,19 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         again: int = AGAIN,
     ) -> list[Alarm]:
         """Anomalous rows joined into findings; parameters are those of ``Assessment.alarms``."""
-        found = self.assess(X)
-        return found.alarms(gap=gap, shortest=shortest, channels=channels, again=again)
+        assessment = self.assess(X)
+        return assessment.alarms(gap=gap, shortest=shortest, channels=channels, again=again)
 
     def stream(self, **options: Any) -> StreamScorer:
-        """Score rows as they come, one or many at a time; options are those of ``StreamScorer``."""
-        # streaming stands above detectors: the one step up
+        """Score rows as they arrive, one or many at a time; options: see ``StreamScorer``."""
+        # streaming is a layer above detectors: the one import upwards
         from subadjacent.streaming.scorer import StreamScorer
 
         check_is_fitted(self)
         return StreamScorer(self, **options)
 
     def _evidence(self, series: Sequence[TrainSeries], watch: Watch = ignore) -> Iterator[Evidence]:
-        """What the models find in each series, every unbroken part assessed once."""
+        """The models' evidence on each series, every unbroken stretch assessed once."""
         SeenInput.by(self).warn_of_strangers(series)
         done, total = 0, sum(map(len, series))
 
@@ -299,9 +306,9 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             done += rows
             watch(Progress("scoring", done, total, "rows"))
 
-        for one in series:
-            evidence = assess(self.models_.of(one.entity), one, tell)
-            check_scores(one, evidence.score)
+        for one_series in series:
+            evidence = assess(self.models_.of(one_series.entity), one_series, tell)
+            check_scores(one_series, evidence.score)
             yield evidence
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -310,7 +317,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         Scores of the training rows are not kept.
         """
         check_is_fitted(self)
-        # it may have been set to anything since
+        # users may have set it to anything since the fit
         require_number("threshold_", self.threshold_)
         method = self._method()
         state = method.pack(self.models_)
@@ -322,12 +329,12 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             "entities_by_position": self._entities_by_position,
             "threshold": float(self.threshold_),
             "threshold_rule": self.threshold_rule_.to_dict(),
-            "normal_scores": [one.to_dict() for one in self.normal_scores_],
+            "normal_scores": [entity_scores.to_dict() for entity_scores in self.normal_scores_],
             "learned": state.facts,
         }
         parameters = self.get_params(deep=False)
         # beside arrays of the method, whatever they are called
-        arrays = state.arrays | {HABITS: np.stack([one.table for one in self.habits_])}
+        arrays = state.arrays | {HABITS: np.stack([habits.table for habits in self.habits_])}
         streamed = Streamed(self.causal_, self.recent_).save(method, state.arrays)
         saved = Saved(
             type(self).__name__, parameters, facts | streamed.facts, arrays | streamed.arrays
@@ -355,9 +362,9 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             detector._entities_by_position = facts["entities_by_position"]
             detector.threshold_ = float(facts["threshold"])
             detector.threshold_rule_ = threshold_from_dict(facts["threshold_rule"])
-            pooled, *others = map(NormalScores.from_dict, facts["normal_scores"])
+            pooled, *per_entity = map(NormalScores.from_dict, facts["normal_scores"])
             detector.normal_scores_ = PerEntity(
-                pooled, dict(zip(detector.entities_, others, strict=True))
+                pooled, dict(zip(detector.entities_, per_entity, strict=True))
             )
             arrays = dict(saved.arrays)
             detector.habits_ = restore_habits(
@@ -385,7 +392,9 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         if not reset:
             SeenInput.by(self).check(table)
             models = self.models_
-            filled = (stand_in(one, models.of(one.entity).typical_values) for one in table.series)
+            filled = (
+                stand_in(series, models.of(series.entity).typical_values) for series in table.series
+            )
             table = replace(table, series=tuple(filled))
         return table
 

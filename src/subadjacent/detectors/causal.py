@@ -1,8 +1,8 @@
-"""The causal twin of a detector: what it would say looking back only, and so at once.
+"""The causal twin of a detector: it looks back only, so that its scores are final at once.
 
-A detector that looks ahead is sure of a row only when later ones have come. Its twin was fitted on
-the same rows with the same settings but for the look-ahead, and is judged by a threshold of its
-own.
+A detector that looks ahead has the final score of a row only when later rows have arrived. Its
+twin is fitted to the same rows with the same settings but for the look-ahead, and has a threshold
+of its own.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ PREFIX = "causal."
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CausalTwin:
-    """What the same detector with ``lookahead=0`` learned from the same rows.
+    """The same detector with ``lookahead=0``, fitted to the same rows.
 
     Parameters
     ----------
     models
-        One an entity; ``models.of(entity).stream()`` scores rows as they come, all at once final.
+        One an entity; ``models.of(entity).stream()`` scores rows as they arrive, each at once.
     threshold, rule
-        The score above which rows are anomalous, and what says so.
+        The score above which rows are anomalous, and the rule that set it.
     normal_scores
-        What is known of each entity's scores by these models.
+        Statistics of each entity's scores by these models.
     """
 
     models: PerEntity[Model]
@@ -48,8 +48,8 @@ class CausalTwin:
 
     @classmethod
     def of(cls, fitted: Fitted, entities: Sequence[str | None], threshold: Threshold) -> CausalTwin:
-        """From what a fit came to; the threshold is fitted to its held-out scores."""
-        # the detector itself has warned of what rows are too few for
+        """Make the twin from a fit; the threshold is fitted to the held-out scores."""
+        # the detector itself has already warned of too few rows
         cut, rule = fit_threshold(threshold, np.concatenate(fitted.held_out), warns=False)
         return cls(fitted.models, cut, rule, normal_scores(entities, fitted.held_out))
 
@@ -64,12 +64,12 @@ class CausalTwin:
         facts = {
             "threshold": float(self.threshold),
             "threshold_rule": self.rule.to_dict(),
-            "normal_scores": [one.to_dict() for one in self.normal_scores],
+            "normal_scores": [entity_scores.to_dict() for entity_scores in self.normal_scores],
             "shared": shared,
             "learned": learned,
         }
-        own = {f"{PREFIX}{name}": arrays[name] for name in arrays if name not in shared}
-        return State(own, facts)
+        own_arrays = {f"{PREFIX}{name}": arrays[name] for name in arrays if name not in shared}
+        return State(own_arrays, facts)
 
     @classmethod
     def load(
@@ -77,20 +77,20 @@ class CausalTwin:
     ) -> CausalTwin:
         """The inverse of ``save``, given all arrays of the folder; refuses what does not fit."""
         arrays, facts = state
-        own = {k.removeprefix(PREFIX): v for k, v in arrays.items() if k.startswith(PREFIX)}
-        own |= {name: arrays[name] for name in facts["shared"]}
+        own_arrays = {k.removeprefix(PREFIX): v for k, v in arrays.items() if k.startswith(PREFIX)}
+        own_arrays |= {name: arrays[name] for name in facts["shared"]}
         known = facts["normal_scores"]
         if not isinstance(known, list) or len(known) != 1 + len(entities):
             raise InputError(f"normal_scores must be a list of {1 + len(entities)}; got {known!r}")
         require_number("threshold", facts["threshold"])
-        pooled, *others = map(NormalScores.from_dict, known)
+        pooled, *per_entity = map(NormalScores.from_dict, known)
         return cls(
-            method.unpack(State(own, facts["learned"]), channels, entities),
+            method.unpack(State(own_arrays, facts["learned"]), channels, entities),
             float(facts["threshold"]),
             threshold_from_dict(facts["threshold_rule"]),
-            PerEntity(pooled, dict(zip(entities, others, strict=True))),
+            PerEntity(pooled, dict(zip(entities, per_entity, strict=True))),
         )
 
 
-def _same(one: NDArray[Any], other: NDArray[Any] | None) -> bool:
-    return other is not None and one.dtype == other.dtype and np.array_equal(one, other)
+def _same(array: NDArray[Any], other: NDArray[Any] | None) -> bool:
+    return other is not None and array.dtype == other.dtype and np.array_equal(array, other)

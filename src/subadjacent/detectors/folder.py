@@ -44,7 +44,7 @@ SCHEMA = 3
 OLDEST = 2
 CONFIG, WEIGHTS, FACTS, CARD = "config.json", "model.safetensors", "detector.json", "README.md"
 FILES = frozenset({CONFIG, WEIGHTS, FACTS, CARD})
-# of a whole number that NumPy still takes for one
+# digits of a whole number that NumPy still takes for one
 MOST_DIGITS = 18
 # the one entry of FACTS that may be changed by hand
 EDITABLE = "threshold"
@@ -136,7 +136,7 @@ def _load(path: Path) -> Saved:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn whatever comes of values that do not fit into one error that names the folder."""
+    """Turn any error from values that do not fit into one that names the folder."""
     try:
         yield
     except BAD_VALUES as error:
@@ -162,13 +162,13 @@ def _kind(path: Path) -> str:
 def _encode(name: str, value: Any, threshold: float) -> Any:
     """A constructor argument as JSON can hold it.
 
-    A threshold object of another library becomes the fixed threshold that it came to; a
-    random generator, which has moved on since, becomes None.
+    A threshold object of another library becomes the fixed threshold that it chose; a
+    random generator, whose state has changed since, becomes None.
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, list | tuple):
-        return [_encode(name, one, threshold) for one in value]
+        return [_encode(name, entry, threshold) for entry in value]
     # before numpy's numbers, among which numpy counts its own times
     if isinstance(value, timedelta | np.timedelta64):
         return duration(value, name=name)
@@ -216,7 +216,7 @@ def _read_json(file: Path) -> dict[str, Any]:
 
 
 def _whole(digits: str) -> float:
-    """A whole number, or a float where it has more digits than anything here counts to."""
+    """A whole number, or a float where it has too many digits for NumPy."""
     return int(digits) if len(digits) <= MOST_DIGITS else float(digits)
 
 
@@ -243,8 +243,8 @@ def check_place(path: Path) -> None:
     if not path.is_dir():
         raise InputError(f"{rule}; {path} is a file")
     names = {file.name for file in path.iterdir() if not file.name.startswith(".")}
-    if others := sorted(names - FILES):
-        raise InputError(f"{rule}; {path} holds {', '.join(others[:3])}")
+    if foreign := sorted(names - FILES):
+        raise InputError(f"{rule}; {path} holds {', '.join(foreign[:3])}")
     if names and FACTS not in names:
         raise InputError(f"{rule}; {path} holds {', '.join(sorted(names))} and no {FACTS}")
     check_replaceable(path)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
 from subadjacent.scoring.normal import NormalScores
 
-# what comes of reading values that are missing or of another kind; torch raises RuntimeError
+# errors of reading values that are missing or of another kind; torch raises RuntimeError
 BAD_VALUES = (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError)
 
 
@@ -30,20 +30,20 @@ def seal(facts: dict[str, Any]) -> dict[str, str]:
     """A hash of each fact, the same for any layout of the JSON."""
     return {
         name: hashlib.sha256(
-            json.dumps(part, sort_keys=True, separators=(",", ":")).encode()
+            json.dumps(fact, sort_keys=True, separators=(",", ":")).encode()
         ).hexdigest()
-        for name, part in facts.items()
+        for name, fact in facts.items()
     }
 
 
-def damage(where: Path, error: Exception) -> ModelFileError:
-    """The error to raise when reading ``where`` ended in ``error``."""
+def damage(place: Path, error: Exception) -> ModelFileError:
+    """The error to raise when reading ``place`` ended in ``error``."""
     reason = str(error)
     if isinstance(error, KeyError):
         reason = f"{error} is missing"
     elif not isinstance(error, InputError):
         reason = f"{type(error).__name__} while reading it ({error})"
-    return ModelFileError(f"{where} is damaged: {reason}")
+    return ModelFileError(f"{place} is damaged: {reason}")
 
 
 def check_schema(file: Path, facts: dict[str, Any], known: int, oldest: int) -> None:
@@ -80,13 +80,13 @@ def check_files(folder: Path, facts_file: str, files: Any, names: Collection[str
                 f"{folder / facts_file} is damaged: files must hold bytes and sha256 of {name}; "
                 f"got {noted!r}"
             )
-        found = identity(folder / name)
-        if found["bytes"] < noted["bytes"]:
+        actual = identity(folder / name)
+        if actual["bytes"] < noted["bytes"]:
             raise ModelFileError(
-                f"{folder / name} is truncated, or of another model: {found['bytes']} of "
+                f"{folder / name} is truncated, or of another model: {actual['bytes']} of "
                 f"{noted['bytes']} bytes are there"
             )
-        if found != {"bytes": noted["bytes"], "sha256": noted["sha256"]}:
+        if actual != {"bytes": noted["bytes"], "sha256": noted["sha256"]}:
             raise ModelFileError(
                 f"{folder / name} is not the file that {facts_file} was saved with"
             )
@@ -98,9 +98,9 @@ def check_seal(file: Path, facts: dict[str, Any], editable: str) -> None:
     if not isinstance(noted, dict):
         raise ModelFileError(f"{file} is damaged: sealed must be a JSON object; got {noted!r}")
     beside = {"schema", "versions", "files", "sealed", editable}
-    found = seal({name: value for name, value in facts.items() if name not in beside})
-    names = found.keys() | noted.keys()
-    changed = sorted(name for name in names if found.get(name) != noted.get(name))
+    actual = seal({name: value for name, value in facts.items() if name not in beside})
+    names = actual.keys() | noted.keys()
+    changed = sorted(name for name in names if actual.get(name) != noted.get(name))
     if changed:
         raise ModelFileError(
             f"{file} is damaged: {', '.join(changed)} is not what was saved; "
@@ -118,22 +118,22 @@ def check_facts(facts: dict[str, Any]) -> None:
             raise InputError(f"{name} must be true or false; got {facts[name]!r}")
     for name in ("channels", "entities"):
         names = facts[name]
-        texts = isinstance(names, list) and all(isinstance(one, str) for one in names)
+        texts = isinstance(names, list) and all(isinstance(name, str) for name in names)
         if not texts or len(set(names)) < len(names):
             raise InputError(f"{name} must be a list of different names; got {names!r}")
     versions = facts["versions"]
     if not isinstance(versions, dict) or not all(isinstance(v, str) for v in versions.values()):
         raise InputError(f"versions must be names and versions; got {versions!r}")
-    # of all entities together, then of each
+    # those of all entities together, then those of each
     known, count = facts["normal_scores"], 1 + len(facts["entities"])
     if not isinstance(known, list) or len(known) != count:
         raise InputError(f"normal_scores must be a list of {count}; got {known!r}")
-    for one in known:
-        NormalScores.from_dict(one)
+    for scores in known:
+        NormalScores.from_dict(scores)
 
 
 def check_arrays(arrays: dict[str, NDArray[Any]]) -> None:
-    """Refuse arrays that hold anything but finite numbers: scores of such would be none."""
+    """Refuse arrays that hold anything but finite numbers: scores from them would be NaN."""
     for name, array in arrays.items():
         if array.dtype.kind not in "fiu":
             raise InputError(f"{name} must hold numbers; got {array.dtype}")

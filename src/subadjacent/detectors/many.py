@@ -1,8 +1,8 @@
 """One detector an entity, for many entities at a time.
 
 A detector that is fitted on many entities has a model of each, and a threshold for all. Here each
-entity has a detector of its own, fitted on its rows alone: it says what it would if there were no
-others. They are learned together, for what many series of one shape cost is mostly the calls.
+entity has a detector of its own, fitted on its rows alone, with the same results as if there were
+no others. They are fitted together: with many short series, the number of calls decides the time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from subadjacent.runtime import ignore
 def fit_each(detector: BaseDetector, X: Any) -> list[BaseDetector]:
     """Copies of a detector, each fitted on one series of ``X`` alone, in their order.
 
-    They have no causal twin, which only rows that come one by one have a use for, and no
+    They have no causal twin, which only streams use, and no
     ``labels_`` of the training rows. If one series cannot be fitted none is: fit the others
     without it.
     """
@@ -35,33 +35,41 @@ def fit_each(detector: BaseDetector, X: Any) -> list[BaseDetector]:
     blank.check()
     table = blank._read(X, reset=True)
     method = blank._method()
-    alone = [replace(table, series=(one,)) for one in table.series]
+    alone = [replace(table, series=(series,)) for series in table.series]
     fitted = [copy.copy(blank) for _ in alone]
-    thresholds = [each._prepare(own) for each, own in zip(fitted, alone, strict=True)]
+    thresholds = [
+        entity_detector._prepare(single)
+        for entity_detector, single in zip(fitted, alone, strict=True)
+    ]
     learned = learn_each(method, table.series, blank._runtime(ignore))
-    for each, own, found, threshold in zip(fitted, alone, learned, thresholds, strict=True):
-        each._take(own, found, threshold)
+    for entity_detector, single, result, threshold in zip(
+        fitted, alone, learned, thresholds, strict=True
+    ):
+        entity_detector._take(single, result, threshold)
     return fitted
 
 
 def assess_each(detectors: Sequence[BaseDetector], X: Any) -> list[Assessment]:
-    """What each detector finds in the series of ``X`` that it was fitted on, in their order."""
+    """Each detector's assessment of the series of ``X`` that it was fitted on, in their order."""
     first = detectors[0]
     table = read(X, fill_limit=first.fill_limit, known=first.channels_)
-    return [_assess(each, replace(table, series=(one,))) for each, one in _pairs(detectors, table)]
+    return [
+        _assess(detector, replace(table, series=(series,)))
+        for detector, series in _pairs(detectors, table)
+    ]
 
 
 def _pairs(
     detectors: Sequence[BaseDetector], table: Table
 ) -> Iterator[tuple[BaseDetector, TrainSeries]]:
-    for each, one in zip(detectors, table.series, strict=True):
-        SeenInput.by(each).check(table)
-        if each.entities_ != (one.entity,):
+    for detector, series in zip(detectors, table.series, strict=True):
+        SeenInput.by(detector).check(table)
+        if detector.entities_ != (series.entity,):
             raise InputError.of("X", "must hold the entities of the detectors, in their order")
-        yield each, one
+        yield detector, series
 
 
 def _assess(detector: BaseDetector, table: Table) -> Assessment:
-    (one,) = table.series
-    filled = stand_in(one, detector.models_.of(one.entity).typical_values)
+    (series,) = table.series
+    filled = stand_in(series, detector.models_.of(series.entity).typical_values)
     return detector._assess(replace(table, series=(filled,)))

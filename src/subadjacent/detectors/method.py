@@ -23,7 +23,7 @@ class MethodDetector(BaseDetector):
     Parameters
     ----------
     smoothing : int
-        Average each score with those before it, so many in all.
+        Number of scores that are averaged: that of the row, and those before it.
     clip : float
         Standardised values beyond this are cut.
     contamination : "auto", float, str or threshold object
@@ -47,15 +47,15 @@ class MethodDetector(BaseDetector):
         return self.method(**self._taken_by(self.method))
 
     def _taken_by(self, kind: type) -> dict[str, Any]:
-        """Those of the parameters that are arguments of a class, by name."""
+        """The parameters that are arguments of ``kind``, by name."""
         arguments = inspect.signature(kind).parameters
-        given = self.get_params(deep=False)
-        return {name: value for name, value in given.items() if name in arguments}
+        parameters = self.get_params(deep=False)
+        return {name: value for name, value in parameters.items() if name in arguments}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SeededDetector(MethodDetector):
-    """A detector that chance has a part in.
+    """A detector that draws random numbers.
 
     Parameters
     ----------

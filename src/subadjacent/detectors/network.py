@@ -65,7 +65,7 @@ class NetworkDetector(SeededDetector):
     ----------
     network_ : Network
     window_ : int
-        What ``window`` came to.
+        Points in a window, as chosen by ``window``.
     history_ : sequence of Epoch
     usual_error_ : ndarray
         Each channel's mean error on held-out rows, in standardised units.
@@ -98,7 +98,7 @@ class NetworkDetector(SeededDetector):
 
     @property
     def history_(self) -> Sequence[Epoch]:
-        """What each epoch of the training came to."""
+        """Losses of each epoch of the training."""
         return self._fitted().history
 
     @property
@@ -111,14 +111,14 @@ class NetworkDetector(SeededDetector):
 
         The mean over heads and layers.
         """
-        start, stop = next(one for one in series.stretches if one[0] <= row < one[1])
+        start, stop = next(bounds for bounds in series.stretches if bounds[0] <= row < bounds[1])
         model = self.models_.of(series.entity)
         assert isinstance(model, NeuralModel)
         first, matrix = model.entity.attention_around(series.values[start:stop], row - start)
         return start + first, matrix
 
     def _fitted(self) -> NeuralModel:
-        # not a failing check: scikit-learn asks which attributes there are
+        # AttributeError, as scikit-learn asks which attributes there are
         if "models_" not in vars(self):
             raise AttributeError(f"{type(self).__name__} is not fitted")
         model = self.models_.pooled

@@ -1,8 +1,8 @@
-"""Assess rows piece by piece: what a model needs beside the rows themselves stays small.
+"""Assess rows piece by piece, so that a model's memory does not grow with the rows.
 
-A model holds several tables as large as the rows that it assesses. Where it says how far around a
-row it looks, a long stretch is cut into pieces, each with the rows around it that its own depend
-on; what is found of them together is what the model finds of the whole.
+A model holds several tables as large as the rows that it assesses. Where its reach is limited, a
+long stretch is cut into pieces, each with the rows around it that its evidence depends on; put
+together, the evidence is that of the whole stretch.
 
 Shapes: T rows of a series, C channels.
 """
@@ -27,7 +27,7 @@ TIMES = 4
 
 
 class Piece(NamedTuple):
-    """Rows ``first`` to ``last`` of a series, and those that are looked at for them."""
+    """Rows ``first`` to ``last`` of a series, and the rows ``begin`` to ``end`` needed for them."""
 
     first: int
     last: int
@@ -36,7 +36,7 @@ class Piece(NamedTuple):
 
 
 def assess(model: Model, series: TrainSeries, tell: Callable[[int], None]) -> Evidence:
-    """What a model finds in all unbroken parts of a series.
+    """A model's evidence on all unbroken stretches of a series.
 
     ``tell`` is called with the number of rows that were assessed, after every piece.
     """
@@ -47,20 +47,20 @@ def assess(model: Model, series: TrainSeries, tell: Callable[[int], None]) -> Ev
     ]
     whole: Evidence | None = None
     for piece in cut:
-        found = model.assess(series.values[piece.begin : piece.end])
+        evidence = model.assess(series.values[piece.begin : piece.end])
         if len(cut) == 1:
-            whole = found
+            whole = evidence
         else:
-            # into one table from the start: joined later on, there would be two for a while
-            whole = _room_for(found, len(series)) if whole is None else whole
-            _put(found, whole, piece)
+            # into one table from the start: joining later would hold two for a while
+            whole = _room_for(evidence, len(series)) if whole is None else whole
+            _put(evidence, whole, piece)
         tell(piece.last - piece.first)
     assert whole is not None
     return whole
 
 
 def pieces(start: int, stop: int, channels: int, reach: Reach) -> Iterator[Piece]:
-    """Cut the stretch from ``start`` to ``stop``; into one where a model needs all its rows."""
+    """Cut the stretch from ``start`` to ``stop``; into one piece if a model needs all its rows."""
     before, after, every = reach
     size = stop - start
     if after is not None:
@@ -73,27 +73,27 @@ def pieces(start: int, stop: int, channels: int, reach: Reach) -> Iterator[Piece
         yield Piece(first, last, begin, min(last + (after or 0), stop))
 
 
-def _room_for(found: Evidence, rows: int) -> Evidence:
-    """Tables for so many rows, of what was found of some."""
+def _room_for(evidence: Evidence, rows: int) -> Evidence:
+    """Empty evidence on this many rows, otherwise shaped as that of a piece."""
 
     def room(some: Array) -> Array:
         return np.empty((rows, *some.shape[1:]), some.dtype)
 
-    return found._replace(
-        score=room(found.score),
-        by_channel=room(found.by_channel),
-        expected=None if found.expected is None else room(found.expected),
-        traces={name: room(trace) for name, trace in found.traces.items()},
+    return evidence._replace(
+        score=room(evidence.score),
+        by_channel=room(evidence.by_channel),
+        expected=None if evidence.expected is None else room(evidence.expected),
+        traces={name: room(trace) for name, trace in evidence.traces.items()},
     )
 
 
-def _put(found: Evidence, whole: Evidence, piece: Piece) -> None:
-    """What was found of a piece, without the rows around it, where it belongs."""
-    own = slice(piece.first - piece.begin, piece.last - piece.begin)
-    here = slice(piece.first, piece.last)
-    whole.score[here] = found.score[own]
-    whole.by_channel[here] = found.by_channel[own]
-    if whole.expected is not None and found.expected is not None:
-        whole.expected[here] = found.expected[own]
+def _put(evidence: Evidence, whole: Evidence, piece: Piece) -> None:
+    """Copy a piece's evidence, without that on the rows around it, to its place in the whole."""
+    within = slice(piece.first - piece.begin, piece.last - piece.begin)
+    target = slice(piece.first, piece.last)
+    whole.score[target] = evidence.score[within]
+    whole.by_channel[target] = evidence.by_channel[within]
+    if whole.expected is not None and evidence.expected is not None:
+        whole.expected[target] = evidence.expected[within]
     for name, trace in whole.traces.items():
-        trace[here] = found.traces[name][own]
+        trace[target] = evidence.traces[name][within]

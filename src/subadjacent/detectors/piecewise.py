@@ -1,4 +1,4 @@
-"""Score rows that come in parts, without ever holding them all."""
+"""Score rows that arrive in parts, without ever holding them all."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PiecewiseScorer:
     detector
         Fitted; one that ``can_score_in_parts``.
     least
-        Wait for so many new rows before looking at them. A few rows do not tell how fast
+        Wait for this many new rows before scoring them. A few rows do not tell how fast
         their clock ticks.
     reach
         What ``reach_of`` gives, where it is known: with many entities it takes a while.
@@ -61,7 +61,7 @@ class PiecewiseScorer:
             )
         self._detector = detector
         self._after = after
-        # a missing value takes the one before it, and one is stuck that equals those before it:
+        # missing values are filled from rows before, and stuck ones are told by rows before:
         # they must be there too
         self._behind = max(detector.fill_limit, LEAST_STILL)
         self._before = before + self._behind
@@ -83,13 +83,13 @@ class PiecewiseScorer:
             return np.empty(0)
         series, scores = self._look(rows)
         start = series.stretches[-1][0]
-        # whether what is missing in the last rows will be for long, only later ones tell
+        # only later rows tell whether a value missing in the last rows is missing for long
         settled = max(len(rows) - self._detector.fill_limit, start)
         begin = max(first for first, _ in series.parts if first < settled or first == start)
         # no later row can change these
         final = max(settled - self._after, begin)
         fresh = self._give(series, scores, final)
-        # at a multiple, so that windows stand where they would with all rows at once
+        # at a multiple, so that windows stand as they would with all rows at once
         first = begin + max(final - self._before - begin, 0) // self._every * self._every
         if first == begin:
             # the first rows of a part may be compared with those of the part before it
@@ -117,7 +117,7 @@ class PiecewiseScorer:
         return self._silent
 
     def _give(self, series: TrainSeries, scores: NDArray[Any], final: int) -> NDArray[Any]:
-        """Scores that are new up to a row; notes what else the judgement needs of these rows."""
+        """New scores up to a row; keeps what else the decision on these rows needs."""
         # what is kept begins within a stretch
         self._starts.update(self._gone + start for start, _ in series.stretches[1:])
         fresh = slice(self._done, final)
@@ -132,18 +132,18 @@ class PiecewiseScorer:
         except InputError as error:
             if not self._gone or not error.came:
                 raise
-            came = f"{error.came} (rows counted from row {self._gone})"
-            raise InputError.of(error.argument, error.rule, came, error.remedy) from error
+            got = f"{error.came} (rows counted from row {self._gone})"
+            raise InputError.of(error.argument, error.rule, got, error.remedy) from error
         series = self._with_known(series)
         return series, next(self._detector._evidence([series])).score
 
     def _with_known(self, series: TrainSeries) -> TrainSeries:
-        """The series with what was missing by the rows that are no longer there."""
+        """The series, with rows marked as missing that were missing for long when first judged."""
         known = self._missing[self._gone : self._gone + self._done]
         if not known.any():
             return series
         missing = np.zeros(series.values.shape, bool) if series.missing is None else series.missing
-        # in which channel, is not asked: parts begin where they did
+        # the channel does not matter: stretches begin where they did
         missing[: self._done] |= known[:, None]
         return replace(series, missing=missing)
 
@@ -151,7 +151,7 @@ class PiecewiseScorer:
 def _longer(
     known: NDArray[np.bool_], rows: NDArray[np.bool_] | None, fresh: slice
 ) -> NDArray[np.bool_]:
-    """What is known of rows, and of those that come after them; None: nothing of any."""
+    """Append the flags of fresh rows to those of earlier ones; None: no fresh row is flagged."""
     added = np.zeros(fresh.stop, bool)[fresh] if rows is None else rows[fresh]
     return np.concatenate([known, added])
 
@@ -159,5 +159,5 @@ def _longer(
 def _below(first: Any, second: Any) -> Any:
     import narwhals as nw
 
-    parts = [nw.from_native(one, eager_only=True) for one in (first, second)]
-    return nw.concat(parts, how="vertical").to_native()
+    frames = [nw.from_native(frame, eager_only=True) for frame in (first, second)]
+    return nw.concat(frames, how="vertical").to_native()

@@ -1,4 +1,4 @@
-"""The last training rows of each entity, with which what learns while it watches can begin.
+"""The last training rows of each entity, from which an online learner can start.
 
 Shapes: C channels.
 """
@@ -39,7 +39,7 @@ class Recent:
     Parameters
     ----------
     center
-        What values are relative to, (C,): in float32, what a channel far from 0 does would be lost.
+        Subtracted from values, (C,): in float32, small changes of large values would be lost.
     parts
         Rows of each stretch less the centre, (rows, C).
     """
@@ -50,37 +50,39 @@ class Recent:
     @property
     def stretches(self) -> list[NDArray[np.float64]]:
         """The rows of each stretch in the data's own units."""
-        return [part + self.center for part in self.parts]
+        return [rows + self.center for rows in self.parts]
 
 
 def recent_rows(series: Sequence[TrainSeries]) -> dict[str | None, Recent]:
     """The last rows of training series, by entity."""
     channels = series[0].values.shape[1]
     most = min(MOST_ROWS, MOST_VALUES // channels, MOST_IN_ALL // (len(series) * channels))
-    return {one.entity: _last(one, max(most, 1)) for one in series}
+    return {one_series.entity: _last(one_series, max(most, 1)) for one_series in series}
 
 
 def _last(series: TrainSeries, most: int) -> Recent:
     center = np.asarray(series.values[-1], dtype=np.float64)
-    parts: list[NDArray[np.float32]] = []
+    stretches: list[NDArray[np.float32]] = []
     for start, stop in reversed(series.stretches):
         if most <= 0:
             break
         rows = series.values[max(start, stop - most) : stop]
-        parts.append(np.clip(rows - center, -FARTHEST, FARTHEST).astype(np.float32))
+        stretches.append(np.clip(rows - center, -FARTHEST, FARTHEST).astype(np.float32))
         most -= len(rows)
-    return Recent(center, tuple(parts[::-1]))
+    return Recent(center, tuple(stretches[::-1]))
 
 
 def save_recent(recent: Mapping[str | None, Recent]) -> State:
-    """As arrays, and the lengths of all stretches."""
+    """The rows as arrays, and the lengths of all stretches."""
     everything = list(recent.values())
     return State(
         {
-            ROWS: np.concatenate([part for one in everything for part in one.parts]),
-            CENTERS: np.stack([one.center for one in everything]),
+            ROWS: np.concatenate(
+                [rows for entity_rows in everything for rows in entity_rows.parts]
+            ),
+            CENTERS: np.stack([entity_rows.center for entity_rows in everything]),
         },
-        {"lengths": [[len(part) for part in one.parts] for one in everything]},
+        {"lengths": [[len(rows) for rows in entity_rows.parts] for entity_rows in everything]},
     )
 
 
@@ -93,15 +95,15 @@ def load_recent(
     if (
         not isinstance(lengths, list)
         or len(lengths) != len(names)
-        or not all(type(n) is int and n > 0 for own in lengths for n in own)
+        or not all(type(n) is int and n > 0 for stretch_lengths in lengths for n in stretch_lengths)
     ):
         raise InputError(f"recent lengths must be {len(names)} lists of whole numbers above 0")
     require_array(ROWS, rows, (sum(map(sum, lengths)), channels))
     require_array(CENTERS, centers, (len(names), channels))
     recent, at = {}, 0
-    for name, center, own in zip(names, centers, lengths, strict=True):
-        ends = at + np.cumsum([0, *own])
-        parts = tuple(rows[a:b] for a, b in pairwise(ends))
-        recent[name] = Recent(center, parts)
+    for name, center, stretch_lengths in zip(names, centers, lengths, strict=True):
+        ends = at + np.cumsum([0, *stretch_lengths])
+        stretches = tuple(rows[a:b] for a, b in pairwise(ends))
+        recent[name] = Recent(center, stretches)
         at = int(ends[-1])
     return recent

@@ -1,4 +1,4 @@
-"""The classes of the table of detectors, each imported when it is looked up: not all need torch."""
+"""The detector classes by name, each imported when it is looked up: not all need torch."""
 
 from __future__ import annotations
 
@@ -46,5 +46,5 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> BaseDetector:
             )
         return DETECTORS[kind].load(folder, device=device)
 
-    # another kind may take its place between the two
+    # another kind of model may be saved there between the two reads
     return read_steady(Path(path), load_any)

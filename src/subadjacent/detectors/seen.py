@@ -1,4 +1,4 @@
-"""What a fit saw of its input, and whether other rows have the same channels and entities."""
+"""The channels and entities that a fit saw, and whether other rows have the same."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ NAME_ENTITIES = "pass a dict of name → series"
 
 
 def check_header(detector: BaseEstimator, header: Any, *, reset: bool) -> None:
-    """Have scikit-learn note the names and number of channels, or hold them against its notes."""
+    """Let scikit-learn record the names and number of channels, or compare with its record."""
     try:
         validate_data(detector, header, reset=reset, skip_check_array=True)
     except ValueError as error:
-        said = str(error)
-        if said.startswith("X "):
-            raise InputError.of("X", said.removeprefix("X ")) from error
+        message = str(error)
+        if message.startswith("X "):
+            raise InputError.of("X", message.removeprefix("X ")) from error
         rule = "must have the channels seen in fitting, in their order"
-        raise InputError.of("X", rule, said) from error
+        raise InputError.of("X", rule, message) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class SeenInput:
 
     @classmethod
     def by(cls, detector: Any) -> SeenInput:
-        """What a fitted detector saw."""
+        """The input that a detector was fitted on."""
         return cls(
             detector.channels_,
             detector.entities_,
@@ -63,13 +63,13 @@ class SeenInput:
         )
 
     def check(self, table: Table) -> None:
-        """Refuse rows of other channels, or that do not say whose they are."""
+        """Refuse rows of other channels, or without the entities' names."""
         self._check_names(table)
         self._check_entities(table)
 
     def warn_of_strangers(self, series: Sequence[TrainSeries]) -> None:
-        """Log which entities were not there in fitting."""
-        named = {one.entity for one in series if one.entity is not None}
+        """Log which entities were not seen in fitting."""
+        named = {one_series.entity for one_series in series if one_series.entity is not None}
         unknown = sorted(named.difference(self.entities))
         if unknown and self.entities:
             log.warning(
@@ -77,7 +77,7 @@ class SeenInput:
             )
 
     def _check_names(self, table: Table) -> None:
-        """A frame is checked by scikit-learn; this is for names that came another way."""
+        """Check names of channels that are not columns of a frame, which scikit-learn checks."""
         names = table.names
         if names is not None and self.named_channels and names != self.channels:
             raise InputError.of(

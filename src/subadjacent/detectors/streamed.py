@@ -1,7 +1,7 @@
-"""What a model folder holds for rows that come one by one, beside the models.
+"""What a model folder holds for streams, beside the models.
 
 A causal twin and the last training rows. Folders of earlier versions hold neither: their detectors
-score rows as they come, but say nothing of a row before it is final.
+score rows as they arrive, but give no early score before a row is final.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Streamed(NamedTuple):
         facts: dict[str, Any] = {}
         twin = method.causal()
         if twin is not None and self.causal is not None:
-            own, facts[CAUSAL] = self.causal.save(twin, beside)
-            arrays |= own
+            saved, facts[CAUSAL] = self.causal.save(twin, beside)
+            arrays |= saved
         if self.recent:
-            own, facts[RECENT] = save_recent(self.recent)
-            arrays |= own
+            saved, facts[RECENT] = save_recent(self.recent)
+            arrays |= saved
         return State(arrays, facts)
 
     @classmethod
@@ -55,6 +55,6 @@ class Streamed(NamedTuple):
 
 
 def without_streamed(arrays: Arrays) -> Arrays:
-    """The arrays of a folder that are there for other reasons."""
-    others = (ROWS, CENTERS)
-    return {k: v for k, v in arrays.items() if k not in others and not k.startswith(PREFIX)}
+    """The arrays of a folder that are not for streams."""
+    bookkeeping = (ROWS, CENTERS)
+    return {k: v for k, v in arrays.items() if k not in bookkeeping and not k.startswith(PREFIX)}

@@ -45,7 +45,7 @@ class SubAdjacentTransformerDetector(NetworkDetector):
     Attributes
     ----------
     band_ : Band
-        What ``near`` and ``far`` came to.
+        The band, as chosen by ``near`` and ``far``.
     others
         As of every ``NetworkDetector``.
 
@@ -78,7 +78,7 @@ class SubAdjacentTransformerDetector(NetworkDetector):
 
     @property
     def band_(self) -> Band:
-        """What ``near`` and ``far`` came to."""
+        """The band, as chosen by ``near`` and ``far``."""
         network = self.network_
         assert isinstance(network, SubAdjacentTransformer)
         return network.config.band

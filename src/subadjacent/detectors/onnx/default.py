@@ -1,4 +1,4 @@
-"""The default as an ONNX model: raw rows in, score, each channel's part and alarm out."""
+"""The default as an ONNX model: raw rows in; score, channels' shares and alarm out."""
 
 from __future__ import annotations
 
@@ -39,13 +39,16 @@ def views_model(model: ViewsModel, fill_limit: int) -> ModelProto:
     def assess(some: Value) -> EvidenceOutput:
         return evidence(some, model)
 
-    found = in_pieces(filled, channels, model.reach, assess)
+    evidence_output = in_pieces(filled, channels, model.reach, assess)
     return write.model(
         "default",
         {ROWS: tensor(np.float64, ("time", channels)), THRESHOLD: tensor(np.float64, ())},
         {
-            "score": (found.score, tensor(np.float64, ("time",))),
-            "by_channel": (found.by_channel, tensor(np.float32, ("time", channels))),
-            "alarm": ((found.score > threshold) | filled.missing, tensor(np.bool_, ("time",))),
+            "score": (evidence_output.score, tensor(np.float64, ("time",))),
+            "by_channel": (evidence_output.by_channel, tensor(np.float32, ("time", channels))),
+            "alarm": (
+                (evidence_output.score > threshold) | filled.missing,
+                tensor(np.bool_, ("time",)),
+            ),
         },
     )

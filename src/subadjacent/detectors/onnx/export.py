@@ -25,8 +25,8 @@ def to_onnx(detector: BaseDetector, *, entity: str | None = None) -> bytes:
 
     Inputs are ``rows`` (T, C) of one entity in its own units, unbroken in time, and ``threshold``,
     float64, which may be left out. Outputs are ``score`` (T,), float64, that of
-    ``decision_function``, and ``alarm`` (T,), whether it is above the threshold. What a series did
-    lately, or does later, is nothing that a file knows: ``predict`` judges by that too.
+    ``decision_function``, and ``alarm`` (T,), whether it is above the threshold. ``predict`` may
+    differ: it also considers the recent and later rows of a series, which the file does not.
 
     Of the default, ``rows`` are float64 and values may be missing; there is also ``by_channel``
     (T, C), float32, that of ``explain``, and a row with a value that is missing for long is an
@@ -53,7 +53,7 @@ def to_onnx(detector: BaseDetector, *, entity: str | None = None) -> bytes:
     if isinstance(model, ViewsModel):
         needs_onnx()
         exported = views_model(model, detector.fill_limit)
-        told = _facts_of_views(model, detector.fill_limit)
+        facts = _facts_of_views(model, detector.fill_limit)
     else:
         needs_tracer()
         # torch is imported for networks, and only for them
@@ -61,9 +61,9 @@ def to_onnx(detector: BaseDetector, *, entity: str | None = None) -> bytes:
         from subadjacent.methods.neural.model import NeuralModel
 
         assert isinstance(model, NeuralModel)
-        exported, told = network_model(model), facts_of_network(model)
+        exported, facts = network_model(model), facts_of_network(model)
     _default_threshold(exported, float(detector.threshold_))
-    _describe(exported, _facts(detector, entity) | told)
+    _describe(exported, _facts(detector, entity) | facts)
     return bytes(exported.SerializeToString())
 
 
@@ -95,7 +95,7 @@ def _is_network(model: Model) -> bool:
 
 
 def _facts(detector: BaseDetector, entity: str | None) -> dict[str, Any]:
-    """What the file says of itself, whatever its detector."""
+    """The metadata of a file of any detector."""
     return {
         "subadjacent": subadjacent.__version__,
         "kind": type(detector).__name__,
@@ -107,7 +107,7 @@ def _facts(detector: BaseDetector, entity: str | None) -> dict[str, Any]:
 
 
 def _facts_of_views(model: ViewsModel, fill_limit: int) -> dict[str, Any]:
-    """What it says of the default: how far around a row it looks, among others."""
+    """The metadata of the default: how far around a row it looks, among others."""
     before, after, every = model.reach
     return {
         "before": before,
@@ -120,17 +120,17 @@ def _facts_of_views(model: ViewsModel, fill_limit: int) -> dict[str, Any]:
 
 
 def _default_threshold(model: ModelProto, threshold: float) -> None:
-    """Let the threshold be left out: an input that is also an initial value is optional."""
+    """Make the threshold optional, as an input is that is also an initialiser."""
     from onnx import TensorProto, helper
 
     value = helper.make_tensor(THRESHOLD, TensorProto.DOUBLE, [], [threshold])
     model.graph.initializer.append(value)
 
 
-def _describe(model: ModelProto, told: dict[str, Any]) -> None:
+def _describe(model: ModelProto, facts: dict[str, Any]) -> None:
     from onnx import helper
 
     model.producer_name, model.producer_version = "subadjacent", subadjacent.__version__
     helper.set_model_props(
-        model, {name: str(value) for name, value in told.items() if value is not None}
+        model, {name: str(value) for name, value in facts.items() if value is not None}
     )

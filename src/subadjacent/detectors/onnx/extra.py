@@ -1,4 +1,4 @@
-"""The extras that ONNX files need, asked for where they are used."""
+"""Checks that the extras for ONNX files are installed, where they are used."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from subadjacent.errors import MissingPackage
 
 
 def needs_onnx() -> None:
-    """Say what to install where the package that writes files is missing."""
+    """Raise an error that names the extra, if the package that writes files is missing."""
     _needs("onnx", "onnx")
 
 
 def needs_tracer() -> None:
-    """The same of the packages that follow a network and write down what it does."""
+    """Raise an error that names the extra, if the packages that trace a network are missing."""
     for package in ("torch", "onnx", "onnxscript"):
         _needs(package, "onnx-network")
 

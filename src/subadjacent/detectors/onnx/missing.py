@@ -23,11 +23,11 @@ class Filled(NamedTuple):
 def fill(rows: Value, fill_limit: int, typical: NDArray[np.float64]) -> Filled:
     """Rows of one stretch without NaN or infinities.
 
-    A gap takes the value before it, one at the start the value after it. What is missing for more
-    than ``fill_limit`` rows, or throughout, is what its channel typically is.
+    A gap takes the value before it, one at the start the value after it. Values missing for more
+    than ``fill_limit`` rows, or throughout, are replaced by the channel's typical value.
     """
     write = rows.writer
-    # what is not finite, less itself, is no number; neither is a sum with it
+    # a value that is not finite, less itself, is NaN; so is a sum with it
     nothing = rows - rows
     any_gap = write.op("IsNaN", write.op("ReduceSum", nothing, keepdims=0))
 
@@ -37,7 +37,7 @@ def fill(rows: Value, fill_limit: int, typical: NDArray[np.float64]) -> Filled:
     def without_gaps() -> list[Value]:
         return [*_without_gaps(rows, write.op("IsNaN", nothing), fill_limit, typical)]
 
-    # without any, as most rows are, there is nothing to do
+    # most rows have no missing values, and nothing is to be done
     return Filled(*write.choose(any_gap, without_gaps, as_they_are, (np.float64, np.bool_)))
 
 
@@ -45,7 +45,7 @@ def _without_gaps(
     rows: Value, gaps: Value, fill_limit: int, typical: NDArray[np.float64]
 ) -> Filled:
     write, count, channels = rows.writer, rows.count, len(typical)
-    here = write.numbers(0, count).column()
+    row_numbers = write.numbers(0, count).column()
     # how many values were known up to each
     known = write.op("CumSum", (~gaps).cast(np.int64), 0)
     # the row of the nth known value of a channel, (T + 2, C): the number of rows where there are
@@ -55,7 +55,7 @@ def _without_gaps(
         "ScatterElements",
         write.op("Expand", count, shape),
         write.where(gaps, count + 1, known - 1),
-        write.op("Expand", here, write.op("Shape", rows)),
+        write.op("Expand", row_numbers, write.op("Shape", rows)),
         axis=0,
     )
     before = write.op("GatherElements", row_of, (known - 1).at_least(0), axis=0)

@@ -15,14 +15,14 @@ from subadjacent.scoring.moving import rows_ahead
 
 
 class Window(NamedTuple):
-    """``length`` rows, ``ahead`` of them after the row that they are around."""
+    """``length`` rows around a row, ``ahead`` of them after it."""
 
     length: int
     ahead: int
 
     @classmethod
     def around(cls, length: int, lookahead: int | None) -> Window:
-        """Half of them after the row, or as many as are allowed."""
+        """A window with half of its rows after the row, or ``lookahead`` if that is less."""
         return cls(length, rows_ahead(length, lookahead))
 
     @property
@@ -32,9 +32,9 @@ class Window(NamedTuple):
 
 
 def window_sums(values: Value, windows: Sequence[Window]) -> list[Value]:
-    """Sums over each window around each row; rows that a stretch does not have count as 0.
+    """Sums over each window around each row; rows beyond the ends of a stretch count as 0.
 
-    A sum over twice as many rows is that of two sums, as in ``WindowSums``.
+    Sums over powers of two rows are added in pairs, as in ``WindowSums``.
     """
     write, count = values.writer, values.count
     before = max(window.behind for window in windows)
@@ -43,18 +43,18 @@ def window_sums(values: Value, windows: Sequence[Window]) -> list[Value]:
     for power in range(1, max(window.length for window in windows).bit_length()):
         half, rows = doubled[-1], 1 << power - 1
         doubled.append(half.rows(0, -rows) + half.rows(rows))
-    found = []
+    sums = []
     for window in windows:
-        at, parts = before - window.behind, []
+        at, terms = before - window.behind, []
         for power in range(window.length.bit_length()):
             if window.length >> power & 1:
-                parts.append(doubled[power].rows(at, count + at))
+                terms.append(doubled[power].rows(at, count + at))
                 at += 1 << power
-        found.append(sum(parts[1:], start=parts[0]))
-    return found
+        sums.append(sum(terms[1:], start=terms[0]))
+    return sums
 
 
-def row_counts(here: Value, count: Value, window: Window) -> Value:
-    """How many rows of its window each row has, (T,); ``here`` are the numbers of all rows."""
-    end = here + (window.ahead + 1)
+def row_counts(row_numbers: Value, count: Value, window: Window) -> Value:
+    """How many rows of its window each row has, (T,), given the numbers of all rows."""
+    end = row_numbers + (window.ahead + 1)
     return end.at_most(count) - (end - window.length).at_least(0)

@@ -1,4 +1,4 @@
-"""A fitted network as an ONNX model: torch follows it, and writes down what it does."""
+"""A fitted network as an ONNX model, traced by torch."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def network_model(model: NeuralModel) -> ModelProto:
     """
     graph = ScoringGraph(model).eval()
     exported = _traced(graph, model.entity.window, len(model.entity.scaler.center))
-    # the tracer writes where on this machine each line of code lies, which is nobody's business
+    # the tracer writes paths of this machine, which do not belong in a file for others
     inner = exported.graph
-    for part in (inner, *inner.node, *inner.value_info, *inner.initializer):
-        del part.metadata_props[:]
-        part.doc_string = ""
+    for element in (inner, *inner.node, *inner.value_info, *inner.initializer):
+        del element.metadata_props[:]
+        element.doc_string = ""
     return exported
 
 
 def facts_of_network(model: NeuralModel) -> dict[str, Any]:
-    """What a file says of its network."""
+    """The metadata of a file of a network."""
     return {
         "window": model.entity.window,
         "scoring_stride": model.entity.stride,
@@ -50,7 +50,7 @@ def facts_of_network(model: NeuralModel) -> dict[str, Any]:
 
 
 def _traced(graph: ScoringGraph, window: int, channels: int) -> ModelProto:
-    # some rows to follow, with windows on the grid and one moved back from it
+    # example rows for the tracer: windows on the grid, and one moved back from it
     rows = torch.zeros(3 * window + 1, channels)
     threshold = torch.tensor(0.0, dtype=torch.float64)
     with _quietly(), torch.no_grad():
@@ -69,7 +69,7 @@ def _traced(graph: ScoringGraph, window: int, channels: int) -> ModelProto:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Without remarks that are not for users of this package."""
+    """Silence messages of torch and its tracer that do not concern users of this package."""
     logs = [logging.getLogger(name) for name in TALKATIVE]
     levels = [log.level for log in logs]
     for log in logs:

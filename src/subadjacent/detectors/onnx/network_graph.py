@@ -1,7 +1,7 @@
-"""A fitted network and all around it as one module: raw rows in, score and alarm out.
+"""A fitted network with its pre- and postprocessing as one module: rows in, score and alarm out.
 
 What ``NeuralModel`` does in NumPy and in batches is done here in tensors and at once, so that it
-can be written down as a graph and run without Python.
+can be exported as a graph and run without Python.
 
 Shapes: T rows, C channels, B windows, N points in a window.
 """
@@ -20,7 +20,7 @@ from subadjacent.scoring.tensors import FORMS, blockwise, smooth
 
 
 class GraphOutput(NamedTuple):
-    """What the graph says of each row."""
+    """The outputs of the graph for each row."""
 
     score: Tensor  # (T,), float64: what decision_function gives
     expected: Tensor  # (T, C), float32, in the data's own units
@@ -60,8 +60,10 @@ class ScoringGraph(nn.Module):
         means = stitch(at, counts, torch.cat([judged.expected, points[..., None]], dim=-1), t)
         expected, score = means[:, :-1], means[:, -1]
         if (block := self.paper.block) is not None and self.paper.temperature:
-            others = [judged.error.mean(dim=-1), judged.traces[CONTRIBUTION]]
-            error, contribution = stitch(at, counts, torch.stack(others, dim=-1), t).unbind(dim=-1)
+            point_values = [judged.error.mean(dim=-1), judged.traces[CONTRIBUTION]]
+            error, contribution = stitch(at, counts, torch.stack(point_values, dim=-1), t).unbind(
+                dim=-1
+            )
             score = blockwise(error, contribution, block, self.paper.temperature)
         smoothed = smooth(score.double(), self.paper.smoothing, self.before)
         decision = self.compared(smoothed, self.get_buffer("warmup"))
@@ -74,19 +76,19 @@ class ScoringGraph(nn.Module):
         The grid and the window aligned to the end are those of ``Stack.scoring_windows``.
         """
         n, stride = self.window, self.stride
-        # not Python's max, which would settle for one of them while the length is unknown
+        # not Python's max, which would fix its result while the length is unknown
         last = torch.sym_max(t - n, 0)  # type: ignore[no-untyped-call]  # torch says nothing
         grid = torch.arange((last + stride - 1) // stride + 1)[:, None] * stride  # (B, 1)
         at = grid.clamp(max=last) + torch.arange(n)
-        # a window moved back from the grid speaks for the rows that no other has
+        # a window moved back from the grid counts for the rows that no other window covers
         fresh = (grid <= last) | (at >= grid - stride + n)
-        # what a forecast starts from counts in the first window alone
+        # the rows that a forecast starts from count in the first window alone
         judged = (torch.arange(n) >= self.network.context) | (grid == 0)
         return at, fresh & judged & (at < t)
 
 
 def mirrored(at: Tensor, t: int) -> Tensor:
-    """Row numbers of a stretch that goes on as its mirror image after its ``t`` rows."""
+    """Row numbers of a stretch that is continued by mirroring after its ``t`` rows."""
     # as a tensor, for the remainder has no form with a length that is not known yet
     # and at least 1: where there are no rows, nothing may be divided by their number
     rows = torch.scalar_tensor(t, dtype=torch.int64).clamp(min=1)
@@ -94,12 +96,12 @@ def mirrored(at: Tensor, t: int) -> Tensor:
     return torch.where(turn < rows, turn, 2 * rows - 1 - turn)
 
 
-def stitch(at: Tensor, counts: Tensor, found: Tensor, t: int) -> Tensor:
-    """Mean over windows of what counts, (B, N, K) at rows (B, N) → (T, K)."""
+def stitch(at: Tensor, counts: Tensor, values: Tensor, t: int) -> Tensor:
+    """Mean over windows of the values that count, (B, N, K) at rows (B, N) → (T, K)."""
     places = at.clamp(max=t - 1).flatten()
     weights = counts.flatten().float()
-    # not by a product: what does not count may not be a number
-    counted = torch.where(counts[..., None], found, 0.0).flatten(0, 1)
-    total = found.new_zeros(t, found.shape[-1]).index_add(0, places, counted)
+    # not by a product: values that do not count may be NaN
+    counted = torch.where(counts[..., None], values, 0.0).flatten(0, 1)
+    total = values.new_zeros(t, values.shape[-1]).index_add(0, places, counted)
     count = weights.new_zeros(t).index_add(0, places, weights)
     return total / count[:, None]

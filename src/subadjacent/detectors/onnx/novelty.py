@@ -1,4 +1,4 @@
-"""How new rows and windows are, in a graph, as views of states and shapes say it.
+"""The novelty of rows and windows in a graph, as in the views of states and shapes.
 
 Shapes: T rows of a stretch, C channels, K axes, R references; P channels that have shapes, M means
 of a few rows, W windows of POINTS of them.
@@ -27,29 +27,31 @@ LEAST = 1e-300
 
 
 class NoveltyOutput(NamedTuple):
-    """How new the rows are, (T,), and each channel's part in that, (T, C)."""
+    """The novelty of rows, (T,), and each channel's share in it, (T, C)."""
 
     rows: Value
     values: Value
 
 
 def state_novelty(stretch: Stretch, view: StateView, channels: int) -> NoveltyOutput:
-    """Of each row, by its distance from the nearest reference."""
+    """The novelty of each row: the surprise at its distance from the nearest reference."""
     write = stretch.write
     references, usual = _different(view)
     points = (stretch.within @ view.axes).float32()
     which = _nearest(points, references, stretch.count)
     apart = points - write.value(references).take(which)
     units = 1 / (channels * SOFTNESS * (usual + view.floor))
-    own = _surprise(apart.square().sum(1), write.value(units).take(which))
+    row_surprise = _surprise(apart.square().sum(1), write.value(units).take(which))
     departures = (apart @ view.axes.T).square()
     shares = departures / departures.sum(1, keep=True).at_least(LEAST)
-    return NoveltyOutput(own, own.column() * float(min(channels, MOST_SHARED)) * shares)
+    return NoveltyOutput(
+        row_surprise, row_surprise.column() * float(min(channels, MOST_SHARED)) * shares
+    )
 
 
 def _different(view: StateView) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """References, of equal ones the first, and what is usual near them."""
-    # adding 0 makes one number of the two zeros
+    """Distinct references, the first of equal ones, and the usual distances near them."""
+    # adding 0 turns -0 into 0
     _, first = np.unique(view.references + 0, axis=0, return_index=True)
     first.sort()
     return view.references[first], view.usual[first].astype(np.float64)
@@ -59,7 +61,7 @@ def _nearest(points: Value, references: NDArray[np.float32], count: Value) -> Va
     """The number of the reference that is nearest to each point, (T,), block by block."""
     write = points.writer
     blocks = (count + (BLOCK - 1)) // BLOCK
-    # blocks of equal length, which few rows do not fill up with others
+    # blocks of equal length; where there are few rows, of their number
     length = (count + blocks - 1) // blocks
     pads = write.shape(0, blocks * length - count)
     padded = write.op("Pad", _with_one(points, 1), pads, 0.0, np.array([0]))
@@ -68,23 +70,23 @@ def _nearest(points: Value, references: NDArray[np.float32], count: Value) -> Va
     def nearest(block: Value) -> Value:
         return write.op("ArgMin", block @ table, axis=1, keepdims=0)
 
-    found = write.scan(nearest, padded.reshape(blocks, length, width), kind=np.int64)
-    return found.reshape(-1).rows(0, count)
+    which = write.scan(nearest, padded.reshape(blocks, length, width), kind=np.int64)
+    return which.reshape(-1).rows(0, count)
 
 
 def shape_novelty(stretch: Stretch, view: ShapeView, channels: int) -> NoveltyOutput:
-    """Of each value, by the distance of its windows from the nearest references."""
-    lengths = [_of_length(stretch, one, view.lookahead, channels) for one in view.lengths]
+    """The novelty of each value: the surprise at its windows' distances from references."""
+    lengths = [_of_length(stretch, shapes, view.lookahead, channels) for shapes in view.lengths]
     count = float(len(lengths))
-    rows = sum((one.rows for one in lengths[1:]), start=lengths[0].rows)
-    values = sum((one.values for one in lengths[1:]), start=lengths[0].values)
+    rows = sum((novelty.rows for novelty in lengths[1:]), start=lengths[0].rows)
+    values = sum((novelty.values for novelty in lengths[1:]), start=lengths[0].values)
     return NoveltyOutput(rows / count, values / count)
 
 
 def _of_length(
     stretch: Stretch, shapes: ShapesOfLength, lookahead: int | None, channels: int
 ) -> NoveltyOutput:
-    """The same for windows of one length."""
+    """The novelty of each value by windows of one length."""
     write, number = stretch.write, len(shapes.channels)
     points = _windows(stretch, shapes)  # (P, W, POINTS)
 
@@ -95,14 +97,14 @@ def _of_length(
     table = _table(write, shapes.references)
     squares = write.scan(least, _with_one(points, 2), table) + points.square().sum(2)
     units = 1 / (SOFTNESS * (shapes.usual.astype(np.float64) + FLOOR))
-    found = _surprise(squares.at_least(0.0), units[:, None])  # (P, W)
+    by_window = _surprise(squares.at_least(0.0), units[:, None])  # (P, W)
     # the last, number -1, is for rows that have no window
     window = _window_of(stretch, shapes, lookahead)
-    own = write.concat([found, np.zeros((number, 1))], axis=1).take(window, axis=1)  # (P, T)
+    by_row = write.concat([by_window, np.zeros((number, 1))], axis=1).take(window, axis=1)  # (P, T)
     places = np.full(channels, -1)
     places[shapes.channels] = np.arange(number)
-    with_none = write.concat([own, write.zeros(1, stretch.count)])
-    return NoveltyOutput(own.sum(0) / float(number), with_none.take(places).swap(1, 0))
+    with_none = write.concat([by_row, write.zeros(1, stretch.count)])
+    return NoveltyOutput(by_row.sum(0) / float(number), with_none.take(places).swap(1, 0))
 
 
 def _windows(stretch: Stretch, shapes: ShapesOfLength) -> Value:
@@ -129,7 +131,7 @@ def _window_of(stretch: Stretch, shapes: ShapesOfLength, lookahead: int | None) 
 
 
 def _table(write: Writer, references: NDArray[Any]) -> Value:
-    """What points with a one are multiplied with, (…, D + 1, R): least for the nearest reference.
+    """A matrix, (…, D + 1, R), whose product with points is least for the nearest reference.
 
     |p - r|² = |p|² + (|r|² - 2 p·r): the bracket is the product.
     """
@@ -145,11 +147,11 @@ def _table(write: Writer, references: NDArray[Any]) -> Value:
 
 
 def _with_one(points: Value, axis: int) -> Value:
-    """Points with a one behind their coordinates."""
+    """Points with a one appended to their coordinates."""
     pads = np.array([0, 1])
     return points.writer.op("Pad", points, pads, 1.0, np.array([axis]))
 
 
 def _surprise(squares: Value, units: Value | NDArray[np.float64]) -> Value:
-    """``log(1 + z²) / 2`` of squared distances z in units of what is usual."""
+    """``log(1 + z²) / 2`` of squared distances z in units of the usual ones."""
     return ((squares * units).square() + 1.0).log() / 2.0

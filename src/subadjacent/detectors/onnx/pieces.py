@@ -1,7 +1,7 @@
-"""A graph that scores rows piece by piece, so that its memory does not grow with their number.
+"""A graph that scores rows piece by piece, so that its memory does not grow with the rows.
 
-As in ``detectors.pieces``, with the rows around it that its own depend on, a piece is scored as the
-whole is. Rows in which a value is missing for long are scored by themselves.
+As in ``detectors.pieces``, a piece comes with the rows around it that its scores depend on, so that
+the scores are those of the whole. Rows in which a value is missing for long are scored separately.
 
 Shapes: T rows of a series, C channels.
 """
@@ -28,7 +28,7 @@ TIMES = 2
 def in_pieces(
     filled: Filled, channels: int, reach: Reach, assess: Callable[[Value], EvidenceOutput]
 ) -> EvidenceOutput:
-    """What ``assess`` finds in rows, of which it needs to see no more than a model reaches."""
+    """Apply ``assess`` to pieces of rows, each with as many rows around it as a model's reach."""
     write, count = filled.rows.writer, filled.rows.count
     before, after, every = reach
     assert after is not None
@@ -43,19 +43,19 @@ def in_pieces(
         ends = write.where(edges > first, edges, count).least(0).reshape(1)
         last = (first + size).at_most(ends)
         begin, end = (first - before).at_least(begins), (last + after).at_most(ends)
-        found = assess(filled.rows.rows(begin, end))
-        own = (first - begin, last - begin)
+        evidence = assess(filled.rows.rows(begin, end))
+        own_rows = (first - begin, last - begin)
         return [
             write.op("Squeeze", last < count),
             last,
-            write.op("SequenceInsert", scores, found.score.rows(*own)),
-            write.op("SequenceInsert", by_channel, found.by_channel.rows(*own)),
+            write.op("SequenceInsert", scores, evidence.score.rows(*own_rows)),
+            write.op("SequenceInsert", by_channel, evidence.by_channel.rows(*own_rows)),
         ]
 
     number, go_on, row = tensor(np.int64, ()), tensor(np.bool_, ()), tensor(np.int64, (1,))
     kept = [sequence(np.float64), sequence(np.float32)]
     body = write.inner(piece, [go_on, row, *kept], [number, go_on, row, *kept])
-    _, *found = write.ops(
+    _, *sequences = write.ops(
         "Loop",
         3,
         None,
@@ -65,11 +65,11 @@ def in_pieces(
         write.op("SequenceConstruct", write.zeros(0, channels).cast(np.float32)),
         body=body,
     )
-    return EvidenceOutput(*(write.op("ConcatFromSequence", one, axis=0) for one in found))
+    return EvidenceOutput(*(write.op("ConcatFromSequence", pieces, axis=0) for pieces in sequences))
 
 
 def _edges(missing: Value, count: Value) -> Value:
-    """Where parts begin that are scored by themselves, and where the last one ends."""
+    """Where stretches begin that are scored separately, and where the last one ends."""
     write = missing.writer
     changes = write.op("Xor", missing.rows(1), missing.rows(0, -1))
     return write.concat([np.array([0]), write.op("NonZero", changes).reshape(-1) + 1, count])

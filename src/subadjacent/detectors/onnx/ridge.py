@@ -1,4 +1,4 @@
-"""What linear models leave of rows, in a graph, as ``ridge.sides`` and ``ridge.band`` do.
+"""Residuals of linear models in a graph, as in ``ridge.sides`` and ``ridge.band``.
 
 Shapes: T rows of a stretch, n of them that a model judges, C channels, K axes, J neighbours.
 """
@@ -18,7 +18,7 @@ from subadjacent.ridge.sides import StretchRidge
 
 
 class Left(NamedTuple):
-    """What is left of a stretch, (T, C), and which rows are judged, (T,)."""
+    """Residuals of a stretch, (T, C), and which rows are judged, (T,)."""
 
     residuals: Value
     judged: Value
@@ -32,7 +32,7 @@ class Span(NamedTuple):
 
 
 class Stretch:
-    """A stretch of standardised rows as models see it; what several of them see is made once."""
+    """A stretch of standardised rows; what several models need of it is computed once."""
 
     def __init__(self, rows: Value) -> None:
         self.write, self.rows, self.count = rows.writer, rows, rows.count
@@ -44,7 +44,7 @@ class Stretch:
 
     @property
     def far(self) -> Value:
-        """The rows as local models take them."""
+        """The rows with the wide clip that local models use."""
         if self._far is None:
             self._far = self.rows.clip(-FAR_CLIP, FAR_CLIP)
         return self._far
@@ -66,7 +66,7 @@ class Stretch:
 
 
 def ridge_residuals(stretch: Stretch, ridge: StretchRidge) -> Left:
-    """On the scale of the first model, each row by the first that finds all its neighbours."""
+    """Residuals on the scale of the first model; a row's are by the first that can judge it."""
     write, count = stretch.write, stretch.count
     residuals: Value | None = None
     judged: Value | None = None
@@ -75,8 +75,8 @@ def ridge_residuals(stretch: Stretch, ridge: StretchRidge) -> Left:
         mine = _share(model.neighbours, earlier, count)
         left = (_left(stretch, model, mine) * gain).float32()
         pads = write.shape(mine.start, count - mine.stop)
-        found = write.op("Pad", left, pads, 0.0, np.array([0]))
-        residuals = found if residuals is None else residuals + found
+        padded = write.op("Pad", left, pads, 0.0, np.array([0]))
+        residuals = padded if residuals is None else residuals + padded
         complete = (stretch.here >= model.neighbours.behind) & (
             stretch.here < count - model.neighbours.ahead
         )
@@ -88,35 +88,35 @@ def ridge_residuals(stretch: Stretch, ridge: StretchRidge) -> Left:
 
 
 def _share(layout: Neighbours, earlier: list[Neighbours], count: Value) -> Span:
-    """The rows that a layout is the first to have all neighbours of.
+    """The rows that this layout is the first to judge, as it has all their neighbours.
 
-    Earlier ones that need no more rows before have taken its first rows up to where they end,
-    those that need no more after its last ones from where they begin.
+    Earlier layouts that need no more rows before judge its first rows, up to where they end; those
+    that need no more rows after judge its last ones, from where they begin.
     """
     start, stop = count.at_most(layout.behind), count - layout.ahead
-    for other in earlier:
-        if other.behind <= layout.behind:
-            start = start.at_least(count - other.ahead)
-        if other.ahead <= layout.ahead:
-            stop = stop.at_most(other.behind)
+    for before in earlier:
+        if before.behind <= layout.behind:
+            start = start.at_least(count - before.ahead)
+        if before.ahead <= layout.ahead:
+            stop = stop.at_most(before.behind)
     return Span(start, stop.at_least(start))
 
 
 def _left(stretch: Stretch, model: BandRidge, mine: Span) -> Value:
-    """What one model leaves of its rows, (n, C), in float32's digits."""
+    """The residuals of one model's rows, (n, C), rounded to float32."""
     offsets = model.neighbours.offsets
     weights: NDArray[np.float32] = model.weights[:-1]
     constant: NDArray[np.float32] = model.weights[-1]
-    here = stretch.write.numbers(*mine)
+    row_numbers = stretch.write.numbers(*mine)
     seen = stretch.seen(model.axes, local=model.local)
-    features = seen.take(here.column() + offsets)  # (n, J, K)
+    features = seen.take(row_numbers.column() + offsets)  # (n, J, K)
     if model.local:
         mean = _mean(stretch, model.neighbours, mine)
         target = stretch.far.rows(*mine) - mean
         features = (features - (mean @ model.axes).column()).clip(-CLIP, CLIP)
     else:
         target = stretch.within.rows(*mine)
-    expected = features.reshape(here.count, len(weights)) @ weights
+    expected = features.reshape(row_numbers.count, len(weights)) @ weights
     return (target - (expected + constant)).float32()
 
 

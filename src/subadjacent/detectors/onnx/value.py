@@ -45,7 +45,7 @@ class Value:
         return self.writer.op("Div", self, other)
 
     def __floordiv__(self, other: Any) -> Value:
-        """Of whole numbers of one sign: ONNX cuts off, it does not round down."""
+        """Divide whole numbers of one sign: ONNX truncates, it does not round down."""
         return self.writer.op("Div", self, other)
 
     def __matmul__(self, other: Any) -> Value:
@@ -77,7 +77,7 @@ class Value:
         return self.writer.op("Slice", self, vector(start), vector(stop), np.array([0]))
 
     def take(self, places: Any, axis: int = 0) -> Value:
-        """What stands at some places along an axis; negative ones count from the end."""
+        """Elements at some places along an axis; negative places count from the end."""
         return self.writer.op("Gather", self, places, axis=axis)
 
     def clip(self, least: float, most: float) -> Value:
@@ -85,15 +85,15 @@ class Value:
         return self.writer.op("Clip", self, least, most)
 
     def at_least(self, least: Any) -> Value:
-        """The larger of two, each by each."""
+        """The elementwise maximum."""
         return self.writer.op("Max", self, least)
 
     def at_most(self, most: Any) -> Value:
-        """The smaller of two, each by each."""
+        """The elementwise minimum."""
         return self.writer.op("Min", self, most)
 
     def sum(self, axis: int, *, keep: bool = False) -> Value:
-        """Over an axis, which may be kept with a length of 1."""
+        """The sum over an axis, which may be kept with a length of 1."""
         return self.writer.op("ReduceSum", self, np.array([axis]), keepdims=int(keep))
 
     def least(self, axis: int) -> Value:
@@ -117,7 +117,7 @@ class Value:
         return self.writer.op("Unsqueeze", self, np.array([axis]))
 
     def reshape(self, *shape: Any) -> Value:
-        """To a shape of numbers and one-element vectors; -1 is for what is left."""
+        """Reshape to numbers and one-element vectors; -1 stands for the remaining length."""
         return self.writer.op("Reshape", self, self.writer.shape(*shape))
 
     def swap(self, *axes: int) -> Value:
@@ -136,7 +136,7 @@ class Value:
 
     @property
     def count(self) -> Value:
-        """How many rows, as a vector of one element."""
+        """The number of rows, as a vector of one element."""
         return self.writer.op("Shape", self, start=0, end=1)
 
 

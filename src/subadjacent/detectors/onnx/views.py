@@ -1,4 +1,4 @@
-"""What the default's model of an entity makes of a stretch, in a graph: score and by channel.
+"""The default's evidence on a stretch, in a graph: score, and each channel's.
 
 Shapes: T rows of a stretch, C channels, V views that expect values, P parts.
 """
@@ -31,14 +31,14 @@ class EvidenceOutput(NamedTuple):
 
 
 class Combined(NamedTuple):
-    """What all views together make of rows, (T,), and of their values, (T, C)."""
+    """The combined surprise of rows, (T,), and of their values, (T, C)."""
 
     rows: Value
     values: Value
 
 
 def evidence(rows: Value, model: ViewsModel) -> EvidenceOutput:
-    """What ``ViewsModel.assess`` finds in an unbroken stretch of complete rows, (T, C)."""
+    """The evidence of ``ViewsModel.assess`` on an unbroken stretch of complete rows, (T, C)."""
     scaler, channels = model.scaler, len(model.scaler.center)
     standardised = (rows - scaler.center) / scaler.deviation
     stretch = Stretch(standardised.clip(-scaler.clip, scaler.clip).float32())
@@ -74,24 +74,24 @@ def _expected(stretch: Stretch, model: ViewsModel, channels: int) -> Combined:
     over = Averages(stretch.here, model.settings.ahead.residuals)
     left = [_look(stretch, view) for view in views]
     across = [
-        (one.residuals.clip(-CLIP, CLIP) @ view.companions.weights.T).float32()
-        for one, view in zip(left, views, strict=True)
+        (look.residuals.clip(-CLIP, CLIP) @ view.companions.weights.T).float32()
+        for look, view in zip(left, views, strict=True)
     ]
-    table = write.concat([*(one.residuals for one in left), *across], axis=1)  # (T, 2 V C)
+    table = write.concat([*(look.residuals for look in left), *across], axis=1)  # (T, 2 V C)
     surprise = channel_surprise(table, _side_by_side(views, channels), over)
-    parts = [surprise.reshape(-1, 2 * len(views), channels)]
-    for one, view in zip(left, views, strict=True):
-        # of a single channel nothing is laid on it
+    surprises = [surprise.reshape(-1, 2 * len(views), channels)]
+    for look, view in zip(left, views, strict=True):
+        # a single channel has been judged by itself
         if view.joint is not None and channels > 1:
-            whole = joint_surprise(one.residuals, view.joint, channels, over)
-            parts.append(whole.column())
+            whole = joint_surprise(look.residuals, view.joint, channels, over)
+            surprises.append(whole.column())
     shares = _shares(model.entity, left, whole=channels > 1)
-    values = (write.concat(parts, axis=1) * shares.column(2)).sum(1)
+    values = (write.concat(surprises, axis=1) * shares.column(2)).sum(1)
     return Combined(values.sum(1) / float(channels), values)
 
 
 def _look(stretch: Stretch, view: View) -> Left:
-    """What a view leaves of rows; one that expects nothing, all that is not far out."""
+    """A view's residuals; those of one that expects nothing are the clipped rows."""
     if view.ridge is None:
         return Left(stretch.within, stretch.here >= 0)
     return ridge_residuals(stretch, view.ridge)
@@ -107,9 +107,9 @@ def _side_by_side(views: list[View], channels: int) -> ChannelScale:
 
 
 def _shares(entity: EntityViews, left: list[Left], *, whole: bool) -> Value:
-    """What part of the mean is each part's, (T, P); 0 at rows that it does not judge.
+    """The share of each part in the mean, (T, P); 0 at rows that it does not judge.
 
-    Without rows as a whole their weight counts all the same.
+    The weight of rows as a whole counts even where that part is left out.
     """
     write, names = left[0].judged.writer, list(entity.expecting)
     kinds = [part for name in names for part in parts_of(name)]
@@ -117,12 +117,12 @@ def _shares(entity: EntityViews, left: list[Left], *, whole: bool) -> Value:
     order = sorted(range(len(kinds)), key=lambda n: {ACROSS: 1, WHOLE: 2}.get(kinds[n].form, 0))
     view_of = np.array([names.index(kinds[n].view) for n in order])
     weights = np.array([kinds[n].weight for n in order])
-    judged = write.concat([one.judged.column().cast(np.float64) for one in left], axis=1)
+    judged = write.concat([look.judged.column().cast(np.float64) for look in left], axis=1)
     total = judged.take(view_of, axis=1) @ weights[:, None]  # (T, 1)
     kept = [place for place, n in enumerate(order) if whole or kinds[n].form != WHOLE]
-    own = np.array([kinds[order[place]].weight * factors[order[place]] for place in kept])
+    part_weights = np.array([kinds[order[place]].weight * factors[order[place]] for place in kept])
     # where no part judges a row, the least weight stands for none: nothing is divided by 0
-    return judged.take(view_of[kept], axis=1) * own / total.at_least(weights.min())
+    return judged.take(view_of[kept], axis=1) * part_weights / total.at_least(weights.min())
 
 
 def _smoothed(rows: Value, stretch: Stretch, model: ViewsModel) -> Value:
@@ -144,6 +144,6 @@ def _unusual(values: Value, stretch: Stretch, model: ViewsModel) -> Value:
     """Averaged over rows, as squares in units of the usual one, as ``combine.unusual``, (T, C)."""
     window = Window.around(model.settings.smoothing, model.settings.ahead.score)
     (total,) = window_sums(values, [window])
-    there = row_counts(stretch.here, stretch.count, window)
-    mean = total / there.column().cast(np.float64)
+    row_count = row_counts(stretch.here, stretch.count, window)
+    mean = total / row_count.column().cast(np.float64)
     return ((stretch.write.op("Exp", mean) - 1.0) * SOFTNESS).cast(np.float32)

@@ -41,24 +41,24 @@ class Writer:
         """One node with several results; None is for an input that is left out."""
         from onnx import helper
 
-        names = ["" if one is None else self.value(one).name for one in inputs]
-        found = [self.new() for _ in range(results)]
-        self.nodes.append(helper.make_node(kind, names, [v.name for v in found], **attributes))
-        return found
+        names = ["" if entry is None else self.value(entry).name for entry in inputs]
+        outputs = [self.new() for _ in range(results)]
+        self.nodes.append(helper.make_node(kind, names, [v.name for v in outputs], **attributes))
+        return outputs
 
     def new(self) -> Value:
         """A value that no node has made yet."""
         self._names += 1
         return Value(self, f"v{self._names}")
 
-    def value(self, one: Any) -> Value:
-        """A value as it is; anything else as a constant."""
-        return one if isinstance(one, Value) else self._constant(np.asarray(one))
+    def value(self, entry: Any) -> Value:
+        """The entry itself where it is a value, else a constant of it."""
+        return entry if isinstance(entry, Value) else self._constant(np.asarray(entry))
 
     def _constant(self, array: NDArray[Any]) -> Value:
         """A constant in float64, int64 or bool; one that is there already is used again.
 
-        What has fewer digits is kept so in the file.
+        Arrays of lower precision are stored with that precision.
         """
         from onnx import numpy_helper
 
@@ -76,27 +76,27 @@ class Writer:
         return self.constants[key]
 
     def once(self, build: Callable[[], Value]) -> Value:
-        """What is made of constants alone: before all else, outside of loops."""
+        """Build a value from constants alone: at the beginning of the graph, outside of loops."""
         inner, self.nodes = self.nodes, self.first
-        found = build()
+        value = build()
         self.nodes = inner
-        return found
+        return value
 
     def shape(self, *sizes: Any) -> Value:
         """A vector of numbers and one-element vectors, for shapes and pads."""
         return self.concat([vector(size) for size in sizes])
 
-    def concat(self, parts: Sequence[Any], axis: int = 0) -> Value:
-        """Several as one, one after the other along an axis."""
-        return self.op("Concat", *parts, axis=axis)
+    def concat(self, pieces: Sequence[Any], axis: int = 0) -> Value:
+        """Values joined along an axis."""
+        return self.op("Concat", *pieces, axis=axis)
 
     def where(self, condition: Value, yes: Any, no: Any) -> Value:
-        """One of two, each by each."""
+        """Elementwise choice between two values."""
         return self.op("Where", condition, yes, no)
 
     def numbers(self, start: Any, stop: Any) -> Value:
         """The whole numbers from ``start`` to ``stop``, each a number or a one-element vector."""
-        ends = [self.op("Squeeze", one) if isinstance(one, Value) else one for one in (start, stop)]
+        ends = [self.op("Squeeze", end) if isinstance(end, Value) else end for end in (start, stop)]
         return self.op("Range", *ends, 1)
 
     def zeros(self, *sizes: Any) -> Value:
@@ -110,13 +110,13 @@ class Writer:
         no: Callable[[], Sequence[Value]],
         kinds: Sequence[type],
     ) -> list[Value]:
-        """What one of two graphs gives, of these types; the other is not run."""
+        """The results of one of two graphs, of these types; the other is not run."""
         types = [tensor(kind) for kind in kinds]
         branches = {"then_branch": self.inner(yes, types), "else_branch": self.inner(no, types)}
         return self.ops("If", len(types), condition, **branches)
 
     def scan(self, body: Callable[..., Value], *tables: Any, kind: type = np.float64) -> Value:
-        """What ``body`` makes of the entries of tables, a vector of each, stacked."""
+        """Apply ``body`` to each entry of tables, and stack the resulting vectors."""
         graph = self.inner(
             lambda *entries: [body(*entries)],
             # earlier runtimes must be told how many axes it has
@@ -134,12 +134,12 @@ class Writer:
         """A graph within this one: it may use all that was written before."""
         from onnx import helper
 
-        given = [self.new() for _ in inputs]
+        arguments = [self.new() for _ in inputs]
         outer, self.nodes = self.nodes, []
         # an output must be made within the graph, not merely be known there
-        found = [self.op("Identity", one) for one in build(*given)]
+        results = [self.op("Identity", result) for result in build(*arguments)]
         graph = helper.make_graph(
-            self.nodes, self.new().name, _described(given, inputs), _described(found, outputs)
+            self.nodes, self.new().name, _described(arguments, inputs), _described(results, outputs)
         )
         self.nodes = outer
         return graph
@@ -158,8 +158,8 @@ class Writer:
         graph = helper.make_graph(
             [*self.first, *self.nodes],
             name,
-            [helper.make_value_info(one, kind) for one, kind in inputs.items()],
-            [helper.make_value_info(one, kind) for one, (_, kind) in outputs.items()],
+            [helper.make_value_info(label, kind) for label, kind in inputs.items()],
+            [helper.make_value_info(label, kind) for label, (_, kind) in outputs.items()],
             initializer=self.tensors,
         )
         opset = helper.make_opsetid("", OPSET)
@@ -169,7 +169,7 @@ class Writer:
 def tensor(kind: Any, shape: Sequence[int | str | None] | None = None) -> TypeProto:
     """The type of a table, of any shape unless one is given; axes without number have any length.
 
-    Those with the same name have the same one.
+    Axes with the same name have the same length.
     """
     from onnx import helper
 
@@ -186,4 +186,6 @@ def sequence(kind: type) -> TypeProto:
 def _described(values: Sequence[Value], types: Sequence[TypeProto]) -> list[ValueInfoProto]:
     from onnx import helper
 
-    return [helper.make_value_info(one.name, kind) for one, kind in zip(values, types, strict=True)]
+    return [
+        helper.make_value_info(value.name, kind) for value, kind in zip(values, types, strict=True)
+    ]

@@ -1,4 +1,4 @@
-"""How far out each channel lies in what it was in training."""
+"""Tail probabilities of each channel's value among its training values."""
 
 from __future__ import annotations
 

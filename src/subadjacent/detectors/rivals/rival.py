@@ -21,7 +21,7 @@ class RivalDetector(NetworkDetector):
     rival: ClassVar[type[Rival]]
 
     def _method(self) -> RivalMethod:
-        own = self._taken_by(self.rival.configured_by)
-        # the data has a say in it
-        del own["window"]
-        return RivalMethod(rival=self.rival, settings=own, **self._taken_by(RivalMethod))
+        settings = self._taken_by(self.rival.configured_by)
+        # it depends on the data as well
+        del settings["window"]
+        return RivalMethod(rival=self.rival, settings=settings, **self._taken_by(RivalMethod))

@@ -35,7 +35,7 @@ class StrictTransformerDetector(NetworkDetector):
     Attributes
     ----------
     band_ : Band
-        What ``near`` and ``far`` came to.
+        The band, as chosen by ``near`` and ``far``.
     others
         As of every ``NetworkDetector``.
     """
@@ -50,7 +50,7 @@ class StrictTransformerDetector(NetworkDetector):
 
     @property
     def band_(self) -> Band:
-        """What ``near`` and ``far`` came to."""
+        """The band, as chosen by ``near`` and ``far``."""
         network = self.network_
         assert isinstance(network, StrictTransformer)
         return network.config.band
