@@ -1,1 +1,1 @@
-"""From weights to scores, thresholds and alarms; no label is ever seen here."""
+"""From evidence to scores, thresholds and alarms; no label is ever seen here."""

@@ -29,19 +29,19 @@ from subadjacent.scoring.extremes import check_scores
 
 
 class Followed(NamedTuple):
-    """What each of some rows was compared with: its level, (T,), and its p-value, (T,)."""
+    """The level, (T,), and the p-value, (T,), of each row."""
 
     levels: NDArray[np.float64]
     p_values: NDArray[np.float64]
 
 
 class AdaptiveLevel:
-    """The level as rows come; ``step`` takes one score at a time.
+    """The level as rows arrive; ``step`` takes one score at a time.
 
     Attributes
     ----------
     alpha
-        What the p-value of the next row is compared with. It may leave 0 to 1 by ``gamma``: then no
+        The level of the next row's p-value. It may leave 0 to 1 by up to ``gamma``: then no
         row, or every row, is above the level.
     level, p_value
         Of the latest row.
@@ -55,7 +55,7 @@ class AdaptiveLevel:
         self._ordered = sorted(self._recent)
 
     def step(self, score: float) -> bool:
-        """Whether a score is above the level; then it counts, and is among those compared with."""
+        """Whether a score is above the level; afterwards it is one of the scores compared with."""
         n = len(self._ordered)
         as_high = n - bisect_left(self._ordered, score)
         self.p_value = (1 + as_high) / (n + 1)
@@ -69,7 +69,7 @@ class AdaptiveLevel:
         return error
 
     def _level(self, score: float) -> float:
-        """A score is above it if and only if its p-value is at most ``alpha``; always finite."""
+        """The level as a score, finite: a score is above it if its p-value is at most ``alpha``."""
         k = rank_of(self.alpha, len(self._ordered))
         if k <= 0:
             # no p-value is so low
@@ -81,7 +81,7 @@ class AdaptiveLevel:
 
 
 class _Remembering(BaseThreshold):
-    """Holds held-out scores that rows to come are compared with at first."""
+    """Keeps held-out scores, which the first rows are compared with."""
 
     learned: ClassVar[tuple[str, ...]] = ("recent_",)
 
@@ -140,17 +140,17 @@ class AdaptiveConformal(_Remembering):
         return AdaptiveLevel(self.alpha, self.gamma, self.memory, self.recent_)
 
     def start(self) -> AdaptiveLevel:
-        """The level as it is before the first row, to be followed by hand: rows of a stream."""
+        """The level before the first row, to be advanced row by row in a stream."""
         self._check_fitted()
         return self._live()
 
     def follow(self, scores: ArrayLike) -> Followed:
         """The level and p-value of each of some scores, in time order from the first row on."""
-        live, found = self.start(), []
+        live, compared = self.start(), []
         for score in check_scores(scores).tolist():
             live.step(score)
-            found.append((live.level, live.p_value))
-        return Followed(*np.array(found).T)
+            compared.append((live.level, live.p_value))
+        return Followed(*np.array(compared).T)
 
     def predict(self, scores: ArrayLike) -> NDArray[np.int64]:
         """1 for every score above its level, in time order from the first row on, else 0."""

@@ -1,4 +1,4 @@
-"""Events as findings that say when, how bad, how often, and why."""
+"""Events joined into alarms, with their times, severity, number of occurrences and causes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from subadjacent.scoring.habits import Habits
 from subadjacent.scoring.kinds import MISSING, STUCK, UNUSUAL
 from subadjacent.scoring.sentences import also, saw
 
-# rows within which the same thing again is the same finding. With half of it a burst that comes
-# every few hundred rows is told twice as often (docs/log.md, "Decisions that hold")
+# rows within which a repeated event is the same finding. With half of it a burst that comes
+# every few hundred rows is reported twice as often (docs/log.md, "Decisions that hold")
 AGAIN = 1000
-# rows within which events of any channels are one finding: what goes wrong reaches others soon
+# rows within which events of any channels are one finding: a fault soon affects other channels
 CLOSE = 100
-# how alike events of the same thing are: the cosine of what their channels did. With 0.5 faults of
+# similarity of repeated events: the cosine of their channels' departures. With 0.5 faults of
 # different channels are often taken for one (same entry)
 ALIKE = 0.8
 # a channel that departs by this share of the first one's square is named in the sentence as well
@@ -34,14 +34,14 @@ TINY = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """One finding: an event, a change for good, or the same thing again and again.
+    """One finding: an event, a change for good, or an event that repeats.
 
     ``start``, ``end`` (both included) and ``peak`` are labels of the input's index, or row
     numbers where it has none; ``first`` and ``last`` are always row numbers. ``severity`` is
     the highest normalised score: 1.0 is the threshold. ``view`` is the one of the evidence's
     views that adds most to the score over the rows of the event, None where there are none.
 
-    ``occurrences`` are the row bounds, both included, of each time that it was there, and
+    ``occurrences`` are the row bounds, both included, of each event that it joins, and
     ``duration`` counts the rows from the first to the last. ``for_good`` says that the series did
     not come back from it, so that it counts as normal from then on.
     """
@@ -62,7 +62,7 @@ class Alarm:
 
     @property
     def times(self) -> int:
-        """How many times it was there."""
+        """How many events it joins."""
         return max(len(self.occurrences), 1)
 
     @property
@@ -72,21 +72,21 @@ class Alarm:
 
     @property
     def sentence(self) -> str:
-        """What happened, for people: the same in every output."""
-        told = self.causes[0].sentence if self.causes else saw(self.view)
+        """What happened, as a sentence for people: the same in every output."""
+        first_cause = self.causes[0].sentence if self.causes else saw(self.view)
         often = f"{self.times:,} times: " if self.times > 1 else ""
-        return often + told + also([cause.channel for cause in self.spoken_of[1:]])
+        return often + first_cause + also([cause.channel for cause in self.spoken_of[1:]])
 
     @property
     def spoken_of(self) -> tuple[Cause, ...]:
-        """The causes that the sentence names or counts: the first, and what departed as well."""
+        """The causes that the sentence names or counts: the first, and those of similar size."""
         return self.causes[:1] + tuple(
             cause for cause in self.causes[1:] if _too(cause, self.causes[0])
         )
 
 
 def _too(cause: Cause, first: Cause) -> bool:
-    """Whether a channel departed as well as the first one."""
+    """Whether a channel departed enough, beside the first one, to be named."""
     if first.kind in (MISSING, STUCK):
         return cause.kind == first.kind
     return cause.score >= TOO * first.score and (cause.kind != UNUSUAL or first.kind == UNUSUAL)
@@ -105,18 +105,18 @@ def describe(
     """An alarm for each finding in one series, with the ``channels`` that explain it best.
 
     Events that are close, or of the same channels with at most ``again`` rows between them, are
-    one finding. So are all within ``again`` rows in a series that the model does not fit: what
-    else it finds there says little. None reaches from one stretch into the next.
+    one finding. So are all within ``again`` rows in a series that the model no longer fits, as
+    differences between events say little there. None reaches from one stretch into the next.
     """
     require_whole("channels", channels, least=0)
     require_whole("again", again, least=0)
     explainer = Explainer.of(series, evidence, habits, judgement.anomalous)
     alarms = []
     for start, stop in judgement.stretches:
-        here = [event for event in events if start <= event[0] < stop]
-        profiles = [_profile(evidence, *event) for event in here]
-        found = findings(here, profiles, again, ALIKE if judgement.fits else 0.0)
-        alarms += [_alarm(explainer, judgement, finding, channels) for finding in found]
+        in_stretch = [event for event in events if start <= event[0] < stop]
+        profiles = [_profile(evidence, *event) for event in in_stretch]
+        grouped = findings(in_stretch, profiles, again, ALIKE if judgement.fits else 0.0)
+        alarms += [_alarm(explainer, judgement, finding, channels) for finding in grouped]
     return alarms
 
 
@@ -126,33 +126,33 @@ def findings(
     again: int,
     alike: float = ALIKE,
 ) -> list[list[tuple[int, int]]]:
-    """Events that are the same thing again, by what each channel did in them.
+    """Group events that repeat, by the departures of their channels.
 
     Events come in time order, and findings in the order of their first one. A profile is the
     direction, of length 1, in which an event's channels departed.
     """
-    found: list[list[tuple[int, int]]] = []
+    groups: list[list[tuple[int, int]]] = []
     totals: list[NDArray[Any]] = []
     for event, profile in zip(events, profiles, strict=True):
         joins = -1, 0.0
-        for number, (finding, total) in enumerate(zip(found, totals, strict=True)):
+        for number, (finding, total) in enumerate(zip(groups, totals, strict=True)):
             rows_between = event[0] - finding[-1][1]
             likeness = float(total @ profile) / max(float(np.linalg.norm(total)), TINY)
-            # what is close comes before what is alike
+            # a close event comes before a similar one
             closeness = likeness + (2 if rows_between <= CLOSE else 0)
             if rows_between <= again and closeness >= max(alike, joins[1]):
                 joins = number, closeness
         if joins[0] < 0:
-            found.append([event])
+            groups.append([event])
             totals.append(profile)
         else:
-            found[joins[0]].append(event)
+            groups[joins[0]].append(event)
             totals[joins[0]] = totals[joins[0]] + profile
-    return found
+    return groups
 
 
 def _profile(evidence: Evidence, start: int, stop: int) -> NDArray[Any]:
-    """How much each channel has to do with an event: a direction, of length 1."""
+    """The direction, of length 1, in which the channels departed in an event."""
     means = evidence.by_channel[start:stop].mean(axis=0, dtype=np.float64)
     return np.asarray(means / max(float(np.linalg.norm(means)), TINY))
 
@@ -192,7 +192,7 @@ def _for_good(judgement: Judgement, first: int, last: int) -> bool:
     if moved[first] or not moved[last : last + 1 + CLOSE].any():
         return False
     later = slice(last + 1 + CLOSE, last + 1 + 4 * CLOSE)
-    # what the threshold was before: scores of a series that came back are below it
+    # the threshold before the move: scores of a series that came back are below it
     stays = judgement.scores[later] > judgement.threshold[first]
     return not len(stays) or bool(np.median(stays))
 

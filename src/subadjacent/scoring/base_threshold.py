@@ -1,4 +1,4 @@
-"""What every threshold without labels is: settings, and what ``fit`` learns from normal scores."""
+"""The base of all thresholds without labels: settings, and a ``fit`` to normal scores."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ class BaseThreshold(ABC):
         return self
 
     def fit_quietly(self, scores: ArrayLike) -> None:
-        """The same without a warning: where another threshold, fitted alike, has warned already."""
+        """Do as ``fit`` without a warning: where a threshold fitted alike has already warned."""
         self._learn(threshold_=float(self._choose(check_scores(scores))))
 
     def _warn(self, scores: NDArray[np.float64]) -> None:  # noqa: B027 — most keep what they promise
-        """Log where scores are too few, or too much alike, for what is asked of them."""
+        """Log where scores are too few, or too dependent, for this threshold."""
 
     def predict(self, scores: ArrayLike) -> NDArray[np.int64]:
         """1 for every score above ``threshold_``, else 0."""
@@ -99,11 +99,11 @@ class BaseThreshold(ABC):
         return self
 
     def _check_learned(self) -> None:  # noqa: B027 — most learn nothing else
-        """Refuse numbers that no fit comes to."""
+        """Refuse numbers that no fit can result in."""
 
-    def _learn(self, **found: Any) -> None:
+    def _learn(self, **learned: Any) -> None:
         # settings are frozen; what is learned from data is not a setting
-        for name, value in found.items():
+        for name, value in learned.items():
             object.__setattr__(self, name, value)
 
     def _check_fitted(self) -> None:

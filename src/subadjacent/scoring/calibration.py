@@ -20,12 +20,11 @@ DOUBLINGS, HALVINGS = 100, 200
 def fit_threshold(
     threshold: Threshold, scores: ArrayLike, *, warns: bool = True
 ) -> tuple[float, BaseThreshold]:
-    """Fit a copy; return the score above which rows are anomalous, and what says so.
+    """Fit a copy; return the score above which rows are anomalous, and the fitted threshold.
 
     The second can be saved: it is the fitted copy, or a ``Fixed`` where the object is not ours.
-    Such an object is asked what it calls anomalous until the score at which it changes its mind
-    is found, so that new rows are judged as it would judge them. ``warns`` says whether ours may
-    log that scores are too few for what is asked.
+    The threshold of such an object is found by bisection of its predictions, so that new rows are
+    judged as it would judge them. ``warns`` says whether ours may log that scores are too few.
     """
     values = check_scores(scores)
     # clone forgets what a scikit-learn object was fitted on before
@@ -42,7 +41,7 @@ def fit_threshold(
 
 
 def check_threshold(threshold: Threshold) -> None:
-    """Refuse a threshold that will not do, before anything is trained for it."""
+    """Refuse an object that is no threshold, before anything is trained for it."""
     if isinstance(threshold, AlarmBudget):
         threshold.check_interval()
     elif not isinstance(threshold, BaseThreshold):
@@ -83,15 +82,15 @@ def _find_cut(fitted: Threshold, scores: NDArray[np.float64]) -> float:
 
 
 def _beyond(fitted: Threshold, bound: float, start: float, step: float, *, wanted: bool) -> float:
-    """A bound where none was among the scores: go on from ``start`` until the label changes."""
+    """Search for a bound beyond the scores: from ``start`` until the label changes."""
     if np.isfinite(bound):
         return bound
     for doubling in range(DOUBLINGS):
         probe = start + step * 2.0**doubling
         if _labels(fitted, np.array([probe]))[0] == wanted:
             return probe
-    what = "anomalous" if wanted else "normal"
-    raise InputError(f"contamination must call some score {what}; {fitted!r} calls none so")
+    label = "anomalous" if wanted else "normal"
+    raise InputError(f"contamination must call some score {label}; {fitted!r} calls none so")
 
 
 def _labels(fitted: Threshold, scores: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Which channels explain an alarm, and what each of them did.
+"""Which channels explain an alarm, and how each of them departed.
 
 Shapes: T rows of a series, C channels.
 """
@@ -29,10 +29,10 @@ from subadjacent.scoring.kinds import (
 from subadjacent.scoring.sentences import lasting, sentence
 from subadjacent.scoring.silence import silent
 
-# a channel that departed so many rows before the one that departed most, and this share as much, is
-# the cause: what goes wrong reaches others later
+# a channel that departed this many rows before the one that departed most, and by this share of its
+# departure, is the cause: a fault affects other channels later
 EARLIER, SHARE = 20, 0.5
-# share of an alarm's rows in which a channel says nothing, by which that is the cause
+# a channel that is silent in this share of an alarm's rows is the cause
 SILENT = 0.3
 
 
@@ -59,12 +59,12 @@ class Cause:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explainer:
-    """All that explanations of alarms in one series are read off.
+    """Explains the alarms of one series.
 
     Parameters
     ----------
     series, evidence, habits
-        The rows, what was found in them, and what their channels did in training.
+        The rows, the evidence on them, and the habits of their channels.
     left_out
         Rows that are not usual, (T,): those of alarms, and beside them.
     silent
@@ -85,20 +85,20 @@ class Explainer:
         habits: Habits,
         anomalous: NDArray[np.bool_],
     ) -> Explainer:
-        """Rows beside those of alarms may belong to them: nor are they usual."""
+        """Leave out the rows of alarms, and those beside them, which may belong to them."""
         unusual = _with_rows_beside(anomalous)
         return cls(series, evidence, habits, unusual, silent(series, habits))
 
     def usual(self, channel: int) -> Usual:
-        """What is usual of a channel at every row."""
+        """Expected values of a channel and their usual bounds at every row."""
         habit, values = self.habits.of(channel), self.series.values[:, channel]
         # some rows at a time: each is compared with many others
-        parts = [
+        chunks_of_rows = [
             habit.usual(values[start:stop], self.left_out[start:stop], rows)
             for start, stop in self.series.stretches
             for rows in chunks(stop - start)
         ]
-        return Usual(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+        return Usual(*(np.concatenate(columns) for columns in zip(*chunks_of_rows, strict=True)))
 
     def causes(
         self,
@@ -111,18 +111,20 @@ class Explainer:
         """The ``most`` channels that explain the events of an alarm best."""
         rows = np.concatenate([np.arange(*event) for event in events])
         means = self.evidence.by_channel[rows].mean(axis=0)
-        # what says nothing scores nothing, and is the cause none the less
+        # a silent channel does not raise the score, but is the cause
         share = np.zeros(len(means)) if self.silent is None else self.silent[rows].mean(axis=0)
         order = np.lexsort((-means, -np.where(share > SILENT, share, 0)))[:most].tolist()
-        found = {channel: self._departure(channel, events, for_good=for_good) for channel in order}
+        departures = {
+            channel: self._departure(channel, events, for_good=for_good) for channel in order
+        }
         if share[order[:1]].sum() <= SILENT:
-            order = _earliest_first(order, means, found)
-        return tuple(self._cause(channel, found[channel], means, view) for channel in order)
+            order = _earliest_first(order, means, departures)
+        return tuple(self._cause(channel, departures[channel], means, view) for channel in order)
 
     def _departure(
         self, channel: int, events: Sequence[tuple[int, int]], *, for_good: bool
     ) -> Departure:
-        """What a channel did in the event in which it departed most; rows are the series' own."""
+        """A channel's departure in the event where it departed most; rows are the series' own."""
         series = self.series
 
         def departed(event: tuple[int, int]) -> tuple[int, float]:
@@ -144,34 +146,38 @@ class Explainer:
                 for_good=for_good,
             )
 
-        own = event_of(channel)
-        partner = None if own.habit.partner < 0 else event_of(int(own.habit.partner))
-        return depart(own, partner).later(start)
+        channel_event = event_of(channel)
+        partner = (
+            None if channel_event.habit.partner < 0 else event_of(int(channel_event.habit.partner))
+        )
+        return depart(channel_event, partner).later(start)
 
     def _cause(
-        self, channel: int, found: Departure, means: NDArray[Any], view: str | None
+        self, channel: int, departure: Departure, means: NDArray[Any], view: str | None
     ) -> Cause:
         series, habit = self.series, self.habits.of(channel)
-        partner = series.channels[int(habit.partner)] if found.kind == PARTED else None
-        seen = float(series.values[found.row, channel]) if found.kind != MISSING else math.nan
+        partner = series.channels[int(habit.partner)] if departure.kind == PARTED else None
+        seen = (
+            float(series.values[departure.row, channel]) if departure.kind != MISSING else math.nan
+        )
         return Cause(
             channel=series.channels[channel],
             score=float(means[channel]),
-            at=series.label(found.row),
-            expected=found.expected,
+            at=series.label(departure.row),
+            expected=departure.expected,
             seen=seen,
-            low=found.low,
-            high=found.high,
-            kind=found.kind,
+            low=departure.low,
+            high=departure.high,
+            kind=departure.kind,
             sentence=sentence(
                 series.channels[channel],
-                found.kind,
+                departure.kind,
                 seen=seen,
-                low=found.low,
-                high=found.high,
+                low=departure.low,
+                high=departure.high,
                 at_this_time=habit.cycle > 0,
-                lasted=lasting(found.lasted, series.interval),
-                steps=found.steps,
+                lasted=lasting(departure.lasted, series.interval),
+                steps=departure.steps,
                 partner=partner,
                 view=view,
             ),
@@ -180,9 +186,9 @@ class Explainer:
 
 
 def _earliest_first(
-    order: list[int], means: NDArray[Any], found: dict[int, Departure]
+    order: list[int], means: NDArray[Any], departures: dict[int, Departure]
 ) -> list[int]:
-    """The channel that departed first before the one that departed most, if it did so enough."""
+    """Put a channel that departed early, and far enough, before the one that departed most."""
     if not order:
         return order
     most = order[0]
@@ -190,12 +196,12 @@ def _earliest_first(
         channel
         for channel in order
         if means[channel] >= SHARE * means[most]
-        and found[channel].kind != UNUSUAL
-        and found[channel].onset <= found[most].onset - EARLIER
+        and departures[channel].kind != UNUSUAL
+        and departures[channel].onset <= departures[most].onset - EARLIER
     ]
     if not earlier:
         return order
-    first = min(earlier, key=lambda channel: found[channel].onset)
+    first = min(earlier, key=lambda channel: departures[channel].onset)
     return [first, *(channel for channel in order if channel != first)]
 
 

@@ -1,4 +1,4 @@
-"""How much alike neighbouring scores are: how high ones cluster, and how long all last.
+"""How dependent neighbouring scores are: clusters of high scores, and the autocorrelation time.
 
 Neighbours are alike, so that high scores come in clusters. A stretch of n rows whose high scores
 come in clusters of c is worth about n / c independent rows where rare scores are counted.
@@ -24,10 +24,10 @@ def cluster_size(scores: NDArray[np.float64]) -> float:
     geometric; clusters make some of them short and others long. What tells them apart is the ratio
     of mean square and squared mean, so that no length of a cluster has to be chosen beforehand.
     """
-    # a tie with the level is not above it; where so many tie, nothing is high
+    # a tie with the level is not above it; where most scores tie, none is high
     high = np.flatnonzero(scores > np.quantile(scores, 1 - HIGH))
     between = np.diff(high) - 1.0
-    # all of them side by side are one cluster, of which the estimator knows nothing
+    # high scores side by side are a single cluster, which the estimator cannot handle
     if not (between > 1).any():
         return float(max(len(high), 1))
     squares = (between * (between - 1)).sum()
@@ -35,7 +35,7 @@ def cluster_size(scores: NDArray[np.float64]) -> float:
 
 
 def memory(scores: NDArray[np.float64]) -> float:
-    """Rows that say as much about a mean as one independent row: the autocorrelation time.
+    """The autocorrelation time: rows that say as much about a mean as one independent row.
 
     It is that of ranks, which outliers do not move: one and twice the sum of autocorrelations, up
     to where two in a row add up to nothing (Geyer, 1992, "Practical Markov chain Monte Carlo").

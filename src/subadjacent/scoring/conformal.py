@@ -170,14 +170,14 @@ class Conformal(_Ranked):
         peaks = self._peaks(scores)
         cluster = len(peaks) / self.counts_[0]
         # in words that fit a detector's contamination and the command's option as well
-        what = "rows" if self.block == 1 else f"blocks of {self.block} rows"
+        units = "rows" if self.block == 1 else f"blocks of {self.block} rows"
         chance = f"{100 * self.alpha:g}%"
         if 1 / (self.counts_[0] + 1) > self.alpha:
             log.warning(
                 "a chance of %s needs at least %s held-out %s%s, and there are %s: no row can be "
                 "an alarm; fit on more rows, allow a larger chance, or ask for a budget such as "
                 "'1/week', which extrapolates",
-                *(chance, f"{int(np.ceil(cluster * (1 / self.alpha - 1))):,}", what),
+                *(chance, f"{int(np.ceil(cluster * (1 / self.alpha - 1))):,}", units),
                 f", as high scores come in clusters of {cluster:.1f}" if cluster > 1 else "",
                 f"{len(peaks):,}",
             )
@@ -186,7 +186,7 @@ class Conformal(_Ranked):
                 "the %s held-out %s are only %.0f times as many as scores remember: alarms may be "
                 "several times as frequent as %s; fit on more rows, or ask for '%s adaptive', "
                 "which bounds their share whatever scores do",
-                *(f"{len(peaks):,}", what, len(peaks) / lasting, chance, chance),
+                *(f"{len(peaks):,}", units, len(peaks) / lasting, chance, chance),
             )
 
     def _check_learned(self) -> None:

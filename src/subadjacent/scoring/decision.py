@@ -1,10 +1,9 @@
 """From scores to decisions: which rows are anomalous, and how far beyond the threshold they are.
 
-One principle for all data: a row is anomalous if it stands out from what training rows did and from
-what the series did lately. How far it must stand out is said by a threshold that was set in
-fitting or, by default, by what the stretch itself shows in hindsight (``false_alarms``). A row in
-which a channel says nothing (``silence``) is anomalous whatever its score, and tells nothing of
-others.
+One principle for all data: a row is anomalous if it stands out from the training rows and from the
+recent rows of the series. How far it must stand out is set by a threshold from fitting or, by
+default, from the scores of the stretch itself in hindsight (``false_alarms``). A row in which a
+channel is silent (``silence``) is anomalous whatever its score, and does not count for other rows.
 """
 
 from __future__ import annotations
@@ -34,42 +33,42 @@ STEEPNESS = float(np.log(99))
 # a difference of scores below this, or below this share of them, is rounding: those of networks
 # have six or seven digits
 TINY, TINY_SHARE = 1e-12, 1e-6
-# two runs of anomalous rows with so many rows between them are one
+# two runs of anomalous rows with at most this many rows between them are one
 GAP = 10
-# a model that calls so many rows of a series unlike its training does not fit it
+# a model does not fit a series if this share of its rows is unlike the training rows
 MISFIT = 0.3
-# what a row with a silent channel is at least, as a normalised score: as far beyond the threshold
-# as that is from a typical row. Less would rank it below the weakest findings, for its score says
-# nothing; more, above departures that were measured
+# the least normalised score of a row with a silent channel: as far beyond the threshold as that is
+# from a typical row. Less would rank it below the weakest findings, as its score says nothing;
+# more, above departures that were measured
 SILENT = 2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judgement:
-    """What was decided on the rows of one series.
+    """The decisions on the rows of one series.
 
     Parameters
     ----------
     scores
-        As they came.
+        As given.
     threshold
         Rows above it are anomalous, (T,): one level, and how far the series has moved since.
     normalized
         The scores on a scale that is the same for every model and entity: 1 is the threshold, 0 is
-        what is typical lately. At least 2 where a channel is silent.
+        the recent median. At least 2 where a channel is silent.
     anomalous
         Which rows belong to an event.
     lately
-        How the series has moved.
+        How far the level of the series' scores has moved.
     fits
-        Whether training rows still say what is normal in it.
+        Whether the model still fits the series.
     stretches
         Bounds of its unbroken stretches.
     gap
         Rows between two runs of anomalous rows that made them one: none where no row may be
         judged by rows after it, or where a share of rows was asked for.
     p_values
-        How likely a normal row scores as high, at most, (T,); None where the threshold is not
+        Upper bound of the chance that a normal row scores as high, (T,); None where it is not
         conformal.
     """
 
@@ -102,9 +101,9 @@ class Decision:
     threshold
         The score above which rows are anomalous, as it was set in fitting or by hand.
     rule
-        What set it, if it still holds.
+        The rule that set it, unless it was changed by hand.
     normal
-        What is known of normal scores, entity by entity.
+        Statistics of normal scores, entity by entity.
     adapt_after
         Rows after which what has moved is the new normal; None: never.
     """
@@ -131,7 +130,7 @@ class Decision:
         scores
             One a row, in time order.
         entity
-            Whose they are.
+            The entity's name.
         stretches
             Bounds of unbroken stretches; all rows are one if not given.
         silent
@@ -143,7 +142,7 @@ class Decision:
         """
         scores = np.asarray(scores, dtype=np.float64)
         bounds = [(0, len(scores))] if stretches is None else stretches
-        parts = cut(bounds, silent)
+        known_parts = cut(bounds, silent)
         known = np.ones(len(scores), dtype=bool) if silent is None else ~silent
         normal = self.normal.of(entity)
         lately = Lately.unmoved(len(scores))
@@ -153,7 +152,7 @@ class Decision:
         level, p_values = self._compare(above_usual, known, lately, normal, hindsight=hindsight)
         anomalous = above_usual > level
         if blur and anomalous.any():
-            anomalous = core_of(anomalous, above_usual, blur, parts)
+            anomalous = core_of(anomalous, above_usual, blur, known_parts)
         # rows between runs would be more than the share that was asked for
         gap = GAP if hindsight and not _is_share_of_rows(self.rule) else 0
         anomalous = rows_of(join(anomalous | ~known, gap, 1, bounds), len(scores))
@@ -165,7 +164,7 @@ class Decision:
             normalized,
             anomalous,
             lately,
-            _fits(scores, known, np.maximum(level, normal.high), blur, parts),
+            _fits(scores, known, np.maximum(level, normal.high), blur, known_parts),
             bounds,
             gap,
             p_values,
@@ -180,12 +179,12 @@ class Decision:
         *,
         hindsight: bool,
     ) -> tuple[float | NDArray[np.float64], NDArray[np.float64] | None]:
-        """One level, or one a row, (T,), and the p-values of the rows where there are any."""
+        """The level, one for all rows or one a row, (T,), and p-values where the rule has any."""
         if isinstance(self.rule, AdaptiveConformal) and known.any():
             followed = self.rule.follow(scores[known])
             last = _last_known(known)
             return followed.levels[last], followed.p_values[last]
-        # where the model does not fit, rows tell nothing of how many alarms are false
+        # where the model does not fit, the share of false alarms cannot be estimated
         level = self._level(scores[known & ~lately.moved], normal, hindsight=hindsight)
         if isinstance(self.rule, Conformal) and len(scores):
             return level, self.rule.p_values(scores)
@@ -207,17 +206,17 @@ class Decision:
 def _follow_known(
     scores: NDArray[np.float64], known: NDArray[np.bool_], normal: NormalScores, after: int
 ) -> Lately:
-    """Follow the scores of known rows; over the others, the series stays where it was."""
+    """Follow the level of the known rows' scores; at the others, it stays where it was."""
     if not known.any():
         return Lately.unmoved(len(scores))
-    found = follow(scores[known], normal, after)
-    # before the first known row nothing has moved, and neither it has by then
+    moves = follow(scores[known], normal, after)
+    # rows before the first known one take its level, which has not moved yet
     last = _last_known(known)
-    return Lately(found.shift[last], found.moved[last])
+    return Lately(moves.shift[last], moves.moved[last])
 
 
 def _last_known(known: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Of each row, the place among known rows of the last one up to it, or of the first."""
+    """For each row, the index among known rows of the last one up to it, or of the first."""
     return np.asarray(np.maximum(np.cumsum(known) - 1, 0))
 
 
@@ -232,12 +231,12 @@ def _fits(
     known: NDArray[np.bool_],
     level: float | NDArray[np.float64],
     blur: int,
-    parts: Sequence[tuple[int, int]],
+    stretches: Sequence[tuple[int, int]],
 ) -> bool:
-    """Whether few rows are unlike training; those that an average spreads an event to aside."""
+    """Whether few rows are unlike training, not counting rows that averages spread events to."""
     unlike = scores > level
     if blur and unlike.any():
-        unlike = core_of(unlike, scores, blur, parts)
+        unlike = core_of(unlike, scores, blur, stretches)
     return not known.any() or bool(unlike[known].mean() <= MISFIT)
 
 

@@ -1,10 +1,10 @@
 """Which entities of many stand out: a p-value each, and Benjamini and Hochberg's choice among them.
 
-An entity's p-value says how likely the highest of its rows to test is so high if they are normal.
-Its normal rows alone cannot tell: a chance of one in ten thousand needs ten thousand stretches of
-rows. Those of all entities can. Each entity's scores are put into its own unit, and the highest
-score of its rows to test is compared with the highest scores of blocks of normal rows, of all
-entities. That chance, times the number of blocks that were tested (Bonferroni: it holds however
+An entity's p-value is the chance that normal rows have as high a maximum as its tested rows have.
+Its own normal rows are too few for that: a chance of one in ten thousand needs ten thousand blocks
+of rows. All entities together have them. Each entity's scores are put into its own unit, and the
+highest score of its tested rows is compared with the highest scores of blocks of normal rows, of
+all entities. That chance, times the number of blocks that were tested (Bonferroni: it holds however
 blocks depend on each other), is the p-value.
 
 The unit of a block is learned from other rows of its entity, as that of rows to test is: a unit
@@ -45,7 +45,7 @@ FEWEST, MOST, SHARE = 10, 100, 20
 
 
 class Worst(NamedTuple):
-    """What an entity's p-value depends on, in its own unit.
+    """The highest tested score of an entity, and those of its normal blocks, in its own unit.
 
     ``score`` is the highest of its rows to test, ``blocks`` how many blocks they are, and
     ``normal`` the highest score of each block of its normal rows.
@@ -57,7 +57,7 @@ class Worst(NamedTuple):
 
 
 def worst_of(normal: NDArray[np.float64], tested: NDArray[np.float64]) -> Worst:
-    """From held-out scores of normal rows and scores of rows to test, both in time order."""
+    """Compute it from held-out scores of normal rows and scores of tested rows, in time order."""
     kept = _blocks_in_units(normal)[-MOST_BLOCKS:]
     if not len(tested):
         return Worst(-np.inf, 0, kept)
@@ -69,29 +69,29 @@ def _blocks_in_units(normal: NDArray[np.float64]) -> NDArray[np.float64]:
     """Highest score of each block, in deviations above the mean of rows that are not near it."""
     count = len(normal) // BLOCK
     level = float(normal.mean())
-    # squares of what is far from 0 lose the digits that a deviation is made of
+    # relative to the mean: squares of large numbers lose the digits of a small deviation
     scores = normal - level
     highest = block_maxima(scores, BLOCK)
     sums, squares = (
         np.concatenate([[0.0], np.cumsum(values)]) for values in (scores, np.square(scores))
     )
-    found = []
-    for part in np.array_split(np.arange(count), max(min(FOLDS, count), 1)):
-        if not len(part):
+    maxima = []
+    for fold in np.array_split(np.arange(count), max(min(FOLDS, count), 1)):
+        if not len(fold):
             break
-        near = max(part[0] - GUARD, 0) * BLOCK, min((part[-1] + 1 + GUARD) * BLOCK, len(normal))
-        others = len(normal) - (near[1] - near[0])
-        if others < BLOCK:
+        near = max(fold[0] - GUARD, 0) * BLOCK, min((fold[-1] + 1 + GUARD) * BLOCK, len(normal))
+        outside = len(normal) - (near[1] - near[0])
+        if outside < BLOCK:
             continue
         mean, square = (
-            (total[-1] - (total[near[1]] - total[near[0]])) / others for total in (sums, squares)
+            (total[-1] - (total[near[1]] - total[near[0]])) / outside for total in (sums, squares)
         )
-        found.append((highest[part] - mean) / _unit(level + mean, square - mean**2))
-    return np.concatenate(found) if found else highest[:0]
+        maxima.append((highest[fold] - mean) / _unit(level + mean, square - mean**2))
+    return np.concatenate(maxima) if maxima else highest[:0]
 
 
 def _unit(mean: float, variance: float) -> float:
-    """A deviation, or what is no more than rounding."""
+    """The standard deviation, or the size of rounding errors if that is larger."""
     return max(float(np.sqrt(max(variance, 0.0))), TINY, TINY * abs(mean))
 
 
@@ -103,19 +103,19 @@ def p_values_of(entities: Sequence[Worst], *, extrapolate: bool = True) -> NDArr
     heavy, and too high if it is lighter. Without, p-values are conformal all through, and few
     entities that stand out are told from chance only if many more rows were fitted on than tested.
     """
-    normal = np.concatenate([one.normal for one in entities]) if entities else np.empty(0)
+    normal = np.concatenate([worst.normal for worst in entities]) if entities else np.empty(0)
     if not len(normal):
         return np.ones(len(entities))
-    tested = [number for number, one in enumerate(entities) if one.blocks]
-    found = np.ones(len(entities))
+    tested = [number for number, worst in enumerate(entities) if worst.blocks]
+    p_values = np.ones(len(entities))
     if tested:
         scores = np.array([entities[number].score for number in tested])
         chances = conformal_p_values(normal, scores)
         if extrapolate:
             chances = np.minimum(chances, tail_p_values(normal, scores))
         blocks = np.array([entities[number].blocks for number in tested])
-        found[tested] = np.minimum(blocks * chances, 1.0)
-    return found
+        p_values[tested] = np.minimum(blocks * chances, 1.0)
+    return p_values
 
 
 def tail_p_values(normal: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -128,15 +128,15 @@ def tail_p_values(normal: NDArray[np.float64], scores: NDArray[np.float64]) -> N
     """
     ordered = np.sort(normal)
     k = int(np.clip(len(ordered) // SHARE, FEWEST, MOST))
-    found = np.ones(len(scores))
+    p_values = np.ones(len(scores))
     if len(ordered) < 2 * k or ordered[-k - 1] <= 0:
-        return found
+        return p_values
     base, above = ordered[-k - 1], scores > ordered[-1]
     total = float(np.log(ordered[-k:] / base).sum())
     if total > 0:
         rise = np.log(scores[above] / base) / total
-        found[above] = (k + 1) / (len(ordered) + 1) * (1 + rise) ** -k
-    return found
+        p_values[above] = (k + 1) / (len(ordered) + 1) * (1 + rise) ** -k
+    return p_values
 
 
 def benjamini_hochberg(p_values: ArrayLike, rate: float) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""The threshold of Hundman et al. (KDD 2018): where leaving out what is above it changes most.
+"""The threshold of Hundman et al. (KDD 2018): removing what is above it changes most.
 
 Of the levels mean + z deviations, z from 2.5 to 12, the one is taken above which there are few rows
 in few runs, without which mean and deviation of the errors fall most. Runs of rows above it whose
@@ -23,7 +23,7 @@ STEP = 0.13
 
 
 def dynamic_level(scores: NDArray[np.float64], step: float = STEP) -> float:
-    """The level that the scores of a series themselves call for; those above it stand out."""
+    """The level chosen from the scores of a series themselves; those above it stand out."""
     # squares of very large scores would overflow
     unit = float(np.abs(scores).max()) or 1.0
     return unit * _level(scores / unit, step)
@@ -39,7 +39,7 @@ def _level(scores: NDArray[np.float64], step: float) -> float:
 
 
 def _worth(scores: NDArray[np.float64], level: float, mean: float, deviation: float) -> float:
-    """How much leaving out the scores above a level takes off, for so many rows and runs."""
+    """How far mean and deviation fall without the scores above a level, per rows and runs."""
     above = scores > level
     if not above.any() or mean <= 0 or deviation <= 0:
         return 0.0
@@ -50,7 +50,7 @@ def _worth(scores: NDArray[np.float64], level: float, mean: float, deviation: fl
 
 
 def pruned(scores: NDArray[np.float64], level: float, step: float) -> float:
-    """The level raised to the highest peak that is given up."""
+    """The level, raised to the highest peak that is pruned."""
     above = scores > level
     if not above.any():
         return level
@@ -58,7 +58,7 @@ def pruned(scores: NDArray[np.float64], level: float, step: float) -> float:
     peaks = sorted((float(scores[start:stop].max()) for start, stop in runs), reverse=True)
     peaks.append(float(scores[~above].max()))
     steps = [(high - low) / high for high, low in pairwise(peaks)]
-    clear = [number for number, found in enumerate(steps) if found > step]
+    clear = [number for number, fall in enumerate(steps) if fall > step]
     # those down to the last clear step stay
     kept = clear[-1] + 1 if clear else 0
     return level if kept == len(runs) else max(level, peaks[kept])

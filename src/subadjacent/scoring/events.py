@@ -58,8 +58,8 @@ def core_of(
     highest = np.empty(len(scores))
     for first, last in stretches:
         for start, stop in _slopes(scores[first:last], reach):
-            part = slice(first + start, first + stop)
-            highest[part] = maximum_filter1d(scores[part], 2 * reach + 1, mode="nearest")
+            slope = slice(first + start, first + stop)
+            highest[slope] = maximum_filter1d(scores[slope], 2 * reach + 1, mode="nearest")
     return above & (scores >= CORE * highest)
 
 
@@ -71,7 +71,9 @@ def _slopes(scores: NDArray[Any], reach: int) -> list[tuple[int, int]]:
     peaks, _ = find_peaks(padded, plateau_size=(None, 2 * reach + 1))
     stands_out = peak_prominences(padded, peaks, wlen=2 * reach + 3)[0]
     peaks = peaks[stands_out >= VALLEY * padded[peaks]] - 1
-    valleys = [one + int(np.argmin(scores[one : two + 1])) for one, two in pairwise(peaks)]
+    valleys = [
+        peak + int(np.argmin(scores[peak : next_peak + 1])) for peak, next_peak in pairwise(peaks)
+    ]
     return list(pairwise([0, *valleys, len(scores)]))
 
 

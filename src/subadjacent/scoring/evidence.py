@@ -1,4 +1,4 @@
-"""What a model finds in one stretch of rows, in one pass.
+"""A model's evidence on one stretch of rows, from one pass.
 
 Shapes: T rows of a stretch, C channels.
 """
@@ -31,7 +31,7 @@ class Reach(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What a model says of every row of a stretch.
+    """A model's evidence on every row of a stretch.
 
     ``by_channel`` is how unusual each channel is: its squared departure in units of the usual
     one. ``expected`` is in the data's own units, None where a model expects nothing. ``traces``

@@ -1,7 +1,7 @@
-"""How many alarms would be false: the lowest level at which most are not.
+"""The lowest level at which most alarms are expected to be true.
 
-What normal rows do says how many excursions above a level to expect of a stretch of so many rows.
-Where there are clearly more than that, most of them are real. This is how Benjamini and Hochberg
+The normal scores tell how many excursions above a level to expect in a stretch of a given length.
+Where there are clearly more, most of them are real. This is how Benjamini and Hochberg
 (1995) bound the share of false discoveries, for excursions in place of tests: a long stretch must
 stand out further than a short one, and many anomalies may each be smaller than a single one.
 """
@@ -18,24 +18,24 @@ LEVELS = 100
 
 
 def lowest_level(
-    scores: NDArray[np.float64], own: NormalScores, pooled: NormalScores, share: float
+    scores: NDArray[np.float64], entity: NormalScores, pooled: NormalScores, share: float
 ) -> float:
     """The lowest level above which at most a ``share`` of the excursions are expected to be false.
 
     Normal excursions are those of the entity itself or of all entities together, whichever are
-    rarer: one that was restless for a while in training is not deaf ever after. A stretch counts
+    rarer: a restless while in training does not hide all later anomalies. A stretch counts
     as at least as long as the training rows: no rarer chance can be told from them. And
     no level is below what one normal row in a hundred exceeds.
     """
-    rows = max(len(scores), own.rows)
-    least = max(own.high, pooled.high)
-    level = level_of_one(rows, own, pooled, share)
+    rows = max(len(scores), entity.rows)
+    least = max(entity.high, pooled.high)
+    level = level_of_one(rows, entity, pooled, share)
     above = scores[scores > least]
     if not len(above):
         return level
 
     def chance(score: float) -> float:
-        return min(own.tail.chance(score), pooled.tail.chance(score))
+        return min(entity.tail.chance(score), pooled.tail.chance(score))
 
     levels = np.quantile(above, np.linspace(0, 1, LEVELS, endpoint=False))
     for candidate in [least, *levels.tolist()]:
@@ -46,11 +46,11 @@ def lowest_level(
     return level
 
 
-def level_of_one(rows: int, own: NormalScores, pooled: NormalScores, share: float) -> float:
-    """The level that so many normal rows exceed ``share`` times: for a single alarm."""
+def level_of_one(rows: int, entity: NormalScores, pooled: NormalScores, share: float) -> float:
+    """The level that ``rows`` normal rows exceed ``share`` times: for a single alarm."""
     chance = share / rows
-    level = min(own.tail.level(chance), pooled.tail.level(chance))
-    return max(level, own.high, pooled.high)
+    level = min(entity.tail.level(chance), pooled.tail.level(chance))
+    return max(level, entity.high, pooled.high)
 
 
 def excursions(scores: NDArray[np.float64], level: float) -> int:

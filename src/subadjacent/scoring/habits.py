@@ -1,8 +1,8 @@
-"""What each channel usually does: what the explanation of an alarm compares with.
+"""What each channel usually does, which explanations of alarms compare with.
 
 A channel that has a cycle is compared with the same time of other cycles, one that has none with
-what it did just before. What is left is its irregular part, and how far that usually goes is
-learned from training rows, whatever the detector.
+its level just before. The difference is its irregular part, whose usual range is learned from
+training rows, whatever the detector.
 
 Shapes: T rows, C channels.
 """
@@ -22,11 +22,11 @@ from subadjacent.errors import InputError
 from subadjacent.ridge.period import channel_periods
 from subadjacent.scoring.references import BLOCK, CYCLES, level_before, same_time
 
-# rows that say enough of what is usual: the last ones of the longest stretch
+# rows that habits are learned from: the last ones of the longest stretch
 ENOUGH = 20_000
 # a cycle must leave no more than this share of a channel's variance to be a rhythm
 LEFT = 0.5
-# two or seven cycles are the cycle if values are so much closer to each other then: a week of days
+# two or seven cycles are the cycle if this makes values so much closer: a week of days
 LONGER_CYCLES, CLOSER = (2, 7), 0.9
 # rows, or one of so many rows, that a period may be off by where it is read off a flat top
 NEARBY, NEARBY_SHARE = 2, 50
@@ -40,7 +40,7 @@ AT_A_TIME = 512
 
 
 class Usual(NamedTuple):
-    """What was expected of some rows, and what they are usually between, (R,) each."""
+    """The expected values of some rows, and their usual bounds, (R,) each."""
 
     expected: NDArray[np.float64]
     low: NDArray[np.float64]
@@ -91,7 +91,7 @@ class Habit(NamedTuple):
     apart: float
 
     def usual(self, column: NDArray[Any], left_out: NDArray[np.bool_], rows: slice) -> Usual:
-        """What is usual at some rows of a stretch.
+        """Expected values and usual bounds at some rows of a stretch.
 
         Parameters
         ----------
@@ -100,14 +100,14 @@ class Habit(NamedTuple):
         left_out
             Rows of the stretch that are not usual.
         rows
-            The rows that are asked for.
+            The rows wanted.
         """
         if self.cycle:
             expected = same_time(column, left_out, int(self.cycle), rows)
         else:
             expected = level_before(column, left_out, rows)
         low, high = expected + self.below, expected + self.above
-        # nothing here tells: what it did in training must do
+        # without any row to compare with, the training values must do
         unknown = np.isnan(expected)
         expected[unknown], low[unknown], high[unknown] = self.middle, self.low, self.high
         return Usual(expected, low, high)
@@ -129,35 +129,37 @@ class Habits:
 
 
 def learn_all_habits(series: Sequence[TrainSeries]) -> PerEntity[Habits]:
-    """Of every entity, and of all together for one that was never seen.
+    """Habits of every entity, and of all together for one that was never seen.
 
-    Of that nothing is known but that its values may be any of those seen; the rest is taken from
-    the longest series.
+    For all together, the range of values is that of all entities; the rest is taken from the
+    longest series.
     """
-    own = [learn_habits(one) for one in series]
-    longest = own[max(range(len(own)), key=lambda number: len(series[number]))]
+    all_habits = [learn_habits(one_series) for one_series in series]
+    longest = all_habits[max(range(len(all_habits)), key=lambda number: len(series[number]))]
     table = longest.table.copy()
     for name, widest in (("low", np.min), ("least", np.min), ("high", np.max), ("most", np.max)):
-        table[Habit._fields.index(name)] = widest([habits.each(name) for habits in own], axis=0)
-    names = [one.entity for one in series]
+        table[Habit._fields.index(name)] = widest(
+            [habits.each(name) for habits in all_habits], axis=0
+        )
+    names = [one_series.entity for one_series in series]
     return PerEntity(
         Habits(table),
-        {name: habits for name, habits in zip(names, own, strict=True) if name is not None},
+        {name: habits for name, habits in zip(names, all_habits, strict=True) if name is not None},
     )
 
 
 def restore_habits(
     tables: NDArray[Any], channels: int, entities: Sequence[str]
 ) -> PerEntity[Habits]:
-    """From the tables of all entities together and of each, as they are saved."""
+    """Restore habits from saved tables: that of all entities together, then one an entity."""
     shape = (1 + len(entities), len(Habit._fields), channels)
     if tables.shape != shape or not np.isfinite(tables).all():
         raise InputError(f"habits must be finite and of shape {shape}; got {tables.shape}")
-    pooled, *own = map(Habits, tables.astype(np.float64))
+    pooled, *per_entity = map(Habits, tables.astype(np.float64))
     partners = tables[:, Habit._fields.index("partner")]
     if ((partners < -1) | (partners >= channels)).any():
         raise InputError(f"habits must name partners from -1 to {channels - 1}")
-    return PerEntity(pooled, dict(zip(entities, own, strict=True)))
+    return PerEntity(pooled, dict(zip(entities, per_entity, strict=True)))
 
 
 def learn_habits(series: TrainSeries) -> Habits:
@@ -171,7 +173,7 @@ def learn_habits(series: TrainSeries) -> Habits:
     steps = np.abs(np.diff(irregular, axis=0, prepend=irregular[:1]))
     calm, moving, lively = np.quantile(_block_means(steps), [0.005, 0.5, 0.995], axis=0)
     partner, slope, apart = _partners(irregular)
-    found = {
+    fields = {
         "middle": middle,
         "low": low,
         "high": high,
@@ -189,7 +191,7 @@ def learn_habits(series: TrainSeries) -> Habits:
         "slope": slope,
         "apart": apart,
     }
-    return Habits(np.stack([found[name] for name in Habit._fields]))
+    return Habits(np.stack([fields[name] for name in Habit._fields]))
 
 
 def _positive(size: NDArray[np.float64], irregular: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -199,20 +201,20 @@ def _positive(size: NDArray[np.float64], irregular: NDArray[np.float64]) -> NDAr
 
 
 def _irregular(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Rows in each channel's cycle, 0 without one, and what that or the level before leaves."""
+    """Rows in each channel's cycle, 0 without one, and its irregular part."""
     rows, channels = values.shape
     everything, none = slice(0, rows), np.zeros(rows, dtype=bool)
     cycles, irregular = np.zeros(channels), np.empty_like(values)
     for channel, period in enumerate(channel_periods(values)):
-        own = values[:, channel]
+        column = values[:, channel]
         if period is not None:
-            period = _exact(own, period)
-        left = own - level_before(own, none, everything)
-        best = LEFT * float(np.var(own))
+            period = _exact(column, period)
+        left = column - level_before(column, none, everything)
+        best = LEFT * float(np.var(column))
         for times in (1, *LONGER_CYCLES):
             if period is None or times * period > rows // 4:
                 break
-            of_cycle = own - same_time(own, none, times * period, everything)
+            of_cycle = column - same_time(column, none, times * period, everything)
             square = float(np.mean(np.square(of_cycle)))
             if square < best:
                 cycles[channel], left, best = times * period, of_cycle, CLOSER**2 * square
@@ -221,7 +223,7 @@ def _irregular(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArra
 
 
 def _exact(values: NDArray[np.float64], period: int) -> int:
-    """The number of rows near a period after which values are closest to what they were.
+    """The lag near a period after which values are most alike.
 
     A row too many or too few adds up from cycle to cycle, and no row is compared with the same
     time any more. Where only four cycles are known, the period itself was not looked at.

@@ -1,4 +1,4 @@
-"""Kinds of departure: what a channel did in an event that it does not usually do.
+"""Kinds of departure: how a channel's values in an event differ from what is usual.
 
 Each kind is told by a comparison with the channel's habits that a person could make on a chart,
 and those that leave no doubt are asked for first (``_kind``). The sizes were chosen on generated
@@ -121,7 +121,7 @@ class ChannelEvent:
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """What a channel did in an event.
+    """How a channel departed in an event.
 
     ``row`` is the row of the stretch where it was furthest from ``expected``; ``low`` and ``high``
     are what is usual there. ``onset`` is the first row where it was out. ``lasted`` counts rows,
@@ -144,17 +144,17 @@ class Departure:
 
 
 def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departure:
-    """What a channel did in an event; ``partner`` is the channel that it usually goes with."""
+    """How a channel departed in an event; ``partner`` is the channel that it usually goes with."""
     usual = event.usual()
     irregular = event.values - usual.expected
-    given = None
+    by_partner = None
     if partner is not None:
-        given = event.habit.slope * (partner.values - partner.usual().expected)
-    signs = _Signs.of(event, irregular, given)
+        by_partner = event.habit.slope * (partner.values - partner.usual().expected)
+    signs = _Signs.of(event, irregular, by_partner)
     kind = _kind(event, signs)
-    if kind == PARTED and given is not None:
-        expected = usual.expected + given
-        # as far around it as the relation usually goes
+    if kind == PARTED and by_partner is not None:
+        expected = usual.expected + by_partner
+        # bounds as wide as the relation usually varies
         share = event.habit.apart / _unit(event.habit.error, irregular)
         below, above = share * event.habit.below, share * event.habit.above
         usual = Usual(expected, expected + below, expected + above)
@@ -163,13 +163,13 @@ def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departur
         least, most = event.habit.least, event.habit.most
         beyond = np.maximum(least - event.values, event.values - most)
         if (beyond[event.here] > 0).any():
-            # what is usual is no wider than what was seen, and the value is outside that
+            # usual bounds are no wider than the training range, and the value is outside that
             away = beyond
             usual = Usual(
                 usual.expected, np.maximum(usual.low, least), np.minimum(usual.high, most)
             )
-    here = event.here
-    row = here.start + int(away[here].argmax())
+    event_rows = event.here
+    row = event_rows.start + int(away[event_rows].argmax())
     lasted = {STUCK: signs.still, MISSING: signs.missing}.get(kind, event.last - event.first)
     return Departure(
         kind,
@@ -185,7 +185,7 @@ def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departur
 
 @dataclass(frozen=True, slots=True)
 class _Signs:
-    """What can be counted and measured of an event, by which kinds are told apart.
+    """Counts and measures of an event, by which kinds are told apart.
 
     Counts are of rows of the event and beside it; sizes are in usual sizes of the irregular part.
     """
@@ -206,38 +206,41 @@ class _Signs:
 
     @classmethod
     def of(
-        cls, event: ChannelEvent, irregular: NDArray[np.float64], given: NDArray[np.float64] | None
+        cls,
+        event: ChannelEvent,
+        irregular: NDArray[np.float64],
+        by_partner: NDArray[np.float64] | None,
     ) -> _Signs:
-        habit, here, beside = event.habit, event.here, event.beside
+        habit, event_rows, beside = event.habit, event.here, event.beside
         unit, step = _unit(habit.error, irregular), _unit(habit.moving, np.diff(irregular))
         sizes = irregular / unit
         far = max(FAR, FAR_BEYOND * max(-habit.below, habit.above) / unit)
         out = np.flatnonzero(np.abs(sizes[beside]) > far)
-        size = float(np.median(sizes[beside][out] if len(out) else sizes[here]))
+        size = float(np.median(sizes[beside][out] if len(out) else sizes[event_rows]))
         values = event.values[beside]
         jumped = _from_around(irregular) > JUMP * step
         spikes = np.flatnonzero(jumped[beside])
         elsewhere = _reach(sizes[beside], ~jumped[beside])
-        moves = np.abs(np.diff(irregular[max(here.start - 1, 0) : here.stop]))
-        after = sizes[here.stop :]
+        moves = np.abs(np.diff(irregular[max(event_rows.start - 1, 0) : event_rows.stop]))
+        after = sizes[event_rows.stop :]
         relation = 0.0
-        if given is not None:
-            left = (irregular - given) / _unit(habit.apart, irregular)
-            relation = _size(left[here]) / max(_size(sizes[here]), 1.0)
-            elsewhere = max(elsewhere, _reach(left[here], ~jumped[here]))
+        if by_partner is not None:
+            left = (irregular - by_partner) / _unit(habit.apart, irregular)
+            relation = _size(left[event_rows]) / max(_size(sizes[event_rows]), 1.0)
+            elsewhere = max(elsewhere, _reach(left[event_rows], ~jumped[event_rows]))
         missing = event.missing[event.first : event.last] if event.missing is not None else ()
         return cls(
             missing=int(np.sum(missing)),
             still=longest_run(values)[1],
             out=len(out),
-            onset=beside.start + _onset(out) if len(out) else here.start,
+            onset=beside.start + _onset(out) if len(out) else event_rows.start,
             side=float(np.sign(sizes[beside][out]).mean()) if len(out) else 0.0,
             size=size,
             beyond=int(((values < habit.least) | (values > habit.most)).sum()),
             spike_rows=int(spikes[-1] - spikes[0]) + 1 if len(spikes) else 0,
             elsewhere=elsewhere,
             steps=float(moves.mean() / step) if len(moves) else 1.0,
-            step_share=_step_share(sizes * (np.sign(size) or 1.0), here),
+            step_share=_step_share(sizes * (np.sign(size) or 1.0), event_rows),
             afterwards=float(np.median(after)) if len(after) else 0.0,
             relation=relation,
         )
@@ -278,7 +281,7 @@ def _onset(out: NDArray[np.intp]) -> int:
 
 
 def _level_departs(event: ChannelEvent, signs: _Signs) -> bool:
-    """Whether all of the channel has moved to one side, rather than some of its rhythm."""
+    """Whether the channel's level has moved to one side, rather than its rhythm changed."""
     if signs.beyond > BEYOND * (event.last - event.first):
         return True
     one_sided = abs(signs.side) > ONE_SIDED and signs.out >= FEW
@@ -299,16 +302,16 @@ def _from_around(irregular: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.abs(irregular - np.median(around, axis=1)))
 
 
-def _step_share(sizes: NDArray[np.float64], here: slice) -> float:
+def _step_share(sizes: NDArray[np.float64], event_rows: slice) -> float:
     """The share of the way to the furthest level of an event that is gone in one step.
 
     ``sizes`` are positive on the side where the event is.
     """
     levels = np.convolve(sizes, np.ones(LEVEL_ROWS) / LEVEL_ROWS, "same")
-    top = here.start + int(levels[here].argmax())
+    top = event_rows.start + int(levels[event_rows].argmax())
     sums = np.concatenate([[0.0], np.cumsum(sizes)])
     last = min(top + LEVEL_ROWS // 2, len(sizes) - LEVEL_ROWS)
-    places = np.arange(max(here.start - MOVES_FROM, LEVEL_ROWS), last)
+    places = np.arange(max(event_rows.start - MOVES_FROM, LEVEL_ROWS), last)
     if not len(places) or levels[top] <= 0:
         return 1.0
     after = sums[places + LEVEL_ROWS] - sums[places]
@@ -317,16 +320,16 @@ def _step_share(sizes: NDArray[np.float64], here: slice) -> float:
 
 
 def _unit(size: float, values: NDArray[np.float64]) -> float:
-    """A size to divide by; to a channel that never moved, all that it does now is large."""
+    """A size to divide by; for a channel that never moved, small, so that any move is large."""
     if size > 0:
         return size
     largest = float(np.abs(values).max(initial=0.0))
     return TINY * largest if largest > 0 else 1.0
 
 
-def _reach(sizes: NDArray[np.float64], where: NDArray[np.bool_]) -> float:
-    """How far some rows go, but for the furthest tenth; 0 where there are none."""
-    return float(np.quantile(np.abs(sizes[where]), 0.9)) if where.any() else 0.0
+def _reach(sizes: NDArray[np.float64], chosen: NDArray[np.bool_]) -> float:
+    """The 0.9 quantile of the sizes of the chosen rows; 0 where there are none."""
+    return float(np.quantile(np.abs(sizes[chosen]), 0.9)) if chosen.any() else 0.0
 
 
 def _size(values: NDArray[np.float64]) -> float:

@@ -1,8 +1,8 @@
-"""What a series did lately: what has moved for good is, after a while, the new normal.
+"""The recent level of a series' scores: a change for good becomes, after a while, the new normal.
 
-A score says how unlike the training rows a row is. Where that has been so for long, it is no news.
-What counts then is how far a row is above what the series did lately, and only what came before a
-row says what that is: the same whether more rows follow or not.
+A score says how unlike the training rows a row is. Where scores have been high for long, this is no
+news. Then the score relative to the recent level counts. Only earlier rows set that level, so that
+it is the same whether more rows follow or not.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from subadjacent.scoring.normal import NormalScores
 
-# a block of rows is a fortieth of the rows that something must last: medians move by blocks
+# blocks in the rows that a change must last; medians move by blocks
 BLOCKS = 40
-# what no longer fits the training rows at all is followed so many times as quickly. With a half of
+# a level at which the model no longer fits is followed this many times as quickly. With a half of
 # this random walks raise a fifth more alarms; with twice as much, longer events are followed
 # before they end (docs/log.md, "Decisions that hold")
 QUICKER = 8
@@ -35,7 +35,7 @@ class Lately(NamedTuple):
 
     @classmethod
     def unmoved(cls, rows: int) -> Lately:
-        """Nothing moves where training rows alone say what is normal."""
+        """A level that never moves: where training rows alone set what is normal."""
         return cls(np.zeros(rows), np.zeros(rows, dtype=bool))
 
 
@@ -52,7 +52,7 @@ def follow(scores: NDArray[np.float64], normal: NormalScores, after: int) -> Lat
     blocks = len(scores) // block
     medians = np.median(scores[: blocks * block].reshape(blocks, block), axis=1)
     before = np.concatenate([np.full(slow, normal.typical), medians])
-    # of each block and of the rows after the last one, what went before
+    # for each block, and for the rows after the last one, the rows before it
     windows = sliding_window_view(before, slow)
     slowly = np.median(windows, axis=1)
     quickly = np.median(windows[:, -quick:], axis=1)

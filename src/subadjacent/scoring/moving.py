@@ -17,18 +17,18 @@ from subadjacent.errors import require_whole
 def trailing_sum(values: NDArray[Any], length: int) -> NDArray[np.float64]:
     """Sum of each row and the ``length - 1`` before it; of fewer at the start."""
     values = np.asarray(values, dtype=np.float64)
-    n, others = len(values), values.shape[1:]
+    n, columns = len(values), values.shape[1:]
     length = max(min(length, n), 1)
     if length == 1:
         return values.copy()
     padding = -n % length
     if padding:
-        values = np.concatenate([values, np.zeros((padding, *others))])
-    blocks = values.reshape(-1, length, *others)
+        values = np.concatenate([values, np.zeros((padding, *columns))])
+    blocks = values.reshape(-1, length, *columns)
     sums = np.cumsum(blocks, axis=1)
-    # what is left of the block before, after its first i + 1 values have moved out
+    # the rest of the block before, without its first i + 1 values
     sums[1:, :-1] += _rest(blocks[:-1])
-    return np.asarray(sums.reshape(-1, *others)[:n])
+    return np.asarray(sums.reshape(-1, *columns)[:n])
 
 
 def _rest(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -72,7 +72,7 @@ def moving_sum(
 def row_counts(
     n: int, length: int, lookahead: int | None = None, first: int = 0, last: int | None = None
 ) -> NDArray[np.int64]:
-    """How many of ``length`` rows around each of ``n`` rows are there; of some rows if asked."""
+    """How many of ``length`` rows around each row exist, of rows ``first`` to ``last`` of ``n``."""
     ahead, last = rows_ahead(length, lookahead), n if last is None else last
     if first + ahead + 1 >= length and last + ahead <= n:
         # far from both ends, as most rows are
@@ -89,9 +89,9 @@ def smooth(scores: NDArray[Any], length: int, before: float) -> NDArray[np.float
     the start of a series the likelier for it.
     """
     require_whole("smoothing", length, least=1)
-    there = np.minimum(np.arange(1, len(scores) + 1), length)
+    present = np.minimum(np.arange(1, len(scores) + 1), length)
     total = trailing_sum(scores, length)
-    return np.asarray((total + before * (length - there)) / length)
+    return np.asarray((total + before * (length - present)) / length)
 
 
 class WindowSums:
@@ -121,8 +121,8 @@ class WindowSums:
         total: NDArray[np.float64] | None = None
         for power in range(length.bit_length()):
             if length >> power & 1:
-                part = self.doubled[power][at : at + last - first]
-                total = part if total is None else total + part
+                sums = self.doubled[power][at : at + last - first]
+                total = sums if total is None else total + sums
                 at += 1 << power
         assert total is not None
         return total
@@ -137,6 +137,6 @@ def around(
     """
     begin, end = first - margin, last + margin
     rows = np.zeros((end - begin, *values.shape[1:]))
-    there = values[max(begin, 0) : end]
-    rows[max(-begin, 0) : max(-begin, 0) + len(there)] = there
+    existing = values[max(begin, 0) : end]
+    rows[max(-begin, 0) : max(-begin, 0) + len(existing)] = existing
     return rows, begin

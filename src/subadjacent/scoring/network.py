@@ -1,4 +1,4 @@
-"""What a network says of every row: windows judged, and laid back onto rows.
+"""A network's evidence on every row: windows are judged, and averaged where they overlap.
 
 Shapes: B windows, N points in a window, C channels, T stacked rows.
 """
@@ -25,10 +25,10 @@ Rows = NDArray[np.float32]
 
 
 class RowEvidence(NamedTuple):
-    """What a network found at each stacked row, the mean over the windows that cover it.
+    """A network's evidence on each stacked row, the mean over the windows that cover it.
 
     ``traces`` are those of the network, and "error", the mean over the channels. ``by_channel``
-    and ``expected`` are None where they were not asked for.
+    and ``expected`` are None where they are not wanted.
     """
 
     score: Rows  # (T,)
@@ -70,27 +70,27 @@ def judge_rows(
     """Judge every row of ``stack`` in one pass of the network.
 
     ``score`` gives the scores of the points of a batch of windows, (B, N). ``channels=False``
-    leaves out what is known of each channel.
+    leaves out the evidence by channel.
     """
     windows, fresh = stack.scoring_windows(stride)
-    begins = torch.isin(windows.starts, torch.tensor([one.at for one in stack.stretches]))
+    begins = torch.isin(windows.starts, torch.tensor([stretch.at for stretch in stack.stretches]))
     fresh = torch.where(begins, fresh, fresh.clamp(min=network.context))
     steps = torch.arange(windows.length)
     names: list[str] = []
     totals: _Means | None = None
     for which, judged in _judged(network, windows, points_at_once):
         names = list(judged.traces)
-        parts = [score(judged), judged.error.mean(dim=-1), *judged.traces.values()]
-        found = torch.stack(parts, dim=-1)  # (B, N, …)
+        point_values = [score(judged), judged.error.mean(dim=-1), *judged.traces.values()]
+        point_columns = torch.stack(point_values, dim=-1)  # (B, N, …)
         if channels:
-            others = [] if judged.expected is None else [judged.expected]
-            found = torch.cat([found, judged.error, *others], dim=-1)
+            expected = [] if judged.expected is None else [judged.expected]
+            point_columns = torch.cat([point_columns, judged.error, *expected], dim=-1)
         if totals is None:
-            totals = _Means(len(stack.values), found.shape[-1])
+            totals = _Means(len(stack.values), point_columns.shape[-1])
         # rows that do not count in a window go to row -1; points that count in none are left out
         rows = windows.rows(which).masked_fill(steps < fresh[which, None], -1)
         first = int(fresh[which].min())
-        totals.add(rows[:, first:], found[:, first:])
+        totals.add(rows[:, first:], point_columns[:, first:])
     assert totals is not None
     means = totals.means()
     count, c = 2 + len(names), stack.values.shape[1]
@@ -107,7 +107,7 @@ def judge_rows(
 def usual_errors(
     network: Network, windows: Windows, points_at_once: int = POINTS_AT_ONCE
 ) -> NDArray[np.float64]:
-    """Mean error of each channel over all windows: what is usual for it."""
+    """Mean error of each channel over all windows."""
     total = torch.zeros(windows.values.shape[1], dtype=torch.float64)
     for _, judged in _judged(network, windows, points_at_once):
         total += judged.error[:, network.context :].mean(dim=1).sum(dim=0).cpu().double()
@@ -117,7 +117,7 @@ def usual_errors(
 def _judged(
     network: Network, windows: Windows, points_at_once: int
 ) -> Iterator[tuple[Tensor, WindowEvidence]]:
-    """Numbers of the windows of each batch, and what the network says of them."""
+    """The numbers of the windows of each batch, and the network's evidence on them."""
     network.eval()
     device = next(network.parameters()).device
     for which in windows.batches(max(points_at_once // windows.length, 1)):
@@ -125,17 +125,17 @@ def _judged(
 
 
 class _Means:
-    """Adds up what windows say of rows, and gives the mean where they overlap."""
+    """Sums values of windows by row, and gives the mean where they overlap."""
 
     def __init__(self, rows: int, columns: int) -> None:
-        # one row more, at the end, takes what does not count
+        # one row more, at the end, takes values that do not count
         self.total = torch.zeros(rows + 1, columns, dtype=torch.float32)
         self.count = torch.zeros(rows + 1, dtype=torch.float32)
 
-    def add(self, rows: Tensor, found: Tensor) -> None:
+    def add(self, rows: Tensor, values: Tensor) -> None:
         """Add (B, N, columns) at rows (B, N); -1 counts for nothing."""
         flat = rows.flatten() % len(self.count)
-        self.total.index_add_(0, flat, found.flatten(0, 1).float().cpu())
+        self.total.index_add_(0, flat, values.flatten(0, 1).float().cpu())
         self.count.index_add_(0, flat, torch.ones(len(flat), dtype=torch.float32))
 
     def means(self) -> Rows:

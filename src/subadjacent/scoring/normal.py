@@ -1,4 +1,4 @@
-"""What normal scores of an entity are like: how high they are, and how rarely they are higher."""
+"""Statistics of an entity's normal scores: median, spread, a high quantile and the tail."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from subadjacent.scoring.quantiles import quantiles
 # share of normal rows that score below ``high``. Below that no row is ever an alarm of "auto"
 HIGH = 0.99
 # the tail of normal scores is that of excursions above this quantile. 0.95 finds fewer anomalies of
-# shape, 0.9 fewer still; the sets with labels do not care (docs/log.md, "Decisions that hold")
+# shape, 0.9 fewer still; on data sets with labels it makes no difference (docs/log.md, "Decisions
+# that hold")
 TAIL = 0.98
 # rows above a level with fewer rows than this between them are one excursion: scores are averages
 # over 20 rows. Twice or four times as much changes little (same entry)
@@ -28,18 +29,18 @@ FEWEST = 100
 
 @dataclass(frozen=True, slots=True)
 class NormalScores:
-    """What is known of normal scores, from rows that a model had not seen.
+    """Statistics of normal scores, from held-out rows.
 
     Parameters
     ----------
     typical
         The median.
     high
-        What one row in a hundred exceeds.
+        The score that one row in a hundred exceeds.
     spread
         The standard deviation.
     rows
-        How many rows there were.
+        The number of held-out rows.
     tail
         How often excursions begin, and how high they rise.
     """
@@ -64,7 +65,7 @@ class NormalScores:
         return cls(typical, high, float(np.std(scores)), len(scores), tail)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON holds it."""
+        """The statistics as JSON types."""
         return asdict(self)
 
     @classmethod
@@ -77,25 +78,25 @@ class NormalScores:
 def normal_scores(
     entities: Sequence[str | None], held_out: Sequence[NDArray[np.float64]]
 ) -> PerEntity[NormalScores]:
-    """Of every entity that has a name, and of all rows together.
+    """Statistics of the scores of every entity that has a name, and of all rows together.
 
-    An entity with few held-out rows is taken to be as all are.
+    An entity with few held-out rows gets those of all.
     """
     pooled = NormalScores.of(np.concatenate(held_out))
-    # one that was never seen is judged as if it were as long as the others
+    # an entity never seen counts as having the median number of held-out rows
     rows = int(np.median([len(scores) for scores in held_out]))
     stranger = NormalScores(
         pooled.typical, pooled.high, pooled.spread, max(rows, FEWEST), pooled.tail
     )
 
-    def own(scores: NDArray[np.float64]) -> NormalScores:
-        # what a single entity does is what all do
+    def scores_of(scores: NDArray[np.float64]) -> NormalScores:
+        # a single entity is all of them: no second fit
         return pooled if len(held_out) == 1 else NormalScores.of(scores)
 
     return PerEntity(
         stranger,
         {
-            entity: own(scores) if len(scores) >= FEWEST else stranger
+            entity: scores_of(scores) if len(scores) >= FEWEST else stranger
             for entity, scores in zip(entities, held_out, strict=True)
             if entity is not None
         },

@@ -1,13 +1,13 @@
-"""Which training scores say how high normal rows score, when some training rows are anomalous.
+"""Which training scores are those of normal rows, when some training rows are anomalous.
 
-Anomalies in training data score high there too. A threshold set by them would let as many pass.
-What is far out is left out, and then what is far out seen from the rest; but not where that
-comes again and again, all through the training rows, nor where it is not much higher than what
-remains at times is: it is how the series is.
+Anomalies in the training data have high scores, and would set too high a threshold. So outliers
+among the scores are left out, and then outliers among the rest. They are kept where they recur all
+through the training rows, or are not much higher than the highest of the rest: then that is how
+the series behaves.
 
-Anomalies also count towards what is usual. The fold that holds them is the only one held against
-others without them: its normal rows score higher than rows to come will, and are brought down to
-the level of the other folds.
+Anomalies also widen the scales that residuals are compared with. In cross-validation, only the fold
+that holds them is compared with scales without them: its normal rows score higher than rows to come
+will, and are brought down to the level of the other folds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FEWEST = 0.1
 # keeping fewer makes the next ones far out: so often at most
 PASSES = 5
 TINY = 1e-6
-# so many events, and one in each of so many parts of the rows, come again and again. Anomalies
+# outliers recur if there are this many events, and one in each of this many parts. Anomalies
 # that are alike are found up to twelve times, and half of them at twenty (docs/log.md, "Ends of a
 # stretch, and normal bursts")
 MANY, PARTS = 8, 5
@@ -48,14 +48,14 @@ def level_folds(scores: Scores, folds: int, reach: int) -> Scores:
     within ``reach`` of one that is far out share averages with it.
     """
     kept = outlier_free(scores, reach)
-    parts = np.array_split(np.arange(len(scores)), min(folds, len(scores)))
-    spoiled = np.array([not kept[part].all() for part in parts])
-    levels = np.array([_level(scores[part], kept[part]) for part in parts])
+    fold_rows = np.array_split(np.arange(len(scores)), min(folds, len(scores)))
+    spoiled = np.array([not kept[fold].all() for fold in fold_rows])
+    levels = np.array([_level(scores[fold], kept[fold]) for fold in fold_rows])
     aim = levels.min() if spoiled.all() else levels[~spoiled].max()
     levelled = scores.copy()
-    for part, level in zip(parts, np.where(spoiled, levels, aim), strict=True):
+    for fold, level in zip(fold_rows, np.where(spoiled, levels, aim), strict=True):
         if 0 < aim < level:
-            levelled[part] *= aim / level
+            levelled[fold] *= aim / level
     return levelled
 
 
@@ -78,12 +78,12 @@ def apart_from_outliers(scores: Scores, reach: int, margin: int) -> NDArray[np.b
 
 
 def _beyond(scores: Scores, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which scores are far beyond what hardly any of those that are kept exceeds."""
+    """Which scores are far beyond a high quantile of the kept ones."""
     return np.asarray(scores > _limit(scores[kept], RARE, FAR_BEYOND_RARE))
 
 
 def _calm(scores: Scores, reach: int) -> NDArray[np.bool_]:
-    """Rows away from what is far out as seen from the bulk."""
+    """Rows that are not close to an outlier."""
     everything = np.ones(len(scores), dtype=bool)
     first = kept = _away_from(_far_out(scores, everything), reach)
     for _ in range(PASSES - 1):
@@ -97,18 +97,18 @@ def _calm(scores: Scores, reach: int) -> NDArray[np.bool_]:
 
 
 def _far_out(scores: Scores, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which scores are far out as seen from those that are kept."""
+    """Which scores are outliers among the kept ones."""
     return np.asarray(scores > _limit(scores[kept], 0.8, FAR_OUT))
 
 
 def _limit(scores: Scores, share: float, times: float) -> float:
-    """So many times as far from the median as what a share of the scores is below."""
+    """The level ``times`` as far above the median as the ``share`` quantile is."""
     usual, high = quantiles(scores, (0.5, share))
     return usual + times * max(high - usual, TINY)
 
 
 def _comes_again(far: NDArray[np.bool_], reach: int) -> bool:
-    """Whether rows that are far out form many events, with some in every part of the rows."""
+    """Whether outliers recur: in many events, with some in every part of the rows."""
     rows = np.flatnonzero(far)
     events = 1 + int((np.diff(rows) > reach).sum()) if len(rows) else 0
     parts = np.unique(rows * PARTS // len(far))
@@ -116,7 +116,7 @@ def _comes_again(far: NDArray[np.bool_], reach: int) -> bool:
 
 
 def _away_from(far: NDArray[np.bool_], reach: int, least: float = LEAST) -> NDArray[np.bool_]:
-    """Rows as far away as leaves enough of them."""
+    """Rows not within ``reach`` of an outlier, or a smaller distance that leaves enough rows."""
     total = np.concatenate([[0], np.cumsum(far)])
     rows = np.arange(len(far))
     for distance in (reach, reach // 2, reach // 4, 0):

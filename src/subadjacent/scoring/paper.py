@@ -44,7 +44,7 @@ class PaperScore:
     block
         Rows that share one softmax of Eq. 6; None for the window itself.
     smoothing
-        Average each score with those before it, so many in all.
+        Number of scores that are averaged: that of the row, and those before it.
     dynamic
         Form of Eq. 7: "none", "trailing", "released" or "printed".
     """
@@ -116,7 +116,7 @@ def tail_surprise(z: Scores) -> Scores:
 
 
 def trailing(scores: Scores, warmup: Scores) -> Scores:
-    """Against the mean and deviation of the scores just before, as many as ``warmup`` has.
+    """Relative to mean and deviation of the scores just before, as many as ``warmup`` has.
 
     The warm-up stands for the scores before the first. A score is not part of what it is
     compared with, and nothing later plays a part, so this form can stream.
@@ -132,7 +132,7 @@ def printed(scores: Scores, warmup: Scores) -> Scores:
 
 
 def released(scores: Scores, _warmup: Scores) -> Scores:
-    """Against the mean of the next ten scores and the deviation of all, as in the authors' code.
+    """Relative to the next ten scores' mean and the deviation of all, as in the authors' code.
 
     Needs the future, and all scores at once.
     """

@@ -1,7 +1,7 @@
-"""Quantiles and medians of few numbers, without what NumPy does for all other cases.
+"""Quantiles and medians of few numbers, without NumPy's handling of other cases.
 
-Of a hundred numbers it takes NumPy a hundred microseconds, nearly all of it to find out what it was
-given; a fleet asks some thirty times for each entity.
+For a hundred numbers NumPy takes a hundred microseconds, nearly all of it to inspect its arguments;
+a fleet needs some thirty quantiles for each entity.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ FEW = 2_000
 
 
 def quantiles(values: NDArray[np.float64], shares: Sequence[float]) -> list[float]:
-    """What each share of some numbers, (N,), is below, between two of them along a line.
+    """The quantiles of some numbers, (N,), at each share, interpolated linearly.
 
     NaN where one of the numbers is.
     """
     if not 0 < len(values) <= FEW:
-        return [float(found) for found in np.quantile(values, shares)]
+        return [float(value) for value in np.quantile(values, shares)]
     ordered = np.sort(values).tolist()
     if ordered[-1] != ordered[-1]:
         return [float("nan")] * len(shares)
@@ -29,15 +29,15 @@ def quantiles(values: NDArray[np.float64], shares: Sequence[float]) -> list[floa
 
 
 def median(values: NDArray[np.float64]) -> float:
-    """The middle of some numbers, (N,), or between the two in the middle; NaN without any."""
+    """The median of some numbers, (N,); NaN without any."""
     if not 0 < len(values) <= FEW:
         return float(np.median(values))
     ordered = np.sort(values).tolist()
     if ordered[-1] != ordered[-1]:
         return float("nan")
     middle = len(ordered) // 2
-    other = ordered[(len(ordered) - 1) // 2]
-    return float((other + ordered[middle]) / 2) if len(ordered) % 2 == 0 else float(other)
+    below = ordered[(len(ordered) - 1) // 2]
+    return float((below + ordered[middle]) / 2) if len(ordered) % 2 == 0 else float(below)
 
 
 def _between(ordered: Sequence[float], place: float) -> float:

@@ -1,8 +1,8 @@
-"""What a channel was at the same time of other cycles, or just before: what rows compare with.
+"""Reference values of a channel: those at the same time of other cycles, or just before.
 
-Rows of alarms take no part: what is usual does not follow what is not.
+Rows of alarms are left out, so that reference values do not follow anomalies.
 
-Shapes: T rows of a stretch, R rows that are asked for.
+Shapes: T rows of a stretch, R rows wanted.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# cycles that a row is compared with, the latest ones first; and as many as may be gone through to
-# find one without an alarm
+# cycles that a row is compared with, the latest first; and the most to search through for one
+# without an alarm
 CYCLES, FARTHEST = 6, 24
 # rows whose median is a level
 BLOCK = 20
-# blocks before a row, but for the one next to it, that say what its level is
+# blocks before a row, but for the one next to it, whose median is its level
 NEAREST_BLOCK, FARTHEST_BLOCK = 2, 6
 
 Column = NDArray[Any]
@@ -30,8 +30,8 @@ def same_time(column: Column, left_out: Left, cycle: int, rows: slice) -> Rows:
 
     ``left_out`` are rows of the stretch that are not usual, (T,).
     """
-    asked = np.arange(rows.start, rows.stop)
-    expected = _median_at(column, left_out, asked, range(-cycle, -(CYCLES + 1) * cycle, -cycle))
+    numbers = np.arange(rows.start, rows.stop)
+    expected = _median_at(column, left_out, numbers, range(-cycle, -(CYCLES + 1) * cycle, -cycle))
     for shifts in (
         range(-(CYCLES + 1) * cycle, -(FARTHEST + 1) * cycle, -cycle),
         range(cycle, (CYCLES + 1) * cycle, cycle),
@@ -39,16 +39,16 @@ def same_time(column: Column, left_out: Left, cycle: int, rows: slice) -> Rows:
         unknown = np.flatnonzero(np.isnan(expected))
         if not len(unknown):
             break
-        expected[unknown] = _median_at(column, left_out, asked[unknown], shifts)
+        expected[unknown] = _median_at(column, left_out, numbers[unknown], shifts)
     return expected
 
 
 def _median_at(column: Column, left_out: Left, rows: NDArray[np.int64], shifts: range) -> Rows:
-    """The median of the rows so far away that are there and usual; NaN where there is none."""
+    """The median of the existing usual rows at these shifts from each row; NaN without any."""
     places = rows + np.array(shifts)[:, None]
-    there = (places >= 0) & (places < len(column))
+    exists = (places >= 0) & (places < len(column))
     places = np.clip(places, 0, len(column) - 1)
-    values = np.where(there & ~left_out[places], column[places], np.nan)
+    values = np.where(exists & ~left_out[places], column[places], np.nan)
     return _median(values)
 
 
@@ -61,7 +61,7 @@ def _median(values: Rows) -> Rows:
 
 
 def level_before(column: Column, left_out: Left, rows: slice) -> Rows:
-    """The median of some blocks before each row, or of the last usual ones; NaN without."""
+    """The median of some blocks before each row, or of the last usual ones; else NaN."""
     first = max(rows.start // BLOCK - FARTHEST_BLOCK, 0)
     levels = _block_levels(column, left_out, first * BLOCK, rows.stop)
     if np.isnan(levels[0]):
@@ -86,6 +86,6 @@ def _block_levels(column: Column, left_out: Left, first: int, last: int) -> Rows
     """The median of the usual rows of each block; NaN where there is none."""
     blocks = -(-(last - first) // BLOCK)
     values = np.full(blocks * BLOCK, np.nan)
-    here = slice(first, min(first + len(values), len(column)))
-    values[: here.stop - first] = np.where(left_out[here], np.nan, column[here])
+    rows = slice(first, min(first + len(values), len(column)))
+    values[: rows.stop - first] = np.where(left_out[rows], np.nan, column[rows])
     return _median(values.reshape(blocks, BLOCK).T) if blocks else np.empty(0)

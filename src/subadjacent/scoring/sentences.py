@@ -23,12 +23,12 @@ from subadjacent.showing import on_one_line
 SMALLEST_STEP, LARGEST = 1e-6, 1e12
 # other channels that a sentence names
 ALSO = 2
-# digits of a number that has nothing to compare with
+# digits of a number without usual bounds
 DIGITS = 4
 # units of time in seconds
 UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
 
-# what a view saw that raised an alarm, for what has no other name; read after the channel
+# what the view that raised an alarm saw, for departures of no other kind; read after the channel
 SAW = {
     "level": "far from its usual level",
     "rhythm": "not what its rhythm leads to expect",
@@ -67,7 +67,7 @@ def sentence(
     partner: str | None = None,
     view: str | None = None,
 ) -> str:
-    """What one channel did.
+    """One channel's departure, as a sentence.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def sentence(
     partner
         The channel that it usually goes with.
     view
-        What raised the alarm.
+        The view that raised the alarm.
     """
     channel = on_one_line(channel)
     if kind == MISSING:
@@ -95,15 +95,15 @@ def sentence(
         return f"{channel} stood still at {value} for {lasted}"
     if kind in (NOISIER, CALMER):
         return f"{channel} was {kind} than usual: its steps were {steps:.2g} times the usual ones"
-    other = "" if partner is None else on_one_line(partner)
-    said = _DID.get(kind, f"was {saw(view)}: {{seen}}")
-    told = f"{channel} {said.format(seen=value, partner=other)}"
+    partner_name = "" if partner is None else on_one_line(partner)
+    template = _DID.get(kind, f"was {saw(view)}: {{seen}}")
+    clause = f"{channel} {template.format(seen=value, partner=partner_name)}"
     if low <= seen <= high:
-        return told
+        return clause
     bounds = dict.fromkeys((number(low, step), number(high, step)))
-    usual = f"{told}, usually {' to '.join(bounds)}"
+    usual = f"{clause}, usually {' to '.join(bounds)}"
     if kind == PARTED:
-        return f"{usual} when {other} is as it was"
+        return f"{usual} when {partner_name} is as it was"
     return f"{usual} at this time" if at_this_time else usual
 
 
@@ -134,7 +134,7 @@ def number(value: float, step: float | None = None) -> str:
     decimals = max(0, -round(math.log10(step)))
     rounded = round(value / step) * step if step >= 1 else value
     text = f"{rounded:,.{decimals}f}"
-    # what is rounded to nothing has no sign
+    # zero has no sign
     return text.removeprefix("-") if not any(digit in text for digit in "123456789") else text
 
 
@@ -145,7 +145,7 @@ def _rounding(seen: float, low: float, high: float) -> float:
 
 
 def _power(value: float, digits: int) -> float:
-    """The power of ten that leaves so many digits of a value."""
+    """The power of ten that leaves ``digits`` digits of a value."""
     if value == 0 or not math.isfinite(value):
         return 1.0
     return float(10.0 ** (math.floor(math.log10(abs(value))) + 1 - digits))

@@ -1,4 +1,4 @@
-"""Channels that say nothing: missing for long, or stuck at one value though they never were.
+"""Silent channels: missing for long, or stuck at one value though they never were.
 
 Such rows are anomalous whatever their score. A value that stays the same is no surprise to any
 model, and a missing one is not seen by it.
@@ -20,21 +20,21 @@ from subadjacent.scoring.kinds import LEAST_STILL, NEVER_STILL
 
 def silent(series: TrainSeries, habits: Habits) -> NDArray[np.bool_] | None:
     """Values that are missing for long, or stuck by that row, (T, C); None where there are none."""
-    found = None if series.missing is None else series.missing.copy()
+    silent_values = None if series.missing is None else series.missing.copy()
     for channel in np.flatnonzero(habits.each("still") <= NEVER_STILL):
         stuck = _stuck(series.values[:, channel], series.starts)
         if not stuck.any():
             continue
-        if found is None:
-            found = np.zeros(series.values.shape, dtype=bool)
-        found[:, channel] |= stuck
-    return found
+        if silent_values is None:
+            silent_values = np.zeros(series.values.shape, dtype=bool)
+        silent_values[:, channel] |= stuck
+    return silent_values
 
 
 def silent_rows(series: TrainSeries, habits: Habits) -> NDArray[np.bool_] | None:
-    """Rows in which any channel says nothing, (T,); None where there are none."""
-    found = silent(series, habits)
-    return None if found is None else np.asarray(found.any(axis=1))
+    """Rows in which any channel is silent, (T,); None where there are none."""
+    silent_values = silent(series, habits)
+    return None if silent_values is None else np.asarray(silent_values.any(axis=1))
 
 
 def _stuck(column: NDArray[Any], starts: tuple[int, ...]) -> NDArray[np.bool_]:

@@ -19,7 +19,7 @@ class Tail:
     Parameters
     ----------
     rows
-        The first of them; they say what shape and type all have.
+        The first of them, which set shape and type.
     begin
         The number of the first row.
     """
@@ -34,7 +34,7 @@ class Tail:
 
     @property
     def rows(self) -> NDArray[Any]:
-        """What is kept; it is overwritten by later rows."""
+        """The kept rows; later rows may overwrite this."""
         return self._room[self._first : self._first + self.end - self.begin]
 
     def push(self, rows: NDArray[Any]) -> None:
@@ -61,5 +61,5 @@ class Tail:
         return self._room[at + first : at + last]
 
     def copy(self) -> Tail:
-        """The same rows, to go on from here in another way."""
+        """An independent copy."""
         return Tail(self.rows, self.begin)

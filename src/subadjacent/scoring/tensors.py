@@ -1,4 +1,4 @@
-"""The paper's score in tensors alone, for graphs that leave Python: ONNX.
+"""The paper's score in tensors alone, for export to ONNX.
 
 Twins of ``moving.smooth`` and of Eq. 6 and 7 in ``paper``, for one stretch of any length:
 no loop over rows, no branch on a value, no function that ONNX lacks. In float64, as they are.
@@ -20,26 +20,26 @@ from torch.nn import functional
 
 from subadjacent.scoring.paper import AHEAD, SMALLEST_SHARE, TINY
 
-# of the polynomial that stands for erfcx; together they leave an error of 1e-14
+# of the polynomial that approximates erfcx; together they leave an error of 1e-14
 DEGREE = 20
 CENTER = 4.0
 
 
 def sliding_sums(values: Tensor, length: int) -> Tensor:
-    """Sums of every ``length`` consecutive values, so many fewer less one.
+    """Sums of every ``length`` consecutive values; their number is ``length - 1`` smaller.
 
     Sums of 1, 2, 4, … values, each made of two of the size before; those that ``length`` is
     made of are added up. Nothing is subtracted, so a huge value is forgotten once it is out.
     """
     sums, size, done = values, 1, 0
-    parts = []
+    terms = []
     while True:
         if length & size:
             done += size
             # from where the parts before end, up to where those after have room
-            parts.append(sums[done - size : sums.shape[0] - (length - done)])
+            terms.append(sums[done - size : sums.shape[0] - (length - done)])
         if done == length:
-            return torch.stack(parts).sum(dim=0)
+            return torch.stack(terms).sum(dim=0)
         sums = sums[:-size] + sums[size:]
         size *= 2
 
@@ -53,16 +53,16 @@ def blockwise(error: Tensor, contribution: Tensor, block: int, temperature: floa
     """Eq. 6 over blocks of consecutive rows; the last may be shorter."""
     t = error.shape[0]
     rows = torch.arange((t + block - 1) // block * block).reshape(-1, block)
-    there = rows < t
+    exists = rows < t
     rows = rows.clamp(max=t - 1)
-    # set after the product: no temperature times an infinite contribution is not nothing
-    logits = torch.where(there, -temperature * contribution[rows], -torch.inf)
-    weights = torch.softmax(logits, dim=-1) * there.sum(dim=-1, keepdim=True)
+    # set after the product: a temperature of 0 times an infinite contribution would be NaN
+    logits = torch.where(exists, -temperature * contribution[rows], -torch.inf)
+    weights = torch.softmax(logits, dim=-1) * exists.sum(dim=-1, keepdim=True)
     return (error[rows] * weights).flatten()[:t]
 
 
 def trailing(scores: Tensor, warmup: Tensor) -> Tensor:
-    """Against mean and deviation of the scores just before, as many as ``warmup`` has."""
+    """Relative to mean and deviation of the scores just before, as many as ``warmup`` has."""
     mean, deviation = _before(scores, warmup)
     return tail_surprise((scores - mean) / deviation)
 
@@ -74,7 +74,7 @@ def printed(scores: Tensor, warmup: Tensor) -> Tensor:
 
 
 def released(scores: Tensor, _warmup: Tensor) -> Tensor:
-    """Against the mean of the next ten scores and the deviation of all."""
+    """Relative to the mean of the next ten scores and the deviation of all."""
     ahead = sliding_sums(functional.pad(scores, (0, AHEAD)), AHEAD + 1) - scores
     left = torch.arange(scores.shape[0]).flip(0).clamp(max=AHEAD)
     mean = torch.where(left > 0, ahead / left.clamp(min=1), scores)
@@ -98,8 +98,8 @@ FORMS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 def tail_surprise(z: Tensor) -> Tensor:
     """``-log(1 - cdf(z))``, finite far in the tail, and nothing where it is below 1e-16.
 
-    By ``erfcx``, which ONNX has not: what is left of the normal tail once its exponential is
-    taken out. It comes from a polynomial, fitted when this is called.
+    By ``erfcx``, the scaled complementary error function, which ONNX lacks: a polynomial
+    approximates it, fitted when this is called.
     """
     x = z.abs() / 2**0.5
     scaled = _polynomial((x - CENTER) / (x + CENTER)) / (1 + x)
@@ -110,9 +110,9 @@ def tail_surprise(z: Tensor) -> Tensor:
 def _polynomial(t: Tensor) -> Tensor:
     """``(1 + x)·erfcx(x)`` at ``t = (x - CENTER) / (x + CENTER)``, by Horner's rule."""
     fitted = Chebyshev.interpolate(_flattened, DEGREE)
-    *others, highest = fitted.convert(kind=Polynomial).coef.tolist()
+    *coefficients, highest = fitted.convert(kind=Polynomial).coef.tolist()
     value = torch.full_like(t, highest)
-    for coefficient in reversed(others):
+    for coefficient in reversed(coefficients):
         value = value * t + coefficient
     return value
 

@@ -116,7 +116,7 @@ class Fixed(BaseThreshold):
 
 @dataclass(frozen=True)
 class AlarmBudget(BaseThreshold):
-    """About so many false alarms in so much time, for each entity.
+    """About ``alarms`` false alarms in the time ``per``, for each entity.
 
     An alarm is a cluster of rows above the threshold, so a long excursion counts once. The
     tail of the clusters' peaks says where the threshold lies, also for a time longer than the
@@ -131,7 +131,7 @@ class AlarmBudget(BaseThreshold):
     interval
         From row to row: a duration or seconds. It must be known when ``fit`` is called.
     run
-        Rows above the threshold closer than so many rows are one alarm. The default joins what
+        Rows above the threshold closer than this many rows are one alarm. The default joins what
         ``alarms`` of a detector joins: rows with at most 10 others between them.
     """
 
@@ -152,7 +152,7 @@ class AlarmBudget(BaseThreshold):
             object.__setattr__(self, "interval", duration(self.interval, name="interval"))
 
     def with_interval(self, seconds: float) -> Self:
-        """A copy, not fitted, for rows that come every so many seconds."""
+        """A copy, not fitted, for rows that are ``seconds`` apart."""
         return replace(self, interval=seconds)
 
     def check_interval(self) -> None:
@@ -161,7 +161,7 @@ class AlarmBudget(BaseThreshold):
 
     @property
     def risk(self) -> float:
-        """Tolerated alarms per row; an InputError says what is missing to know it."""
+        """Tolerated alarms per row; raises an InputError where the interval is not known."""
         if self.interval is None:
             raise InputError(
                 "interval must be known, and one for all series, to turn alarms per time into a "

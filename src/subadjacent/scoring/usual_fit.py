@@ -1,8 +1,8 @@
-"""Learn what is usual of residuals, and judge every row by what is usual in other rows.
+"""Fit the scales of residuals, with a cross-validated surprise of every row.
 
-The judged rows are cut into contiguous folds. A fold is held against what is usual outside it, and
-not next to it: rows that help to say what is usual, or share averages with such that do, surprise
-less than rows to come will.
+The judged rows are cut into contiguous folds. A fold is compared with scales from rows outside it,
+and not next to it: rows that count for the scales, or share averages with such rows, have a smaller
+surprise than rows to come will have.
 
 Shapes: T rows of a stretch, C channels, S scales.
 """
@@ -31,13 +31,13 @@ from subadjacent.scoring.usual import (
     chunks,
 )
 
-# parts of the rows that are held against the others
+# folds of the cross-validation
 FOLDS = 5
-# parts of the rows whose mean squares are compared
+# blocks of rows whose mean squares are averaged
 BLOCKS = 10
 # a spread that this share of training rows stays below is usual
 CALM = 0.99
-# rows that are enough to say so
+# rows that such a quantile is taken from, at most
 ENOUGH = 10_000
 
 Judged = Sequence[NDArray[np.bool_]]
@@ -59,7 +59,7 @@ S = TypeVar("S", bound=_Scale)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScaleFit(Generic[S]):
-    """What is usual in all rows, and in all but those of each fold.
+    """The scale from all rows, and those from all rows outside each fold.
 
     ``bounds`` are row numbers, counted through all stretches; a fold begins at each but the last.
     """
@@ -71,62 +71,62 @@ class ScaleFit(Generic[S]):
     measure: Callable[[Residuals, int, int], _Measured]
 
     def surprise(self, number: int, first: int, last: int) -> Surprise:
-        """Of rows ``first`` to ``last`` of a stretch, to what is usual outside their fold."""
+        """The surprise of rows ``first`` to ``last`` of a stretch, on scales without their fold."""
         measured = self.measure(self.parts[number], first, last)
-        at = sum(len(part) for part in self.parts[:number]) + first
-        found = []
+        at = sum(len(residuals) for residuals in self.parts[:number]) + first
+        surprises = []
         for scale, (start, stop) in zip(self.by_fold, pairwise(self.bounds), strict=True):
             rows = slice(max(start - at, 0), min(stop - at, last - first))
             if rows.start < rows.stop:
-                found.append(scale.surprise(measured.within(rows)))
-        return found[0] if len(found) == 1 else np.concatenate(found)
+                surprises.append(scale.surprise(measured.within(rows)))
+        return surprises[0] if len(surprises) == 1 else np.concatenate(surprises)
 
 
 def fit_channel_scale(
-    parts: Sequence[Residuals],
+    stretches: Sequence[Residuals],
     rows: JudgedRows,
     lookahead: int | None,
     floor: float | NDArray[np.float64] = FLOOR,
 ) -> ScaleFit[ChannelScale]:
     """From residuals of held-out rows; where none is judged, nothing is ever unusual."""
 
-    def measure(part: Residuals, first: int, last: int) -> Squares:
-        return Squares.of(part, first, last, lookahead)
+    def measure(residuals: Residuals, first: int, last: int) -> Squares:
+        return Squares.of(residuals, first, last, lookahead)
 
     sums, spreads = _Sums(rows), _Sample(rows)
-    for number, first, last in _everything(parts):
-        squares = measure(parts[number], first, last)
+    for number, first, last in _everything(stretches):
+        squares = measure(stretches[number], first, last)
         sums.add(number, first, np.stack(squares.scales, axis=1))
         spreads.add(number, first, squares.spread)
     # short stretches have less to add up than longer ones to come
-    there = min(max(1, *map(len, parts)), SPREAD) / SPREAD
+    share = min(max(1, *map(len, stretches)), SPREAD) / SPREAD
 
     def scale(fold: int | None) -> ChannelScale:
-        return ChannelScale(sums.block_mean(fold), spreads.quantile(fold) / there, floor)
+        return ChannelScale(sums.block_mean(fold), spreads.quantile(fold) / share, floor)
 
     by_fold = [scale(fold) for fold in range(len(rows.folds))]
-    return ScaleFit(scale(None), by_fold, rows.bounds, parts, measure)
+    return ScaleFit(scale(None), by_fold, rows.bounds, stretches, measure)
 
 
 def fit_joint_scale(
-    parts: Sequence[Residuals], rows: JudgedRows, lookahead: int | None, floor: float = FLOOR
+    stretches: Sequence[Residuals], rows: JudgedRows, lookahead: int | None, floor: float = FLOOR
 ) -> ScaleFit[JointScale]:
     """From residuals of held-out rows; where none is judged, nothing is ever unusual."""
 
-    def measure(part: Residuals, first: int, last: int) -> JointSquares:
-        return JointSquares.of(part, first, last, lookahead)
+    def measure(residuals: Residuals, first: int, last: int) -> JointSquares:
+        return JointSquares.of(residuals, first, last, lookahead)
 
     sums = _Sums(rows)
-    for number, first, last in _everything(parts):
-        sums.add(number, first, measure(parts[number], first, last).squares)
+    for number, first, last in _everything(stretches):
+        sums.add(number, first, measure(stretches[number], first, last).squares)
     by_fold = [JointScale(sums.block_mean(fold), floor) for fold in range(len(rows.folds))]
     scale = JointScale(sums.block_mean(None), floor)
-    return ScaleFit(scale, by_fold, rows.bounds, parts, measure)
+    return ScaleFit(scale, by_fold, rows.bounds, stretches, measure)
 
 
-def _everything(parts: Sequence[Residuals]) -> Iterator[tuple[int, int, int]]:
-    for number, part in enumerate(parts):
-        for first, last in chunks(len(part)):
+def _everything(stretches: Sequence[Residuals]) -> Iterator[tuple[int, int, int]]:
+    for number, residuals in enumerate(stretches):
+        for first, last in chunks(len(residuals)):
             yield number, first, last
 
 
@@ -197,8 +197,8 @@ class _Sums:
     def block_mean(self, fold: int | None) -> NDArray[np.float64]:
         """The root mean square over ten blocks of rows of each block's mean.
 
-        A channel that was at ease for most of the time and restless for some of it will be
-        restless again. Without rows, more than anything will ever come to.
+        A channel that was quiet for most of the time and restless for some of it will be restless
+        again. Without rows, it is larger than any residual.
         """
         assert self.totals is not None
         blocks = self.rows.blocks[fold]
@@ -216,7 +216,7 @@ class _Sums:
 
 
 class _Sample:
-    """Spreads of evenly spaced judged rows: neighbours are alike, some of many say enough."""
+    """Spreads of evenly spaced judged rows: a sample is enough, as neighbours are alike."""
 
     def __init__(self, rows: JudgedRows) -> None:
         self.rows = rows
@@ -225,13 +225,13 @@ class _Sample:
         self.found: list[NDArray[np.float64]] = []
 
     def add(self, number: int, first: int, spreads: NDArray[np.float64]) -> None:
-        """Keep what is asked for of the rows of a stretch from ``first`` on."""
+        """Keep the sampled ones of the rows of a stretch from ``first`` on."""
         at = int(self.rows.starts[number]) + first
         low, high = np.searchsorted(self.picked, [at, at + len(spreads)])
         self.found.append(spreads[self.picked[low:high] - at])
 
     def quantile(self, fold: int | None) -> NDArray[np.float64]:
-        """What hardly any spread outside a fold exceeds; without any, more than one ever does."""
+        """A high quantile of the spreads outside a fold; without any, larger than any spread."""
         spreads = np.concatenate(self.found)
         kept = np.arange(len(spreads)) * self.step
         inside = np.zeros(len(spreads), dtype=bool)
@@ -243,7 +243,7 @@ class _Sample:
 
 
 def quantile(values: NDArray[np.float64], share: float) -> NDArray[np.float64]:
-    """Of each column; as ``numpy.quantile``, without what it does for other cases."""
+    """The quantile of each column; as ``numpy.quantile``, without its handling of other cases."""
     place = share * (len(values) - 1)
     low = int(place)
     high = min(low + 1, len(values) - 1)
@@ -252,7 +252,7 @@ def quantile(values: NDArray[np.float64], share: float) -> NDArray[np.float64]:
 
 
 def _cut(ranges: list[tuple[int, int]], count: int) -> list[list[tuple[int, int]]]:
-    """Cut what some ranges hold into ``count`` blocks of equal length; none is empty."""
+    """Cut the rows of some ranges into ``count`` blocks of equal length; none is empty."""
     total = sum(last - first for first, last in ranges)
     sizes = [len(block) for block in np.array_split(np.arange(total), count)]
     edges = np.cumsum([0, *sizes]).tolist()

@@ -1,10 +1,9 @@
 """Weights of the parts of a score: one that is far larger than most on training rows gets less.
 
-Parts are in units of what is usual, so that all of them add. But usual squares are mean squares,
-and a part whose squares are mostly as large as that says more on a normal row than one that is
-silent but for rare bursts. Left alone, it would drown what the others have to say; so would one
-that has gone wrong altogether. No label is needed to see either: the median row will do, and it
-does not mind some anomalies in the training rows.
+Parts are in units of usual squares, so that they can be added. But usual squares are mean squares:
+a part whose squares are mostly as large as their mean is larger on a normal row than one with rare
+bursts. It would dominate the others; so would a part that is broken. Neither needs labels to be
+seen: the median over training rows shows it, and is robust to some anomalies among them.
 
 Shapes: T rows of a stretch, C channels, P parts.
 """
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from subadjacent.scoring.quantiles import median
 
-# a part may be so many times as large as most. With half of it rarer rows stand out so much from
+# a part may be this many times as large as most. With half of it rarer rows stand out so much from
 # the rest that a threshold set by a few of them holds less well; twice of it has no effect
 # (docs/log.md, "Weights")
 TOLERANCE = 2.0
@@ -31,7 +30,7 @@ SILENT = 1e-6
 
 
 def typical_surprise(rows: NDArray[np.float64], softness: float) -> float:
-    """The median over rows, in units of what a square as large as the usual one comes to.
+    """The median surprise over rows, relative to that of a square as large as the usual one.
 
     That is one in ``softness``. 0 without any row.
     """
@@ -40,7 +39,7 @@ def typical_surprise(rows: NDArray[np.float64], softness: float) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartWeights:
-    """How large each part is on a typical row, (P,), and which of them the others are held against.
+    """The typical surprise of each part, (P,), and which of them the others are compared with.
 
     A part that judges only some rows of every stretch is not one of these: it is averaged with
     rows that it does not judge, and smaller than it will be on unbroken ones.
@@ -51,7 +50,7 @@ class PartWeights:
 
     @property
     def common(self) -> float:
-        """How large parts are as a rule: the median; without any, no limit."""
+        """The median of the parts' typical surprises; infinite without any."""
         heard = self.typical[self.comparable & (self.typical > SILENT)]
         return max(median(heard), FAINT) if len(heard) else math.inf
 
