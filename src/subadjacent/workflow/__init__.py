@@ -1,4 +1,4 @@
-"""From files to findings on disk: what the command and a service both do, as plain functions.
+"""From files to findings on disk: plain functions that the command and the service share.
 
 Nothing here prints or parses; progress goes to a ``Watch``, results are returned or written.
 """

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class Findings(NamedTuple):
-    """What was found in some rows, and the files that say so.
+    """The alarms found in some rows, and the files that were written.
 
-    ``misfits`` are the entities that the model does not fit any more: alarms there say little.
+    ``misfits`` are the entities that the model no longer fits: alarms there say little.
     """
 
     alarms: list[Alarm]
@@ -46,7 +46,7 @@ def detect(
     png: bool = False,
     watch: Watch = ignore,
 ) -> Findings:
-    """Fit on the first rows, assess all of them once, and write what was found to a folder.
+    """Fit on the first rows, assess all of them once, and write the findings to a folder.
 
     Parameters
     ----------
@@ -67,12 +67,12 @@ def detect(
         Called as work goes on.
     """
     check_output_place(folder)
-    part = rows.whole(labels="take")
-    fitted = training.of(part.frame, rows.read_time)
-    detector.fit(rows_to_fit_on(part.frame, fitted), watch=watch)
+    file_rows = rows.whole(labels="take")
+    fitted = training.of(file_rows.frame, rows.read_time)
+    detector.fit(rows_to_fit_on(file_rows.frame, fitted), watch=watch)
     return write_findings(
         detector,
-        part,
+        file_rows,
         folder,
         title=title,
         columns=rows.named,
@@ -86,7 +86,7 @@ def detect(
 
 def write_findings(
     detector: BaseDetector,
-    part: FileRows,
+    file_rows: FileRows,
     folder: Path,
     *,
     title: str,
@@ -101,13 +101,20 @@ def write_findings(
 
     ``save`` adds the model.
     """
-    assessment = detector.assess(part.frame, watch=watch)
+    assessment = detector.assess(file_rows.frame, watch=watch)
     warn_of_misfits(assessment.misfits)
     alarms = assessment.alarms()
     judged = JudgedScores.of(assessment)
-    table = scores_table(keys_of(part.frame), judged, columns, part.labels)
+    table = scores_table(keys_of(file_rows.frame), judged, columns, file_rows.labels)
     page = build_page(
-        detector, assessment, part, alarms, title=title, notes=notes, fitted=fitted, watch=watch
+        detector,
+        assessment,
+        file_rows,
+        alarms,
+        title=title,
+        notes=notes,
+        fitted=fitted,
+        watch=watch,
     )
     with whole_output(folder) as draft:
         if save:
@@ -119,4 +126,4 @@ def write_findings(
         if png:
             files += draw_figures(detector, assessment, alarms, draft, fitted=fitted, watch=watch)
     written = tuple(folder / file.name for file in files)
-    return Findings(alarms, len(part), written, tuple(assessment.misfits))
+    return Findings(alarms, len(file_rows), written, tuple(assessment.misfits))

@@ -27,7 +27,7 @@ FILL_LIMIT = 10
 
 
 def evaluate(
-    part: FileRows,
+    file_rows: FileRows,
     rng: np.random.Generator,
     *,
     score: str = "score",
@@ -38,7 +38,7 @@ def evaluate(
 
     Parameters
     ----------
-    part
+    file_rows
         Rows with labels, from ``open_files``.
     rng
         Draws the random scores.
@@ -47,15 +47,15 @@ def evaluate(
     threshold
         Score above which a row is alarmed; None where the column ``anomalous`` says it.
     name
-        What messages call the rows.
+        The name of the rows in messages.
 
     Returns
     -------
     Metrics of rows under ``this detector`` and ``random score``, and those of alarms, in the same
     two parts, under ``alarms``.
     """
-    frame = part.frame
-    if part.labels is None:
+    frame = file_rows.frame
+    if file_rows.labels is None:
         raise InputError(f"{name} must have a column of labels; name it")
     if score not in frame.columns:
         raise InputError(f"{name} has no column {score!r}; it has {', '.join(frame.columns)}")
@@ -66,12 +66,12 @@ def evaluate(
         flags = frame[ANOMALOUS].to_numpy() > 0
     else:
         flags = scores > threshold
-    metrics: dict[str, Any] = with_controls(scores, part.labels, flags, rng)
+    metrics: dict[str, Any] = with_controls(scores, file_rows.labels, flags, rng)
     entities = _rows_by_entity(frame)
     metrics["alarms"] = alarms_with_controls(
         [flags[rows] for rows in entities],
         [scores[rows] for rows in entities],
-        [part.labels[rows] for rows in entities],
+        [file_rows.labels[rows] for rows in entities],
         rng,
         _interval(frame, score),
     )
@@ -95,6 +95,6 @@ def _interval(frame: pl.DataFrame, score: str) -> float | None:
     try:
         table = read(keys_and_score, fill_limit=FILL_LIMIT)
     except InputError:
-        # no clock by which rows could be counted in days; nothing else depends on it
+        # without a clock, alarms are not counted per day; nothing else depends on it
         return None
     return common_interval(table.series)

@@ -47,7 +47,7 @@ class TrainingRows:
     def chosen(
         self, frame: pl.DataFrame, as_written: Callable[[str], Any] = lambda _: None
     ) -> pl.Series:
-        """The same, also where none is chosen."""
+        """Whether each row of a frame is one to fit on; there may be none."""
         import polars as pl
 
         row, length = pl.int_range(pl.len()), pl.len()
@@ -101,13 +101,13 @@ def _number(until: str, rule: str) -> float:
 
 
 def rows_to_fit_on(frame: pl.DataFrame, training: pl.Series) -> pl.DataFrame:
-    """Those that ``TrainingRows.of`` chose; not copied where they are the first ones."""
+    """The rows that ``TrainingRows.of`` chose; not copied where they are the first ones."""
     count = int(training.sum())
     return frame.head(count) if training[:count].all() else frame.filter(training)
 
 
 def fit(detector: BaseDetector, rows: Rows, training: TrainingRows, watch: Watch = ignore) -> int:
-    """Fit a detector on some rows of files; how many they were."""
+    """Fit a detector on some rows of files; return how many they were."""
     frame = rows.whole(labels="skip").frame
     frame = rows_to_fit_on(frame, training.of(frame, rows.read_time))
     detector.fit(frame, watch=watch)

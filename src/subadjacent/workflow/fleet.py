@@ -1,9 +1,9 @@
 """A fleet: one detector an entity, for so many entities that they do not fit into memory.
 
-Rows are laid out in packs; each pack is a task, done by whatever ``spread`` spreads tasks over, and
-leaves its part of the results on disk, whole or not at all. A run that was ended in between goes on
-where it was: the parts that are there are not made again. What fails is tried again, then said in
-a table, and stops nothing else.
+Rows are laid out in packs. Each pack is a task for the processes or machines of ``spread``, and
+leaves its part of the results on disk, whole or not at all. A run that was interrupted resumes:
+parts that exist are not made again. A failure is tried again, then recorded in a table, and stops
+nothing else.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ NOTHING = Counts(0, 0, 0, 0, 0)
 
 
 class FleetFindings(NamedTuple):
-    """What came of a fleet, and the files that say so.
+    """The results of a fleet, and the files that hold them.
 
     ``kept`` is how many entities stand out, where a rate of false discoveries was asked for; alarms
-    are then theirs, and those of channels that say nothing.
+    are then theirs, and those of silent channels.
     """
 
     counts: Counts
@@ -65,7 +65,7 @@ def fleet(
     spread: Map = over_processes,
     watch: Watch = ignore,
 ) -> FleetFindings:
-    """Fit a detector to each entity by itself, and write what each finds to a folder.
+    """Fit a detector to each entity by itself, and write the findings of each to a folder.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def fleet(
         Files or patterns. Where they have a column of entities, each name in it is an entity;
         otherwise each file is one, called by its path.
     folder
-        Gets ``scores``, a Parquet file a pack; ``alarms.csv``; ``entities.csv``, with what came of
-        each; and ``failures.csv``. If it holds part of the same run, that goes on.
+        Gets ``scores``, a Parquet file a pack; ``alarms.csv``; ``entities.csv``, with the results
+        of each; and ``failures.csv``. If it holds part of the same run, that run is resumed.
     columns, time_format
         How the files are read (``open_files``).
     training
@@ -93,8 +93,8 @@ def fleet(
     # a file that two patterns match is one entity
     names = list(dict.fromkeys(name for path in paths for name in expand(path)))
     if not names or STANDARD_INPUT in names:
-        came = "standard input: write it to a file" if names else "none: name some"
-        raise InputError(f"paths must name files; got {came}")
+        got = "standard input: write it to a file" if names else "none: name some"
+        raise InputError(f"paths must name files; got {got}")
     detector.check()
     if fdr is not None:
         require_number("fdr", fdr, above=0, most=1)
@@ -129,7 +129,7 @@ def fleet(
 
 
 def _first_readable(names: Sequence[str], columns: Columns, time_format: str | None) -> Rows:
-    """The first file that can be read; where none can, the first one's error."""
+    """The first file that can be read; where none can, raise the first one's error."""
     errors: list[InputError] = []
     for name in names:
         try:
@@ -140,7 +140,7 @@ def _first_readable(names: Sequence[str], columns: Columns, time_format: str | N
 
 
 def _readable(training: TrainingRows, rows: Rows) -> TrainingRows:
-    """With a time that is written as those of the files in a way that needs no file to be read."""
+    """The training rows with their time in ISO form, which can be read without any file."""
     moment = None if training.until is None else rows.read_time(training.until)
     return training if moment is None else replace(training, until=moment.isoformat())
 
@@ -156,10 +156,10 @@ def _teller(packs: Sequence[Pack], watch: Watch) -> Callable[[Counts], None]:
 
 
 def _work_on_all(tasks: Sequence[PackTask], spread: Map, tell: Callable[[Counts], None]) -> Counts:
-    """Work on every pack; whatever ends a worker, or keeps it from writing, is tried again.
+    """Work on every pack; try again where a worker ended, or could not write.
 
-    When workers have ended, those packs that were under way are tried by themselves, so that a
-    pack which ends whoever works on it is found, and takes no other with it.
+    When workers have ended, the packs that were under way are tried one by one, so that a pack
+    which ends its worker is identified, and no other fails with it.
     """
     total = NOTHING
     left = list(tasks)
@@ -183,7 +183,7 @@ def _work_on_all(tasks: Sequence[PackTask], spread: Map, tell: Callable[[Counts]
 
 
 def attempt(task: PackTask) -> Counts | str:
-    """Work on a pack; what went wrong, where that was not an entity's own fault."""
+    """Work on a pack; return the error, where it was not that of a single entity."""
     try:
         return work_on(task)
     except Exception as error:
@@ -191,7 +191,7 @@ def attempt(task: PackTask) -> Counts | str:
 
 
 def _alone(task: PackTask, spread: Map, error: str) -> Counts:
-    """Work on one pack by itself, some times; then its entities count as failed."""
+    """Work on one pack by itself, with some attempts; then its entities count as failed."""
     for _ in range(TRIES - 1):
         try:
             (counts,) = spread(attempt, [task])
@@ -211,7 +211,7 @@ def _fingerprint(
     time_format: str | None,
     training: TrainingRows,
 ) -> dict[str, Any]:
-    """What the results depend on: settings, and which files as they are now."""
+    """A hash of what the results depend on: settings, and the files in their present state."""
     from subadjacent import __version__
 
     files = hashlib.sha256()
@@ -234,13 +234,13 @@ def _fingerprint(
 
 @contextmanager
 def _only_one(folder: Path, run: dict[str, Any]) -> Iterator[None]:
-    """Hold a folder for a run that is its first or the same as before; refuse any other."""
+    """Reserve a folder for a new run, or for the run that it holds; refuse any other."""
     path = folder / RUN
     if not path.exists():
-        others = sorted(file.name for file in folder.iterdir()) if folder.exists() else []
-        if any(not name.startswith(".") for name in others):
+        contents = sorted(file.name for file in folder.iterdir()) if folder.exists() else []
+        if any(not name.startswith(".") for name in contents):
             raise InputError(
-                f"{folder} must be new, or hold a fleet; it holds {', '.join(others[:3])}: "
+                f"{folder} must be new, or hold a fleet; it holds {', '.join(contents[:3])}: "
                 f"name another folder"
             )
         with whole_file(path) as unfinished:

@@ -1,6 +1,6 @@
-"""One pack of a fleet: a detector for each of its entities, and what it finds, on disk.
+"""One pack of a fleet: a detector for each of its entities, and its findings on disk.
 
-Whatever is wrong with an entity is said of that entity, and stops no other.
+An error in one entity is recorded with that entity, and stops no other.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ class PackTask:
     training
         Which rows of each entity to fit on.
     columns, time_format
-        How files are read that are an entity each.
+        How to read files, where each file is an entity.
     named
-        What the columns of time and entity are called in the results.
+        The names of the columns of time and entity in the results.
     folder
-        Where they go.
+        The folder of the results.
     here
-        What the names of files are relative to: workers may stand in another folder.
+        The folder that names of files are relative to: workers may run in another.
     """
 
     pack: Pack
@@ -81,7 +81,7 @@ class PackTask:
 
 
 class Counts(NamedTuple):
-    """What came of some entities."""
+    """Counts of entities, rows, alarms, failures and misfits."""
 
     entities: int
     rows: int
@@ -93,16 +93,16 @@ class Counts(NamedTuple):
         return Counts(*(a + b for a, b in zip(self, other, strict=True)))
 
 
-class _Found(NamedTuple):
-    """What was decided on the rows of an entity, the alarms that came of it, and its worst row."""
+class _Findings(NamedTuple):
+    """The decisions on an entity's rows, its alarms, and its worst row."""
 
     judged: Judgement
     alarms: list[Alarm]
     worst: Worst
 
     @classmethod
-    def of(cls, detector: BaseDetector, assessment: Assessment, fitted: int) -> _Found:
-        """From a detector that was fitted on so many rows, the first of those assessed."""
+    def of(cls, detector: BaseDetector, assessment: Assessment, fitted: int) -> _Findings:
+        """The findings of a detector that was fitted on the first ``fitted`` rows assessed."""
         (judged,) = assessment.judgements
         (normal,) = detector.held_out_scores_
         tested = (judged.scores - judged.lately.shift)[fitted:]
@@ -110,30 +110,30 @@ class _Found(NamedTuple):
 
 
 class _Entity(NamedTuple):
-    """What came of one entity: what was found, or an error."""
+    """The result for one entity: its findings, or an error."""
 
     name: str
     rows: int
     fitted: int
-    found: _Found | str
+    result: _Findings | str
 
 
 def work_on(task: PackTask) -> Counts:
-    """Fit, score and explain every entity of a pack; write what was found. Once is enough."""
+    """Fit, score and explain every entity of a pack; write the findings, unless they exist."""
     if task.is_done:
         return count_part(task)
     with _unheard(), one_thread_each():
         entities: list[_Entity] = []
         scores: list[pl.DataFrame] = []
         for frame in _frames(task, entities):
-            found = list(_each(task, frame))
-            entities += found
-            scores += _scores(task, frame, found)
+            results = list(_each(task, frame))
+            entities += results
+            scores += _scores(task, frame, results)
     return _write(task, entities, scores)
 
 
 def give_up(task: PackTask, why: str) -> Counts:
-    """Count every entity of a pack as failed: whoever worked on it ended, or could not write."""
+    """Count every entity of a pack as failed: its worker ended, or could not write."""
     names = task.pack.files
     if task.pack.laid_out:
         names = tuple(read_pieces(task.pack)[ENTITY].unique(maintain_order=True))
@@ -141,7 +141,7 @@ def give_up(task: PackTask, why: str) -> Counts:
 
 
 def count_part(task: PackTask) -> Counts:
-    """What came of the entities of a pack that was worked on."""
+    """The counts of a pack that is done."""
     import polars as pl
 
     table = pl.read_parquet(task.part("entities"))
@@ -155,7 +155,7 @@ def count_part(task: PackTask) -> Counts:
 
 
 def sentence(error: BaseException) -> str:
-    """What went wrong, on one line."""
+    """An error as one line of text."""
     text = " ".join(str(error).split())
     return text if isinstance(error, SubadjacentError) else f"{type(error).__name__}: {text}"
 
@@ -183,7 +183,7 @@ def _frames(task: PackTask, failed: list[_Entity]) -> Iterator[pl.DataFrame]:
 
 
 def _each(task: PackTask, frame: pl.DataFrame) -> Iterator[_Entity]:
-    """What comes of every entity of a frame, those of one shape in batches."""
+    """The result of every entity of a frame; those of one shape in batches."""
     import polars as pl
 
     chosen = task.training.chosen(frame)
@@ -199,17 +199,17 @@ def _each(task: PackTask, frame: pl.DataFrame) -> Iterator[_Entity]:
         size = max(BATCH_ROWS // rows, 1)
         for start in range(0, len(names), size):
             batch = names[start : start + size]
-            found = _batch(task, [by_name[name] for name in batch], fitted)
-            for name, one in zip(batch, found, strict=True):
-                yield _Entity(name, rows, fitted, one)
+            results = _batch(task, [by_name[name] for name in batch], fitted)
+            for name, result in zip(batch, results, strict=True):
+                yield _Entity(name, rows, fitted, result)
 
 
 FITTED = "\x00fitted"
 """Which rows are fitted on; no file has such a column."""
 
 
-def _batch(task: PackTask, frames: Sequence[pl.DataFrame], fitted: int) -> list[_Found | str]:
-    """What is found in entities of one shape, or what is wrong with them."""
+def _batch(task: PackTask, frames: Sequence[pl.DataFrame], fitted: int) -> list[_Findings | str]:
+    """The findings, or an error, for each of several entities of one shape."""
     import polars as pl
 
     try:
@@ -218,12 +218,12 @@ def _batch(task: PackTask, frames: Sequence[pl.DataFrame], fitted: int) -> list[
         together = pl.concat(frames)
         first = together.filter(pl.col(FITTED)).drop(FITTED)
         detectors = fit_each(task.detector, first)
-        found = assess_each(detectors, together.drop(FITTED))
-        return [_Found.of(*one, fitted) for one in zip(detectors, found, strict=True)]
+        assessments = assess_each(detectors, together.drop(FITTED))
+        return [_Findings.of(*pair, fitted) for pair in zip(detectors, assessments, strict=True)]
     except Exception as error:
         if len(frames) == 1:
             return [sentence(error)]
-    # one of them, or several: of those in the other half there may be none
+    # at least one of them is bad: halves may hold none
     half = len(frames) // 2
     return _batch(task, frames[:half], fitted) + _batch(task, frames[half:], fitted)
 
@@ -232,18 +232,24 @@ def _scores(task: PackTask, frame: pl.DataFrame, entities: Sequence[_Entity]) ->
     """The scores table of the rows of a frame, entity after entity; none where all failed."""
     import polars as pl
 
-    found = [(one.name, one.found.judged) for one in entities if isinstance(one.found, _Found)]
-    if not found:
+    judged_entities = [
+        (entity.name, entity.result.judged)
+        for entity in entities
+        if isinstance(entity.result, _Findings)
+    ]
+    if not judged_entities:
         return []
     of_names = {
         rows[ENTITY][0]: rows for rows in keys_of(frame).partition_by(ENTITY, maintain_order=True)
     }
     judged = JudgedScores(
-        np.concatenate([one.scores for _, one in found]),
-        np.concatenate([one.normalized for _, one in found]),
-        np.concatenate([one.anomalous for _, one in found]),
+        np.concatenate([entity_scores.scores for _, entity_scores in judged_entities]),
+        np.concatenate([entity_scores.normalized for _, entity_scores in judged_entities]),
+        np.concatenate([entity_scores.anomalous for _, entity_scores in judged_entities]),
     )
-    return [scores_table(pl.concat([of_names[name] for name, _ in found]), judged, task.named)]
+    return [
+        scores_table(pl.concat([of_names[name] for name, _ in judged_entities]), judged, task.named)
+    ]
 
 
 def _write(task: PackTask, entities: Sequence[_Entity], scores: Sequence[pl.DataFrame]) -> Counts:
@@ -253,15 +259,15 @@ def _write(task: PackTask, entities: Sequence[_Entity], scores: Sequence[pl.Data
     if scores:
         # those of files without times beside those with
         write_table(pl.concat(scores, how="diagonal_relaxed"), task.part("scores"))
-    found = [one.found for one in entities if isinstance(one.found, _Found)]
-    alarms = alarm_table([alarm for each in found for alarm in each.alarms])
+    results = [entity.result for entity in entities if isinstance(entity.result, _Findings)]
+    alarms = alarm_table([alarm for result in results for alarm in result.alarms])
     write_table(alarms, task.part("alarms"))
     write_table(_entity_table(entities), task.part("entities"))
     return count_part(task)
 
 
 def _entity_table(entities: Sequence[_Entity]) -> pl.DataFrame:
-    """One row an entity: what it came with, and what came of it."""
+    """One row an entity: its rows, and its results."""
     import polars as pl
 
     schema: dict[str, pl.DataType | type[pl.DataType]] = {
@@ -277,21 +283,21 @@ def _entity_table(entities: Sequence[_Entity]) -> pl.DataFrame:
         WORST[2]: pl.List(pl.Float64),
     }
     rows: list[tuple[Any, ...]] = []
-    for name, count, fitted, found in entities:
-        if isinstance(found, str):
-            rows.append((name, count, fitted, 0, 0, True, found, None, 0, []))
+    for name, count, fitted, result in entities:
+        if isinstance(result, str):
+            rows.append((name, count, fitted, 0, 0, True, result, None, 0, []))
         else:
-            anomalous = int(np.count_nonzero(found.judged.anomalous))
-            fits = bool(found.judged.fits)
-            told = (name, count, fitted, len(found.alarms), anomalous, fits, None)
-            score, blocks, normal = found.worst
-            rows.append((*told, score, blocks, normal.tolist()))
+            anomalous = int(np.count_nonzero(result.judged.anomalous))
+            fits = bool(result.judged.fits)
+            facts = (name, count, fitted, len(result.alarms), anomalous, fits, None)
+            score, blocks, normal = result.worst
+            rows.append((*facts, score, blocks, normal.tolist()))
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 @contextmanager
 def _unheard() -> Iterator[None]:
-    """Without remarks on single entities: of thousands, nobody reads them."""
+    """Silence warnings about single entities: of thousands, nobody reads them."""
     log = logging.getLogger("subadjacent")
     before = log.level
     log.setLevel(logging.CRITICAL)

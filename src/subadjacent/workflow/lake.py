@@ -63,8 +63,8 @@ def check_place(output: str) -> None:
     names = storage.names_in(output)
     if COMPLETE in names:
         raise InputError(f"{rule}; it holds finished ones: {remedy}")
-    if others := [name for name in names if not OURS.fullmatch(name)]:
-        raise InputError(f"{rule}; it holds {others[0]!r}: {remedy}")
+    if foreign := [name for name in names if not OURS.fullmatch(name)]:
+        raise InputError(f"{rule}; it holds {foreign[0]!r}: {remedy}")
     if storage.is_path(output):
         check_writable(Path(output))
 
@@ -97,8 +97,8 @@ def score_lake(
     check_place(output)
     output = storage.absolute(output)
     counts: Counts = {}
-    for done, found in enumerate(over_cluster(lake.look, range(len(lake.files))), 1):
-        add(counts, found.keys(), found.values())
+    for done, counted in enumerate(over_cluster(lake.look, range(len(lake.files))), 1):
+        add(counts, counted.keys(), counted.values())
         watch(Progress("looking", done, len(lake.files), "files"))
     cutting = Cutting(lake, packs_of(counts, rows_of_part), storage.within(output, PIECES), CHUNK)
     for name in storage.names_in(output):
@@ -176,9 +176,9 @@ def _score_pack(cutting: Cutting, output: str, detector: BaseDetector, pack: Pac
 
 
 def _complete(output: str, parts: Sequence[Part]) -> None:
-    said = {
+    summary = {
         "rows": sum(part.rows for part in parts),
         "parts": {part.name: part.rows for part in parts},
     }
     with storage.sent(storage.within(output, COMPLETE)) as path:
-        path.write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""How far a piece of work has come, in words that a person can follow."""
+"""The progress of work, in words for people."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from subadjacent.runtime import Progress, Watch
 
 @contextmanager
 def uncounted(stage: str, watch: Watch) -> Iterator[None]:
-    """Tell ``watch`` when work begins and ends that cannot say how far it is in between."""
+    """Tell ``watch`` of the begin and end of work whose progress in between is not known."""
     watch(Progress(stage, 0, 0, ""))
     yield
     watch(Progress(stage, 1, 1, ""))

@@ -38,14 +38,14 @@ def report(
 ) -> list[Path]:
     """Assess the rows of files once with a fitted detector, and write the page about them.
 
-    ``figures`` is a folder for the same figures as PNG files. Gives the files written.
+    ``figures`` is a folder for the same figures as PNG files. Returns the files written.
     """
-    part = rows.whole(labels="take")
-    assessment = detector.assess(part.frame, watch=watch)
+    file_rows = rows.whole(labels="take")
+    assessment = detector.assess(file_rows.frame, watch=watch)
     alarms = assessment.alarms()
     warn_of_misfits(assessment.misfits)
     text = build_page(
-        detector, assessment, part, alarms, title=title, notes=rows.notes, watch=watch
+        detector, assessment, file_rows, alarms, title=title, notes=rows.notes, watch=watch
     )
     write_text(text, page)
     if figures is None:
@@ -54,7 +54,7 @@ def report(
 
 
 def warn_of_misfits(entities: Sequence[str | None]) -> None:
-    """Log of which series a model does not fit any more."""
+    """Log which series a model no longer fits."""
     if entities:
         from subadjacent.report.text import misfits
 
@@ -64,7 +64,7 @@ def warn_of_misfits(entities: Sequence[str | None]) -> None:
 def build_page(
     detector: BaseDetector,
     assessment: Assessment,
-    part: FileRows,
+    file_rows: FileRows,
     alarms: Sequence[Alarm],
     *,
     title: str,
@@ -80,15 +80,17 @@ def build_page(
     from subadjacent.report.page import page
 
     facts = {"Read as": "; ".join(notes)} if notes else {}
-    judged = np.ones(len(part), dtype=bool) if fitted is None else ~fitted
+    judged = np.ones(len(file_rows), dtype=bool) if fitted is None else ~fitted
     if fitted is not None:
         facts["Fitted on"] = f"{int(fitted.sum()):,} of {len(fitted):,} rows, the first ones"
     metrics = None
-    if part.labels is not None and judged.any():
+    if file_rows.labels is not None and judged.any():
         scores = assessment.scores.to_numpy()[judged]
         alarmed = assessment.anomalous.to_numpy()[judged]
         with uncounted("comparing with labels", watch):
-            metrics = with_controls(scores, part.labels[judged], alarmed, np.random.default_rng(0))
+            metrics = with_controls(
+                scores, file_rows.labels[judged], alarmed, np.random.default_rng(0)
+            )
         if fitted is not None:
             facts["Metrics of"] = f"the {int(judged.sum()):,} rows after those"
     return page(
@@ -96,7 +98,7 @@ def build_page(
         assessment,
         title=title,
         alarms=alarms,
-        labels=part.labels,
+        labels=file_rows.labels,
         fitted=fitted,
         metrics=metrics,
         facts=facts,

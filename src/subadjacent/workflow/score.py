@@ -36,7 +36,7 @@ LEAST = 1_000
 
 
 class Scored(NamedTuple):
-    """Rows of files in their order: time and entity, scores, labels, and what does not fit."""
+    """Rows of files in their order: time and entity, scores and labels; entities, and misfits."""
 
     keys: pl.DataFrame
     judged: JudgedScores
@@ -50,27 +50,29 @@ def score(detector: BaseDetector, rows: Rows, watch: Watch = ignore) -> pl.DataF
 
     Where ``can_score_in_parts`` holds, only the time, entity and score of each row stay in memory.
     """
-    found = scored(detector, rows, watch)
-    warn_of_misfits(found.misfits)
-    strangers = strangers_among(found.entities, detector)
-    # each was assessed by itself, and only the first was named on the way
+    result = scored(detector, rows, watch)
+    warn_of_misfits(result.misfits)
+    strangers = strangers_among(result.entities, detector)
+    # each entity was assessed by itself, and only the first stranger was logged on the way
     if len(strangers) > 1 and can_score_in_parts(detector):
         warn_of_strangers(strangers)
-    return scores_table(found.keys, found.judged, rows.named, found.labels)
+    return scores_table(result.keys, result.judged, rows.named, result.labels)
 
 
 def scored(
     detector: BaseDetector, rows: Rows, watch: Watch = ignore, *, labels: Labels = "take"
 ) -> Scored:
-    """Scores of all rows, and what there is to say about them."""
+    """Scores of all rows, with their keys, labels and entities."""
     reach = reach_of(detector)
     if reach.after is not None:
         return _score_in_parts(detector, reach, rows, watch, labels)
-    part = rows.whole(labels=labels)
-    assessment = detector.assess(part.frame, watch=watch)
-    entities = [one.entity for one in assessment.table.series]
+    file_rows = rows.whole(labels=labels)
+    assessment = detector.assess(file_rows.frame, watch=watch)
+    entities = [series.entity for series in assessment.table.series]
     judged = JudgedScores.of(assessment)
-    return Scored(keys_of(part.frame), judged, part.labels, entities, list(assessment.misfits))
+    return Scored(
+        keys_of(file_rows.frame), judged, file_rows.labels, entities, list(assessment.misfits)
+    )
 
 
 def _score_in_parts(
@@ -81,15 +83,15 @@ def _score_in_parts(
     keys, labels = [], []
     entities: dict[str | None, _EntityScores] = {}
     done, total = 0, rows.count
-    for part in rows.chunks(CHUNK, labels=wanted):
-        keys.append(keys_of(part.frame))
-        if part.labels is not None:
-            labels.append(part.labels)
-        for name, places, group in _by_entity(part.frame):
+    for chunk in rows.chunks(CHUNK, labels=wanted):
+        keys.append(keys_of(chunk.frame))
+        if chunk.labels is not None:
+            labels.append(chunk.labels)
+        for name, places, group in _by_entity(chunk.frame):
             if name not in entities:
                 entities[name] = _EntityScores(PiecewiseScorer(detector, least=LEAST, reach=reach))
             entities[name].push(group, done + places)
-        done += len(part)
+        done += len(chunk)
         watch(Progress("scoring", done, max(total, done), "rows"))
     judged = JudgedScores(np.empty(done), np.empty(done), np.empty(done, dtype=bool))
     short = {name: entity for name, entity in entities.items() if entity.is_short}
@@ -132,7 +134,7 @@ class _EntityScores:
         return pl.concat(self._waiting)
 
     def push(self, rows: pl.DataFrame, places: NDArray[np.intp]) -> None:
-        """Take the next rows; they wait until they are enough to be assessed."""
+        """Take the next rows; they wait until there are enough of them to be assessed."""
         self._places.append(places)
         self._waiting.append(rows)
         if sum(map(len, self._waiting)) >= LEAST:
@@ -158,7 +160,7 @@ def _score_short(
 ) -> dict[str | None, bool]:
     """Assess entities of few rows together: a thousand frames cost more than their rows.
 
-    Says of each whether the model fits it.
+    Returns, for each, whether the model fits it.
     """
     import polars as pl
 
@@ -172,7 +174,7 @@ def _score_short(
 
 
 def _put(judged: JudgedScores, places: NDArray[np.intp], judgement: Judgement) -> None:
-    """Put what was decided on the rows of one entity where they stand among all rows."""
+    """Copy the decisions on one entity's rows to their places among all rows."""
     judged.scores[places] = judgement.scores
     judged.normalized[places] = judgement.normalized
     judged.anomalous[places] = judgement.anomalous
@@ -207,7 +209,7 @@ def _by_entity(
 
 
 def warn_of_strangers(strangers: list[str]) -> None:
-    """Log how many entities were not there in fitting, and which."""
+    """Log how many entities were not seen in fitting, and which."""
     log.warning(
         "%d %s not seen in fitting: %s",
         len(strangers),
@@ -217,6 +219,6 @@ def warn_of_strangers(strangers: list[str]) -> None:
 
 
 def strangers_among(entities: Iterable[str | None], detector: BaseDetector) -> list[str]:
-    """Those that were not there in fitting, where a detector tells entities apart."""
+    """The entities that were not seen in fitting, where a detector tells entities apart."""
     named = {name for name in entities if name}
     return sorted(named.difference(detector.entities_)) if detector.entities_ else []

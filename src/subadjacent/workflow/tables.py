@@ -27,7 +27,7 @@ def keys_of(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 class JudgedScores(NamedTuple):
-    """Scores of all rows of some files, in their order, and what was decided on them."""
+    """Scores of all rows of some files, in their order, and the decisions on them."""
 
     scores: NDArray[Any]
     normalized: NDArray[Any]
@@ -35,7 +35,7 @@ class JudgedScores(NamedTuple):
 
     @classmethod
     def of(cls, assessment: Assessment) -> JudgedScores:
-        """As frames of one entity or many give them."""
+        """Take them from an assessment of a frame, of one entity or many."""
         columns = (assessment.scores, assessment.normalized_scores, assessment.anomalous)
         return cls(*(column.to_numpy() for column in columns))
 
@@ -111,20 +111,20 @@ def alarm_table(alarms: Sequence[Alarm]) -> pl.DataFrame:
 def alarm_record(alarm: Alarm, misfits: Sequence[str | None] = ()) -> dict[str, Any]:
     """An alarm as JSON holds it, its causes nested.
 
-    ``fits`` says whether its entity is none of ``misfits``, which the model does not fit any more.
+    ``fits`` says whether its entity is none of ``misfits``, which the model no longer fits.
     """
-    said = {
+    derived = {
         "times": alarm.times,
         "kind": alarm.kind,
         "sentence": alarm.sentence,
         "fits": alarm.entity not in misfits,
     }
-    record: dict[str, Any] = as_json(asdict(alarm) | said)
+    record: dict[str, Any] = as_json(asdict(alarm) | derived)
     return record
 
 
 def as_json(document: Any) -> Any:
-    """The same with only what JSON has: null for what is no finite number, times as text."""
+    """A copy with JSON types alone: null for numbers that are not finite, times as text."""
     if isinstance(document, dict):
         return {str(name): as_json(value) for name, value in document.items()}
     if isinstance(document, list | tuple):

@@ -1,4 +1,4 @@
-"""Whole files or none: whatever ends the work, no file is left half-written."""
+"""Files are written whole or not at all: no interruption leaves one half-written."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def whole_output(folder: Path) -> Iterator[Path]:
             raise
         raise _unwritable(folder, error) from error
     except InputError as error:
-        # a file in it is named as it would have been called in the end
+        # an error about a file in it names the final path
         raise InputError(str(error).replace(str(draft), str(folder))) from error
 
 
@@ -62,18 +62,18 @@ def is_output(name: str) -> bool:
 
 
 def check_output_place(folder: Path) -> None:
-    """Refuse a folder that cannot be replaced, or holds more than was written by ``detect``."""
+    """Refuse a folder that cannot be replaced, or holds anything not written by ``detect``."""
     from subadjacent.detectors.folder import check_place
 
     if folder.exists():
         if not folder.is_dir():
             raise InputError(f"{folder} must be a folder; it is a file: name another folder")
         names = (file.name for file in folder.iterdir())
-        others = sorted(name for name in names if not name.startswith(".") and not is_output(name))
-        if others:
+        foreign = sorted(name for name in names if not name.startswith(".") and not is_output(name))
+        if foreign:
             raise InputError(
                 f"{folder} must be new, or hold nothing but what was written by detect; "
-                f"it holds {', '.join(others[:3])}: name another folder, or one within it"
+                f"it holds {', '.join(foreign[:3])}: name another folder, or one within it"
             )
         check_replaceable(folder, "the output folder")
         check_place(folder / "model")
@@ -82,7 +82,7 @@ def check_output_place(folder: Path) -> None:
 
 def check_writable(path: Path) -> None:
     """Refuse a place that nothing can be written to, before any work is done for it."""
-    # the folder is made with what goes into it; until then the one it will be in must do
+    # the folder is made later; its nearest existing parent is tested in its place
     target = Path(os.path.realpath(path))
     parent = next(folder for folder in target.parents if folder.exists())
     try:
@@ -95,7 +95,7 @@ def check_writable(path: Path) -> None:
 
 
 def check_model_place(folder: Path) -> None:
-    """Refuse a place for a model folder that would be refused once the model is there."""
+    """Refuse a place for a model folder, before the fit, that saving would refuse after it."""
     from subadjacent.detectors.folder import check_place
 
     check_place(folder.resolve())
