@@ -1,1 +1,1 @@
-"""Figures and the report: a run as one HTML page, or as static images."""
+"""Figures and the report: an assessment as one HTML page, or as static images."""

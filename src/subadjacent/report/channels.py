@@ -1,4 +1,4 @@
-"""Channels as the page draws them: what was seen, and what is usual there.
+"""Channels as the page draws them: their values, expected values and usual bounds.
 
 Shapes: T rows.
 """
@@ -32,7 +32,7 @@ EXACT = 1e-12
 
 
 def channel_lines(explainer: Explainer, channel: int) -> Iterator[Array]:
-    """The lines of one channel, (T,) each; what is usual is found only when it is asked for."""
+    """The lines of one channel, (T,) each; usual bounds are computed only when needed."""
     yield explainer.series.values[:, channel]
     usual = explainer.usual(channel)
     yield usual.expected
@@ -41,7 +41,7 @@ def channel_lines(explainer: Explainer, channel: int) -> Iterator[Array]:
 
 
 def _steady(distances: Array, values: Array) -> Array:
-    """Distances that differ by no more than sums are off by, as the very same number."""
+    """Make distances equal that differ by no more than rounding errors."""
     if np.ptp(distances) > EXACT * float(np.abs(values).max()):
         return distances
     return np.full(len(distances), np.median(distances))
@@ -51,23 +51,23 @@ def missing_stretches(series: TrainSeries) -> dict[str, list[tuple[int, int]]]:
     """Half-open row bounds of the stretches in which a channel is missing, by its number."""
     if series.missing is None:
         return {}
-    found = [
+    bounds = [
         (stop - start, channel, start)
         for channel in np.flatnonzero(series.missing.any(axis=0)).tolist()
         for start, stop in join(series.missing[:, channel])
     ]
-    longest = sorted(found, reverse=True)[:MOST_MISSING]
+    longest = sorted(bounds, reverse=True)[:MOST_MISSING]
     stretches: dict[str, list[tuple[int, int]]] = {}
-    for rows, channel, start in sorted(longest, key=lambda one: one[1:]):
+    for rows, channel, start in sorted(longest, key=lambda stretch: stretch[1:]):
         stretches.setdefault(str(channel), []).append((start, start + rows))
     return stretches
 
 
 def charts_of(row: AlarmRow, series: TrainSeries) -> list[dict[str, Any]]:
-    """What is drawn of an alarm: its causes, and next to each the channel that it parted from."""
+    """The channels to draw for an alarm: its causes, each with the one that it parted from."""
     charts: dict[str, dict[str, Any]] = {}
     for cause in row.causes:
-        # it may be there already, as what another one parted from
+        # it may be there already, as the channel that another one parted from
         charts.pop(cause.channel, None)
         charts[cause.channel] = _chart(row.alarm, cause, series)
         if cause.partner is not None and cause.partner not in charts:
@@ -95,7 +95,7 @@ def _chart(alarm: Alarm, cause: Cause, series: TrainSeries) -> dict[str, Any]:
 
 
 def _row_of(alarm: Alarm, cause: Cause, series: TrainSeries) -> int | None:
-    """The number of the row that a cause speaks of; None where it was made by hand."""
+    """The number of the row that a cause is about; None where the alarm was made by hand."""
     column = series.values[:, series.channels.index(cause.channel)]
     for first, last in occurrences(alarm):
         for row in first + np.flatnonzero(column[first:last] == cause.seen):

@@ -37,7 +37,7 @@ from subadjacent.report.timeline import Kind
 # room for longer numbers
 BORDER = 62
 
-# what is drawn of a channel, and what is told of one of its rows
+# the lines of a channel, and the values that a tooltip shows for a row
 CHANNEL_KEYS = ("seen", "expected", "low", "high")
 CHANNEL_VALUES = {
     "seen": "@seen{number}",
@@ -49,7 +49,7 @@ TOOLTIP = (
     "font:12px/1.45 system-ui,sans-serif;font-variant-numeric:tabular-nums"
 )
 
-# key of a line → the figure whose axis says to how many digits its values are told
+# key of a line → the figure whose axis sets the digits of its values
 Scales = Mapping[str, str]
 
 
@@ -64,12 +64,12 @@ def detail(kind: Kind, slots: int, panels: Sequence[Panel]) -> tuple[dict[str, M
     figures: dict[str, Model] = {}
 
     def add(key: str, height: int) -> figure:
-        one = figures[key] = _plot(key, height, kind, shared)
-        _shade(one, marks)
-        return one
+        plot = figures[key] = _plot(key, height, kind, shared)
+        _shade(plot, marks)
+        return plot
 
     def tools(
-        one: figure, drawn: GlyphRenderer[Any], values: dict[str, str], scales: Scales
+        plot: figure, drawn: GlyphRenderer[Any], values: dict[str, str], scales: Scales
     ) -> None:
         hover = HoverTool(
             mode="vline",
@@ -82,7 +82,7 @@ def detail(kind: Kind, slots: int, panels: Sequence[Panel]) -> tuple[dict[str, M
         )
         if kind == "time":
             hover.formatters |= {"@x": "datetime"}
-        one.add_tools(
+        plot.add_tools(
             hover,
             CrosshairTool(overlay=crosshair),
             PanTool(dimensions="width"),
@@ -92,81 +92,81 @@ def detail(kind: Kind, slots: int, panels: Sequence[Panel]) -> tuple[dict[str, M
 
     for slot in range(slots):
         key = f"channel_{slot}"
-        one = add(key, CHANNEL_HEIGHT)
-        tools(one, _channel(one), CHANNEL_VALUES, dict.fromkeys(CHANNEL_KEYS, key))
+        plot = add(key, CHANNEL_HEIGHT)
+        tools(plot, _channel(plot), CHANNEL_VALUES, dict.fromkeys(CHANNEL_KEYS, key))
     keys = [panel.key for panel in panels]
     source = ColumnDataSource({key: [] for key in ("x", *keys)}, name="lines")
     values = {str(escape(panel.title)): f"@{panel.key}{{number}}" for panel in panels}
     for panel in panels:
-        one = add(panel.key, panel.height)
-        drawn = _line(one, panel.key, source, "severity" if panel.key == "severity" else "trace")
+        plot = add(panel.key, panel.height)
+        drawn = _line(plot, panel.key, source, "severity" if panel.key == "severity" else "trace")
         if panel.key == "severity":
-            _threshold(one)
-            one.xaxis.visible = True
-            one.height = panel.height + AXIS_HEIGHT
-        tools(one, drawn, values, {key: key for key in keys})
+            _threshold(plot)
+            plot.xaxis.visible = True
+            plot.height = panel.height + AXIS_HEIGHT
+        tools(plot, drawn, values, {key: key for key in keys})
     return figures, shared
 
 
-def _channel(one: figure) -> GlyphRenderer[Any]:
-    """What a channel did, with what is usual behind it, and where it departed most."""
-    name = one.name
+def _channel(plot: figure) -> GlyphRenderer[Any]:
+    """Draw a channel over its usual bounds, with the row where it departed most."""
+    name = plot.name
     # with places of its own: where the clock is broken it has no height, and a line no place
     usual = ColumnDataSource({"x": [], "low": [], "high": []}, name=f"{name}_usual")
-    area = one.varea("x", "low", "high", source=usual, fill_alpha=0.25, level="underlay")
+    area = plot.varea("x", "low", "high", source=usual, fill_alpha=0.25, level="underlay")
     area.glyph.tags = _role("usual")
     source = ColumnDataSource({key: [] for key in ("x", *CHANNEL_KEYS)}, name=f"{name}_lines")
     # edges, since no shade is both light enough for what is on it and clear of the page
     edges = ColumnDataSource({"x": [], "low": [], "high": []}, name=f"{name}_edges")
     for edge in ("low", "high"):
-        drawn = one.line("x", edge, source=edges, line_join="bevel", level="underlay")
+        drawn = plot.line("x", edge, source=edges, line_join="bevel", level="underlay")
         drawn.glyph.tags = _role("usual")
         drawn.glyph.line_alpha = 0.8
-    expected = _line(one, "expected", source, "expected")
+    expected = _line(plot, "expected", source, "expected")
     expected.name = f"{name}_expected"
-    seen = _line(one, "seen", source, "seen")
+    seen = _line(plot, "seen", source, "seen")
     most = ColumnDataSource({key: [] for key in ("x", *CHANNEL_KEYS)}, name=f"{name}_most")
     # what is usual beside the channel that it parted from
-    beside = one.segment("x", "low", "x", "high", source=most, line_width=5, line_alpha=0.55)
+    beside = plot.segment("x", "low", "x", "high", source=most, line_width=5, line_alpha=0.55)
     beside.glyph.tags = _role("expected")
-    ring = one.scatter("x", "seen", source=most, size=9, line_width=2, fill_alpha=0)
+    ring = plot.scatter("x", "seen", source=most, size=9, line_width=2, fill_alpha=0)
     ring.glyph.tags = _role("alarm")
     return seen
 
 
-def _line(one: figure, key: str, source: ColumnDataSource, role: str) -> GlyphRenderer[Any]:
+def _line(plot: figure, key: str, source: ColumnDataSource, role: str) -> GlyphRenderer[Any]:
     # round joins take several times as long to draw
-    drawn = one.line("x", key, source=source, line_join="bevel")
+    drawn = plot.line("x", key, source=source, line_join="bevel")
     drawn.glyph.tags = [{"role": role, "detail": True}]
     return drawn
 
 
 def overview(kind: Kind, shared: Range1d) -> figure:
     """The strip: the severity over the whole series, with a handle on the detail's range."""
-    one = _plot("overview", 150, kind, Range1d(start=0, end=1, name="whole"))
-    one.xaxis.visible = True
+    plot = _plot("overview", 150, kind, Range1d(start=0, end=1, name="whole"))
+    plot.xaxis.visible = True
     marks = [_stretches(name) for name in ("all_fitted", "all_labels", "all_bands")]
-    _shade(one, marks, width=1.5)
+    _shade(plot, marks, width=1.5)
     whole = ColumnDataSource({"x": [], "severity": []}, name="whole_line")
-    one.line("x", "severity", source=whole, line_join="bevel").glyph.tags = _role("severity")
-    _threshold(one)
+    plot.line("x", "severity", source=whole, line_join="bevel").glyph.tags = _role("severity")
+    _threshold(plot)
     # what is marked may be thinner than a pixel: the marker on top of it can always be hit
-    marker = one.scatter("middle", "top", source=marks[-1], marker="inverted_triangle", size=11)
+    marker = plot.scatter("middle", "top", source=marks[-1], marker="inverted_triangle", size=11)
     marker.glyph.tags = _role("alarm")
     marker.nonselection_glyph = None
     tool = RangeTool(x_range=shared, start_gesture="pan", y_interaction=False)
     tool.overlay.tags = _role("range")
     tool.overlay.use_handles = False
-    one.add_tools(tool, TapTool(renderers=[marker], mode="replace"))
-    return one
+    plot.add_tools(tool, TapTool(renderers=[marker], mode="replace"))
+    return plot
 
 
 def training(curves: Mapping[str, Sequence[float]]) -> dict[str, Model]:
-    """A small figure for each thing watched in training, epoch by epoch."""
+    """A small figure for each curve of the training, epoch by epoch."""
     figures: dict[str, Model] = {}
     for name, values in curves.items():
         curve, epochs = f"curve-{name}", list(range(1, len(values) + 1))
-        one = figure(
+        plot = figure(
             name=curve,
             height=150,
             sizing_mode="stretch_width",
@@ -175,13 +175,13 @@ def training(curves: Mapping[str, Sequence[float]]) -> dict[str, Model]:
             min_border_left=BORDER,
             x_range=Range1d(start=0.6, end=max(epochs) + 0.4),
         )
-        _calm(one)
-        one.xaxis.ticker = BasicTicker(min_interval=1, desired_num_ticks=5, num_minor_ticks=0)
+        _without_frame(plot)
+        plot.xaxis.ticker = BasicTicker(min_interval=1, desired_num_ticks=5, num_minor_ticks=0)
         source = ColumnDataSource({"epoch": epochs, "value": list(values)})
-        one.line("epoch", "value", source=source, line_width=1.6).glyph.tags = _role("seen")
-        points = one.scatter("epoch", "value", source=source, size=6, line_color=None)
+        plot.line("epoch", "value", source=source, line_width=1.6).glyph.tags = _role("seen")
+        points = plot.scatter("epoch", "value", source=source, size=6, line_color=None)
         points.glyph.tags = _role("seen")
-        one.add_tools(
+        plot.add_tools(
             HoverTool(
                 renderers=[points],
                 mode="vline",
@@ -190,12 +190,12 @@ def training(curves: Mapping[str, Sequence[float]]) -> dict[str, Model]:
                 show_arrow=False,
             )
         )
-        figures[curve] = one
+        figures[curve] = plot
     return figures
 
 
 def _plot(name: str, height: int, kind: Kind, x_range: Range1d) -> figure:
-    one = figure(
+    plot = figure(
         name=name,
         height=height,
         sizing_mode="stretch_width",
@@ -209,34 +209,34 @@ def _plot(name: str, height: int, kind: Kind, x_range: Range1d) -> figure:
         min_border_top=4,
         min_border_bottom=4,
     )
-    _calm(one)
-    one.xaxis.visible = False
-    one.xgrid.grid_line_color = None
-    one.yaxis.ticker = BasicTicker(desired_num_ticks=3 if height < 120 else 5, num_minor_ticks=0)
+    _without_frame(plot)
+    plot.xaxis.visible = False
+    plot.xgrid.grid_line_color = None
+    plot.yaxis.ticker = BasicTicker(desired_num_ticks=3 if height < 120 else 5, num_minor_ticks=0)
     if kind == "time":
-        one.xaxis.formatter = DatetimeTickFormatter(
+        plot.xaxis.formatter = DatetimeTickFormatter(
             days="%d %b", months="%b %Y", hours="%H:%M", hourmin="%H:%M", context=None
         )
     elif kind == "row":
-        one.xaxis.formatter = NumeralTickFormatter(format="0,0")
+        plot.xaxis.formatter = NumeralTickFormatter(format="0,0")
     else:
-        one.xaxis.formatter = BasicTickFormatter(use_scientific=False)
-    return one
+        plot.xaxis.formatter = BasicTickFormatter(use_scientific=False)
+    return plot
 
 
-def _calm(one: figure) -> None:
-    """No frame, no ticks; the script sets colours by theme."""
-    one.background_fill_color = None
-    one.border_fill_color = None
-    one.outline_line_color = None
-    for axis in one.axis:
+def _without_frame(plot: figure) -> None:
+    """Remove frame and ticks; the script sets colours by theme."""
+    plot.background_fill_color = None
+    plot.border_fill_color = None
+    plot.outline_line_color = None
+    for axis in plot.axis:
         axis.axis_line_color = None
         axis.major_tick_line_color = None
         axis.minor_tick_line_color = None
         axis.major_label_text_font_size = "11px"
         axis.major_label_text_font = "system-ui"
     # the page's script writes the numbers
-    one.yaxis.formatter = BasicTickFormatter(tags=[{"number": one.name}])
+    plot.yaxis.formatter = BasicTickFormatter(tags=[{"number": plot.name}])
 
 
 def _stretches(name: str) -> ColumnDataSource:
@@ -244,8 +244,8 @@ def _stretches(name: str) -> ColumnDataSource:
     return ColumnDataSource({column: [] for column in columns}, name=name)
 
 
-def _shade(one: figure, marks: Sequence[ColumnDataSource], width: float = 0) -> None:
-    """Shade, from the back to the front: what was fitted on, what is labelled, alarms."""
+def _shade(plot: figure, marks: Sequence[ColumnDataSource], width: float = 0) -> None:
+    """Shade, from the back to the front, the rows fitted on, labelled rows and alarms."""
     looks: tuple[tuple[str, dict[str, Any]], ...] = (
         # fainter where it may fill the whole figure, so that the grid stays visible
         ("fitted", {"fill_alpha": 0.12 if width else 0.07, "line_alpha": 0}),
@@ -258,7 +258,7 @@ def _shade(one: figure, marks: Sequence[ColumnDataSource], width: float = 0) -> 
         ("alarm", {"fill_alpha": "strength", "line_alpha": 0.4, "line_width": width or 1}),
     )
     for source, (role, look) in zip(marks, looks, strict=True):
-        shaded = one.vstrip(
+        shaded = plot.vstrip(
             x0="left", x1="right", source=source, level="underlay", **{"line_width": width} | look
         )
         shaded.glyph.tags = _role(role)
@@ -266,8 +266,8 @@ def _shade(one: figure, marks: Sequence[ColumnDataSource], width: float = 0) -> 
         shaded.selection_glyph = None
 
 
-def _threshold(one: figure) -> None:
-    one.add_layout(
+def _threshold(plot: figure) -> None:
+    plot.add_layout(
         Span(
             dimension="width",
             location=1,  # of every severity

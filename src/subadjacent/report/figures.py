@@ -68,7 +68,7 @@ def figure_series(
     rows: tuple[int, int] | None = None,
     traces: bool = True,
 ) -> Figure:
-    """What led to the severity of one series' rows, as in the paper's Figure 5.
+    """Draw channels, traces and severity of one series, as in the paper's Figure 5.
 
     A severity of 1 is the threshold, which follows a series that has moved for good.
 
@@ -79,7 +79,7 @@ def figure_series(
     number
         Which of its series, from 0.
     alarms
-        Those of the assessment, where it was asked for them already; those of this series are
+        Those of the assessment, where they were computed before; those of this series are
         shaded.
     channels
         Which to draw; the one that explains the worst alarm when left out.
@@ -91,13 +91,13 @@ def figure_series(
         The first and the last to draw, both included, such as ``(alarm.first - 100, alarm.last +
         100)``; what lies outside of the series is left out. All of them when left out.
     traces
-        Draw what led to the severity, too: for the default, what each view adds to the score.
+        Draw the traces too: for the default, the share of each view in the score.
     """
     series, evidence = assessment.series[number], assessment.evidence[number]
     judgement = assessment.judgements[number]
     alarms = assessment.alarms() if alarms is None else alarms
-    own = [alarm for alarm in alarms if alarm.entity == series.entity]
-    names = _chosen(series, own) if channels is None else list(channels)
+    series_alarms = [alarm for alarm in alarms if alarm.entity == series.entity]
+    names = _chosen(series, series_alarms) if channels is None else list(channels)
     unknown = [name for name in names if name not in series.channels]
     if unknown:
         raise InputError(f"channels must be among {series.channels}; got {unknown}")
@@ -110,7 +110,9 @@ def figure_series(
         figure, axes = _stack(heights)
         for axis, name in zip(axes, names, strict=False):
             _draw_channel(axis, explainer, name, shown)
-        _name_marks(axes[0], alarmed=bool(own), labelled=labels is not None, fitted=fitted)
+        _name_marks(
+            axes[0], alarmed=bool(series_alarms), labelled=labels is not None, fitted=fitted
+        )
         axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=6, borderaxespad=0.1)
         below.append(("severity", judgement.normalized))
         for axis, (name, line) in zip(axes[len(names) :], below, strict=True):
@@ -120,7 +122,7 @@ def figure_series(
         axes[-1].axhline(1, color=VERMILLION, linestyle="--")
         for axis in axes:
             axis.yaxis.set_major_formatter(Plain())
-            _mark(axis, own, _runs(labels), _runs(fitted))
+            _mark(axis, series_alarms, _runs(labels), _runs(fitted))
             axis.set_xlim(shown.start - 0.5, shown.stop - 0.5)
         name_rows(axes[-1], series, shown)
         figure.align_ylabels()
@@ -137,7 +139,7 @@ def _shown(rows: tuple[int, int] | None, length: int) -> slice:
 
 
 def _draw_channel(axis: Axes, explainer: Explainer, name: str, shown: slice) -> None:
-    """What a channel did, with what is usual behind it."""
+    """Draw a channel over its usual bounds."""
     column = explainer.series.channels.index(name)
     usual = explainer.usual(column)
     low, high = usual.low[shown], usual.high[shown]
@@ -164,7 +166,7 @@ def _draw_channel(axis: Axes, explainer: Explainer, name: str, shown: slice) -> 
 
 
 def _mark(axis: Axes, alarms: Sequence[Alarm], labels: Stretches, fitted: Stretches) -> None:
-    """Shade what was fitted on and alarms; a strip above the data is what is labelled."""
+    """Shade alarms and the rows fitted on; draw labels as a strip above the data."""
     for start, stop in fitted:
         axis.axvspan(start - 0.5, stop - 0.5, color=GREY, alpha=FITTED_ALPHA, lw=0)
     for start, stop in (bounds for alarm in alarms for bounds in occurrences(alarm)):
@@ -177,7 +179,7 @@ def _mark(axis: Axes, alarms: Sequence[Alarm], labels: Stretches, fitted: Stretc
 
 
 def _name_marks(axis: Axes, *, alarmed: bool, labelled: bool, fitted: Any) -> None:
-    """Names of the marks that are there, for the legend."""
+    """Name the marks that are drawn, in a legend."""
     if alarmed:
         axis.fill_between([], [], color=VERMILLION, alpha=ALARM_ALPHA, lw=0, label="alarm")
     if labelled:
@@ -209,20 +211,20 @@ def figure_attention(found: AttentionMatrix, row: int, band: BandShape | None = 
         axis.set_title("Attention" if band is None else "Attention; the band is outlined")
         axis.set_xlabel("point looked at (row)")
         axis.set_ylabel("point that looks (row)")
-        for one in (axis.xaxis, axis.yaxis):
-            one.set_major_formatter(Plain())
+        for named_axis in (axis.xaxis, axis.yaxis):
+            named_axis.set_major_formatter(Plain())
         figure.colorbar(image, ax=axis, shrink=0.8, format=Plain())
     return figure
 
 
 def figure_training(history: Sequence[Any]) -> Figure:
-    """What was watched in training, epoch by epoch."""
-    found = curves(history)
+    """Draw the curves of the training, epoch by epoch."""
+    curve_values = curves(history)
     with _styled():
         figure = Figure(figsize=(9, 2.4), layout="constrained")
         FigureCanvasAgg(figure)
-        axes = np.ravel(figure.subplots(1, len(found)))
-        for axis, (name, values) in zip(axes, found.items(), strict=True):
+        axes = np.ravel(figure.subplots(1, len(curve_values)))
+        for axis, (name, values) in zip(axes, curve_values.items(), strict=True):
             axis.plot(range(1, len(values) + 1), values, "o-", ms=3, color=BLUE)
             axis.set_title(curve(name))
             axis.set_xlabel("epoch")
@@ -269,9 +271,9 @@ def _series_figures(assessment: Assessment, alarms: Sequence[Alarm], fitted: Any
     for number, series in enumerate(assessment.series):
         # an entity's name may hold what a file's name may not
         name = "" if series.entity is None else f"-{number}-{_safe(series.entity)}"
-        part = None if learned is None else rows_of(learned[number], len(series))
+        fitted_rows = None if learned is None else rows_of(learned[number], len(series))
         figures[f"series{name}"] = partial(
-            figure_series, assessment, number, alarms=alarms, fitted=part
+            figure_series, assessment, number, alarms=alarms, fitted=fitted_rows
         )
     return figures
 
@@ -282,7 +284,9 @@ def _model_figures(
     figures: Drawings = {}
     if alarms:
         worst = alarms[by_severity(alarms)[0]]
-        series = next(one for one in assessment.series if one.entity == worst.entity)
+        series = next(
+            one_series for one_series in assessment.series if one_series.entity == worst.entity
+        )
         looked = attention(detector, series, worst.first)
         if looked is not None:
             figures["attention"] = partial(
@@ -295,7 +299,7 @@ def _model_figures(
 
 
 def _save(figure: Figure, path: Path) -> None:
-    """Write an image; it appears under its name only once it is whole."""
+    """Write an image; it appears under its name only once it is complete."""
     with whole_file(path) as unfinished:
         figure.savefig(unfinished, dpi=150, format="png")
 

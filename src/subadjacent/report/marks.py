@@ -51,8 +51,8 @@ def alarm_rows(
     times: Sequence[Timeline],
     fitted: Sequence[Stretches] | None = None,
 ) -> list[AlarmRow]:
-    """The worst alarms, in the order in which they came; ``fitted``: rows of each series."""
-    entities = [one.entity for one in series]
+    """The worst alarms, in time order; ``fitted`` are bounds of the rows fitted on, a series."""
+    entities = [one_series.entity for one_series in series]
     order = by_severity(alarms)[:MOST_LISTED]
     rows = []
     for place in sorted(order):
@@ -86,7 +86,7 @@ def alarm_rows(
 
 
 def occurrences(alarm: Alarm) -> Stretches:
-    """Half-open row bounds of each time that an alarm was there."""
+    """Half-open row bounds of each occurrence of an alarm."""
     # one that was made by hand may have its first and last row alone
     bounds = alarm.occurrences or ((alarm.first, alarm.last),)
     return [(first, last + 1) for first, last in bounds]
@@ -108,29 +108,30 @@ def marked_stretches(marks: Any, table: Table, name: str = "labels") -> list[Str
 
     ``marks`` come in the shape of the input: one 0 or 1 a row, or a list or dict of such.
     """
-    lengths = [len(one) for one in table.series]
+    lengths = [len(series) for series in table.series]
     ends = np.cumsum(lengths)
     numbers = [np.arange(end - rows, end) for end, rows in zip(ends, lengths, strict=True)]
     # where each row of the input went: a frame may hold several entities, mixed
     places = table.restore(numbers, "row")
-    found = np.zeros(int(ends[-1]), dtype=bool)
-    for where, which in _pairs(places, marks, name):
-        given = np.asarray(which)
-        if given.shape != where.shape or not np.isin(given, (0, 1)).all():
+    marked = np.zeros(int(ends[-1]), dtype=bool)
+    for row_places, which in _pairs(places, marks, name):
+        flags = np.asarray(which)
+        if flags.shape != row_places.shape or not np.isin(flags, (0, 1)).all():
             raise InputError(
-                f"{name} must be 0 or 1, one for each of {len(where)} rows; got shape {given.shape}"
+                f"{name} must be 0 or 1, one for each of {len(row_places)} rows; "
+                f"got shape {flags.shape}"
             )
-        found[where] = given.astype(bool)
-    return [join(part) for part in np.split(found, ends[:-1])]
+        marked[row_places] = flags.astype(bool)
+    return [join(series_marks) for series_marks in np.split(marked, ends[:-1])]
 
 
 def _pairs(places: Any, marks: Any, name: str) -> list[tuple[NDArray[Any], Any]]:
     if isinstance(places, Mapping):
         if not isinstance(marks, Mapping) or set(marks) != set(places):
             raise InputError(f"{name} must be a dict with the keys of X, {list(places)}")
-        return [(np.asarray(part), marks[key]) for key, part in places.items()]
+        return [(np.asarray(rows), marks[key]) for key, rows in places.items()]
     if isinstance(places, list):
         if len(marks) != len(places):
             raise InputError(f"{name} must be a list of {len(places)}, one for each series of X")
-        return [(np.asarray(part), one) for part, one in zip(places, marks, strict=True)]
+        return [(np.asarray(rows), flags) for rows, flags in zip(places, marks, strict=True)]
     return [(np.asarray(places), marks)]

@@ -1,4 +1,4 @@
-"""What fitted models have to show beside their evidence.
+"""What the report shows of fitted models beside their evidence.
 
 All of it is optional: it is shown where a model has the attribute, whatever its class. What a
 model was fitted with is read from the facts that it saves.
@@ -45,7 +45,7 @@ def attention(detector: BaseDetector, series: TrainSeries, row: int) -> Attentio
     model = detector.models_.of(series.entity)
     if not isinstance(model, HasAttention):
         return None
-    start, stop = next(one for one in series.stretches if one[0] <= row < one[1])
+    start, stop = next(bounds for bounds in series.stretches if bounds[0] <= row < bounds[1])
     try:
         first, matrix = model.attention_around(series.values[start:stop], row - start)
     except InputError:
@@ -84,10 +84,10 @@ def history(detector: BaseDetector) -> Sequence[Any] | None:
 
 
 def curves(epochs: Sequence[Any]) -> dict[str, list[float]]:
-    """What was watched in training, by name, epoch by epoch; NaN where an epoch has none."""
-    found = [epoch.curves() for epoch in epochs]
-    names = dict.fromkeys(name for values in found for name in values)
-    return {name: [values.get(name, math.nan) for values in found] for name in names}
+    """The curves of a training by name, epoch by epoch; NaN where an epoch has no value."""
+    by_epoch = [epoch.curves() for epoch in epochs]
+    names = dict.fromkeys(name for values in by_epoch for name in values)
+    return {name: [values.get(name, math.nan) for values in by_epoch] for name in names}
 
 
 def reach_before(detector: BaseDetector) -> int:
@@ -101,12 +101,12 @@ def around(detector: BaseDetector) -> int:
 
 
 def came_to(detector: BaseDetector) -> dict[str, Any]:
-    """What the model was fitted with, by the name of the parameter."""
+    """The values that the model was fitted with, by the name of the parameter."""
     return _flat(detector.models_.pooled.state().facts)
 
 
 def _flat(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Facts within facts beside those that hold them."""
+    """Nested facts, flattened."""
     flat: dict[str, Any] = {}
     for name, value in facts.items():
         flat |= _flat(value) if isinstance(value, Mapping) else {name: value}

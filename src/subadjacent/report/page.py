@@ -41,7 +41,7 @@ def page(
     facts: Mapping[str, str] | None = None,
     watch: Watch = ignore,
 ) -> str:
-    """Tell what a detector found in some rows, as the text of an HTML file.
+    """Report a detector's findings in some rows, as the text of an HTML file.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def page(
     title
         Name of the page.
     alarms
-        Those of the assessment, where it was asked for them already.
+        Those of the assessment, where they were computed before.
     labels
         The truth where it is known, 0 or 1 a row, in the shape of the input; only drawn.
     fitted
@@ -96,7 +96,7 @@ def page(
         fitted=any(learned),
         alarms=table,
         unlisted=len(alarms) - len(table),
-        entities=[one.entity or "series" for one in series],
+        entities=[one_series.entity or "series" for one_series in series],
         channels=list(series[0].channels),
         slots=SLOTS,
         panels=shown,
@@ -125,7 +125,7 @@ def _drawn(detector: BaseDetector, kind: Kind, shown: Sequence[Panel]) -> dict[s
     drawn = tuple((name, tuple(values)) for name, values in curves.items()) if trained else ()
     script, divisions = _embedded(kind, tuple(shown), drawn)
     return {
-        "figures": {name: Markup(one) for name, one in divisions},
+        "figures": {name: Markup(division) for name, division in divisions},
         "figures_script": Markup(script),
         "history": history,
         "curves": [(name, text.curve(name), values) for name, values in curves.items()],
@@ -145,7 +145,7 @@ def _embedded(
     if curves:
         figures |= charts.training(dict(curves))
     document = Document()
-    # all at once: after each figure Bokeh would look through all of those before it
+    # all at once: one by one, Bokeh would go through all earlier figures each time
     with document.models.freeze():
         for figure in figures.values():
             document.add_root(figure)

@@ -10,7 +10,7 @@ import numpy as np
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.scoring.evidence import Array, Evidence
 
-# what a trace is called where its own name says too little
+# the names of traces on the page, where their own say too little
 TITLES = {"other channels": "against other channels", "all channels": "all channels together"}
 # what traces measure, for those who do not know the models; one that is not here goes without
 ABOUT = {
@@ -45,16 +45,19 @@ class Panel:
 
 
 def trace_names(evidence: Sequence[Evidence]) -> tuple[str, ...]:
-    """Names of all traces that are anything but 0; what one series has, another may not."""
+    """Names of all traces that are not 0 throughout; series may differ in them."""
     return tuple(
         dict.fromkeys(
-            name for part in evidence for name, trace in part.traces.items() if np.any(trace)
+            name
+            for series_evidence in evidence
+            for name, trace in series_evidence.traces.items()
+            if np.any(trace)
         )
     )
 
 
 def trace_key(number: int) -> str:
-    """What names a trace in the page, from its place among all."""
+    """The key of a trace in the page, from its place among all."""
     return f"trace_{number}"
 
 
@@ -65,7 +68,7 @@ def in_words(name: str) -> str:
 
 
 def panels(assessment: Assessment) -> tuple[Panel, ...]:
-    """What there is to show beside the channels, down to the severity."""
+    """The panels below the channels: traces, then the severity."""
     traces = (
         _trace_panel(trace_key(number), name)
         for number, name in enumerate(trace_names(assessment.evidence))
@@ -75,8 +78,8 @@ def panels(assessment: Assessment) -> tuple[Panel, ...]:
 
 def trace_of(evidence: Evidence, name: str) -> Array:
     """A trace, (T,); NaN where the series has no such one."""
-    found = evidence.traces.get(name)
-    return np.full(len(evidence.score), np.nan) if found is None else found
+    trace = evidence.traces.get(name)
+    return np.full(len(evidence.score), np.nan) if trace is None else trace
 
 
 def _trace_panel(key: str, name: str) -> Panel:

@@ -1,4 +1,4 @@
-"""What the page's script reads: lines of every series, alarms, attention matrices."""
+"""The data for the page's script: lines of every series, alarms, attention matrices."""
 
 from __future__ import annotations
 
@@ -66,24 +66,28 @@ def series_views(
     fitted: Sequence[Stretches],
     around: int,
 ) -> list[SeriesView]:
-    """Every series with what is drawn of it; the longer it is, the more of the page it gets."""
+    """Every series with its lines; numbers in the page are shared out by length."""
     series, traces = assessment.series, trace_names(assessment.evidence)
-    # two of each channel, for how far the usual reaches hardly ever changes, and takes no room
+    # two of each channel: its usual bounds hardly ever change, and take no room
     lines = len(series[0].channels) * 2 + len(traces) + 1
     total = sum(map(len, series))
     windows = _windows(series, alarms, around)
     return [
         SeriesView(
-            Explainer.of(one, found, habits, judgement.anomalous),
+            Explainer.of(one_series, evidence, habits, judgement.anomalous),
             judgement.normalized,
             when,
-            [alarm for alarm in alarms if alarm.entity == one.entity],
+            [alarm for alarm in alarms if alarm.entity == one_series.entity],
             marked,
             learned,
-            plan(len(one), BUDGET * len(one) // (total * lines), windows[one.entity]),
+            plan(
+                len(one_series),
+                BUDGET * len(one_series) // (total * lines),
+                windows[one_series.entity],
+            ),
             traces,
         )
-        for one, found, habits, judgement, when, marked, learned in zip(
+        for one_series, evidence, habits, judgement, when, marked, learned in zip(
             series,
             assessment.evidence,
             assessment.habits,
@@ -100,11 +104,11 @@ def _windows(
     series: Sequence[TrainSeries], alarms: Sequence[Alarm], around: int
 ) -> Mapping[str | None, Stretches]:
     """The rows of each series that are kept in full: those around its worst alarms."""
-    windows: dict[str | None, Stretches] = {one.entity: [] for one in series}
-    lengths = {one.entity: len(one) for one in series}
+    windows: dict[str | None, Stretches] = {one_series.entity: [] for one_series in series}
+    lengths = {one_series.entity: len(one_series) for one_series in series}
     for number in by_severity(alarms)[:WINDOWS]:
         alarm = alarms[number]
-        # what a click on the alarm shows, and some way to go from there
+        # the rows that a click on the alarm shows, and some rows around them
         margin = round(1.5 * _margin(alarm, around))
         last = min(alarm.last + 1 + margin, lengths[alarm.entity])
         windows[alarm.entity].append((max(alarm.first - margin, 0), last))
@@ -122,7 +126,7 @@ def payload(
     views: Sequence[SeriesView],
     table: Sequence[AlarmRow],
 ) -> dict[str, Any]:
-    """All that the script needs beside the lines, as JSON holds it."""
+    """All that the script needs beside the lines, as JSON types."""
     around = model_facts.around(detector)
     numbers = {(row.series, row.alarm.first): number for number, row in enumerate(table)}
     band = model_facts.band(detector)
@@ -183,7 +187,7 @@ def attention_matrices(
     detector: BaseDetector, views: Sequence[SeriesView], table: Sequence[AlarmRow]
 ) -> list[dict[str, Any]]:
     """Attention in the windows of the worst alarms, as bytes; none where a model has none."""
-    found: list[dict[str, Any]] = []
+    matrices: list[dict[str, Any]] = []
     size = 0
     for number in by_severity([row.alarm for row in table]):
         row = table[number]
@@ -194,10 +198,10 @@ def attention_matrices(
             continue
         first, matrix = looked
         size += matrix.size
-        if found and size > ATTENTION_BUDGET:
+        if matrices and size > ATTENTION_BUDGET:
             break
         last = min(first + len(matrix), len(view.series)) - 1
-        found.append(
+        matrices.append(
             {
                 "alarm": number,
                 "size": len(matrix),
@@ -208,11 +212,11 @@ def attention_matrices(
                 "shades": base64.b64encode(_shades(matrix)).decode("ascii"),
             }
         )
-    return found
+    return matrices
 
 
 def _peak(view: SeriesView, alarm: Alarm) -> tuple[int, tuple[int, int]]:
-    """The row where an alarm is worst, and the bounds of the time that it is of."""
+    """The row where an alarm is worst, and the bounds of the occurrence that holds it."""
     start, stop = max(
         occurrences(alarm), key=lambda bounds: float(view.severity[slice(*bounds)].max())
     )

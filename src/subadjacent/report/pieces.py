@@ -84,12 +84,12 @@ def pack(values: NDArray[Any], pieces: Sequence[Piece]) -> str:
         return _text(np.full(2, values[0], dtype="<f8").tobytes())
     blocks = []
     for piece in pieces:
-        part = min_max(np.ascontiguousarray(values[piece.first : piece.last]), piece.step)
-        part = part.astype(np.float64)
-        low, high = float(part.min()), float(part.max())
+        reduced = min_max(np.ascontiguousarray(values[piece.first : piece.last]), piece.step)
+        reduced = reduced.astype(np.float64)
+        low, high = float(reduced.min()), float(reduced.max())
         # halved, since the distance between two finite numbers may not be one
         span = high / 2 - low / 2
-        shares = (part / 2 - low / 2) / span if span > 0 else np.zeros_like(part)
+        shares = (reduced / 2 - low / 2) / span if span > 0 else np.zeros_like(reduced)
         blocks.append(np.array([low, high], dtype="<f8").tobytes())
         blocks.append(np.rint(shares * HIGHEST).astype("<u2").tobytes())
     return _text(b"".join(blocks))

@@ -1,4 +1,4 @@
-"""The report in plain words: headline, facts about the data, and what to be wary of."""
+"""The texts of the report: headline, facts about the data, and warnings."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from subadjacent.scoring.decision import MISFIT
 from subadjacent.scoring.sentences import span
 from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue, FalseShare
 
-# training rows, in multiples of those that a score depends on, that are few to learn from
+# fewer training rows than this multiple of those that a score depends on are few to learn from
 FEW_REACHES = 3
-# alarms expected in the rows held out, below which a threshold is a guess beyond them
+# with fewer alarms expected in the held-out rows than this, the threshold is an extrapolation
 EXTRAPOLATED = 0.1
 # series that a model does not fit, each with a sentence of its own
 MOST_MISFITS = 5
@@ -32,85 +32,89 @@ LIBRARIES = ("subadjacent", "torch", "numpy", "scipy", "scikit-learn", "bokeh")
 
 
 def headline(alarms: int, rows: int, entities: int, table: Sequence[AlarmRow]) -> str:
-    """What was found, in one sentence."""
+    """The findings, in one sentence."""
     worst = max(table, key=lambda row: row.alarm.severity, default=None)
-    where = f"{rows:,} rows" + (f" of {entities} entities" if entities > 1 else "")
+    extent = f"{rows:,} rows" + (f" of {entities} entities" if entities > 1 else "")
     if worst is None:
-        return f"No alarms in {where}"
-    told = f"{alarms:,} {'alarm' if alarms == 1 else 'alarms'} in {where}; "
-    told += "the worst " if alarms > 1 else "it came "
-    told += f"{'at' if worst.when.startswith('row') else 'on'} {worst.when}"
-    told += f" in {worst.alarm.entity}" if entities > 1 else ""
-    return f"{told}: {worst.alarm.sentence}"
+        return f"No alarms in {extent}"
+    text = f"{alarms:,} {'alarm' if alarms == 1 else 'alarms'} in {extent}; "
+    text += "the worst " if alarms > 1 else "it came "
+    text += f"{'at' if worst.when.startswith('row') else 'on'} {worst.when}"
+    text += f" in {worst.alarm.entity}" if entities > 1 else ""
+    return f"{text}: {worst.alarm.sentence}"
 
 
 def constant_channels(series: Sequence[TrainSeries]) -> list[str]:
     """Channels that never move in any of the series."""
     low = np.full(len(series[0].channels), np.inf)
     high = -low
-    for one in series:
-        for rows in chunks(len(one)):
-            low = np.minimum(low, one.values[rows].min(axis=0))
-            high = np.maximum(high, one.values[rows].max(axis=0))
-    still = constant(low, high, [one.values.dtype for one in series])
+    for one_series in series:
+        for rows in chunks(len(one_series)):
+            low = np.minimum(low, one_series.values[rows].min(axis=0))
+            high = np.maximum(high, one_series.values[rows].max(axis=0))
+    still = constant(low, high, [one_series.values.dtype for one_series in series])
     return [name for name, never in zip(series[0].channels, still, strict=True) if never]
 
 
 def data_facts(series: Sequence[TrainSeries], times: Sequence[Timeline]) -> dict[str, str]:
     """Rows, channels, times and gaps of the data shown."""
-    rows = sum(len(one) for one in series)
-    found = {"Rows": f"{rows:,}", "Channels": f"{len(series[0].channels):,}"}
+    rows = sum(len(one_series) for one_series in series)
+    facts = {"Rows": f"{rows:,}", "Channels": f"{len(series[0].channels):,}"}
     if len(series) > 1:
-        found["Entities"] = f"{len(series):,}"
+        facts["Entities"] = f"{len(series):,}"
     elif times[0].kind != "row":
-        found["From"], found["To"] = times[0].name(0), times[0].name(rows - 1)
+        facts["From"], facts["To"] = times[0].name(0), times[0].name(rows - 1)
     if times[0].kind == "time":
         hours = times[0].offset
-        found["Clock"] = f"UTC{_signed(hours.total_seconds())}" if hours is not None else "as given"
-    intervals = sorted({one.interval for one in series if one.interval is not None})
+        facts["Clock"] = f"UTC{_signed(hours.total_seconds())}" if hours is not None else "as given"
+    intervals = sorted(
+        {one_series.interval for one_series in series if one_series.interval is not None}
+    )
     if intervals:
         ends = dict.fromkeys((span(intervals[0]), span(intervals[-1])))
-        found["Interval"] = " to ".join(ends)
-    found["Gaps in the clock"] = f"{_gaps(series):,}"
+        facts["Interval"] = " to ".join(ends)
+    facts["Gaps in the clock"] = f"{_gaps(series):,}"
     still = constant_channels(series)
-    found["Constant channels"] = _names(still) if still else "none"
-    return found
+    facts["Constant channels"] = _names(still) if still else "none"
+    return facts
 
 
 def warnings(detector: BaseDetector, assessment: Assessment) -> list[str]:
     """What a reader should know before trusting the alarms."""
-    told, series = misfits(assessment.misfits), assessment.series
+    messages, series = misfits(assessment.misfits), assessment.series
     if still := constant_channels(series):
-        told.append(
+        messages.append(
             f"{len(still)} of {len(series[0].channels)} channels never move in this data and "
             f"cannot show anything: {_names(still)}."
         )
     if gaps := _gaps(series):
-        told.append(
+        messages.append(
             f"The clock has {gaps:,} {'gap' if gaps == 1 else 'gaps'}. Each stretch between "
             f"gaps is scored by itself; no alarm reaches across one."
         )
     reach = model_facts.reach_before(detector)
-    short = [one for one in series if len(one) < reach]
+    short = [one_series for one_series in series if len(one_series) < reach]
     if short:
-        told.append(
+        messages.append(
             f"{len(short)} of {len(series)} series {'has' if len(short) == 1 else 'have'} fewer "
             f"rows than a score depends on ({reach:,}); scores there are less sure."
         )
-    unknown = {one.entity for one in series if one.entity} - set(detector.entities_)
+    unknown = {one_series.entity for one_series in series if one_series.entity} - set(
+        detector.entities_
+    )
     if unknown and detector.entities_:
-        told.append(
+        messages.append(
             f"Not seen in fitting, so judged by what all have in common: {_names(sorted(unknown))}."
         )
-    return told + _about_training(detector)
+    return messages + _about_training(detector)
 
 
 def misfits(entities: Sequence[str | None]) -> list[str]:
-    """A sentence for every series that a model does not fit, and one for the many beyond those."""
-    told = [_misfit(entity) for entity in entities[:MOST_MISFITS]]
+    """A sentence for each of the first series that a model does not fit, and one for the rest."""
+    messages = [_misfit(entity) for entity in entities[:MOST_MISFITS]]
     if more := [str(entity) for entity in entities[MOST_MISFITS:]]:
-        told.append(f"Nor does it fit {len(more):,} more: {_names(more)}.")
-    return told
+        messages.append(f"Nor does it fit {len(more):,} more: {_names(more)}.")
+    return messages
 
 
 def _misfit(entity: str | None) -> str:
@@ -122,7 +126,7 @@ def _misfit(entity: str | None) -> str:
 
 
 def settings(detector: BaseDetector) -> dict[str, str]:
-    """Every parameter, with what "auto" came to."""
+    """Every parameter, with the value that "auto" chose."""
     shown = {"detector": type(detector).__name__}
     shown |= {name: _plain(value) for name, value in detector.get_params(deep=False).items()}
     came_to = model_facts.came_to(detector)
@@ -142,12 +146,12 @@ def settings(detector: BaseDetector) -> dict[str, str]:
 
 
 def versions() -> dict[str, str]:
-    """Versions of what made the report; of what is not installed there is none."""
-    found = {"Python": platform.python_version()}
+    """Versions of Python and of the packages that are installed."""
+    installed = {"Python": platform.python_version()}
     for name in LIBRARIES:
         with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
+            installed[name] = version(name)
+    return installed
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -156,33 +160,33 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def curve(name: str) -> str:
-    """What a training curve is called."""
+    """The name of a training curve on the page."""
     return name.replace("_", " ").replace("train ", "training ").capitalize()
 
 
 def _about_training(detector: BaseDetector) -> list[str]:
-    told = []
+    messages = []
     # a detector read from a file no longer has the scores of its training rows
     rows, reach = len(getattr(detector, "decision_scores_", ())), model_facts.reach_before(detector)
     if 0 < rows < FEW_REACHES * reach:
-        told.append(
+        messages.append(
             f"Fitted on {rows:,} rows, few to learn from where a score depends on {reach:,}. "
             f"More normal data makes scores steadier."
         )
     rule, held_out = detector.threshold_rule_, getattr(detector, "held_out_rows_", 0)
     if isinstance(rule, AlarmBudget | ExtremeValue) and 0 < rule.risk * held_out < EXTRAPOLATED:
-        told.append(
+        messages.append(
             f"The threshold is extrapolated: it stands for one false alarm in "
             f"{1 / rule.risk:,.0f} rows, judged from {held_out:,} rows."
         )
     history = model_facts.history(detector)
     if history and not history[-1].complete:
-        told.append("Training ran out of its time budget before it was done.")
-    return told
+        messages.append("Training ran out of its time budget before it was done.")
+    return messages
 
 
 def _gaps(series: Sequence[TrainSeries]) -> int:
-    return sum(len(one.starts) - 1 for one in series)
+    return sum(len(one_series.starts) - 1 for one_series in series)
 
 
 def _names(names: Sequence[str], most: int = 8) -> str:

@@ -1,4 +1,4 @@
-"""What is written along the axes of static figures: numbers and times as people write them."""
+"""Tick labels of static figures: numbers and times as people write them."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class Plain(Formatter):
     def format_ticks(self, values: Sequence[float]) -> list[str]:
         """All numbers along an axis."""
         if len(values) < 2:
-            return [self(one) for one in values]
-        # a hair more: steps of 0.1 are seldom exact
+            return [self(value) for value in values]
+        # a little more: steps of 0.1 are seldom exact
         apart = abs(float(values[1] - values[0])) * (1 + 1e-6)
         step = 10.0 ** np.floor(np.log10(apart))
         # steps of 2.5 take a digit more than steps of 2
         if abs(apart / step - round(apart / step)) > 1e-3:
             step /= 10
-        return [in_digits(float(one), step) for one in values]
+        return [in_digits(float(value), step) for value in values]
 
 
 def name_rows(axis: Axes, series: TrainSeries, shown: slice) -> None:
@@ -72,4 +72,6 @@ def _name_dates(axis: Axes, places: NDArray[np.float64], shown: slice) -> None:
     rows = np.interp(times, places, np.arange(len(places)))
     written = np.datetime_as_string(times.astype("datetime64[ms]"), "s" if step < MINUTE else "m")
     days_alone = step % DAY == 0
-    axis.set_xticks(rows, [one[:10] if days_alone else one.replace("T", "\n") for one in written])
+    axis.set_xticks(
+        rows, [text[:10] if days_alone else text.replace("T", "\n") for text in written]
+    )

@@ -1,4 +1,4 @@
-"""Where a row stands on the time axis, and what to call that place."""
+"""The place of a row on the time axis, and its label."""
 
 from __future__ import annotations
 
@@ -76,10 +76,10 @@ def numbered(series: TrainSeries) -> Timeline:
 
 def timelines(series: Sequence[TrainSeries]) -> list[Timeline]:
     """One timeline a series, all of the same kind: they share an axis."""
-    found = [timeline(one) for one in series]
-    if len({one.kind for one in found}) == 1:
-        return found
-    return [numbered(one) for one in series]
+    all_timelines = [timeline(one_series) for one_series in series]
+    if len({line.kind for line in all_timelines}) == 1:
+        return all_timelines
+    return [numbered(one_series) for one_series in series]
 
 
 def _times(index: Any) -> tuple[NDArray[Any] | None, timedelta | None]:
@@ -100,7 +100,9 @@ def _times(index: Any) -> tuple[NDArray[Any] | None, timedelta | None]:
     first = index[0]
     offset = first.utcoffset() if isinstance(first, datetime) else None
     if values.dtype == object and isinstance(first, datetime):
-        naive = [(one - (one.utcoffset() or timedelta())).replace(tzinfo=None) for one in values]
+        naive = [
+            (moment - (moment.utcoffset() or timedelta())).replace(tzinfo=None) for moment in values
+        ]
         values = np.array(naive, dtype="datetime64[us]")
     elif values.dtype == object and hasattr(first, "toordinal"):
         values = values.astype("datetime64[D]")
