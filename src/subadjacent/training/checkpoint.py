@@ -1,4 +1,4 @@
-"""Training's state in one file, so that a killed run goes on where it stopped."""
+"""Training's state in one file, so that an interrupted run continues where it stopped."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SCHEMA = 2
 
 @dataclass(slots=True)
 class TrainingState:
-    """All that an interrupted training needs to go on as if nothing had happened."""
+    """All that an interrupted training needs to continue with the same result."""
 
     stopping: EarlyStopping
     best: dict[str, Tensor] = field(default_factory=dict)
@@ -50,7 +50,7 @@ def save_checkpoint(
     state: TrainingState,
     fingerprint: str,
 ) -> None:
-    """Write everything to ``path``; whoever looks sees the old file or the new one, whole.
+    """Write everything to ``path``; a reader sees the old file or the new one, complete.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def save_checkpoint(
     tensors |= {f"best.{name}": value for name, value in state.best.items()}
     for which, optimizer in enumerate(optimizers):
         for number, moments in optimizer.state_dict()["state"].items():
-            tensors |= {f"adam.{which}.{number}.{name}": one for name, one in moments.items()}
+            tensors |= {f"adam.{which}.{number}.{name}": tensor for name, tensor in moments.items()}
     facts = {
         "schema": SCHEMA,
         "fingerprint": fingerprint,
@@ -77,7 +77,7 @@ def save_checkpoint(
         try:
             save_file(whole, unfinished, metadata={"facts": text, "sha256": digest(text, whole)})
         except SafetensorError as error:
-            # what the system says, as this library tells it
+            # the system's message, in the form of this library's errors
             raise OSError(str(error).rpartition("rror: ")[2]) from error
 
 
@@ -88,7 +88,7 @@ def load_checkpoint(
     fingerprint: str,
     group: Group = ALONE,
 ) -> TrainingState:
-    """Bring model and optimisers to where ``path`` left them.
+    """Restore model and optimisers to the state saved in ``path``.
 
     The first process of a group reads the file for all: the others may be on other machines.
 
@@ -107,7 +107,7 @@ def load_checkpoint(
 
 
 def _read(path: Path, fingerprint: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """The facts and the tensors of a file that is whole, and made for this training."""
+    """The facts and the tensors of a file; refuses one that is damaged or of another training."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -134,7 +134,7 @@ def _read(path: Path, fingerprint: str) -> tuple[dict[str, Any], dict[str, Tenso
 
 
 def has_checkpoint(path: Path) -> bool:
-    """Whether there is a file to go on from; refuses what can never be one."""
+    """Whether there is a file to continue from; refuses a path that can never be one."""
     try:
         if path.exists() and not path.is_file():
             raise _not_writable(path, "it is a folder or a device")
@@ -155,21 +155,21 @@ def require_writable(path: Path) -> None:
 
 def digest(facts: str, tensors: dict[str, Tensor]) -> str:
     """A hash of everything that a checkpoint holds."""
-    found = hashlib.sha256(facts.encode())
+    checksum = hashlib.sha256(facts.encode())
     for name in sorted(tensors):
         value = tensors[name]
-        found.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
+        checksum.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
         # as bytes: numpy has no bfloat16
-        found.update(value.reshape(-1).view(torch.uint8).numpy().data)
-    return found.hexdigest()
+        checksum.update(value.reshape(-1).view(torch.uint8).numpy().data)
+    return checksum.hexdigest()
 
 
 def fingerprint(windows: Windows, validation: Windows, settings: dict[str, Any]) -> str:
     """A short text that changes with any setting, any window or any value of the data."""
     facts = settings | {"window": windows.length, "shape": tuple(windows.values.shape)}
     digest = hashlib.blake2b(json.dumps(facts, sort_keys=True).encode())
-    for part in (windows.values, windows.starts, validation.starts):
-        digest.update(part.cpu().contiguous().numpy().data)
+    for tensor in (windows.values, windows.starts, validation.starts):
+        digest.update(tensor.cpu().contiguous().numpy().data)
     return digest.hexdigest()[:32]
 
 
@@ -203,34 +203,36 @@ def _restore(
         for prefix, optimizer in zip(prefixes, optimizers, strict=True)
     ]
     model.load_state_dict(_under("model.", tensors))
-    for optimizer, found in zip(optimizers, moments, strict=True):
+    for optimizer, state in zip(optimizers, moments, strict=True):
         groups = optimizer.state_dict()["param_groups"]
-        optimizer.load_state_dict({"state": found, "param_groups": groups})
+        optimizer.load_state_dict({"state": state, "param_groups": groups})
     return TrainingState(stopping, best, history)
 
 
 def _moments(
     prefix: str, tensors: dict[str, Tensor], parameters: list[Tensor]
 ) -> dict[int, dict[str, Tensor]]:
-    """What Adam remembers of each parameter."""
+    """Adam's moments of each parameter."""
     moments: dict[int, dict[str, Tensor]] = {}
     for name, value in _under(prefix, tensors).items():
         number, _, moment = name.partition(".")
         if not number.isdecimal() or int(number) >= len(parameters):
             raise InputError(f"{prefix}{name} belongs to no weight")
         moments.setdefault(int(number), {})[moment] = value
-    for index, found in moments.items():
+    for index, saved in moments.items():
         shaped = torch.empty_like(parameters[index], device="meta")
         expected = {"step": torch.empty(()), "exp_avg": shaped, "exp_avg_sq": shaped}
-        _check_shapes(f"{prefix}{index}.", found, expected)
+        _check_shapes(f"{prefix}{index}.", saved, expected)
     return moments
 
 
-def _check_shapes(prefix: str, found: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
-    for name in sorted(found.keys() | expected.keys()):
-        here, there = (tuple(one[name].shape) if name in one else None for one in (found, expected))
-        if here != there:
-            raise InputError(f"{prefix}{name} must have shape {there}; got {here}")
+def _check_shapes(prefix: str, saved: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
+    for name in sorted(saved.keys() | expected.keys()):
+        shape, wanted = (
+            tuple(tensors[name].shape) if name in tensors else None for tensors in (saved, expected)
+        )
+        if shape != wanted:
+            raise InputError(f"{prefix}{name} must have shape {wanted}; got {shape}")
 
 
 def _not_writable(path: Path, reason: object) -> InputError:

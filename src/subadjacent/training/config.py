@@ -14,7 +14,7 @@ class TrainingConfig:
     Parameters
     ----------
     epochs
-        At most so many passes over the training windows; 0 leaves the network untrained.
+        Passes over the training windows, at most; 0 leaves the network untrained.
     batch_size
         Windows in a step.
     learning_rate
@@ -24,9 +24,9 @@ class TrainingConfig:
     steady_epochs
         Epochs at the first learning rate, before it begins to fall.
     patience
-        Stop after so many epochs without a better validation error.
+        Stop after this many epochs without a better validation error.
     budget
-        Stop after so many seconds of training, with the best weights so far.
+        Stop after this many seconds of training, with the best weights so far.
     seed
         Decides the initial weights and the order of the windows.
     """

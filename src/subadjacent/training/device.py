@@ -1,4 +1,4 @@
-"""Where the network runs, in which precision, and what that takes."""
+"""Where the network runs and in which precision, and how to measure it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def autocast(device: torch.device, precision: str = "auto") -> torch.autocast:
 
 
 def take_gpu(number: int, processes: int) -> bool:
-    """Make one GPU of this host the process's own; False where there is none for each."""
+    """Assign one GPU of this host to the process; False where there are too few for all."""
     count = torch.cuda.device_count()
     if count:
         torch.cuda.set_device(number % count)
@@ -71,12 +71,12 @@ def seeded(device: torch.device, seed: int) -> Iterator[None]:
 
 
 def hardware(device: torch.device) -> str:
-    """What to name in a report: the GPU's own name, or "CPU"."""
+    """The hardware's name for a report: the GPU's own name, or "CPU"."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type.upper()
 
 
 def wait_for(device: torch.device) -> None:
-    """Return when all that was asked of a GPU is done; other devices are never behind."""
+    """Wait until a GPU has done all its work; other devices work synchronously."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 

@@ -50,7 +50,7 @@ def fit_network(
     """Train ``model`` in place, leave it with its best weights, and return the epochs.
 
     With ``checkpoint``, the state is written there after every epoch, and a run that finds
-    such a file goes on from it; the result is that of an unbroken run. If it cannot be written,
+    such a file continues from it; the result is that of an unbroken run. If it cannot be written,
     as on a full disk, one warning says so and training goes on. Without epochs, the
     network keeps the weights it came with. ``compiled`` says whether to fuse the layers'
     kernels, on a GPU; None does so where training is long enough to pay for it.
@@ -130,7 +130,7 @@ def fit_network(
 
 
 def _check_group(model: Network, made_for: str, group: Group) -> None:
-    """Refuse what several processes cannot train to the weights that one would give."""
+    """Refuse a network that several processes cannot train to the weights that one would."""
     if group.size == 1:
         return
     if not model.shareable:

@@ -1,8 +1,8 @@
 """The processes that train one network together, each on its share of every batch.
 
-They are started by ``torchrun`` or by Ray Train, one for each GPU or each few cores, and do all
-the same but for what stands here: a batch is shared out, gradients are added up, and the first
-process alone writes and tells. A process that nobody started so is a group of its own.
+They are started by ``torchrun`` or by Ray Train, one for each GPU or each few cores. All do the
+same work, with the exceptions here: a batch is shared out, gradients are added up, and the first
+process alone writes files and logs. A process that was started alone is a group of its own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 class Part(NamedTuple):
     """A process's share of some windows: from ``first`` to ``last``, the latter left out.
 
-    ``weight`` is how much of the whole it is. A process for which no window is left takes the
+    ``weight`` is its share of the whole. A process for which no window is left takes the
     first one, with no weight: it then runs, and draws at random, as the others do.
     """
 
@@ -40,7 +40,7 @@ class Group:
     Parameters
     ----------
     rank
-        The number of this process; 0 is the one that writes and tells.
+        The number of this process; 0 is the one that writes files and logs.
     size
         How many there are.
     """
@@ -50,55 +50,55 @@ class Group:
 
     @property
     def leads(self) -> bool:
-        """Whether this process is the one that writes and tells."""
+        """Whether this process is the one that writes files and logs."""
         return self.rank == 0
 
     def part(self, count: int) -> Part:
-        """What this process takes of ``count`` windows: at least one."""
+        """The share of ``count`` windows that this process takes: at least one."""
         first, last = (count * place // self.size for place in (self.rank, self.rank + 1))
         return Part(first, last, (last - first) / count) if first < last else Part(0, 1, 0.0)
 
     def add(self, tensors: Sequence[Tensor]) -> None:
-        """Add up what each process has in these tensors, in place, in one message."""
+        """Sum these tensors over all processes, in place, in one message."""
         if self.size == 1:
             return
         import torch
         import torch.distributed as dist
 
-        flat = torch.cat([one.reshape(-1) for one in tensors])
+        flat = torch.cat([tensor.reshape(-1) for tensor in tensors])
         dist.all_reduce(flat)
-        totals = torch.split(flat, [one.numel() for one in tensors])
-        for one, total in zip(tensors, totals, strict=True):
-            one.copy_(total.view_as(one))
+        totals = torch.split(flat, [tensor.numel() for tensor in tensors])
+        for tensor, total in zip(tensors, totals, strict=True):
+            tensor.copy_(total.view_as(tensor))
 
     def gather(self, value: T) -> list[T]:
-        """What each process has, in the order of their numbers."""
+        """The value of each process, in the order of their numbers."""
         if self.size == 1:
             return [value]
         import torch.distributed as dist
 
-        found: list[Any] = [None] * self.size
-        dist.all_gather_object(found, value)
-        return found
+        values: list[Any] = [None] * self.size
+        dist.all_gather_object(values, value)
+        return values
 
     def led(self, function: Callable[[], T]) -> T:
-        """What a function gives that the first process alone calls; all raise what it raises."""
+        """Call a function in the first process alone; all return its result, or raise its error."""
         if self.size == 1:
             return function()
         import torch.distributed as dist
 
-        said: list[Any] = [None]
+        outcome: list[Any] = [None]
         if self.leads:
             try:
-                said = [(function(), None)]
+                outcome = [(function(), None)]
             except Exception as error:
-                said = [(None, error)]
-        dist.broadcast_object_list(said, src=0)
-        found: T
-        found, raised = said[0]
+                outcome = [(None, error)]
+        dist.broadcast_object_list(outcome, src=0)
+        result: T
+        result, raised = outcome[0]
         if raised is not None:
             raise raised
-        return found
+        return result
 
 
 ALONE = Group()
@@ -135,7 +135,7 @@ def joined() -> Iterator[Group]:
     _here = Group(rank, size)
     try:
         yield _here
-        # nobody goes on before the first process has written what is to be written
+        # all wait until the first process has written its files
         _here.gather(None)
     finally:
         _here = ALONE

@@ -1,4 +1,4 @@
-"""What each epoch of a training came to. No torch here: a report reads it without."""
+"""Losses of each epoch of a training. No torch here: a report reads them without it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """What one pass over the training windows came to.
+    """The results of one pass over the training windows.
 
     ``train_loss`` is the mean over the steps, of the sum of all losses where the network has
     several. ``validation_error`` and ``traces`` are means over the validation windows.
@@ -33,7 +33,7 @@ class Epoch:
 
 
 def encode_history(history: Sequence[Epoch]) -> list[dict[str, Any]]:
-    """Epochs as JSON can hold them: what is not finite, after divergence, becomes None."""
+    """Epochs as JSON types: numbers that are not finite, after divergence, become None."""
     return [_encode(asdict(epoch)) for epoch in history]
 
 
@@ -44,11 +44,11 @@ def decode_history(history: Sequence[dict[str, Any]]) -> list[Epoch]:
 
 def _encode(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _encode(one) for name, one in value.items()}
+        return {name: _encode(entry) for name, entry in value.items()}
     return value if math.isfinite(value) else None
 
 
 def _decode(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _decode(one) for name, one in value.items()}
+        return {name: _decode(entry) for name, entry in value.items()}
     return math.nan if value is None else value

@@ -23,7 +23,7 @@ from subadjacent.training.step import Optimizers, set_learning_rate
 
 
 class Validation(NamedTuple):
-    """What a network makes of the validation windows: means over all of their points."""
+    """A network's error and traces on the validation windows: means over all their points."""
 
     error: float
     traces: dict[str, float]
@@ -93,22 +93,22 @@ def validate(model: Network, windows: Windows, batch_size: int, group: Group = A
     """Mean error and traces over all windows, in full precision, shared out over the group."""
     model.eval()
     first, last, weight = group.part(len(windows))
-    own = replace(windows, starts=windows.starts[first:last])
+    share = replace(windows, starts=windows.starts[first:last])
     error = torch.zeros((), device=windows.values.device)
     traces: dict[str, torch.Tensor] = {}
-    for which in own.batches(batch_size):
-        found = model.judge(own.take(which))
-        error += found.error[:, model.context :].mean(dim=(1, 2)).sum()
-        for name, values in found.traces.items():
+    for which in share.batches(batch_size):
+        evidence = model.judge(share.take(which))
+        error += evidence.error[:, model.context :].mean(dim=(1, 2)).sum()
+        for name, values in evidence.traces.items():
             mean = values[:, model.context :].mean(dim=1)
             traces[name] = traces.get(name, torch.zeros_like(error)) + mean.sum()
     totals = torch.stack([error, *traces.values()])
     if not weight:
-        # others have these windows
+        # these windows belong to other processes
         totals.zero_()
     group.add([totals])
-    mean, *others = (total / len(windows) for total in totals.tolist())
-    return Validation(mean, dict(zip(traces, others, strict=True)))
+    mean, *trace_means = (total / len(windows) for total in totals.tolist())
+    return Validation(mean, dict(zip(traces, trace_means, strict=True)))
 
 
 def is_over(deadline: float, clock: Callable[[], float], group: Group) -> bool:
@@ -122,6 +122,6 @@ def _progress(epochs: int, epoch: int, steps: int, step: int, note: str = "") ->
 
 
 def _seeds(seed: int, epoch: int) -> tuple[int, int]:
-    """Seeds of an epoch: for the order of the windows, and for what the network draws."""
+    """Seeds of an epoch: for the order of the windows, and for the network's random numbers."""
     order, draws = np.random.SeedSequence([seed, epoch]).generate_state(2, dtype=np.uint64)
     return int(order >> np.uint64(1)), int(draws >> np.uint64(1))

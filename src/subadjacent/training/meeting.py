@@ -14,12 +14,12 @@ from typing import Protocol
 import torch.distributed as dist
 from torch.distributed.rendezvous import rendezvous
 
-# seconds between two looks of the first process at who is there
+# seconds between two checks by the first process
 PAUSE = 0.02
 
 
 class Store(Protocol):
-    """What a process writes there, all can read."""
+    """A store that all processes read and write."""
 
     def set(self, key: str, value: str, /) -> None:
         """Write."""
@@ -44,10 +44,10 @@ def connect(backend: str) -> None:
 
 
 def agree(store: Store, rank: int, size: int) -> str:
-    """A name that the processes have in common with each other, and with no earlier ones.
+    """Agree on a name that all processes share with each other, and with no earlier group.
 
-    Each shows a word of its own, and the first process answers to it. A word that was left by a
-    process that is gone may be answered too, but only one that is there takes note.
+    Each process writes a random word, and the first process answers it with the name. It may also
+    answer a word left by a process that has ended, but only a live one confirms the answer.
     """
     word = secrets.token_hex(8)
     if rank:
@@ -57,9 +57,9 @@ def agree(store: Store, rank: int, size: int) -> str:
         return name
     missing = list(range(1, size))
     while missing:
-        for one in missing:
-            if store.check([f"here/{one}"]):
-                store.set(f"answer/{store.get(f'here/{one}').decode()}", word)
-        missing = [one for one in missing if not store.check([f"noted/{word}/{one}"])]
+        for other in missing:
+            if store.check([f"here/{other}"]):
+                store.set(f"answer/{store.get(f'here/{other}').decode()}", word)
+        missing = [other for other in missing if not store.check([f"noted/{word}/{other}"])]
         time.sleep(PAUSE)
     return word

@@ -1,6 +1,6 @@
 """Training steps recorded once on a GPU, as a CUDA graph, and replayed.
 
-A step is many short kernels, and it takes longer to ask a GPU for each than to run it.
+A step is many short kernels, and a GPU takes longer to launch each than to run it.
 """
 
 from __future__ import annotations
@@ -43,15 +43,17 @@ def make_pass(
     ``compiled`` then fuses the layers' kernels, where there is Triton and a layered network.
     """
     step = plain_step(model, optimizers, autocast, group)
-    options = [one for optimizer in optimizers for one in optimizer.param_groups]
-    capturable = all(one.get("capturable", False) for one in options)
+    options = [
+        group_options for optimizer in optimizers for group_options in optimizer.param_groups
+    ]
+    capturable = all(group_options.get("capturable", False) for group_options in options)
     if not (model.recordable and capturable and group.size == 1):
         return Pass(step, windows, batch_size, group)
     return RecordedPass(model, optimizers, step, windows, batch_size, compiled)
 
 
 class RecordedPass(Pass):
-    """A pass whose step is recorded with all that it takes: which windows, and gathering them.
+    """A pass whose step is recorded together with the choice and gathering of its windows.
 
     Nothing is copied to the device in a step, nor waited for. The last batch of an epoch may be
     a smaller one and runs as it is.
@@ -150,9 +152,9 @@ class Recorded(Generic[T]):
         main = torch.cuda.current_stream()
         side.wait_stream(main)
         with torch.cuda.stream(side), self.around():
-            found = self.function()
+            result = self.function()
         main.wait_stream(side)
-        return found
+        return result
 
     def _record(self) -> None:
         self.before()
@@ -166,7 +168,7 @@ class Recorded(Generic[T]):
 def _compiled_layers(model: Network, compiled: bool) -> Iterator[None]:
     """Swap every layer for its compiled form while a step is run or recorded.
 
-    A network that runs in kernels of our own does not get to its layers: nothing is compiled.
+    A network with fused kernels of our own does not use its layers: nothing is compiled.
 
     Layer by layer and not the whole network: layers know nothing of channels, bands on short
     windows or loss, so that one compilation serves every layer and every network of that width.

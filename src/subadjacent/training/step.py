@@ -18,10 +18,10 @@ Optimizers = Sequence[torch.optim.Optimizer]
 
 
 class Step(Protocol):
-    """Trains on one batch, of which this process may have a part only."""
+    """Trains on one batch, or on this process's share of it."""
 
     def __call__(self, batch: Tensor, epoch: int, weight: float = 1.0) -> Tensor:
-        """The sum of the losses, by the weight that the part has in the batch."""
+        """The sum of the losses, times the weight of the share in the batch."""
 
 
 def make_optimizers(model: Network, learning_rate: float) -> list[torch.optim.Optimizer]:
@@ -30,14 +30,14 @@ def make_optimizers(model: Network, learning_rate: float) -> list[torch.optim.Op
     On a GPU in the form that can be recorded, with its learning rate in a tensor.
     """
     device = next(model.parameters()).device
-    found: list[torch.optim.Optimizer] = []
+    optimizers: list[torch.optim.Optimizer] = []
     for group in model.parameter_groups():
         if device.type != "cuda":
-            found.append(torch.optim.Adam(group, lr=learning_rate, fused=True))
+            optimizers.append(torch.optim.Adam(group, lr=learning_rate, fused=True))
         else:
             rate = torch.tensor(learning_rate, device=device)
-            found.append(torch.optim.Adam(group, lr=rate, fused=True, capturable=True))
-    return found
+            optimizers.append(torch.optim.Adam(group, lr=rate, fused=True, capturable=True))
+    return optimizers
 
 
 def set_learning_rate(optimizers: Optimizers, rate: float) -> None:
@@ -53,16 +53,16 @@ def set_learning_rate(optimizers: Optimizers, rate: float) -> None:
 def plain_step(
     model: Network, optimizers: Optimizers, autocast: torch.autocast, group: Group = ALONE
 ) -> Step:
-    """A function that trains on one batch, each process of the group on its part of it."""
+    """A function that trains on one batch, each process of the group on its share of it."""
 
     def step(batch: Tensor, epoch: int, weight: float = 1.0) -> Tensor:
         with torch.enable_grad(), autocast:
             losses = model.losses(batch, epoch)
             if group.size > 1:
                 # the mean over a batch is that of its parts, weighted by their windows
-                losses = [weight * one for one in losses]
+                losses = [weight * loss for loss in losses]
         _learn(losses, optimizers, group)
-        return functools.reduce(torch.add, [one.detach() for one in losses])
+        return functools.reduce(torch.add, [loss.detach() for loss in losses])
 
     return step
 
@@ -76,28 +76,37 @@ def _learn(losses: Sequence[Tensor], optimizers: Optimizers, group: Group) -> No
         (optimizer,) = optimizers
         optimizer.zero_grad(set_to_none=True)
         torch.autograd.backward(losses[0])
-        group.add([one.grad for one in parameters_of(optimizer) if one.grad is not None])
+        group.add(
+            [parameter.grad for parameter in parameters_of(optimizer) if parameter.grad is not None]
+        )
         optimizer.step()
         return
     owned = [parameters_of(optimizer) for optimizer in optimizers]
     gradients = []
     # all gradients before any step: a step changes what the other losses were computed from
-    for number, (loss, own) in enumerate(zip(losses, owned, strict=True)):
-        for one in own:
-            one.grad = None
+    for number, (loss, parameters) in enumerate(zip(losses, owned, strict=True)):
+        for parameter in parameters:
+            parameter.grad = None
         last = number == len(losses) - 1
-        torch.autograd.backward(loss, inputs=own, retain_graph=not last)
-        gradients.append([one.grad for one in own])
-    group.add([one for found in gradients for one in found if one is not None])
-    for optimizer, own, found in zip(optimizers, owned, gradients, strict=True):
-        for one, gradient in zip(own, found, strict=True):
-            one.grad = gradient
+        torch.autograd.backward(loss, inputs=parameters, retain_graph=not last)
+        gradients.append([parameter.grad for parameter in parameters])
+    group.add(
+        [
+            gradient
+            for of_optimizer in gradients
+            for gradient in of_optimizer
+            if gradient is not None
+        ]
+    )
+    for optimizer, parameters, of_optimizer in zip(optimizers, owned, gradients, strict=True):
+        for parameter, gradient in zip(parameters, of_optimizer, strict=True):
+            parameter.grad = gradient
         optimizer.step()
 
 
 def parameters_of(optimizer: torch.optim.Optimizer) -> list[Tensor]:
     """All parameters that an optimiser changes."""
-    return [one for group in optimizer.param_groups for one in group["params"]]
+    return [parameter for group in optimizer.param_groups for parameter in group["params"]]
 
 
 class Pass:
@@ -127,7 +136,7 @@ class Pass:
         self.train_on(next(self.batches))
 
     def train_on(self, which: Tensor) -> None:
-        """Train on some windows, of which this process takes its part."""
+        """Train on some windows, of which this process takes its share."""
         first, last, weight = self.group.part(len(which))
         with part_of_batch(first, last, len(which)):
             batch = self.windows.take(which[first:last])

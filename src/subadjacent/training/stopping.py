@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class EarlyStopping:
-    """Remembers the best validation error, and for how long there was none better."""
+    """Keeps the best validation error, and counts the epochs since."""
 
     patience: int
     best: float = math.inf
     waited: int = 0
 
     def update(self, validation_error: float) -> bool:
-        """Take note of an epoch; true when it is the best so far."""
+        """Take the error of an epoch; return whether it is the best so far."""
         if validation_error < self.best:
             self.best, self.waited = validation_error, 0
             return True
