@@ -1,1 +1,1 @@
-"""From whatever holds the data to windows."""
+"""From files and frames to series and windows."""

@@ -22,24 +22,23 @@ class Bulk(NamedTuple):
     high: NDArray[np.float64]
 
     def wider_by(self, times: float) -> Bulk:
-        """Bounds as far beyond the bulk, to either side, as so many times its width.
+        """Bounds beyond the bulk, on either side, by ``times`` its width.
 
-        None for a channel whose bulk is one value: how far its other values may lie from that
-        one, it does not tell.
+        None for a channel whose bulk is a single value, which tells nothing of a usual range.
         """
         width = self.high - self.low
         beyond = np.where(width > 0, times * width, np.inf)
         return Bulk(self.low - beyond, self.high + beyond)
 
 
-def bulk(parts: Sequence[NDArray[Any]]) -> Bulk:
-    """Of all rows of some tables together, at least one row in all."""
-    rows, channels = sum(map(len, parts)), parts[0].shape[1]
-    found = np.empty((2, channels))
+def bulk(tables: Sequence[NDArray[Any]]) -> Bulk:
+    """The bulk of all rows of some tables together; they have at least one row in all."""
+    rows, channels = sum(map(len, tables)), tables[0].shape[1]
+    bounds = np.empty((2, channels))
     for some in _groups(channels, max(AT_A_TIME // rows, 1)):
-        values = np.concatenate([part[:, some].T for part in parts], axis=1).astype(np.float64)
-        found[:, some] = np.quantile(values, [OUTSIDE, 1 - OUTSIDE], axis=1)
-    return Bulk(*found)
+        values = np.concatenate([table[:, some].T for table in tables], axis=1).astype(np.float64)
+        bounds[:, some] = np.quantile(values, [OUTSIDE, 1 - OUTSIDE], axis=1)
+    return Bulk(*bounds)
 
 
 def _groups(channels: int, size: int) -> Iterator[slice]:

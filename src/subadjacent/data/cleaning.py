@@ -1,4 +1,4 @@
-"""Missing and impossible values: fill gaps, tell which are long, refuse what is no number."""
+"""Missing and impossible values: fill gaps, tell which are long, refuse values out of range."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def clean(
     """Values without NaN or infinities; the input itself when it has none.
 
     A gap takes the value before it, so that a filled row depends on nothing later; a gap at the
-    start of a stretch takes the first value after it. One of up to ``fill_limit`` rows is filled
-    without a word. A longer one counts as missing for long, and so does a whole stretch without
-    any value, whatever its length: what is filled in there says nothing.
+    start of a stretch takes the first value after it. A gap of up to ``fill_limit`` rows is filled
+    silently. A longer one counts as missing for long, and so does a whole stretch without any
+    value, whatever its length: the values filled in there carry no information.
 
     Parameters
     ----------
@@ -46,11 +46,11 @@ def clean(
     fill_limit
         Longest gap, in rows, that is not missing for long; a gap ends where its stretch does.
     where
-        What messages call the rows.
+        The name of the rows in messages.
     starts
         First row of every unbroken stretch; begins with 0.
     in_place
-        Fill ``values`` itself, for callers whose own they are.
+        Fill ``values`` itself, for callers that own the array.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Clocks: how long a text such as "1h30m" is, and how regularly rows come."""
+"""Clocks: durations such as "1h30m", and the interval and gaps of rows."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Clock:
     starts
         First row of every unbroken stretch; begins with 0.
     unit
-        "seconds" for dates; "own" for plain numbers, whose unit nobody has told us.
+        "seconds" for dates; "own" for plain numbers, whose unit is not known.
     """
 
     interval: float | None
@@ -110,7 +110,7 @@ def read_clock(times: NDArray[Any], *, fill_limit: int, name: str) -> Clock:
 
     A difference is on time when it is within ``JITTER`` of the interval from one interval, or
     from a few: a gap of at most ``fill_limit`` missing rows is bridged. After a longer gap, of
-    whatever length, a new stretch starts. What is left is off: too early, or between two ticks.
+    whatever length, a new stretch starts. Other rows are off: too early, or between two ticks.
     A few such rows stay where they are; more than ``IRREGULAR`` of them are refused.
 
     The median is the lower one of an even number of differences: gaps only ever lengthen them.
@@ -122,7 +122,7 @@ def read_clock(times: NDArray[Any], *, fill_limit: int, name: str) -> Clock:
     fill_limit
         Missing rows that may be bridged in one gap.
     name
-        What messages call the rows.
+        The name of the rows in messages.
 
     Raises
     ------
@@ -169,12 +169,12 @@ def _check_times(times: NDArray[Any], name: str) -> None:
     backward = times[1:] <= times[:-1]
     if backward.any():
         row = int(backward.argmax()) + 1
-        before, here = times[row - 1], times[row]
-        way_out = "drop duplicates" if here == before else "sort the rows by time"
+        before, later = times[row - 1], times[row]
+        way_out = "drop duplicates" if later == before else "sort the rows by time"
         raise InputError.of(
             f"times of {name}",
             "must increase from row to row",
-            f"row {row} has {here} after {before}",
+            f"row {row} has {later} after {before}",
             f"{way_out} first",
         )
 
@@ -199,7 +199,7 @@ def _refuse_irregular(
 ) -> NoReturn:
     months = dates and interval >= SHORTEST_MONTH
     unit, size = (" days", DAY) if months else (" seconds" if dates else "", 1.0)
-    found = (
+    got = (
         f"the differences have median {interval / size:g}, smallest {steps.min() / size:g} and "
         f"largest {steps.max() / size:g}{unit}, and {off} of {len(steps)} are off"
     )
@@ -216,7 +216,7 @@ def _refuse_irregular(
         )
     else:
         way_out = f"resample first to one row every {interval:g}, with numpy.interp for instance"
-    raise InputError.of(f"times of {name}", "must tick regularly", found, way_out)
+    raise InputError.of(f"times of {name}", "must tick regularly", got, way_out)
 
 
 def _frame_duration(seconds: float) -> str:

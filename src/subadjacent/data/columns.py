@@ -1,4 +1,4 @@
-"""The columns of a frame that are channels: refused with a reason, or made into one array."""
+"""The columns of a frame that are channels: checked, and made into one array."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check_channels(frame: nw.DataFrame[Any], channels: Sequence[Any], name: str)
     ``channels`` are the frame's own labels for them: text, but for pandas.
     """
     _check_names(channels, name)
-    # made once: a frame makes it anew, of all columns, whenever it is asked for
+    # only once: a frame computes it anew, of all columns, at every access
     schema = frame.schema
     _check_types({channel: schema[channel] for channel in channels}, name)
     rows = len(frame)
@@ -54,16 +54,16 @@ def _check_names(channels: Sequence[Any], name: str) -> None:
 def _check_types(schema: dict[Any, nw.dtypes.DType], name: str) -> None:
     import narwhals as nw
 
-    others = {
+    not_numbers = {
         column: dtype
         for column, dtype in schema.items()
         if not (dtype.is_numeric() or dtype == nw.Boolean)
     }
-    if not others:
+    if not not_numbers:
         return
-    has_durations = any(dtype == nw.Duration for dtype in others.values())
+    has_durations = any(dtype == nw.Duration for dtype in not_numbers.values())
     how = " (a duration by dt.total_seconds())" if has_durations else ""
-    listed = ", ".join(f"{column!r} ({dtype})" for column, dtype in others.items())
+    listed = ", ".join(f"{column!r} ({dtype})" for column, dtype in not_numbers.items())
     raise InputError.of(
         name,
         "must hold numbers",
@@ -115,7 +115,7 @@ def header(frame: nw.DataFrame[Any], places: Sequence[int]) -> Any:
 
 
 def own_labels(frame: nw.DataFrame[Any], places: Sequence[int]) -> Any:
-    """What pandas itself calls the columns, numbers and levels included; None elsewhere."""
+    """The labels of the columns in pandas, numbers and levels included; None elsewhere."""
     if not frame.implementation.is_pandas_like():
         return None
     return frame.to_native().columns[list(places)]

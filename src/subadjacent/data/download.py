@@ -1,4 +1,4 @@
-"""Fetch a file over HTTPS: goes on where it stopped, and is there whole or not at all."""
+"""Fetch a file over HTTPS: resumes where it stopped, and is written whole or not at all."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def fetch(
 ) -> None:
     """Fetch ``address`` to ``target``.
 
-    What has come lies in `<target>.part` until it is all there, so that a later call goes on
-    from it, if the server can and its file is still the same. Connections that break are
-    taken up again; only ``TRIES`` in a row that bring nothing new are given up on.
+    The bytes received are kept in `<target>.part` until the file is complete, so that a later call
+    resumes, if the server can and its file is still the same. Broken connections are retried;
+    after ``TRIES`` in a row that bring nothing new, it gives up.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def fetch(
     target
         File to write; its folder is made.
     sha256
-        What the whole must come to, in hex, where known.
+        The checksum of the whole file, in hex, where known.
     most
         Bytes at most: a server that sends more, whatever it announced, is refused.
     watch
@@ -72,15 +72,15 @@ def fetch(
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _persist(address, part, most, watch or (lambda _done, _total: None), pause)
-        if sha256 is not None and (found := _digest(part)) != sha256.lower():
+        if sha256 is not None and (checksum := _digest(part)) != sha256.lower():
             part.unlink()
             raise InputError(
-                f"{address} must have the SHA-256 checksum {sha256}; got {found}: "
+                f"{address} must have the SHA-256 checksum {sha256}; got {checksum}: "
                 "what came was thrown away, try again later"
             )
         part.replace(target)
     except OSError as error:
-        # a DataNotFound is one too, and says it better
+        # a DataNotFound is an OSError too, with a better message
         if isinstance(error, DataNotFound):
             raise
         raise InputError(f"{target} cannot be written: {error.strerror or error}") from error
@@ -107,7 +107,7 @@ def _is_local(host: str | None) -> bool:
 
 
 def _check_host(address: str, onward: str) -> None:
-    """Refuse to be sent from the internet to this machine, or to its own network."""
+    """Refuse a redirect from the internet to this machine, or to its own network."""
     if _is_local(urllib.parse.urlsplit(address).hostname):
         return
     host = urllib.parse.urlsplit(onward).hostname
@@ -123,7 +123,7 @@ def _check_host(address: str, onward: str) -> None:
 
 
 class _TooLongError(Exception):
-    """The server has more than may be taken."""
+    """The server sends more bytes than allowed."""
 
 
 class _BrokenError(Exception):
@@ -131,7 +131,7 @@ class _BrokenError(Exception):
 
 
 def _persist(address: str, part: Path, limit: int, watch: Watch, pause: float) -> None:
-    """Try again as long as it brings something."""
+    """Fetch a file, with further attempts as long as they bring new bytes."""
     most, failures = _size(part), 0
     while True:
         try:
@@ -157,17 +157,17 @@ def _persist(address: str, part: Path, limit: int, watch: Watch, pause: float) -
 
 
 def _bring(address: str, part: Path, limit: int, watch: Watch) -> None:
-    """One connection; goes on behind what is there where the server lets it."""
+    """Fetch over one connection; resume after the bytes received, where the server allows it."""
     request = urllib.request.Request(address, headers={"Accept-Encoding": "identity"})
-    if (there := _size(part)) and _tag(part).is_file():
-        request.add_header("Range", f"bytes={there}-")
+    if (received := _size(part)) and _tag(part).is_file():
+        request.add_header("Range", f"bytes={received}-")
         # the rest of a file that has changed meanwhile would not fit
         request.add_header("If-Range", _tag(part).read_text(encoding="ascii"))
     else:
-        there = 0
+        received = 0
     try:
         with _opener(address).open(request, timeout=TIMEOUT) as response:
-            start, total = _bounds(response, there)
+            start, total = _bounds(response, received)
             if total is not None and total > limit:
                 raise _TooLongError
             _remember(response, part)
@@ -177,7 +177,7 @@ def _bring(address: str, part: Path, limit: int, watch: Watch) -> None:
                 done = _copy(response, file, (start, total, limit), watch)
     except urllib.error.HTTPError as error:
         error.close()
-        _judge(error, address, part, there)
+        _judge(error, address, part, received)
         return
     except (
         urllib.error.URLError,
@@ -190,25 +190,25 @@ def _bring(address: str, part: Path, limit: int, watch: Watch) -> None:
         raise _BrokenError(f"the connection broke after {done:,} of {total:,} bytes")
 
 
-def _bounds(response: Any, there: int) -> tuple[int, int | None]:
+def _bounds(response: Any, received: int) -> tuple[int, int | None]:
     """Where the answer begins in the file, and how long the file is."""
     if response.status == http.client.PARTIAL_CONTENT:
-        found = re.fullmatch(
+        matched = re.fullmatch(
             f"bytes ({NUMBER})-{NUMBER}/({NUMBER})", response.headers.get("Content-Range", "")
         )
-        if found and int(found[1]) == there:
-            return there, int(found[2])
+        if matched and int(matched[1]) == received:
+            return received, int(matched[2])
         raise _BrokenError("the server sent another part than was asked for")
     length = response.headers.get("Content-Length", "")
     return 0, int(length) if re.fullmatch(NUMBER, length) else None
 
 
 def _copy(response: Any, file: IO[bytes], bounds: tuple[int, int | None, int], watch: Watch) -> int:
-    """What is there in the end; ``bounds`` are where it begins, should end and must end."""
+    """Copy an answer to a file; return its size. ``bounds``: its begin, its end, and the limit."""
     done, total, limit = bounds
     while True:
         try:
-            # what has come, without waiting for more: an interruption loses none of it
+            # as bytes arrive, without waiting for more: an interruption loses none of them
             piece = response.read1(CHUNK)
         except (http.client.HTTPException, OSError) as error:
             raise _BrokenError(f"the connection broke after {done:,} bytes") from error
@@ -217,7 +217,7 @@ def _copy(response: Any, file: IO[bytes], bounds: tuple[int, int | None, int], w
         if done + len(piece) > limit:
             raise _TooLongError
         file.write(piece)
-        # what has come is kept, however this process ends
+        # bytes received are kept, however this process ends
         file.flush()
         done += len(piece)
         watch(done, total)
@@ -227,10 +227,10 @@ def _copy(response: Any, file: IO[bytes], bounds: tuple[int, int | None, int], w
     return done
 
 
-def _judge(error: urllib.error.HTTPError, address: str, part: Path, there: int) -> None:
-    """What an answer that is no success means; returns where all is there already."""
-    if error.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE and there:
-        if error.headers.get("Content-Range", "") == f"bytes */{there}":
+def _judge(error: urllib.error.HTTPError, address: str, part: Path, received: int) -> None:
+    """Raise the error that an answer without success stands for; return if the file is complete."""
+    if error.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE and received:
+        if error.headers.get("Content-Range", "") == f"bytes */{received}":
             return
         # what is there is longer than the file: begin again
         part.unlink()
@@ -243,7 +243,7 @@ def _judge(error: urllib.error.HTTPError, address: str, part: Path, there: int) 
 
 
 def _remember(response: Any, part: Path) -> None:
-    """Keep what tells this version of the file from another; without it, none is gone on with."""
+    """Keep the mark of this version of the file; without one, no download is resumed."""
     headers = response.headers
     mark = headers.get("ETag") or ""
     # a weak mark does not promise the same bytes
@@ -268,7 +268,7 @@ def _digest(file: Path) -> str:
 
 
 class _SafeRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows to addresses that could have been asked for, and to no other."""
+    """Follows redirects to addresses that ``check_address`` accepts, and to no others."""
 
     def redirect_request(
         self,

@@ -25,7 +25,7 @@ class PerEntity(Generic[T]):
         return self.pooled if entity is None else self.by_entity.get(entity, self.pooled)
 
     def map(self, function: Callable[[T], U]) -> PerEntity[U]:
-        """The same with a function applied to every value."""
+        """A copy with a function applied to every value."""
         return PerEntity(
             function(self.pooled), {name: function(value) for name, value in self.by_entity.items()}
         )

@@ -1,9 +1,8 @@
-"""Values that nothing should be learned from: a sensor's fault, a code for what is missing.
+"""Values that nothing should be learned from: a sensor's fault, a code for missing values.
 
-One value of 9999 among thousands of a sine would pass for what the channel does. It is told from
-them by the gap in between: nothing that a channel does by itself lies so far from all else it ever
-does. Such values are set aside where models learn, as if they were missing; that they are anomalous
-is for scores to say.
+One value of 9999 among thousands of a sine would pass for normal. It is told from the others by the
+gap in between: no normal value of a channel lies so far from all others. Models learn without such
+values, as if they were missing; their scores then show that they are anomalous.
 
 Shapes: T rows, C channels.
 """
@@ -24,17 +23,17 @@ from subadjacent.data.series import TrainSeries
 # four data sets 42 have values beyond such a gap; of a third of it 125, of three times as much 9,
 # which costs up to a point (docs/log.md, "Robust learning")
 GAP = 1.0
-# what is rarer than this is no way of being, however often it comes
+# rarer values than this are never a normal state, however often they recur
 RARE = 1 / 500
 # so many runs of rows, and one in each of so many parts of the rows, come again and again; as for
 # outliers among scores
 MANY, PARTS = 8, 5
-# of no more different values than this it is a code that comes, whatever it stands for
+# a group of no more distinct values than this is a code, whatever it stands for
 CODES = 3
 
 
 class SetAside(NamedTuple):
-    """A series to learn from, and which of its values are not its own, (T, C); None if all are."""
+    """A series to learn from, and which of its values are replaced, (T, C); None if none is."""
 
     series: TrainSeries
     faults: NDArray[np.bool_] | None
@@ -42,34 +41,34 @@ class SetAside(NamedTuple):
 
 def set_aside(series: TrainSeries) -> SetAside:
     """A series whose faults take the value before them, as missing values do."""
-    found = faults(series.values)
-    if not found.any():
+    faulty = faults(series.values)
+    if not faulty.any():
         return SetAside(series, None)
     values = series.values.copy()
-    for channel in np.flatnonzero(found.any(axis=0)):
-        fill(values[:, channel], found[:, channel], series.starts)
-    return SetAside(replace(series, values=values), found)
+    for channel in np.flatnonzero(faulty.any(axis=0)):
+        fill(values[:, channel], faulty[:, channel], series.starts)
+    return SetAside(replace(series, values=values), faulty)
 
 
 def faults(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Which values lie beyond a gap, (T, C).
 
-    Not where that comes again and again, all through the rows, each time with a value of its own:
-    it is how the channel is.
+    Not where such values recur all through the rows, each time with another value:
+    that is how the channel behaves.
     """
-    found = np.zeros(values.shape, dtype=bool)
+    faulty = np.zeros(values.shape, dtype=bool)
     if not len(values):
-        return found
+        return faulty
     core = bulk([values])
     near = core.wider_by(GAP)
     suspects = (values.min(axis=0) < near.low) | (values.max(axis=0) > near.high)
     for channel in np.flatnonzero(suspects):
-        own = values[:, channel].astype(np.float64)
-        low, high = _without_gap(own, float(core.low[channel]), float(core.high[channel]))
-        beyond = (own < low) | (own > high)
-        if not _comes_again(beyond, own):
-            found[:, channel] = beyond
-    return found
+        column = values[:, channel].astype(np.float64)
+        low, high = _without_gap(column, float(core.low[channel]), float(core.high[channel]))
+        beyond = (column < low) | (column > high)
+        if not _comes_again(beyond, column):
+            faulty[:, channel] = beyond
+    return faulty
 
 
 def _without_gap(values: NDArray[np.float64], low: float, high: float) -> tuple[float, float]:
@@ -84,10 +83,10 @@ def _without_gap(values: NDArray[np.float64], low: float, high: float) -> tuple[
             return before
 
 
-def _reached(edge: float, beyond: NDArray[np.float64], other: float) -> float:
-    """How far one can go from an edge; ``other`` is the opposite edge, turned round."""
+def _reached(edge: float, beyond: NDArray[np.float64], opposite: float) -> float:
+    """The value reached from an edge without crossing a gap, given the opposite edge, negated."""
     steps = np.concatenate([[edge], beyond])
-    gaps = np.flatnonzero(np.diff(steps) > GAP * (steps[:-1] + other))
+    gaps = np.flatnonzero(np.diff(steps) > GAP * (steps[:-1] + opposite))
     return float(steps[gaps[0]] if len(gaps) else steps[-1])
 
 

@@ -1,4 +1,4 @@
-"""polars in a forked process: refused at once, where it would wait for ever.
+"""Refuse polars in a forked process, where it would wait for ever.
 
 A fork has the memory of the process that it came from, and of its threads only the one that
 forked. polars hands work to threads that it started before, and waits for them.
@@ -27,11 +27,11 @@ class _Forks:
         self.started = self.lost = False
 
     def before(self) -> None:
-        """Look, in the process that forks, whether polars has started its threads."""
+        """Note, in the process that forks, whether polars has started its threads."""
         self.started = "polars" in sys.modules and _has_workers()
 
     def after_in_child(self) -> None:
-        """Remember it, in the process that has come of it."""
+        """Keep that note in the forked process."""
         self.lost = self.lost or self.started
 
 

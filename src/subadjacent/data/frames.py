@@ -59,7 +59,7 @@ class Table:
     by_position: bool = False
 
     def name_of(self, series: TrainSeries, name: str = "X") -> str:
-        """What messages call one of the series, in an input called ``name``."""
+        """The name of a series in messages, in an input called ``name``."""
         if series.entity is None:
             return name
         return f"{name}[{series.entity if self.by_position else repr(series.entity)}]"
@@ -93,7 +93,9 @@ def read_frame(X: Any, *, fill_limit: int, name: str, known: Collection[str] = (
     entity_column = next(iter(columns_named(ENTITY_NAMES, frame.columns)), None)
     time_column = _time_column(frame, name)
     taken = [entity_column, time_column]
-    taken += _label_columns(frame, [one for one in frame.columns if one not in taken], known, name)
+    taken += _label_columns(
+        frame, [column for column in frame.columns if column not in taken], known, name
+    )
     # by place: names may be numbers, which narwhals does not select by
     columns = frame.columns
     places = [place for place, column in enumerate(columns) if column not in taken]
@@ -108,17 +110,24 @@ def read_frame(X: Any, *, fill_limit: int, name: str, known: Collection[str] = (
 
     groups = None if entity_column is None else _groups(frame.get_column(entity_column))
     series = []
-    for part in _parts(frame, places, groups):
-        where = name if part.entity is None else f"{name}[{part.entity!r}]"
+    for entity_rows in _parts(frame, places, groups):
+        label = name if entity_rows.entity is None else f"{name}[{entity_rows.entity!r}]"
         clock = Clock(None)
         if ticks is not None:
-            clock = read_clock(ticks[part.rows], fill_limit=fill_limit, name=where)
+            clock = read_clock(ticks[entity_rows.rows], fill_limit=fill_limit, name=label)
         values, missing = clean(
-            part.values, channels, fill_limit, where, starts=clock.starts, in_place=part.copied
+            entity_rows.values,
+            channels,
+            fill_limit,
+            label,
+            starts=clock.starts,
+            in_place=entity_rows.copied,
         )
-        shown = None if labels is None else _pick(labels, part.rows)
+        shown = None if labels is None else _pick(labels, entity_rows.rows)
         series.append(
-            TrainSeries(values, channels, part.entity, shown, clock.starts, clock.seconds, missing)
+            TrainSeries(
+                values, channels, entity_rows.entity, shown, clock.starts, clock.seconds, missing
+            )
         )
     restore = _way_back(frame.implementation, index, groups, channels, own_labels(frame, places))
     return Table(tuple(series), header(frame, places), restore, channels)
@@ -142,10 +151,10 @@ def _parts(frame: nw.DataFrame[Any], places: list[int], groups: Groups | None) -
     # one array for all, entity after entity
     values = copy_values(frame, places, np.concatenate(list(groups.values())))
     stops = np.cumsum([len(rows) for rows in groups.values()])
-    parts = np.split(values, stops[:-1])
+    tables = np.split(values, stops[:-1])
     return [
-        _EntityRows(entity, rows, part, copied=True)
-        for (entity, rows), part in zip(groups.items(), parts, strict=True)
+        _EntityRows(entity, rows, table, copied=True)
+        for (entity, rows), table in zip(groups.items(), tables, strict=True)
     ]
 
 
@@ -154,18 +163,18 @@ def _way_back(
     index: Any,
     groups: Groups | None,
     channels: tuple[str, ...],
-    own: Any,
+    labels: Any,
 ) -> Callable[[Arrays, Names], Any]:
-    """A function from arrays to the frame's library; the frame itself it does not hold."""
+    """A function from arrays to the frame's library; it does not keep the frame in memory."""
 
-    def restore(found: Arrays, names: Names) -> Any:
-        whole = found[0]
+    def restore(arrays: Arrays, names: Names) -> Any:
+        whole = arrays[0]
         if groups is not None:
-            whole = np.concatenate(list(found))
+            whole = np.concatenate(list(arrays))
             whole[np.concatenate(list(groups.values()))] = whole.copy()
         result = _native(backend, whole, names)
-        if own is not None and names == channels:
-            result.columns = own
+        if labels is not None and names == channels:
+            result.columns = labels
         if index is not None:
             result.index = index
         return result
@@ -195,9 +204,9 @@ def _label_columns(
     """The columns that hold labels, after a warning: they must not reach a detector."""
 
     def values(column: Any) -> list[Any]:
-        own = frame[:, frame.columns.index(column)]
+        values_of = frame[:, frame.columns.index(column)]
         # some libraries have NaN beside their own way of saying that a value is missing
-        return [value for value in own.drop_nulls().unique().to_list() if value == value]
+        return [value for value in values_of.drop_nulls().unique().to_list() if value == value]
 
     labels = label_columns(columns, values, known)
     if labels:
@@ -219,8 +228,8 @@ def _time_column(frame: nw.DataFrame[Any], name: str) -> Any:
     candidates = list(dict.fromkeys(columns_named(TIME_NAMES, frame.columns) + dated))
     if not candidates:
         return None
-    column, *others = candidates
-    if others:
+    column, *more = candidates
+    if more:
         listed = ", ".join(map(str, candidates))
         raise InputError.of(name, "must have one time column", f"got {listed}", "drop all but one")
     dtype = frame.schema[column]
@@ -286,11 +295,11 @@ def _pick(labels: Any, rows: Any) -> Any:
     return labels if isinstance(rows, slice) else labels[rows]
 
 
-def _native(backend: Any, found: NDArray[Any], names: Names) -> Any:
-    """An array as the library holds it."""
+def _native(backend: Any, array: NDArray[Any], names: Names) -> Any:
+    """An array as a series or frame of the library."""
     import narwhals as nw
 
     if isinstance(names, str):
-        return nw.new_series(names, found, backend=backend).to_native()
-    parts = {one: found[:, number] for number, one in enumerate(names)}
-    return nw.from_dict(parts, backend=backend).to_native()
+        return nw.new_series(names, array, backend=backend).to_native()
+    columns = {name: array[:, number] for number, name in enumerate(names)}
+    return nw.from_dict(columns, backend=backend).to_native()

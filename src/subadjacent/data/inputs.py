@@ -30,7 +30,7 @@ def read(X: Any, *, fill_limit: int = 10, name: str = "X", known: Collection[str
         Longest gap, in rows, that is filled without a word. A longer one is filled too, and its
         values are ``missing`` in the series.
     name
-        What to call the input in error messages.
+        The name of the input in error messages.
     known
         Columns of frames that are channels, for a detector was fitted on them, though their names
         may be those of labels.
@@ -57,16 +57,16 @@ def read(X: Any, *, fill_limit: int = 10, name: str = "X", known: Collection[str
     if isinstance(X, Mapping) and not issparse(X):
         keys = list(X)
         tables = {
-            str(key): read(part, fill_limit=fill_limit, name=f"{name}[{key!r}]", known=known)
-            for key, part in X.items()
+            str(key): read(table, fill_limit=fill_limit, name=f"{name}[{key!r}]", known=known)
+            for key, table in X.items()
         }
         if len(tables) != len(keys):
             raise InputError.of(name, "must have keys that differ as text", f"got {keys}")
-        return _entities(tables, name, lambda parts: dict(zip(keys, parts, strict=True)))
-    if isinstance(X, list | tuple) and X and all(_is_table(part) for part in X):
+        return _entities(tables, name, lambda results: dict(zip(keys, results, strict=True)))
+    if isinstance(X, list | tuple) and X and all(_is_table(table) for table in X):
         tables = {
-            str(number): read(part, fill_limit=fill_limit, name=f"{name}[{number}]", known=known)
-            for number, part in enumerate(X)
+            str(number): read(table, fill_limit=fill_limit, name=f"{name}[{number}]", known=known)
+            for number, table in enumerate(X)
         }
         return replace(_entities(tables, name, list), by_position=True)
     if is_frame(X):
@@ -85,18 +85,18 @@ def _entities(tables: dict[str, Table], name: str, gather: Callable[[list[Any]],
             raise InputError.of(
                 f"{name}[{entity!r}]", "must be one series", f"got {len(table.series)}"
             )
-        own = table.series[0]
-        if own.channels != expected:
+        only = table.series[0]
+        if only.channels != expected:
             raise InputError.of(
                 name,
                 "must have the same channels in every series",
-                f"got {_some(expected)} in the first and {_some(own.channels)} in {entity!r}",
+                f"got {_some(expected)} in the first and {_some(only.channels)} in {entity!r}",
             )
-        series.append(replace(own, entity=entity))
+        series.append(replace(only, entity=entity))
 
-    def restore(found: Arrays, names: Names) -> Any:
-        parts = zip(tables.values(), found, strict=True)
-        return gather([table.restore([part], names) for table, part in parts])
+    def restore(arrays: Arrays, names: Names) -> Any:
+        pairs = zip(tables.values(), arrays, strict=True)
+        return gather([table.restore([array], names) for table, array in pairs])
 
     return Table(tuple(series), first.header, restore, first.names)
 
@@ -110,7 +110,7 @@ def _read_array(X: Any, fill_limit: int, name: str) -> Table:
 def _numbers(X: Any, name: str) -> NDArray[Any]:
     """``X`` as scikit-learn takes it: 2-d, numbers, at least one row and one column."""
     if isinstance(X, np.ma.MaskedArray):
-        # scikit-learn would bring what is masked to light
+        # scikit-learn would use the masked values
         X = np.ma.filled(X.astype(np.result_type(X, np.float32)), np.nan)
     try:
         values = check_array(X, dtype="numeric", ensure_all_finite=False, input_name=name)
@@ -130,15 +130,15 @@ def _numbers(X: Any, name: str) -> NDArray[Any]:
     return np.asarray(values)
 
 
-def _only_array(found: Arrays, _names: Names) -> NDArray[Any]:
-    return found[0]
+def _only_array(arrays: Arrays, _names: Names) -> NDArray[Any]:
+    return arrays[0]
 
 
-def _is_table(part: Any) -> bool:
+def _is_table(entry: Any) -> bool:
     """Whether an element of a list is a series of its own, rather than a row of numbers."""
-    if isinstance(part, np.ndarray):
-        return part.ndim == 2
-    return isinstance(part, TrainSeries | TestSeries) or is_frame(part)
+    if isinstance(entry, np.ndarray):
+        return entry.ndim == 2
+    return isinstance(entry, TrainSeries | TestSeries) or is_frame(entry)
 
 
 def _some(names: tuple[str, ...], most: int = 6) -> str:

@@ -22,8 +22,8 @@ def read_json(text: str | bytes) -> Any:
 
 
 def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    document = dict(pairs)
+    if len(document) < len(pairs):
         ((key, _),) = Counter(name for name, _ in pairs).most_common(1)
         raise RepeatedKeyError(f"{visible(key[:LONGEST_SHOWN])!r} is there more than once")
-    return found
+    return document

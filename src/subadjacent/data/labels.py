@@ -1,4 +1,4 @@
-"""What labels say: which words and numbers call a row normal, and which anomalous."""
+"""The words and numbers that label a row as normal or as anomalous."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Values that are missing for long: what to fit on without them, what stands in for them in scores.
+"""Values that are missing for long: they are left out of the fit, and replaced for scoring.
 
 Rows in which a channel is missing for long are like a gap in the clock. Nothing is learned from
-them, and they are scored by themselves; that they are an alarm is for the decision to say.
+them, and they are scored by themselves; the decision makes them an alarm.
 
 Shapes: T rows, C channels.
 """
@@ -44,14 +44,14 @@ def known_rows(series: TrainSeries) -> NDArray[np.bool_] | None:
     """Rows to learn from, (T,), where some are to be left out; None: all.
 
     Where so many channels are missing in turn that less than half of the rows have all values,
-    models learn from all rows, filled as they are: little of each channel is.
+    models learn from all rows, with gaps filled: of each channel, only few values are.
     """
     missing = series.missing_rows
     return None if missing is None or missing.mean() > MOST else ~missing
 
 
 def only(series: TrainSeries, rows: NDArray[np.bool_] | None) -> TrainSeries:
-    """Some rows of a series, None: all, as values of their own; unbroken where they were."""
+    """A series of some rows, None: all; unbroken where they were."""
     if series.missing is None:
         return series
     if rows is None:
@@ -63,7 +63,7 @@ def only(series: TrainSeries, rows: NDArray[np.bool_] | None) -> TrainSeries:
 
 
 def stand_in(series: TrainSeries, typical: NDArray[Any]) -> TrainSeries:
-    """A series in which what is missing for long is what its channel typically is, (C,)."""
+    """A series whose values missing for long are replaced by the channels' typical ones, (C,)."""
     if series.missing is None:
         return series
     values = series.values

@@ -1,4 +1,4 @@
-"""What columns of time, entity and label are called, in frames and in files alike.
+"""The usual names of columns of time, entity and label, in frames and files alike.
 
 Case does not matter. Where several columns have a name of one kind, the table's order decides.
 """

@@ -53,7 +53,7 @@ class Plant:
 
     @property
     def kind(self) -> Codes:
-        """What each test row is, shape (n,): 0 normal, else the code in ``KIND_CODES``."""
+        """The kind of each test row, shape (n,): 0 normal, else the code in ``KIND_CODES``."""
         kind = np.zeros(len(self.test), np.uint8)
         for event in self.events:
             kind[event.start : event.stop] = KIND_CODES[event.kind]
@@ -126,7 +126,7 @@ def multivariate(
         for channel in event.channels:
             rows = slice(event.start, event.stop)
             test[rows, channel] = _changed(rng, signal, base[:, channel], n, event, channel)
-    train, test, base = (level + spread * part for part in (train, test, base))
+    train, test, base = (level + spread * rows for rows in (train, test, base))
     return Plant(train, test, base, tuple(events))
 
 
@@ -195,7 +195,7 @@ def _place(
 def _changed(
     rng: np.random.Generator, signal: _Signal, base: Floats, n: int, event: Event, channel: int
 ) -> Floats:
-    """What one channel shows during an event in place of ``base``, its (n,) clean test rows."""
+    """The values of one channel during an event, in place of ``base``, its (n,) clean rows."""
     rows = slice(event.start, event.stop)
     in_signal = slice(n + event.start, n + event.stop)  # the training part comes first there
     angle, rest = signal.angle[in_signal, channel], signal.rest[in_signal, channel]

@@ -19,7 +19,7 @@ CHUNK = 65_536
 # a channel whose values lie apart by no more roundings of the largest of them counts as constant:
 # what the last digits of a sum lose is no movement. float32 has seven digits, float64 sixteen
 ROUNDINGS = 10.0
-# values further beyond the bulk of a channel than so many times its width count as being there:
+# values further beyond the bulk of a channel than this many times its width count as being there:
 # a bad value weighs no more than a rare one. Noise, cycles and waiting times lie within. With three
 # times as much a hundredth of bad values moves a deviation by two fifths, otherwise by a tenth
 # (docs/log.md, "Robust learning")
@@ -56,9 +56,9 @@ class Scaler:
         """Scaled values, in float32; into ``out`` where one is given."""
         scaled = np.empty(values.shape, dtype=np.float32) if out is None else out
         for rows in chunks(len(values)):
-            part = (values[rows] - self.center) / self.deviation
-            np.maximum(part, -self.clip, out=part)
-            scaled[rows] = np.minimum(part, self.clip, out=part)
+            chunk = (values[rows] - self.center) / self.deviation
+            np.maximum(chunk, -self.clip, out=chunk)
+            scaled[rows] = np.minimum(chunk, self.clip, out=chunk)
         return scaled
 
     def invert(self, scaled: NDArray[Any]) -> NDArray[np.float64]:
@@ -72,14 +72,18 @@ EntityScalers = PerEntity[Scaler]
 
 def fit_scalers(series: Sequence[TrainSeries], clip: float = 10.0) -> EntityScalers:
     """Scalers for training series, one for each that has an entity."""
-    own = [_scaler([one.values], clip) for one in series]
-    pooled = own[0] if len(own) == 1 else _scaler([one.values for one in series], clip)
+    scalers = [_scaler([one_series.values], clip) for one_series in series]
+    pooled = (
+        scalers[0]
+        if len(scalers) == 1
+        else _scaler([one_series.values for one_series in series], clip)
+    )
     return PerEntity(
         pooled=pooled,
         by_entity={
-            one.entity: scaler
-            for one, scaler in zip(series, own, strict=True)
-            if one.entity is not None
+            one_series.entity: scaler
+            for one_series, scaler in zip(series, scalers, strict=True)
+            if one_series.entity is not None
         },
     )
 
@@ -91,32 +95,32 @@ def constant(
 
     Differences that rounding makes are none, and follow the precision of the coarsest type.
     """
-    floating = [np.finfo(one).eps for one in dtypes if np.issubdtype(one, np.floating)]
+    floating = [np.finfo(dtype).eps for dtype in dtypes if np.issubdtype(dtype, np.floating)]
     rounding = max([float(np.finfo(np.float64).eps), *map(float, floating)])
     largest = np.maximum(np.abs(low), np.abs(high))
     return np.asarray(high - low <= ROUNDINGS * rounding * largest)
 
 
-def _scaler(parts: Sequence[NDArray[Any]], clip: float) -> Scaler:
-    """From the moments of all rows without what is far beyond the bulk of a channel."""
+def _scaler(tables: Sequence[NDArray[Any]], clip: float) -> Scaler:
+    """A scaler from the moments of all rows, with values far beyond the bulk clipped."""
     count, mean, spread = 0, np.zeros(()), np.zeros(())
-    bounds = bulk(parts).wider_by(WIDER)
+    bounds = bulk(tables).wider_by(WIDER)
     low, high = np.full(len(bounds.low), np.inf), np.full(len(bounds.low), -np.inf)
     # chunk by chunk (Chan's update), in float64
-    for values in parts:
+    for values in tables:
         for rows in chunks(len(values)):
-            part = values[rows].astype(np.float64)
-            low, high = np.minimum(low, part.min(axis=0)), np.maximum(high, part.max(axis=0))
-            np.clip(part, *bounds, out=part)
-            part_mean = part.mean(axis=0)
+            chunk = values[rows].astype(np.float64)
+            low, high = np.minimum(low, chunk.min(axis=0)), np.maximum(high, chunk.max(axis=0))
+            np.clip(chunk, *bounds, out=chunk)
+            part_mean = chunk.mean(axis=0)
             shift = part_mean - mean
-            total = count + len(part)
-            mean = mean + shift * (len(part) / total)
-            spread = spread + ((part - part_mean) ** 2).sum(axis=0)
-            spread = spread + shift**2 * (count * len(part) / total)
+            total = count + len(chunk)
+            mean = mean + shift * (len(chunk) / total)
+            spread = spread + ((chunk - part_mean) ** 2).sum(axis=0)
+            spread = spread + shift**2 * (count * len(chunk) / total)
             count = total
     deviation = np.sqrt(spread / count)
-    still = constant(low, high, [values.dtype for values in parts]) | (deviation == 0)
+    still = constant(low, high, [values.dtype for values in tables]) | (deviation == 0)
     return Scaler(mean, np.where(still, np.maximum(deviation, 1.0), deviation), clip)
 
 

@@ -112,7 +112,7 @@ def cut(
 
 def common_interval(series: Sequence[TrainSeries]) -> float | None:
     """Seconds from row to row, where all series that have a clock agree; else None."""
-    known = [one.interval for one in series if one.interval is not None]
+    known = [one_series.interval for one_series in series if one_series.interval is not None]
     if not known or max(known) > 1.05 * min(known):
         return None
     return known[0]

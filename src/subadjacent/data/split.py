@@ -20,12 +20,12 @@ def validation_starts(
     if fraction >= 1:
         raise InputError(f"validation_fraction must be below 1; got {fraction!r}")
     starts = []
-    for one in series:
-        wanted = len(one) - round(fraction * len(one))
-        start = max(min(wanted, len(one) - window), window)
-        starts.append(start if start + window <= len(one) else len(one))
-    if all(start == len(one) for start, one in zip(starts, series, strict=True)):
-        longest = max(len(one) for one in series)
+    for one_series in series:
+        wanted = len(one_series) - round(fraction * len(one_series))
+        start = max(min(wanted, len(one_series) - window), window)
+        starts.append(start if start + window <= len(one_series) else len(one_series))
+    if all(start == len(one_series) for start, one_series in zip(starts, series, strict=True)):
+        longest = max(len(one_series) for one_series in series)
         raise InputError(
             f"fit needs a series of at least 2 windows, to learn from and to validate on: "
             f"{2 * window} rows with window={window}; the longest has n_samples = {longest}"

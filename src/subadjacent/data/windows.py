@@ -1,4 +1,4 @@
-"""Cut series into windows, and lay what was found in windows back onto rows.
+"""Cut series into windows, and put the values of windows back onto rows.
 
 All rows lie in memory once, scaled; a window is a place in them, and only the windows of one
 batch are ever gathered. No window reaches across a series' end or a break in its clock.
@@ -86,10 +86,10 @@ class Stack:
         Stretches shorter than a window have none.
         """
         places = []
-        for one in self.stretches:
-            start, stop = bounds[one.series]
-            start, stop = max(start - one.first, 0), min(stop - one.first, one.rows)
-            places.append(one.at + np.arange(start, stop - self.window + 1, stride))
+        for stretch in self.stretches:
+            start, stop = bounds[stretch.series]
+            start, stop = max(start - stretch.first, 0), min(stop - stretch.first, stretch.rows)
+            places.append(stretch.at + np.arange(start, stop - self.window + 1, stride))
         return self._windows(places)
 
     def scoring_windows(self, stride: int) -> tuple[Windows, Tensor]:
@@ -100,39 +100,41 @@ class Stack:
         over; in it only the rows that no other window covers count.
         """
         places, fresh = [], []
-        for one in self.stretches:
-            grid = np.arange(one.at, one.at + one.padded - self.window + 1, stride)
-            left_over = one.at + one.padded - (grid[-1] + self.window)
+        for stretch in self.stretches:
+            grid = np.arange(stretch.at, stretch.at + stretch.padded - self.window + 1, stride)
+            left_over = stretch.at + stretch.padded - (grid[-1] + self.window)
             ends = [grid[-1] + left_over] if left_over else []
             places.append(np.append(grid, ends).astype(np.int64))
             fresh.append(np.append(np.zeros(len(grid)), [self.window - left_over] * len(ends)))
         first = torch.from_numpy(np.concatenate(fresh).astype(np.int64))
         return self._windows(places), first
 
-    def unstack(self, found: NDArray[Any]) -> list[NDArray[Any]]:
+    def unstack(self, values: NDArray[Any]) -> list[NDArray[Any]]:
         """Cut an array with one entry a stacked row into one array a series."""
-        parts: dict[int, list[NDArray[Any]]] = {}
-        for one in self.stretches:
-            parts.setdefault(one.series, []).append(found[one.at : one.at + one.rows])
-        return [part[0] if len(part) == 1 else np.concatenate(part) for part in parts.values()]
+        by_series: dict[int, list[NDArray[Any]]] = {}
+        for stretch in self.stretches:
+            by_series.setdefault(stretch.series, []).append(
+                values[stretch.at : stretch.at + stretch.rows]
+            )
+        return [rows[0] if len(rows) == 1 else np.concatenate(rows) for rows in by_series.values()]
 
     def map_stretches(
-        self, found: NDArray[Any], function: Callable[[NDArray[Any]], NDArray[np.float64]]
+        self, values: NDArray[Any], function: Callable[[NDArray[Any]], NDArray[np.float64]]
     ) -> NDArray[np.float64]:
         """Apply a function to the rows of each stretch; what the padding holds stays."""
-        mapped = found.astype(np.float64)
-        for one in self.stretches:
-            rows = slice(one.at, one.at + one.rows)
+        mapped = values.astype(np.float64)
+        for stretch in self.stretches:
+            rows = slice(stretch.at, stretch.at + stretch.rows)
             mapped[rows] = function(mapped[rows])
         return mapped
 
-    def restack(self, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    def restack(self, by_series: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """Lay one array a series, with an entry a row, onto the stack; zeros on the padding."""
-        found = np.zeros((len(self.values), *parts[0].shape[1:]), dtype=parts[0].dtype)
-        for one in self.stretches:
-            rows = parts[one.series][one.first : one.first + one.rows]
-            found[one.at : one.at + one.rows] = rows
-        return found
+        stacked = np.zeros((len(self.values), *by_series[0].shape[1:]), dtype=by_series[0].dtype)
+        for stretch in self.stretches:
+            rows = by_series[stretch.series][stretch.first : stretch.first + stretch.rows]
+            stacked[stretch.at : stretch.at + stretch.rows] = rows
+        return stacked
 
     def _windows(self, places: list[NDArray[np.int64]]) -> Windows:
         return Windows(self.values, torch.from_numpy(np.concatenate(places)), self.window)
@@ -144,8 +146,8 @@ def stack(series: Sequence[TrainSeries], scalers: EntityScalers, window: int) ->
     A stretch shorter than a window is continued by its mirror image, so that it can be scored.
     """
     stretches, at = [], 0
-    for number, one in enumerate(series):
-        for start, stop in one.stretches:
+    for number, one_series in enumerate(series):
+        for start, stop in one_series.stretches:
             padded = max(stop - start, window)
             stretches.append(Stretch(number, start, stop - start, at, padded))
             at += padded

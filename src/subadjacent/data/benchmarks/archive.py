@@ -54,7 +54,7 @@ def read_npz(path: Path, source: Source, *, train: str = "train") -> Benchmark:
     )
 
 
-def write_npz(benchmark: Benchmark, path: Path, **others: NDArray[Any]) -> None:
+def write_npz(benchmark: Benchmark, path: Path, **more_arrays: NDArray[Any]) -> None:
     """Write a benchmark as our archive, with further arrays if wanted."""
     names = [series.entity or benchmark.name for series in benchmark.train]
     arrays: dict[str, Any] = {
@@ -65,7 +65,7 @@ def write_npz(benchmark: Benchmark, path: Path, **others: NDArray[Any]) -> None:
         "test_lengths": np.array([len(series) for series in benchmark.test]),
         "entities": np.array(names),
     }
-    np.savez_compressed(path, **(arrays | others))
+    np.savez_compressed(path, **(arrays | more_arrays))
 
 
 def read_npy_triple(folder: Path, source: Source) -> Benchmark:
@@ -144,10 +144,10 @@ def _check_header(path: Path, stream: IO[bytes], size: int) -> None:
     if read is None:
         raise InputError(f"{path} must be a .npy file of version 1 or 2; got {version}")
     shape, _, dtype = read(stream)
-    needed, there = math.prod(shape) * dtype.itemsize, size - stream.tell()
-    if min(shape, default=0) < 0 or needed > there:
+    needed, available = math.prod(shape) * dtype.itemsize, size - stream.tell()
+    if min(shape, default=0) < 0 or needed > available:
         raise InputError(
-            f"{path} is damaged (an array of {needed:,} bytes in {there:,}): get it again"
+            f"{path} is damaged (an array of {needed:,} bytes in {available:,}): get it again"
         )
 
 

@@ -68,11 +68,11 @@ def absence(source: Source, root: Path) -> DataNotFound:
     incomplete = []
     for layout in source.layouts:
         for folder in source.folders:
-            there = [file for file in layout.files if (root / folder / file).exists()]
-            missing = [file for file in layout.files if file not in there]
-            if there and missing and len(layout.files) > 1:
+            present = [file for file in layout.files if (root / folder / file).exists()]
+            missing = [file for file in layout.files if file not in present]
+            if present and missing and len(layout.files) > 1:
                 incomplete.append(
-                    f"{root / folder / there[0]} is there, {missing[0]} beside it is not"
+                    f"{root / folder / present[0]} is there, {missing[0]} beside it is not"
                 )
     detail = f" ({'; '.join(dict.fromkeys(incomplete))})" if incomplete else ""
     return DataNotFound(f"{source.title} is not in {root}{detail}. {source.instructions}")

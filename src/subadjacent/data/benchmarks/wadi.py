@@ -80,8 +80,8 @@ def _benchmark(
 
 def _sensors(sheet: Sheet, source: Source) -> list[str]:
     """The sensors without the four that are empty throughout."""
-    others = (ROW, DATE, TIME, LABEL, "", *EMPTY)
-    names = [name for name in sheet.names if name not in others]
+    no_sensors = (ROW, DATE, TIME, LABEL, "", *EMPTY)
+    names = [name for name in sheet.names if name not in no_sensors]
     if len(names) != source.channels:
         raise InputError(
             f"{sheet.path}, line {sheet.first - 1} must name {source.channels} sensors besides "

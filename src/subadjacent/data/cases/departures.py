@@ -1,4 +1,4 @@
-"""Plants in which one channel departs in one known way: what explanations of alarms are judged by.
+"""Plants in which one channel departs in one known way, to test explanations of alarms.
 
 Nothing here knows how an explanation is made. Sizes are such that an engineer who looks at the
 chart of the channel sees the departure and calls it by this name, and a kind is only planted on
@@ -87,7 +87,7 @@ def departure_case(
     kind
         One of ``KINDS``.
     rng
-        What to draw from.
+        The random generator.
     channels, rows, test_rows
         Channels, rows to fit on, rows to judge.
 
@@ -107,23 +107,23 @@ def departure_case(
     planted = _KINDS[kind]
     suitable = [
         number
-        for number, one in enumerate(plant)
+        for number, drawn in enumerate(plant)
         # with two drivers, no one channel is the other of the pair
-        if one.nature in planted.natures and (kind != PARTED or len(one.drivers) == 1)
+        if drawn.nature in planted.natures and (kind != PARTED or len(drawn.drivers) == 1)
     ]
     channel = int(rng.choice(suitable))
-    one = plant[channel]
-    start, stop = _span(kind, rng, one, test_rows)
-    values = np.column_stack([each.values for each in plant])
+    departing = plant[channel]
+    start, stop = _span(kind, rng, departing, test_rows)
+    values = np.column_stack([drawn.values for drawn in plant])
     changed = values.copy()
-    where = slice(rows + start, rows + stop)
-    changed[where, channel] = planted.change(rng, one, rows, where)
-    if one.nature == "counts":
-        changed[where, channel] = np.round(changed[where, channel])
-    others = one.drivers if kind == PARTED else ()
+    span = slice(rows + start, rows + stop)
+    changed[span, channel] = planted.change(rng, departing, rows, span)
+    if departing.nature == "counts":
+        changed[span, channel] = np.round(changed[span, channel])
+    others = departing.drivers if kind == PARTED else ()
     if planted.spreads and rng.random() < REACHED:
         others = _reached(rng, plant, channel)
-        departed = (changed - values)[:, channel] / one.usual
+        departed = (changed - values)[:, channel] / departing.usual
         for other in others:
             late = int(rng.integers(*DELAY, endpoint=True))
             # by the smaller measure, so that it is weaker by any
@@ -132,15 +132,15 @@ def departure_case(
     return DepartureCase(changed[:rows], changed[rows:], kind, channel, start, stop, others)
 
 
-def _span(kind: str, rng: np.random.Generator, one: Channel, test_rows: int) -> Span:
-    """Where it is in the test rows."""
+def _span(kind: str, rng: np.random.Generator, channel: Channel, test_rows: int) -> Span:
+    """The test rows in which the channel departs."""
     shortest, longest = _KINDS[kind].rows
     length = int(rng.integers(shortest, longest, endpoint=True))
     if kind == RHYTHM:
-        length = round(rng.uniform(*CYCLES) * one.cycle)
+        length = round(rng.uniform(*CYCLES) * channel.cycle)
     if kind == DRIFT:
         # else it would be a cycle of another form
-        length = max(length, round(DRIFTING * one.cycle))
+        length = max(length, round(DRIFTING * channel.cycle))
     if kind == MOVED or (kind == DRIFT and rng.random() < 0.5):
         return test_rows - length, test_rows
     start = int(rng.integers(BEFORE, test_rows - AFTER - length, endpoint=True))
@@ -149,93 +149,95 @@ def _span(kind: str, rng: np.random.Generator, one: Channel, test_rows: int) -> 
 
 def _reached(rng: np.random.Generator, plant: tuple[Channel, ...], channel: int) -> tuple[int, ...]:
     """Some of the channels that follow this one; where none do, of those that follow any."""
-    followers = [number for number, one in enumerate(plant) if one.drivers and number != channel]
-    own = [number for number in followers if channel in plant[number].drivers]
-    chosen = rng.permutation(own or followers)[: rng.integers(1, MOST_REACHED, endpoint=True)]
+    followers = [
+        number for number, drawn in enumerate(plant) if drawn.drivers and number != channel
+    ]
+    driven = [number for number in followers if channel in plant[number].drivers]
+    chosen = rng.permutation(driven or followers)[: rng.integers(1, MOST_REACHED, endpoint=True)]
     return tuple(sorted(int(number) for number in chosen))
 
 
-def _side(rng: np.random.Generator, one: Channel) -> float:
+def _side(rng: np.random.Generator, channel: Channel) -> float:
     """Up or down; counts only up, as there are none below 0."""
-    return 1.0 if one.nature == "counts" else float(rng.choice([-1, 1]))
+    return 1.0 if channel.nature == "counts" else float(rng.choice([-1, 1]))
 
 
-def _spike(rng: np.random.Generator, one: Channel, fitted: int, where: slice) -> Floats:
+def _spike(rng: np.random.Generator, channel: Channel, fitted: int, span: slice) -> Floats:
     """Away from the middle, so that it is not just nearer to it than usual."""
-    normal = one.values[where]
-    up = one.nature == "counts" or normal.mean() > one.values[:fitted].mean()
+    normal = channel.values[span]
+    up = channel.nature == "counts" or normal.mean() > channel.values[:fitted].mean()
     sizes = rng.uniform(0.7, 1, len(normal))
-    sizes *= rng.uniform(*SPIKE) * one.usual / sizes.max()
+    sizes *= rng.uniform(*SPIKE) * channel.usual / sizes.max()
     return np.asarray(normal + (sizes if up else -sizes))
 
 
-def _out_of_range(rng: np.random.Generator, one: Channel, fitted: int, where: slice) -> Floats:
+def _out_of_range(rng: np.random.Generator, channel: Channel, fitted: int, span: slice) -> Floats:
     """All rows beyond every training row; its usual moves are there, the regular ones smaller."""
-    low, high = one.values[:fitted].min(), one.values[:fitted].max()
-    moves = 0.3 * one.regular[where] + one.irregular[where]
+    low, high = channel.values[:fitted].min(), channel.values[:fitted].max()
+    moves = 0.3 * channel.regular[span] + channel.irregular[span]
     beyond = rng.uniform(*BEYOND) * (high - low)
-    if _side(rng, one) > 0:
+    if _side(rng, channel) > 0:
         return np.asarray(high + beyond + moves - moves.min())
     return np.asarray(low - beyond + moves - moves.max())
 
 
-def _step(rng: np.random.Generator, one: Channel, fitted: int) -> float:
-    sizes = STEP_OF_RHYTHM if one.nature == "rhythm" else STEP
-    return float(_side(rng, one) * rng.uniform(*sizes) * one.values[:fitted].std())
+def _step(rng: np.random.Generator, channel: Channel, fitted: int) -> float:
+    sizes = STEP_OF_RHYTHM if channel.nature == "rhythm" else STEP
+    return float(_side(rng, channel) * rng.uniform(*sizes) * channel.values[:fitted].std())
 
 
-def _level_moved(rng: np.random.Generator, one: Channel, fitted: int, where: slice) -> Floats:
-    return one.values[where] + _step(rng, one, fitted)
+def _level_moved(rng: np.random.Generator, channel: Channel, fitted: int, span: slice) -> Floats:
+    return channel.values[span] + _step(rng, channel, fitted)
 
 
-def _drift(rng: np.random.Generator, one: Channel, fitted: int, where: slice) -> Floats:
+def _drift(rng: np.random.Generator, channel: Channel, fitted: int, span: slice) -> Floats:
     """A ramp, after which the channel is back at once; at the end of the rows it may have ended."""
-    length = where.stop - where.start
-    ramp = length * (rng.uniform(0.75, 1) if where.stop == len(one.values) else 1)
+    length = span.stop - span.start
+    ramp = length * (rng.uniform(0.75, 1) if span.stop == len(channel.values) else 1)
     share = np.minimum(np.arange(1, length + 1) / ramp, 1)
-    return np.asarray(one.values[where] + _step(rng, one, fitted) * share)
+    return np.asarray(channel.values[span] + _step(rng, channel, fitted) * share)
 
 
-def _stuck(_rng: np.random.Generator, one: Channel, _fitted: int, where: slice) -> Floats:
-    return np.full(where.stop - where.start, one.values[where.start])
+def _stuck(_rng: np.random.Generator, channel: Channel, _fitted: int, span: slice) -> Floats:
+    return np.full(span.stop - span.start, channel.values[span.start])
 
 
-def _noisier(rng: np.random.Generator, one: Channel, _fitted: int, where: slice) -> Floats:
-    return np.asarray(one.regular[where] + rng.uniform(*NOISIER) * one.irregular[where])
+def _noisier(rng: np.random.Generator, channel: Channel, _fitted: int, span: slice) -> Floats:
+    return np.asarray(channel.regular[span] + rng.uniform(*NOISIER) * channel.irregular[span])
 
 
-def _calmer(rng: np.random.Generator, one: Channel, _fitted: int, where: slice) -> Floats:
-    return np.asarray(one.regular[where] + one.irregular[where] / rng.uniform(*CALMER))
+def _calmer(rng: np.random.Generator, channel: Channel, _fitted: int, span: slice) -> Floats:
+    return np.asarray(channel.regular[span] + channel.irregular[span] / rng.uniform(*CALMER))
 
 
-def _broken_rhythm(rng: np.random.Generator, one: Channel, _fitted: int, where: slice) -> Floats:
+def _broken_rhythm(rng: np.random.Generator, channel: Channel, _fitted: int, span: slice) -> Floats:
     """Late by a part of a cycle, twice as quick, or without its beat; noise as ever."""
-    rows = np.arange(where.start, where.stop)
+    rows = np.arange(span.start, span.stop)
     way = rng.integers(3)
     if way == 0:
-        shown = rows - rng.uniform(*SLIP) * one.cycle
+        shown = rows - rng.uniform(*SLIP) * channel.cycle
     elif way == 1:
-        shown = where.start + 2 * (rows - where.start) % one.cycle
+        shown = span.start + 2 * (rows - span.start) % channel.cycle
     else:
-        shown = np.full(len(rows), where.start)
-    regular = np.interp(shown, np.arange(len(one.values)), one.regular)
-    return np.asarray(regular + one.irregular[where])
+        shown = np.full(len(rows), span.start)
+    regular = np.interp(shown, np.arange(len(channel.values)), channel.regular)
+    return np.asarray(regular + channel.irregular[span])
 
 
-def _parted(rng: np.random.Generator, one: Channel, fitted: int, where: slice) -> Floats:
-    """What the channel did in training rows, at a time when it was unlike what it should do now."""
-    length = where.stop - where.start
+def _parted(rng: np.random.Generator, channel: Channel, fitted: int, span: slice) -> Floats:
+    """The channel's training values of a time when they were unlike those that it should have."""
+    length = span.stop - span.start
     begins = rng.integers(0, fitted - length, TIMES, endpoint=True)
-    shown = np.stack([one.regular[begin : begin + length] for begin in begins])
-    unlike = np.abs(shown - one.regular[where]).mean(axis=1)
+    shown = np.stack([channel.regular[begin : begin + length] for begin in begins])
+    unlike = np.abs(shown - channel.regular[span]).mean(axis=1)
     # without a jump at either end, which would be an event of its own
     share = plateau(length, ramp=PARTING)
-    regular = share * shown[unlike.argmax()] + (1 - share) * one.regular[where]
-    return np.asarray(regular + one.irregular[where])
+    regular = share * shown[unlike.argmax()] + (1 - share) * channel.regular[span]
+    return np.asarray(regular + channel.irregular[span])
 
 
-def _missing(_rng: np.random.Generator, _one: Channel, _fitted: int, where: slice) -> Floats:
-    return np.full(where.stop - where.start, np.nan)
+def _missing(_rng: np.random.Generator, _channel: Channel, _fitted: int, span: slice) -> Floats:
+    return np.full(span.stop - span.start, np.nan)
 
 
 RHYTHM, PARTED = "broken rhythm", "parted from another channel"

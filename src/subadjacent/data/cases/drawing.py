@@ -1,4 +1,4 @@
-"""What the generated kinds are drawn from: smooth noise, cycles, ordinary channels, ramps."""
+"""Building blocks of the generated kinds: smooth noise, cycles, ordinary channels, ramps."""
 
 # Shapes: N rows (training and test rows together), C channels.
 

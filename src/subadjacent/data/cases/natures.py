@@ -32,7 +32,7 @@ FEWEST = 5 + FOLLOWERS  # channels
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Channel:
-    """One channel: what it does regularly, and an irregular part on top of it.
+    """One channel: a regular part, and an irregular part on top of it.
 
     Parameters
     ----------
@@ -60,11 +60,11 @@ class Channel:
 
     @property
     def usual(self) -> float:
-        """Deviation of what the row before does not tell: the size that departures go by."""
+        """Deviation of the values given the row before: the unit of departures."""
         return float(np.sqrt(self.irregular.var() + (np.diff(self.regular) ** 2).mean()))
 
     def scaled(self, level: float, unit: float) -> Channel:
-        """In other units, with the mean raised by ``level``."""
+        """The channel in other units, with the mean raised by ``level``."""
         return replace(
             self,
             regular=level + unit * self.regular,
@@ -73,12 +73,12 @@ class Channel:
 
 
 def normal_plant(rng: np.random.Generator, rows: int, channels: int = 20) -> tuple[Channel, ...]:
-    """A plant in which nothing happens but what always does.
+    """A plant without any departure.
 
     Parameters
     ----------
     rng
-        What to draw from.
+        The random generator.
     rows
         Rows of every channel, of training and test together.
     channels
@@ -89,7 +89,7 @@ def normal_plant(rng: np.random.Generator, rows: int, channels: int = 20) -> tup
     first = ["rhythm", "wandering", "steady", "set points", "counts"]
     natures = first + [FURTHER[number % len(FURTHER)] for number in range(channels - FEWEST)]
     drawn = [DRAWN[nature](rng, rows) for nature in natures if nature != "follower"]
-    drives = [number for number, one in enumerate(drawn) if one.nature != "counts"]
+    drives = [number for number, channel in enumerate(drawn) if channel.nature != "counts"]
     drawn += [_follower(rng, drawn, (LEADER,)) for _ in range(FOLLOWERS)]
     for _ in range(channels - len(drawn)):
         pair = rng.choice(drives, 2, replace=False)
@@ -97,20 +97,22 @@ def normal_plant(rng: np.random.Generator, rows: int, channels: int = 20) -> tup
     place = rng.permutation(channels)  # of each channel as drawn
     shuffled = sorted(zip(place, drawn, strict=True), key=lambda item: int(item[0]))
     return tuple(
-        _in_units(rng, replace(one, drivers=tuple(int(place[number]) for number in one.drivers)))
-        for _, one in shuffled
+        _in_units(
+            rng, replace(channel, drivers=tuple(int(place[number]) for number in channel.drivers))
+        )
+        for _, channel in shuffled
     )
 
 
-def _in_units(rng: np.random.Generator, one: Channel) -> Channel:
-    if one.nature == "counts":
-        return one
+def _in_units(rng: np.random.Generator, channel: Channel) -> Channel:
+    if channel.nature == "counts":
+        return channel
     unit = float(np.exp(rng.uniform(*np.log(DEVIATIONS))))
-    return one.scaled(unit * rng.uniform(*LEVELS), unit)
+    return channel.scaled(unit * rng.uniform(*LEVELS), unit)
 
 
 def _autoregressive(rng: np.random.Generator, rows: int, kept: float) -> Floats:
-    """Unit variance from the first row on."""
+    """Autoregressive noise, of unit variance from the first row on."""
     noise = rng.standard_normal(rows)
     noise[1:] *= np.sqrt(1 - kept**2)
     return np.asarray(lfilter([1.0], [1.0, -kept], noise))
@@ -167,8 +169,8 @@ def _follower(rng: np.random.Generator, drawn: list[Channel], drivers: tuple[int
     rows = len(drawn[0].regular)
     mixed = np.zeros(rows)
     for driver in drivers:
-        one = drawn[driver]
-        source = one.irregular if one.nature == "steady" else one.regular
+        driving = drawn[driver]
+        source = driving.irregular if driving.nature == "steady" else driving.regular
         lag = int(rng.integers(0, LAG, endpoint=True))
         late = np.concatenate([np.full(lag, source[0]), source[: rows - lag]])
         mixed += rng.choice([-1, 1]) * rng.uniform(0.6, 1.0) * late

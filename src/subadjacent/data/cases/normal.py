@@ -30,7 +30,7 @@ def _white(rng: np.random.Generator, n: int, channels: int) -> Floats:
 
 
 def _autoregressive(rng: np.random.Generator, n: int, channels: int, kept: float) -> Floats:
-    """Unit variance from the first row on; each row keeps a share of the one before."""
+    """Autoregressive noise of unit variance; each row keeps a share of the one before."""
     noise = rng.standard_normal((n, channels))
     noise[1:] *= np.sqrt(1 - kept**2)
     return np.asarray(lfilter([1.0], [1.0, -kept], noise, axis=0), dtype=np.float64)
@@ -48,8 +48,8 @@ def _cycles(rng: np.random.Generator, n: int, channels: int) -> Floats:
     """One clock for all channels, each with its own waveform."""
     angle = 2 * np.pi * np.arange(n) / rng.uniform(*CYCLE)
     multiples = np.outer(angle, np.arange(1, HARMONICS + 1))
-    parts = np.hstack([np.sin(multiples), np.cos(multiples)])
-    waves = parts @ rng.standard_normal((2 * HARMONICS, channels)) / np.sqrt(HARMONICS)
+    harmonics = np.hstack([np.sin(multiples), np.cos(multiples)])
+    waves = harmonics @ rng.standard_normal((2 * HARMONICS, channels)) / np.sqrt(HARMONICS)
     return np.asarray(waves + NOISE * rng.standard_normal((n, channels)))
 
 

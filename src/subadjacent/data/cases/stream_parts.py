@@ -1,4 +1,4 @@
-"""What generated live streams are drawn from: clocks, loads, counts, steps, places."""
+"""Building blocks of generated live streams: clocks, loads, counts, steps, places."""
 
 # Shapes: T rows, C channels; what is not said otherwise is of one channel, (T,).
 
@@ -88,7 +88,7 @@ def places(rng: np.random.Generator, rows: int, most: int = 4, fewest: int = 1) 
     wanted = int(rng.integers(fewest, most, endpoint=True))
     chosen: list[int] = []
     for start in rng.integers(int(FIRST * rows), int(LAST * rows), 40).tolist():
-        if len(chosen) < wanted and all(abs(start - other) > APART * rows for other in chosen):
+        if len(chosen) < wanted and all(abs(start - taken) > APART * rows for taken in chosen):
             chosen.append(start)
     return sorted(chosen)
 
@@ -105,7 +105,7 @@ def until(values: Floats, start: int, length: int) -> Span:
 
 
 def with_gaps(rng: np.random.Generator, values: Floats, share: float) -> Floats:
-    """The same with missing rows (NaN): single ones, and some stretches of ten."""
+    """The values with missing rows (NaN): single ones, and some stretches of ten."""
     missing = rng.random(len(values)) < share
     for start in np.flatnonzero(missing & (rng.random(len(values)) < 0.1)).tolist():
         missing[start : start + 10] = True

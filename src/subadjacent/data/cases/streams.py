@@ -1,4 +1,4 @@
-"""Generated live streams: what an operator watches, with the anomalies that one would mark."""
+"""Generated live streams, with the anomalies that an operator would mark."""
 
 # Shapes: T rows, C channels.
 
@@ -30,7 +30,7 @@ class LiveStream:
     Parameters
     ----------
     kind, seed
-        What it was drawn from.
+        The kind and the seed of the stream.
     values
         Rows as they come, NaN where a value is missing, (T, C).
     spans

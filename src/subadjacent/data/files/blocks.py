@@ -1,4 +1,4 @@
-"""Some rows of a file: where each stands, what its cells hold, and whether its times increase."""
+"""Some rows of a file: their places, the values of cells, and whether times increase."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Block:
         return f"{self.file}, {self.unit} {self.rows[row]}"
 
     def without(self, words: Sequence[str]) -> Block:
-        """The same with nothing in cells that hold one of some words, in any case.
+        """A copy with cells emptied that hold one of some words, in any case.
 
         A word that is a number stands for that number, however a cell writes it.
         """
@@ -97,15 +97,15 @@ class Block:
     def _blank(self, cells: pl.Series, words: Sequence[str]) -> pl.Series:
         import polars as pl
 
-        told = [word.strip().lower() for word in words]
-        values = read_numbers(pl.Series(told, dtype=pl.String))[0].drop_nulls().to_list()
+        lowered = [word.strip().lower() for word in words]
+        values = read_numbers(pl.Series(lowered, dtype=pl.String))[0].drop_nulls().to_list()
         if cells.dtype.is_numeric():
             return cells.set(cells.cast(pl.Float64).is_in(values), None)
         if cells.dtype not in (pl.String, pl.Categorical, pl.Enum):
             return cells
         text = cells.cast(pl.String)
-        meant = text.str.strip_chars().str.to_lowercase().is_in(told)
-        return text.set(meant | self._read(text)[0].is_in(values), None)
+        matches = text.str.strip_chars().str.to_lowercase().is_in(lowered)
+        return text.set(matches | self._read(text)[0].is_in(values), None)
 
     def entities(self, column: str) -> pl.Series:
         """A column as names of entities; refuses an empty cell."""
@@ -160,32 +160,32 @@ class TimeOrder:
         latest = rows.select("entity", last="time")
         self._last = pl.concat([last, latest]).unique("entity", keep="last")
 
-    def _refuse(self, block: Block, row: int, here: Any, before: Any, entity: Any) -> None:
-        back = before - here
+    def _refuse(self, block: Block, row: int, later: Any, before: Any, entity: Any) -> None:
+        back = before - later
         seconds = back.total_seconds() if hasattr(back, "total_seconds") else None
-        local = seconds is not None and here.tzinfo is None
+        local = seconds is not None and later.tzinfo is None
         if not self._dated:
-            here, before = here.time(), before.time()
+            later, before = later.time(), before.time()
             way_out = (
                 "a clock without dates tells the times of one day only, so add a column of dates "
                 "and name both as the time (date+time), or remove this column"
             )
-        elif here == before and seconds is not None and here.time() == MIDNIGHT:
+        elif later == before and seconds is not None and later.time() == MIDNIGHT:
             way_out = (
                 "if a clock stands in another column, name both as the time (date+time); else "
                 "drop duplicates, or name the entity column if rows belong to several"
             )
-        elif local and seconds is not None and 0 <= seconds <= HOUR and here.hour <= 3:
+        elif local and seconds is not None and 0 <= seconds <= HOUR and later.hour <= 3:
             way_out = (
                 "if clocks were put back there for winter, write times in UTC or with their "
                 "offset; else sort the rows by time and drop duplicates"
             )
-        elif here == before:
+        elif later == before:
             way_out = "drop duplicates, or name the entity column if rows belong to several"
         else:
             way_out = "sort the rows by time, or name the entity column if rows belong to several"
         of = "" if entity is None else f" of {entity!r}"
         raise InputError(
             f"{block.place(row)}, column {self._column!r}: times{of} must increase from row to "
-            f"row; got {here} after {before}: {way_out}"
+            f"row; got {later} after {before}: {way_out}"
         )

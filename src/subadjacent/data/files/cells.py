@@ -1,4 +1,4 @@
-"""What a cell of text holds: a number, however people write it, or a word for missing."""
+"""The value of a cell of text: a number, however people write it, or a word for missing."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def read_numbers(
     bare = cells.str.strip_chars()
     numbers = _plain(bare, decimal_comma)
     if (odd := numbers.is_null() & bare.is_not_null()).any():
-        found = _as_written(bare.filter(odd), decimal_comma, comma_thousands)
-        numbers = numbers.scatter(odd.arg_true(), found)
+        converted = _as_written(bare.filter(odd), decimal_comma, comma_thousands)
+        numbers = numbers.scatter(odd.arg_true(), converted)
     large = numbers.is_infinite().fill_null(False)
     if not large.any() and not numbers.null_count():
         return numbers, None
@@ -93,24 +93,24 @@ def decimal_mark(cells: list[str], separator: str) -> tuple[bool, bool]:
 
 def _seen(cells: list[str], mark: str) -> dict[str, bool]:
     """Whether a mark is surely a decimal one in some cell; whether it may set thousands apart."""
-    other = "." if mark == "," else ","
-    one = re.compile(rf"[+-]?\d*{re.escape(mark)}\d+(e[+-]?\d+)?")
+    other_mark = "." if mark == "," else ","
+    plain = re.compile(rf"[+-]?\d*{re.escape(mark)}\d+(e[+-]?\d+)?")
     alone = re.compile(rf"[+-]?[1-9]\d{{0,2}}({re.escape(mark)}\d{{3}})+")
-    both = re.compile(_grouped(other, re.escape(mark)))
-    others = re.compile(rf"[+-]?[1-9]\d{{0,2}}({re.escape(other)}\d{{3}}){{2,}}")
+    with_thousands = re.compile(_grouped(other_mark, re.escape(mark)))
+    other_thousands = re.compile(rf"[+-]?[1-9]\d{{0,2}}({re.escape(other_mark)}\d{{3}}){{2,}}")
     bare = list(map(_bare, cells))
     grouped = any(alone.fullmatch(cell) for cell in bare)
     sure = any(
-        (one.fullmatch(cell) and not alone.fullmatch(cell))
-        or (mark in cell and both.fullmatch(cell))
-        or others.fullmatch(cell)
+        (plain.fullmatch(cell) and not alone.fullmatch(cell))
+        or (mark in cell and with_thousands.fullmatch(cell))
+        or other_thousands.fullmatch(cell)
         for cell in bare
     )
     return {"sure": sure, "grouped": grouped}
 
 
 def _bare(cell: str) -> str:
-    """A cell without what may stand around the digits of a number."""
+    """A cell in lower case, with an ASCII minus, without spaces around it or a per cent sign."""
     return cell.strip().lower().replace("\u2212", "-").removesuffix("%").rstrip()
 
 

@@ -26,18 +26,18 @@ def columns_of(file: str, columns: Sequence[str], names: Sequence[str], what: st
     Refuses a name that the file does not have, with the nearest it has; ``what`` says what the
     columns are for.
     """
-    found: list[str] = []
+    chosen: list[str] = []
     for name in names:
         # a name may have commas of its own
-        parts = [name] if name in columns else [part.strip() for part in name.split(",")]
-        for part in filter(None, parts):
-            if part not in columns:
+        candidates = [name] if name in columns else [piece.strip() for piece in name.split(",")]
+        for candidate in filter(None, candidates):
+            if candidate not in columns:
                 raise InputError(
-                    f"{file} must have the columns {what}; it has no {part!r}: "
-                    f"{_nearest(part, columns)}"
+                    f"{file} must have the columns {what}; it has no {candidate!r}: "
+                    f"{_nearest(candidate, columns)}"
                 )
-            found.append(part)
-    return list(dict.fromkeys(found))
+            chosen.append(candidate)
+    return list(dict.fromkeys(chosen))
 
 
 def without_numbers(sample: Block, columns: Sequence[str]) -> dict[str, str]:
@@ -48,21 +48,21 @@ def without_numbers(sample: Block, columns: Sequence[str]) -> dict[str, str]:
     """
     import polars as pl
 
-    found, flat = {}, set(sample.frame.columns)
+    reasons, flat = {}, set(sample.frame.columns)
     for column in columns:
         if column not in flat:
-            found[column] = "it holds several values in each cell"
+            reasons[column] = "it holds several values in each cell"
             continue
         cells = sample.frame[column]
         dtype = cells.dtype
         text = dtype in (pl.String, pl.Categorical, pl.Enum)
         if not (text or dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
-            found[column] = f"it holds {dtype}"
+            reasons[column] = f"it holds {dtype}"
         elif not blank_missing(cells).count():
-            found[column] = f"it is empty in the first {len(cells):,} rows"
+            reasons[column] = f"it is empty in the first {len(cells):,} rows"
         elif sample.holds_text(column):
-            found[column] = TEXT
-    return found
+            reasons[column] = TEXT
+    return reasons
 
 
 def row_numbers(sample: Block, columns: Sequence[str], unnamed: Collection[str]) -> dict[str, str]:
@@ -88,7 +88,7 @@ def counts_rows(column: pl.Series) -> bool:
 
 
 def refuse_none(sample: Block, left_out: Mapping[str, str]) -> None:
-    """Say that a file has no channel; where its columns hold text, with a cell of each."""
+    """Refuse a file without channels; where its columns hold text, show a cell of each."""
     texts = [sample.first_text(column) for column, why in left_out.items() if why == TEXT]
     if texts:
         raise InputError(
@@ -105,17 +105,17 @@ def say_left_out(left_out: Mapping[str, str]) -> list[str]:
     """One note for all columns that are left out for one reason."""
     notes = []
     for why in dict.fromkeys(left_out.values()):
-        columns = [repr(column) for column, own in left_out.items() if own == why]
+        columns = [repr(column) for column, reason in left_out.items() if reason == why]
         if len(columns) == 1:
             notes.append(f"column {columns[0]} is left out: {why}")
         else:
-            each = why.replace("it ", "each ", 1)
-            notes.append(f"columns {some(columns)} are left out: {each}")
+            reason_of_each = why.replace("it ", "each ", 1)
+            notes.append(f"columns {some(columns)} are left out: {reason_of_each}")
     return notes
 
 
 def some(names: Sequence[str], between: str = ", ") -> str:
-    """The first of several names."""
+    """The first of several names, for messages."""
     more = len(names) - SHOWN
     return between.join(names[:SHOWN]) + (f"{between}and {more} more" if more > 0 else "")
 
@@ -124,5 +124,5 @@ def _nearest(name: str, columns: Sequence[str]) -> str:
     by_case = {column.lower(): column for column in columns}
     near = difflib.get_close_matches(name.lower(), by_case, n=3)
     if near:
-        return "the nearest are " + ", ".join(repr(by_case[one]) for one in near)
+        return "the nearest are " + ", ".join(repr(by_case[match]) for match in near)
     return f"it has {some([repr(column) for column in columns])}"

@@ -28,7 +28,7 @@ from subadjacent.errors import InputError
 class Delimited:
     """One text file of a table; ``name`` is what messages call it.
 
-    Encoding and layout are found in the first lines, and said in ``notes``.
+    Encoding and layout are found in the first lines, and described in ``notes``.
     """
 
     def __init__(self, path: Path, name: str) -> None:

@@ -32,7 +32,7 @@ def unguard(cells: pl.Series) -> pl.Series:
 
 
 def guard_name(name: str) -> str:
-    """The same for the name of a column."""
+    """Do as ``guard`` for the name of a column."""
     formula = re.match(f"'*{_START}", name) and not re.fullmatch(_NUMBER, name)
     return f"'{name}" if formula else name
 

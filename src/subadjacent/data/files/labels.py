@@ -36,7 +36,7 @@ def is_signed(cells: pl.Series) -> bool | None:
 
 
 def _words(cells: pl.Series) -> pl.Series:
-    """Cells as ``as_word`` writes them, each different one once."""
+    """The distinct cells, as ``as_word`` writes them."""
     import polars as pl
 
     text = cells.cast(pl.String)

@@ -47,7 +47,7 @@ END_OF_FILE = "\x1a"
 
 
 def open_bytes(path: Path, name: str) -> io.BufferedReader:
-    """What a file holds, unpacked if it is packed; ``name`` is what messages call it."""
+    """The content of a file, decompressed if need be; ``name`` is its name in messages."""
     with path.open("rb") as file:
         begin = file.read(6)
         size = file.seek(0, io.SEEK_END)
@@ -72,12 +72,12 @@ def check_unpacked(path: Path, name: str) -> None:
 
 
 def find_encoding(head: bytes, name: str) -> tuple[str, tuple[str, ...]]:
-    """How the first bytes of a file write text, and what to say of it; refuses what is none."""
-    for mark, (known, said) in BOMS.items():
+    """The encoding of a file's first bytes, and notes on it; refuses bytes that are no text."""
+    for mark, (known, note) in BOMS.items():
         if head.startswith(mark):
             if known != "utf-16":
                 _refuse_binary(head, name)
-            return known, (said,)
+            return known, (note,)
     for encoding, zeros, letters in (
         ("utf-16-le", head[1::2], head[::2]),
         ("utf-16-be", head[::2], head[1::2]),

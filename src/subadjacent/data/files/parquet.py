@@ -80,7 +80,7 @@ class Parquet:
 
 
 class Decoder:
-    """Asks the decoding process for rows.
+    """Requests rows from the decoding process.
 
     The process is started by the first request, and again by the next one after it has ended.
     """
@@ -122,7 +122,7 @@ class Decoder:
         return facts, pl.read_ipc(arrow)
 
     def _exchange(self, request: bytes) -> tuple[dict[str, Any] | None, bytes]:
-        """Facts and rows; no facts where the process ended over the request."""
+        """The answer to a request: facts and rows; no facts where the process ended over it."""
         if self._process is None:
             self._process = _start()
             weakref.finalize(self, _stop_own, self._process, os.getpid())
@@ -192,7 +192,7 @@ DECODER = Decoder()
 
 
 def answer_requests() -> None:
-    """What the decoding process runs: answer requests until standard input is closed.
+    """The main loop of the decoding process: answer requests until standard input is closed.
 
     It says that it is ready. Then each line of standard input is a request, and each answer a
     line of JSON on standard output, followed by as many bytes of Arrow as that line says.
@@ -226,8 +226,8 @@ def _answer(request: dict[str, Any]) -> tuple[dict[str, Any], memoryview]:
         frame.write_ipc(arrow)
     # polars' panics are no children of Exception
     except (Exception, pl.exceptions.PanicException) as error:
-        told = (str(error).splitlines() or [""])[0] or type(error).__name__
-        return {"error": told, "kind": type(error).__name__}, memoryview(b"")
+        message = (str(error).splitlines() or [""])[0] or type(error).__name__
+        return {"error": message, "kind": type(error).__name__}, memoryview(b"")
     return facts, arrow.getbuffer()
 
 

@@ -124,7 +124,7 @@ def _copy(stream: IO[bytes], out: IO[bytes], copy: Path, name: str) -> None:
 
 @contextmanager
 def only_our_errors(name: str) -> Iterator[None]:
-    """Whatever goes wrong with a file is said in our words, with its name."""
+    """Turn any error in reading a file into one of ours, with the file's name."""
     refuse_lost_threads()
     import polars as pl
 

@@ -43,25 +43,27 @@ class Writing(NamedTuple):
 def settle(
     files: Sequence[Writing], column: TimeColumn, entity: str | None
 ) -> tuple[list[TimeForm], str]:
-    """The form of every file's times, and what to remark on the choice, if anything.
+    """The form of every file's times, and a remark on the choice, if any.
 
     Files that can all be read in one way are: one of them may tell what others leave open.
     """
     common = [
         form.kind
         for form in files[0].forms
-        if all(form.kind in {other.kind for other in file.forms} for file in files)
+        if all(form.kind in {candidate.kind for candidate in file.forms} for file in files)
     ]
     if not common:
-        each = [settle([file], column, entity) for file in files]
-        return [forms[0] for forms, _ in each], next((said for _, said in each if said), "")
+        settled = [settle([file], column, entity) for file in files]
+        return [forms[0] for forms, _ in settled], next(
+            (remark for _, remark in settled if remark), ""
+        )
     if len(common) == 1:
-        kind, said = common[0], ""
+        kind, remark = common[0], ""
     elif DIGITS in common:
-        kind, said = _dates_or_counter(files, column)
+        kind, remark = _dates_or_counter(files, column)
     else:
-        kind, said = _Comparison(common, column, entity).of(files)
-    return [file.form(kind) for file in files], said
+        kind, remark = _Comparison(common, column, entity).of(files)
+    return [file.form(kind) for file in files], remark
 
 
 def _dates_or_counter(files: Sequence[Writing], column: TimeColumn) -> tuple[str, str]:
@@ -95,7 +97,7 @@ class _Comparison:
         self._examples: dict[tuple[str, str], _Example] = {}
 
     def of(self, files: Sequence[Writing]) -> tuple[str, str]:
-        """The reading that fits all files, and what to remark on it."""
+        """The reading that fits all files, and a remark on it."""
         wanted = (*self._column.names, *([] if self._entity is None else [self._entity]))
         for file in files:
             with only_our_errors(file.source.name):
@@ -105,11 +107,11 @@ class _Comparison:
                         return self._alive[0], ""
         rising = [kind for kind in self._alive if kind in self._orders]
         if len(rising) == 1:
-            others = " or ".join(kind for kind in self._alive if kind not in rising)
-            return rising[0], f" (times would not increase with the {others})"
+            rejected = " or ".join(kind for kind in self._alive if kind not in rising)
+            return rising[0], f" (times would not increase with the {rejected})"
         distinct: list[str] = []
         for kind in rising or self._alive:
-            if all((other, kind) in self._examples for other in distinct):
+            if all((rival, kind) in self._examples for rival in distinct):
                 distinct.append(kind)
         if len(distinct) == 1:
             return distinct[0], ""
@@ -137,16 +139,17 @@ class _Comparison:
                 moments = (str(times[pair[0]][row]), str(times[pair[1]][row]))
                 self._examples[pair] = _Example(block.place(row), str(cells[row]), moments)
 
-    def _ask(self, one: str, other: str, *, increasing: bool) -> InputError:
-        example = self._examples[one, other]
+    def _ask(self, first: str, second: str, *, increasing: bool) -> InputError:
+        example = self._examples[first, second]
         formats = " or ".join(
-            f"time_format={format_of(kind, example.cell)!r}" for kind in (one, other)
+            f"time_format={format_of(kind, example.cell)!r}" for kind in (first, second)
         )
         return InputError.of(
             f"{example.place}, column {self._column.name!r},",
             "must be readable as a time in one way",
-            f"{show(example.cell)} is {example.times[0]} ({one}) or {example.times[1]} ({other}), "
-            f"and the times of all rows increase {'both ways' if increasing else 'neither way'}",
+            f"{show(example.cell)} is {example.times[0]} ({first}) or "
+            f"{example.times[1]} ({second}), and the times of all rows increase "
+            f"{'both ways' if increasing else 'neither way'}",
             f"give {formats}",
         )
 

@@ -1,4 +1,4 @@
-"""Which column of a file plays which part: time, entity, label, or a channel."""
+"""The role of each column of a file: time, entity, label, or channel."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Source = Delimited | Parquet
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What is said of the columns of files.
+    """The user's settings for the columns of files.
 
     Parameters
     ----------
     time, entity, label
-        The columns that play these parts; None where they are to be found. The time may be two
+        The columns with these roles; None where they are to be detected. The time may be two
         columns, of dates and of clocks, as ``date+time``.
     ignore
         Columns to leave out, as if they were not there.
@@ -55,7 +55,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Who plays which part in a file, and what was decided on the way.
+    """The role of each column of a file, and notes on the decisions.
 
     ``forms`` are the ways in which the first times can be read; all rows tell which it is.
     """
@@ -69,7 +69,7 @@ class Roles:
 
 
 def assign(source: Source, sample: Block, given: Columns, time_format: str | None) -> Roles:
-    """Give every column of a file its part, from names, types and a sample of rows."""
+    """Give every column of a file its role, from names, types and a sample of rows."""
     ignored = columns_of(source.name, source.columns, given.ignore, "to be left out")
     _check_given(source, given, ignored)
     only = _only(source, sample, given)
@@ -108,28 +108,28 @@ def assign(source: Source, sample: Block, given: Columns, time_format: str | Non
 
 def _check_given(source: Source, given: Columns, ignored: Sequence[str]) -> None:
     named = [("time", column) for column in _time_names(source, given)]
-    others = {"entity": given.entity, "label": given.label}
-    named += [(part, column) for part, column in others.items() if column is not None]
-    for part, column in named:
+    by_role = {"entity": given.entity, "label": given.label}
+    named += [(role, column) for role, column in by_role.items() if column is not None]
+    for role, column in named:
         if column not in source.columns:
             raise InputError(
-                f"{source.name} must have the {part} column {column!r}; "
+                f"{source.name} must have the {role} column {column!r}; "
                 f"it has {some(source.columns)}"
             )
     if len({column for _, column in named}) < len(named):
         raise InputError(
             f"{source.name} must have one column for each part; got "
-            + ", ".join(f"{part}={column!r}" for part, column in named)
+            + ", ".join(f"{role}={column!r}" for role, column in named)
         )
-    if both := set(ignored) & {*(column for _, column in named), *given.only}:
+    if twice := set(ignored) & {*(column for _, column in named), *given.only}:
         raise InputError(
             f"{source.name} must not have columns that are both named and left out; "
-            f"got {some(sorted(map(repr, both)))}: leave out one of the two"
+            f"got {some(sorted(map(repr, twice)))}: leave out one of the two"
         )
 
 
 def _only(source: Source, sample: Block, given: Columns) -> list[str]:
-    """The columns that were named as the channels, or that a model knows; none if all may be."""
+    """The columns that the user named as channels, or that a model knows; none if all may be."""
     if not given.only:
         return list(given.known) if set(given.known) <= set(source.columns) else []
     only = columns_of(source.name, source.columns, given.only, "to be taken")

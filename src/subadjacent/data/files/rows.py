@@ -64,10 +64,10 @@ class FileRows:
 
 
 class Rows:
-    """The rows of one or several files, and what was decided about them.
+    """The rows of one or several files, and the roles of their columns.
 
     ``time``, ``entity`` and ``label`` are the names of the columns in the files, ``date+time``
-    that of two; ``notes`` says in plain words what was found out rather than told.
+    that of two; ``notes`` says in plain words what was detected rather than given.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Rows:
 
     @property
     def named(self) -> Columns:
-        """Which column of the files plays which part; two that are joined have no name."""
+        """The column of each role in the files; two that are joined have no name."""
         joined = self._time is not None and self._time.is_joined
         return Columns(time=None if joined else self.time, entity=self.entity, label=self.label)
 
@@ -107,7 +107,7 @@ class Rows:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What messages call the files."""
+        """The names of the files in messages."""
         return tuple(source.name for source in self._sources)
 
     @property
@@ -117,10 +117,10 @@ class Rows:
 
     def over(self, sources: Sequence[Source]) -> Rows:
         """The rows of other files that are written like the first of these, and read like it."""
-        others = copy.copy(self)
-        others._sources = tuple(sources)
-        others._forms = self._forms[:1] * len(sources)
-        return others
+        copied = copy.copy(self)
+        copied._sources = tuple(sources)
+        copied._forms = self._forms[:1] * len(sources)
+        return copied
 
     def check_alike(self, source: Source) -> None:
         """Refuse a file that is not written like the first: it could not be read ``over`` it."""
@@ -151,24 +151,24 @@ class Rows:
         """
         assert self.entity is not None
         times = () if self._time is None else self._time.names
-        others = () if names_only else (*times, *self.channels)
+        more_columns = () if names_only else (*times, *self.channels)
         for source in self._sources:
             with only_our_errors(source.name):
-                for block in source.blocks(rows, (self.entity, *others)):
+                for block in source.blocks(rows, (self.entity, *more_columns)):
                     yield block, block.without(self._missing).entities(self.entity)
 
     def whole(self, labels: Labels = "need") -> FileRows:
         """Everything, in memory."""
         import polars as pl
 
-        parts = list(self.chunks(AT_ONCE, labels))
-        frame = pl.concat([part.frame for part in parts])
-        return FileRows(frame, joined_labels(parts))
+        chunks = list(self.chunks(AT_ONCE, labels))
+        frame = pl.concat([chunk.frame for chunk in chunks])
+        return FileRows(frame, joined_labels(chunks))
 
     def chunks(self, rows: int, labels: Labels = "need") -> Iterator[FileRows]:
-        """Everything in order, at most ``rows`` at a time; a part never spans two files.
+        """Everything in order, at most ``rows`` at a time; a chunk never spans two files.
 
-        Labels that can be done without are None from the part on where one cannot be read.
+        Optional labels are None from the chunk on where one cannot be read.
         """
         require_whole("rows", rows, least=1)
         return self._chunks(rows, labels)
@@ -182,19 +182,19 @@ class Rows:
         for source, form in zip(self._sources, forms, strict=True):
             with only_our_errors(source.name):
                 for block in self._blocks(source, rows, (*named, *self.channels)):
-                    part = self._part(block, form)
-                    if part.times is not None:
-                        names = part.frame[ENTITY] if self.entity is not None else None
-                        order.check(block, part.times, names)
+                    chunk = self._part(block, form)
+                    if chunk.times is not None:
+                        names = chunk.frame[ENTITY] if self.entity is not None else None
+                        order.check(block, chunk.times, names)
                     if label is not None:
                         try:
-                            part = replace(part, labels=block.labels(label, signed=self._signed))
+                            chunk = replace(chunk, labels=block.labels(label, signed=self._signed))
                         except InputError as error:
                             if labels == "need":
                                 raise
                             log.warning("there are no labels, since one cannot be read: %s", error)
                             label = None
-                    yield part
+                    yield chunk
 
     def _blocks(self, source: Source, rows: int, columns: tuple[str, ...]) -> Iterator[Block]:
         for block in source.blocks(rows, columns):
@@ -227,10 +227,10 @@ class Rows:
         return FileRows(pl.DataFrame(columns))
 
 
-def joined_labels(parts: Sequence[FileRows]) -> NDArray[np.int8] | None:
-    """The labels of all rows; None unless every part has them."""
-    labels = [part.labels for part in parts if part.labels is not None]
-    return np.concatenate(labels) if parts and len(labels) == len(parts) else None
+def joined_labels(chunks: Sequence[FileRows]) -> NDArray[np.int8] | None:
+    """The labels of all rows; None unless every chunk has them."""
+    labels = [chunk.labels for chunk in chunks if chunk.labels is not None]
+    return np.concatenate(labels) if chunks and len(labels) == len(chunks) else None
 
 
 def open_files(
@@ -247,7 +247,7 @@ def open_files(
         Files or patterns such as ``"plant/*.csv"``, taken in this order, those of a pattern by
         name; ``-`` is CSV from standard input. They must have the same columns.
     columns
-        The columns that play a part, where they are not to be found.
+        The columns' roles, where they are not to be detected.
     time_format
         How times are written, in the words of ``strptime``, such as ``"%d/%m/%Y %H:%M"``; found
         out where all rows agree on one reading.
@@ -267,7 +267,7 @@ def open_files(
 def _agree(
     sources: tuple[Source, ...], given: Columns, time_format: str | None
 ) -> tuple[Roles, tuple[TimeForm, ...], tuple[str, ...]]:
-    """The parts that the first file gives to columns, which must fit all others.
+    """The roles of the first file's columns, which must fit all other files.
 
     Also the form of every file's times, where there are any, and what to note.
     """
@@ -289,10 +289,10 @@ def _agree(
     forms, remark = settle(files, time, roles.entity)
     common = in_common(forms)
     if common is None:
-        said = "; ".join(dict.fromkeys(form.said for form in forms))
+        written = "; ".join(dict.fromkeys(form.said for form in forms))
         raise InputError(
             f"column {time.name!r} must hold times of one kind in all files; "
-            f"got {said}: write them alike"
+            f"got {written}: write them alike"
         )
     how = "found" if given.time is None else "given"
     columns = " and ".join(map(repr, time.names))
@@ -303,10 +303,10 @@ def _agree(
 
 def _check_columns(first: Source, source: Source) -> None:
     if set(source.columns) != set(first.columns):
-        other = sorted(set(source.columns) ^ set(first.columns))
+        differing = sorted(set(source.columns) ^ set(first.columns))
         raise InputError(
             f"{source.name} must have the same columns as {first.name}; "
-            f"only one of them has {', '.join(map(repr, other[:5]))}: "
+            f"only one of them has {', '.join(map(repr, differing[:5]))}: "
             f"read them apart, or make them alike"
         )
 
@@ -326,13 +326,13 @@ def _narrow(sources: tuple[Source, ...], channels: tuple[str, ...]) -> frozenset
 
 
 def _source_notes(sources: tuple[Source, ...]) -> tuple[str, ...]:
-    """What was found out about files, each thing once."""
-    where: dict[str, list[str]] = {}
+    """The notes on all files, each once."""
+    files_of: dict[str, list[str]] = {}
     for source in sources:
         for note in source.notes:
-            where.setdefault(note, []).append(source.name)
+            files_of.setdefault(note, []).append(source.name)
     notes = []
-    for note, names in where.items():
+    for note, names in files_of.items():
         everywhere = len(names) == len(sources) > 1
         notes.append(f"{'every file' if everywhere else ', '.join(names)}: {note}")
     return tuple(notes)

@@ -73,7 +73,7 @@ class _Record(NamedTuple):
 
 
 def find_layout(head: str, name: str) -> Layout:
-    """The layout of a table, from its first lines; ``name`` is what messages call it."""
+    """The layout of a table, from its first lines; ``name`` is the file's name in messages."""
     lines = _numbered(head)
     plain = [line for line in lines if not _is_marked(line[1])] or lines
     separator = _find_separator([text for _, text in plain])
@@ -89,8 +89,8 @@ def find_layout(head: str, name: str) -> Layout:
     records = _records(kept, separator, name)
     notes = []
     if separator != ",":
-        said = "spaces" if separator == SPACE else SEPARATORS[separator]
-        notes.append(f"columns are separated by {said}")
+        name_of_mark = "spaces" if separator == SPACE else SEPARATORS[separator]
+        notes.append(f"columns are separated by {name_of_mark}")
     if comments:
         notes.append("lines that begin with # are left out")
 
@@ -133,12 +133,12 @@ def even_out(line: str, separator: str) -> str:
 def _numbered(head: str) -> list[Line]:
     lines = (line.rstrip("\n" + END_OF_FILE) for line in io.StringIO(head, newline=None))
     filled = ((number, line) for number, line in enumerate(lines, 1) if line.strip(" "))
-    found: list[Line] = []
+    numbered: list[Line] = []
     for line in filled:
-        found.append(line)
-        if sum(not _is_marked(text) for _, text in found) >= HEAD_LINES:
+        numbered.append(line)
+        if sum(not _is_marked(text) for _, text in numbered) >= HEAD_LINES:
             break
-    return found
+    return numbered
 
 
 def _is_marked(line: str) -> bool:
@@ -178,16 +178,16 @@ def _records(lines: Sequence[Line], separator: str, name: str) -> list[_Record]:
     reader = csv.reader(
         (even_out(text, separator) + "\n" for _, text in lines), delimiter=separator
     )
-    found = []
+    records = []
     try:
         while reader.line_num < len(lines):
             line = lines[reader.line_num][0]
-            found.append(_Record(line, next(reader)))
+            records.append(_Record(line, next(reader)))
     except csv.Error as error:
         raise InputError(
             f"{name} must begin with a table of text; {error}: export it as CSV"
         ) from error
-    return found
+    return records
 
 
 def _find_header(records: Sequence[_Record]) -> tuple[int | None, int]:
@@ -208,7 +208,7 @@ def _find_header(records: Sequence[_Record]) -> tuple[int | None, int]:
     if not is_data(records[row].cells):
         # some of the names are numbers
         return row, row + 1
-    # what stands above has no place in the table, and whoever reads on says so
+    # lines above do not belong to the table, and the reader notes that
     return (0, 1) if row else (None, 0)
 
 
@@ -252,7 +252,7 @@ def _names(header: _Record, name: str) -> tuple[str, ...]:
         unguard_name(cell.strip()) or f"column_{place}"
         for place, cell in enumerate(header.cells, 1)
     )
-    twice = [one for one, count in Counter(names).items() if count > 1]
+    twice = [name_seen for name_seen, count in Counter(names).items() if count > 1]
     if twice:
         raise InputError(
             f"{name} must name every column once; line {header.line} has "

@@ -34,7 +34,7 @@ class TimeColumn:
 
     @classmethod
     def of(cls, given: str, columns: Sequence[str]) -> TimeColumn:
-        """What a name means: a column, or else two such as ``date+time``."""
+        """The column, or two such as ``date+time``, that a name stands for."""
         for place, mark in enumerate(given):
             pair = (given[:place], given[place + 1 :])
             if mark == JOIN and given not in columns and set(pair) <= set(columns):
@@ -43,7 +43,7 @@ class TimeColumn:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return JOIN.join(self.names)
 
     @property
@@ -52,7 +52,7 @@ class TimeColumn:
         return len(self.names) > 1
 
     def cells(self, frame: pl.DataFrame) -> pl.Series:
-        """What stands in it, row by row; null where either of two cells is missing."""
+        """Its cells, row by row; null where either of two cells is missing."""
         import polars as pl
 
         if not self.is_joined:
@@ -100,13 +100,17 @@ def find_time(
         return column, forms_in(source, sample, column, written)
     columns = _candidates(source, sample, free, written)
     forms = {column: _forms(source, sample, column, written) for column in columns}
-    known = {column: found for column, found in forms.items() if found}
+    known = {column: column_forms for column, column_forms in forms.items() if column_forms}
     if forms and not known:
         column = columns[0]
         return column, forms_in(source, sample, column, written)
     # a counter gives way to a clock, and a clock to dates
-    clocks = {column: found for column, found in known.items() if found[0].is_clock} or known
-    best = {column: found for column, found in clocks.items() if found[0].has_date} or clocks
+    clocks = {
+        column: column_forms for column, column_forms in known.items() if column_forms[0].is_clock
+    } or known
+    best = {
+        column: column_forms for column, column_forms in clocks.items() if column_forms[0].has_date
+    } or clocks
     if len(best) > 1:
         names = ", ".join(column.name for column in best)
         raise InputError(
@@ -114,14 +118,14 @@ def find_time(
         )
     if best:
         return next(iter(best.items()))
-    found = _first_as_time(source, sample, free, written)
-    if found is None and written is not None:
+    first_column = _first_as_time(source, sample, free, written)
+    if first_column is None and written is not None:
         raise InputError(
             f"{source.name} must have a time column, since a format of times is given; none of "
             f"{', '.join(source.columns[:6])} is called {', '.join(TIME_NAMES)}: "
             f"name the time column"
         )
-    return found
+    return first_column
 
 
 def forms_in(
@@ -148,7 +152,7 @@ def forms_in(
 def unreadable_time(
     block: Block, row: int, column: TimeColumn, form: TimeForm | None = None
 ) -> InputError:
-    """What to say of a cell that holds no time, or one that is not written as the others are."""
+    """The error for a cell that holds no time, or one that is not written as the others are."""
     cell = column.cells(block.frame).slice(row, 1)
     rule = f"must have {EXAMPLES}"
     remedy = (
@@ -162,11 +166,11 @@ def unreadable_time(
         rule += f", all written alike ({form.kind})" * form.is_text
         remedy = "correct it, or name another column as the time"
     if cell.null_count() or (not cell.dtype.is_temporal() and not blank_missing(cell).count()):
-        came, remedy = "it is empty", "fill it in, or delete that row"
+        got, remedy = "it is empty", "fill it in, or delete that row"
     else:
         # polars cannot even show a date that Python does not have
-        came = f"it holds {BEYOND if cell.dtype.is_temporal() else show(cell[0])}"
-    return InputError.of(f"{block.place(row)}, column {column.name!r},", rule, came, remedy)
+        got = f"it holds {BEYOND if cell.dtype.is_temporal() else show(cell[0])}"
+    return InputError.of(f"{block.place(row)}, column {column.name!r},", rule, got, remedy)
 
 
 def _forms(
@@ -187,7 +191,7 @@ def _candidates(
     """Columns whose name or type is that of times; a date and a clock are one."""
     import polars as pl
 
-    # made once: a frame makes its schema anew, of all columns, whenever it is asked for
+    # only once: a frame computes its schema anew, of all columns, at every access
     schema, may_be = sample.frame.schema, set(free)
     single = [
         TimeColumn((column,))

@@ -166,10 +166,10 @@ def find_forms(sample: pl.Series, *, decimal_comma: bool = False) -> tuple[TimeF
 def text_form(kind: str, cells: pl.Series) -> TimeForm:
     """A layout or format, with the zone and the digits that most or some of its cells have."""
     form = TimeForm(kind)
-    parts = find_parts(_as_text(cells, form), kind).select("year", "hour", "zone", "fraction")
-    written = int((parts["year"].is_not_null() | parts["hour"].is_not_null()).sum())
-    zoned = 2 * parts["zone"].count() > written
-    fine = bool((parts["fraction"].str.len_chars() > FINE).any())
+    groups = find_parts(_as_text(cells, form), kind).select("year", "hour", "zone", "fraction")
+    written = int((groups["year"].is_not_null() | groups["hour"].is_not_null()).sum())
+    zoned = 2 * groups["zone"].count() > written
+    fine = bool((groups["fraction"].str.len_chars() > FINE).any())
     return replace(form, unit="ns" if fine else "us", zone="UTC" if zoned else None)
 
 

@@ -33,11 +33,11 @@ def read_written(cells: pl.Series, layout: str, unit: Unit, *, zoned: bool) -> p
     """
     import polars as pl
 
-    parts = find_parts(cells, layout)
+    groups = find_parts(cells, layout)
     number = {
-        part: pl.col(part).cast(pl.Int64, strict=False)
-        for part in GROUPS
-        if part not in WORDS_IN_GROUPS
+        group: pl.col(group).cast(pl.Int64, strict=False)
+        for group in GROUPS
+        if group not in WORDS_IN_GROUPS
     }
     hours, minutes = number["hours"].fill_null(0), number["minutes"].fill_null(0)
     shift = 60 * hours + minutes
@@ -60,16 +60,16 @@ def read_written(cells: pl.Series, layout: str, unit: Unit, *, zoned: bool) -> p
     moment = pl.when(legal).then(moment).cast(pl.Datetime(unit))
     fraction = pl.col("fraction").str.pad_end(9, "0").cast(pl.Int64, strict=False).fill_null(0)
     moment += pl.duration(nanoseconds=fraction, time_unit=unit)
-    return parts.select(moment.alias(cells.name)).to_series()
+    return groups.select(moment.alias(cells.name)).to_series()
 
 
 def find_parts(cells: pl.Series, layout: str) -> pl.DataFrame:
-    """What a layout finds in each cell, as text: a column for each of ``GROUPS``."""
+    """The groups of a layout's pattern in each cell, as text: a column for each of ``GROUPS``."""
     import polars as pl
 
-    found = cells.str.strip_chars().str.extract_groups(pattern_of(layout)).struct.unnest()
-    absent = [group for group in GROUPS if group not in found.columns]
-    return found.with_columns(pl.lit(None, pl.String).alias(group) for group in absent)
+    groups = cells.str.strip_chars().str.extract_groups(pattern_of(layout)).struct.unnest()
+    absent = [group for group in GROUPS if group not in groups.columns]
+    return groups.with_columns(pl.lit(None, pl.String).alias(group) for group in absent)
 
 
 def _day(number: dict[str, pl.Expr]) -> pl.Expr:
