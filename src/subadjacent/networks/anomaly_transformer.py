@@ -1,7 +1,7 @@
 """The Anomaly Transformer (Xu et al., ICLR 2022), a baseline in our network's frame.
 
 Embedding, encoder and output are those of the Sub-Adjacent Transformer, so that the two differ
-in what attention is asked for and in nothing else.
+in their attention and in nothing else.
 
 Shapes: B windows, N points in a window, C channels, D model width, H heads.
 """
@@ -98,8 +98,8 @@ class AnomalyTransformer(Network):
 
     def forward(self, windows: Tensor) -> Reconstruction:
         """Reconstruct (B, N, C); the discrepancy stands for the contribution."""
-        values, found = self._run(windows, discrepancy)  # (layers, B, H, N)
-        return Reconstruction(values, found.mean(dim=(0, 2)))
+        values, discrepancies = self._run(windows, discrepancy)  # (layers, B, H, N)
+        return Reconstruction(values, discrepancies.mean(dim=(0, 2)))
 
     def losses(
         self,
@@ -107,33 +107,33 @@ class AnomalyTransformer(Network):
         epoch: int,  # noqa: ARG002 — the same in every epoch
     ) -> Sequence[Tensor]:
         """Both phases of the minimax in one loss; see ``association_loss``."""
-        values, found = self._run(windows, _both_phases)  # (layers, 2, B, H, N)
-        pushed, pulled = found.mean(dim=(0, 3))
+        values, discrepancies = self._run(windows, _both_phases)  # (layers, 2, B, H, N)
+        pushed, pulled = discrepancies.mean(dim=(0, 3))
         return [association_loss(windows, values, pushed, pulled, self.config.attention_weight)]
 
     def judge(self, windows: Tensor) -> WindowEvidence:
         """Squared error, reconstruction, and the discrepancy in the contribution's place."""
-        values, found = self(windows)
-        return WindowEvidence((values - windows).square(), values, {"contribution": found})
+        values, discrepancies = self(windows)
+        return WindowEvidence((values - windows).square(), values, {"contribution": discrepancies})
 
     def attention(self, windows: Tensor) -> Tensor:
         """The series associations of every layer, (layers, B, H, N, N) [query, key]."""
         return self._run(windows, lambda series, _prior: series)[1]
 
     def _run(self, windows: Tensor, measure: Measure) -> tuple[Tensor, Tensor]:
-        """The reconstruction, and what ``measure`` makes of each layer's associations.
+        """The reconstruction, and ``measure`` of each layer's associations.
 
         Measured layer by layer: only training needs to keep the matrices of all of them.
         """
         x = self.embed(windows)  # (B, N, D)
-        found = []
+        measured = []
         for layer in self.layers:
             assert isinstance(layer, EncoderLayer)
             assert isinstance(layer.attention, AnomalyAttention)
             attended, series, prior = layer.attention.associate(x)
-            found.append(measure(series, prior))
+            measured.append(measure(series, prior))
             x = layer.encode(x, attended)
-        return self.reconstruct(self.norm(x)), torch.stack(found)
+        return self.reconstruct(self.norm(x)), torch.stack(measured)
 
 
 def _both_phases(series: Tensor, prior: Tensor) -> Tensor:

@@ -43,11 +43,11 @@ class TransformerConfig:
             )
 
     @classmethod
-    def sized(cls, size: str, channels: int, **others: Any) -> Self:
+    def sized(cls, size: str, channels: int, **settings: Any) -> Self:
         """Settings of a named size."""
         if not isinstance(size, str) or size not in SIZES:
             raise InputError(f"size must be one of {', '.join(SIZES)}; got {size!r}")
-        return cls(channels=channels, **SIZES[size], **others)
+        return cls(channels=channels, **SIZES[size], **settings)
 
     @classmethod
     def from_dict(cls, saved: dict[str, Any]) -> Self:

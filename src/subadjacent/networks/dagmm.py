@@ -1,4 +1,4 @@
-"""DAGMM: an autoencoder and a mixture of Gaussians over what it leaves, learned together.
+"""DAGMM: an autoencoder and a mixture of Gaussians over its code and errors, learned together.
 
 Zong, Song, Min, Cheng, Lumezanu, Cho and Chen, "Deep Autoencoding Gaussian Mixture Model for
 Unsupervised Anomaly Detection", ICLR 2018.
@@ -139,11 +139,11 @@ class DAGMM(OfLastPoint):
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002 — the same
         """Squared error, energy and inverse variances under the mixture of the batch."""
         again, features = self(windows)
-        found = fit_mixture(features, self.assign(features))
-        inverse = found.covariance.diagonal(dim1=-2, dim2=-1).reciprocal().sum()
+        mixture = fit_mixture(features, self.assign(features))
+        inverse = mixture.covariance.diagonal(dim1=-2, dim2=-1).reciprocal().sum()
         return [
             (again - windows).square().sum(dim=(1, 2)).mean()
-            + self.config.energy_weight * energy(features, found).mean()
+            + self.config.energy_weight * energy(features, mixture).mean()
             + self.config.variance_weight * inverse
         ]
 
@@ -154,16 +154,16 @@ class DAGMM(OfLastPoint):
     def conclude(self, training: Iterable[Tensor], held_out: Iterable[Tensor]) -> None:  # noqa: ARG002 — it learns from training rows
         """Keep the mixture of all training samples."""
         features = torch.cat([self(windows)[1] for windows in training])
-        found = fit_mixture(features, self.assign(features))
-        self.share.copy_(found.share)
-        self.mean.copy_(found.mean)
-        self.covariance.copy_(found.covariance)
+        mixture = fit_mixture(features, self.assign(features))
+        self.share.copy_(mixture.share)
+        self.mean.copy_(mixture.mean)
+        self.covariance.copy_(mixture.covariance)
 
     def judge(self, windows: Tensor) -> WindowEvidence:
         """The energy of each window at all of its points, and the errors of its values."""
         again, features = self(windows)
-        found = energy(features, Mixture(self.share, self.mean, self.covariance))
-        score = found[:, None].expand(windows.shape[:2])
+        energies = energy(features, Mixture(self.share, self.mean, self.covariance))
+        score = energies[:, None].expand(windows.shape[:2])
         return WindowEvidence((again - windows).square(), again, {}, score)
 
 

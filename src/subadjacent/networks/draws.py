@@ -1,4 +1,4 @@
-"""Random numbers for a batch of windows, of which this process may have a part only.
+"""Random numbers for a batch of windows, or for this process's share of it.
 
 Several processes that train one network each hold some windows of a batch. All of them draw the
 numbers of the whole batch, by generators with the same seed, and keep those of their own windows:
@@ -32,6 +32,6 @@ def standard_normal(
     shape: Sequence[int], device: torch.device, dtype: torch.dtype | None = None
 ) -> Tensor:
     """Numbers of mean 0 and deviation 1; the first dimension of the shape counts windows."""
-    count, *others = shape
+    count, *sizes = shape
     first, last, whole = _PART.get() or (0, count, count)
-    return torch.randn(whole, *others, device=device, dtype=dtype)[first:last]
+    return torch.randn(whole, *sizes, device=device, dtype=dtype)[first:last]

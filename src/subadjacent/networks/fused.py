@@ -27,7 +27,7 @@ def reconstruct(model: SubAdjacentTransformer, windows: Tensor) -> tuple[Tensor,
 
 
 def loss(model: SubAdjacentTransformer, windows: Tensor, attention_weight: float) -> Tensor:
-    """What ``core.loss`` gives for the reconstruction of (B, N, C), which is never written out."""
+    """The loss of ``core.loss``, without the reconstruction (B, N, C) ever being stored."""
     with torch.autocast(windows.device.type, enabled=False):
         x, contribution = _encode(model, windows)
         error = _run(Judged, x, *_last_weights(model), windows.contiguous().flatten(0, 1))
@@ -40,7 +40,7 @@ def _encode(model: SubAdjacentTransformer, windows: Tensor) -> tuple[Tensor, Ten
     model.config.band.check(n)
     layers = _layers(model)
     weights = [_linear_weights(layer) for layer in layers]
-    copies = _copies([one for layer in weights for one in layer])
+    copies = _copies([weight for layer in weights for weight in layer])
     x = _run(Embedded, windows, model.embed.tokens.weight, _positions(model, windows))
     contributions = []
     for number, (layer, attention) in enumerate(zip(layers, model.attentions(), strict=True)):
@@ -62,7 +62,7 @@ def _layers(model: SubAdjacentTransformer) -> list[EncoderLayer]:
 
 def _linear_weights(layer: EncoderLayer) -> list[Tensor]:
     maps = (layer.attention.project, layer.attention.mix, layer.widen, layer.narrow)
-    return [one for linear in maps for one in (linear.weight, linear.bias)]
+    return [tensor for linear in maps for tensor in (linear.weight, linear.bias)]
 
 
 def _last_weights(model: SubAdjacentTransformer) -> tuple[Tensor, ...]:
@@ -77,15 +77,15 @@ def _norm_weights(layer: EncoderLayer) -> tuple[Tensor, ...]:
 
 def _copies(weights: list[Tensor]) -> list[Tensor]:
     """The weights in bfloat16, all copied at once."""
-    copies = [torch.empty_like(one, dtype=KIND) for one in weights]
-    torch._foreach_copy_(copies, [one.detach() for one in weights])
+    copies = [torch.empty_like(weight, dtype=KIND) for weight in weights]
+    torch._foreach_copy_(copies, [weight.detach() for weight in weights])
     return copies
 
 
 def _positions(model: SubAdjacentTransformer, windows: Tensor) -> Tensor:
     """Positions (N, D), made once for each length: in long windows they take their time.
 
-    Kept as long as the network, since what was recorded reads them.
+    Kept as long as the network, since recorded steps read them.
     """
     key = (windows.shape[1], windows.device)
     if key not in model.places:

@@ -52,13 +52,13 @@ class Embedded(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, of_rows: Tensor) -> tuple[Tensor | None, ...]:
-        """Gradient of the weight; nobody asks for that of the windows."""
+        """Gradient of the weight; that of the windows is not needed."""
         from subadjacent.core.kernels.embed import neighbours
 
         (windows,) = ctx.saved_tensors
-        found = _weight_gradient(of_rows, neighbours(windows, KIND))
-        found = found.view(len(found), 3, -1)[..., : windows.shape[-1]]
-        return None, found.flatten(1), None
+        gradient = _weight_gradient(of_rows, neighbours(windows, KIND))
+        gradient = gradient.view(len(gradient), 3, -1)[..., : windows.shape[-1]]
+        return None, gradient.flatten(1), None
 
 
 class Encoded(torch.autograd.Function):
@@ -68,14 +68,14 @@ class Encoded(torch.autograd.Function):
     def forward(
         ctx: Any, x: Tensor, temperature: Tensor,
         gain1: Tensor, shift1: Tensor, gain2: Tensor, shift2: Tensor,
-        *others: Any,
+        *arguments: Any,
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
-        """Encode; ``others`` are the linear weights, their copies, sizes, and the band."""
+        """Encode; ``arguments`` are the linear weights, their copies, sizes, and the band."""
         from subadjacent.core.kernels.attention import attend
         from subadjacent.core.kernels.gelu import gelu
         from subadjacent.core.kernels.norm import add_norm
 
-        *_, copies, sizes, band = others
+        *_, copies, sizes, band = arguments
         project, project_bias, mix, mix_bias, widen, widen_bias, narrow, narrow_bias = copies
         batch, n, heads = sizes
         packed = torch.addmm(project_bias, x, project.T).view(batch, n, -1)
@@ -158,14 +158,14 @@ class Decoded(torch.autograd.Function):
 
 
 class Judged(torch.autograd.Function):
-    """The same, and how far it is out: rows (R, D) and what is wanted, (R, C) → 2·MSE."""
+    """The last norm and linear map, and the error: rows (R, D) and targets (R, C) → 2·MSE."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, *others: Tensor) -> Tensor:
-        """Normalise, map, and compare; the last of ``others`` is what is wanted."""
+    def forward(ctx: Any, x: Tensor, *arguments: Tensor) -> Tensor:
+        """Normalise, map, and compare; the last of ``arguments`` is the target."""
         from subadjacent.core.kernels.error import squared_error
 
-        *weights, wanted = others
+        *weights, wanted = arguments
         values, kept = _decode(x, *weights)
         difference, sums = squared_error(values, wanted)
         ctx.save_for_backward(*kept, difference, sums)
@@ -185,7 +185,7 @@ class Judged(torch.autograd.Function):
 def _decode(
     x: Tensor, gain: Tensor, shift: Tensor, weight: Tensor, bias: Tensor
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
-    """Values (R, C'), and what the way back needs."""
+    """Values (R, C'), and the tensors that the backward pass needs."""
     from subadjacent.core.kernels.norm import add_norm
 
     filled = -len(weight) % FILLED
@@ -204,6 +204,6 @@ def _decode_backward(
 
     x, gain, copy, normal, mean, scale = kept
     of_weight = _weight_gradient(of_values, normal)[: len(of_bias)]
-    of_x, parts = add_norm_backward(of_values @ copy, x, None, gain, mean, scale)
-    norm = add_up(parts)
+    of_x, partial_sums = add_norm_backward(of_values @ copy, x, None, gain, mean, scale)
+    norm = add_up(partial_sums)
     return of_x, norm[0], norm[1], of_weight, of_bias

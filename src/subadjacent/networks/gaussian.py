@@ -45,6 +45,6 @@ def draw(mean: Tensor, deviation: Tensor) -> Tensor:
 
 
 def judged(windows: Tensor, mean: Tensor, deviation: Tensor) -> WindowEvidence:
-    """A point by the mean surprise at its values, a value by its squared distance from the mean."""
+    """Evidence: of a point the mean surprise of its values, of a value its squared error."""
     score = surprise(windows, mean, deviation).mean(dim=-1)
     return WindowEvidence((windows - mean).square(), mean, {}, score)

@@ -47,7 +47,7 @@ class GDNConfig(RivalConfig):
     neighbours
         Channels that each is joined to; all others, where there are fewer.
     width
-        Numbers that stand for a channel, and for what it did lately.
+        Size of a channel's vector, and of the features of its recent rows.
     hidden
         Width of the layer between these and the forecast.
     """
@@ -111,11 +111,11 @@ class GDN(Rival):
     def forward(self, windows: Tensor) -> Tensor:
         """Forecast every point of windows (B, N, C) from the points before it."""
         history = self._history(windows)  # (B, N, C, H)
-        found = self.features(history)  # (B, N, C, D)
-        known = torch.cat([self.embedding.expand_as(found), found], dim=-1)
+        features = self.features(history)  # (B, N, C, D)
+        known = torch.cat([self.embedding.expand_as(features), features], dim=-1)
         weight = pair_weights(self.attend(known))  # (B, N, C, C)
         joined = weight.masked_fill(~self.graph(), -torch.inf).softmax(dim=-1)
-        gathered = torch.relu(joined.to(found.dtype) @ found)  # (B, N, C, D)
+        gathered = torch.relu(joined.to(features.dtype) @ features)  # (B, N, C, D)
         forecast: Tensor = self.output(gathered * self.embedding)[..., 0]
         return forecast
 
@@ -125,7 +125,9 @@ class GDN(Rival):
 
     def conclude(self, training: Iterable[Tensor], held_out: Iterable[Tensor]) -> None:  # noqa: ARG002
         """Learn how large each channel's errors usually are."""
-        errors = [(self(one) - one)[:, self.context :].abs().flatten(0, 1) for one in held_out]
+        errors = [
+            (self(windows) - windows)[:, self.context :].abs().flatten(0, 1) for windows in held_out
+        ]
         low, middle, high = np.quantile(torch.cat(errors).cpu().numpy(), [0.25, 0.5, 0.75], axis=0)
         self.median.copy_(torch.from_numpy(middle))
         self.spread.copy_(torch.from_numpy(high - low + SMALLEST_RANGE))

@@ -73,7 +73,7 @@ class GTAConfig(RivalConfig):
 
 
 class Propagation(nn.Module):
-    """Influence propagation: what a channel did is changed by those that are linked to it."""
+    """Influence propagation: a channel's past is changed by the channels linked to it."""
 
     def __init__(self, points: int, influence: int) -> None:
         super().__init__()
@@ -81,10 +81,10 @@ class Propagation(nn.Module):
         self.back = nn.Linear(influence, points)
 
     def forward(self, channels: Tensor, links: Tensor) -> Tensor:
-        """Channels (B, C, M) with what flows along links (C, C), [to, from]."""
+        """Channels (B, C, M) after influence along links (C, C), [to, from]."""
         # of a channel, its difference to another, and their sum: two maps, one for each of both
-        own, difference, total = self.meet.weight.chunk(3, dim=1)
-        mine = functional.linear(channels, own - difference + total, self.meet.bias)
+        past, difference, total = self.meet.weight.chunk(3, dim=1)
+        mine = functional.linear(channels, past - difference + total, self.meet.bias)
         theirs = functional.linear(channels, difference + total)
         met = torch.relu(mine[:, :, None] + theirs[:, None])  # (B, C, C, influence)
         flow = torch.einsum("ij,bijk->bik", links.to(met.dtype), met) / len(links)
@@ -108,7 +108,7 @@ class BranchedLayer(nn.Module):
         )
 
     def forward(self, points: Tensor) -> Tensor:
-        """Points (B, M, D), each with what it takes from the others."""
+        """Points (B, M, D) after attention to the others."""
         query, key, value = self.project(self.before(points)).chunk(3, dim=-1)
         of_heads = self._split(value)
         by_content = functional.scaled_dot_product_attention(
@@ -174,10 +174,10 @@ class GTA(OfLastPoint):
             padded = functional.pad(level, ((KERNEL - 1) * 2**number, 0))
             level = propagate(functional.gelu(dilated(padded)), links)
             levels.append(level)
-        found = self.embed(torch.cat(levels, dim=1).mT) + self.position
+        encoded = self.embed(torch.cat(levels, dim=1).mT) + self.position
         for layer in self.branched:
-            found = layer(found)
-        forecast: Tensor = self.output(found[:, -1])
+            encoded = layer(encoded)
+        forecast: Tensor = self.output(encoded[:, -1])
         return forecast
 
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002

@@ -33,7 +33,7 @@ VANILLA = "vanilla"
 
 
 class Reconstruction(NamedTuple):
-    """What a Transformer makes of a batch of windows.
+    """A Transformer's reconstruction of a batch of windows, and their contribution.
 
     The contribution weights the error in the score (Eq. 6): a low one raises the score.
     """
@@ -170,7 +170,7 @@ class EncoderLayer(nn.Module):
         return self.encode(x, attended), contribution
 
     def encode(self, x: Tensor, attended: Tensor) -> Tensor:
-        """All that comes after attention."""
+        """The layer's steps after attention."""
         x = self.after_attention(x + attended)
         encoded: Tensor = self.after_feedforward(x + self.narrow(functional.gelu(self.widen(x))))
         return encoded

@@ -1,4 +1,4 @@
-"""An LSTM that forecasts the next row: what one would try first.
+"""An LSTM that forecasts the next row: the plain baseline.
 
 Hundman, Constantinou, Laporte, Colwell and Soderstrom, "Detecting Spacecraft Anomalies Using LSTMs
 and Nonparametric Dynamic Thresholding", KDD 2018.

@@ -92,12 +92,12 @@ class LSTMVAE(Recurrent):
         """Surprise at clean values, decoded from noisy ones, and divergence from the prior."""
         noise = standard_normal(windows.shape, windows.device, windows.dtype)
         noisy = windows + self.config.noise * noise
-        found = self(noisy, drawn=True)
-        values = surprise(windows, found.mean, found.deviation).sum(dim=-1)
-        prior = divergence(found.code_mean, found.code_deviation).sum(dim=-1)
+        decoded = self(noisy, drawn=True)
+        values = surprise(windows, decoded.mean, decoded.deviation).sum(dim=-1)
+        prior = divergence(decoded.code_mean, decoded.code_deviation).sum(dim=-1)
         return [(values + prior).mean()]
 
     def judge(self, windows: Tensor) -> WindowEvidence:
         """The mean surprise at the values of each point, and the squared errors of the means."""
-        found = self(windows, drawn=False)
-        return judged(windows, found.mean, found.deviation)
+        decoded = self(windows, drawn=False)
+        return judged(windows, decoded.mean, decoded.deviation)

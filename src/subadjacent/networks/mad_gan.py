@@ -50,7 +50,7 @@ class MADGANConfig(RivalConfig):
     search
         Steps of the search for the window that is most like a real one.
     residual
-        λ: weight in the score of what that window leaves, from 0 to 1; the discriminator has the
+        λ: weight of that window's residual in the score, from 0 to 1; the discriminator has the
         rest.
     """
 
@@ -88,16 +88,16 @@ class MADGAN(Rival):
 
     def generate(self, latent: Tensor) -> Tensor:
         """Windows (B, N, C) from random numbers (B, N, Z)."""
-        found: Tensor = self.values(self.generator(latent)[0])
-        return found.float()
+        generated: Tensor = self.values(self.generator(latent)[0])
+        return generated.float()
 
     def realness(self, windows: Tensor) -> Tensor:
         """Log-odds at every point that windows are real, (B, N)."""
-        found: Tensor = self.verdict(self.discriminator(windows)[0])
-        return found.float().squeeze(-1)
+        log_odds: Tensor = self.verdict(self.discriminator(windows)[0])
+        return log_odds.float().squeeze(-1)
 
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002 — the same
-        """The discriminator's errors on both kinds, and what the generator failed to pass off."""
+        """The discriminator's errors on real and generated windows, and the generator's loss."""
         shape = (*windows.shape[:2], self.config.latent)
         made = self.realness(self.generate(standard_normal(shape, windows.device)))
         real = self.realness(windows)
@@ -131,7 +131,7 @@ class MADGAN(Rival):
             return self.generate(latent)
 
     def judge(self, windows: Tensor) -> WindowEvidence:
-        """What the nearest generated window leaves, and how little the real one looks real."""
+        """The residual of the nearest generated window, and how little the real one looks real."""
         expected = self.nearest(windows)
         left = (windows - expected).abs().mean(dim=-1)
         unreal = _unlike_real(self.realness(windows))

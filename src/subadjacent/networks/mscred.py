@@ -1,4 +1,4 @@
-"""MSCRED: reconstructs how channels move together, over several lengths of time.
+"""MSCRED: reconstructs the inner products of pairs of channels, over several lengths of time.
 
 Zhang, Song, Chen, Feng, Lumezanu, Cheng, Ni, Zong, Chen and Chawla, "A Deep Neural Network for
 Unsupervised Anomaly Detection and Diagnosis in Multivariate Time Series Data", AAAI 2019.
@@ -72,8 +72,8 @@ class MSCREDConfig(RivalConfig):
             values = getattr(self, name)
             if not isinstance(values, tuple) or not values:
                 raise InputError(f"{name} must be a tuple of at least one number; got {values!r}")
-            for one in values:
-                require_whole(name, one, least=1)
+            for value in values:
+                require_whole(name, value, least=1)
         if list(self.scales) != sorted(self.scales):
             raise InputError(f"scales must be in order, the shortest first; got {self.scales}")
         require_whole("steps", self.steps, least=1)
@@ -92,7 +92,7 @@ class MSCREDConfig(RivalConfig):
     def lengths(self) -> tuple[int, ...]:
         """Rows of each scale's matrices in a window of this length."""
         steps, gap = self.moments
-        return tuple(min(one, self.window - (steps - 1) * gap) for one in self.scales)
+        return tuple(min(scale, self.window - (steps - 1) * gap) for scale in self.scales)
 
 
 def signatures(windows: Tensor, lengths: Sequence[int], steps: int, gap: int) -> Tensor:
@@ -101,12 +101,12 @@ def signatures(windows: Tensor, lengths: Sequence[int], steps: int, gap: int) ->
     The mean product of two channels over the ``length`` rows up to each of the moments, which end
     with the window's last row.
     """
-    found = []
+    products = []
     for length in lengths:
         first = windows.shape[1] - length - (steps - 1) * gap
         pieces = windows[:, first:].unfold(1, length, gap)  # (B, K, C, length)
-        found.append(pieces @ pieces.mT / length)
-    return torch.stack(found, dim=2)
+        products.append(pieces @ pieces.mT / length)
+    return torch.stack(products, dim=2)
 
 
 class AttentiveConvLSTM(nn.Module):
@@ -158,12 +158,14 @@ class MSCRED(Rival):
             nn.Conv2d(before, after, 3, stride, padding=1)
             for before, after, stride in zip(into, maps, strides, strict=False)
         )
-        self.recurrences = nn.ModuleList(AttentiveConvLSTM(one, config.likeness) for one in maps)
+        self.recurrences = nn.ModuleList(
+            AttentiveConvLSTM(width, config.likeness) for width in maps
+        )
         # all but the deepest decoder also get what the one below gave
         deepest = len(maps) - 1
         self.decoders = nn.ModuleList(
-            nn.ConvTranspose2d(one if level == deepest else 2 * one, back, 3, stride, padding=1)
-            for level, (one, back, stride) in enumerate(zip(maps, into, strides, strict=False))
+            nn.ConvTranspose2d(width if level == deepest else 2 * width, back, 3, stride, padding=1)
+            for level, (width, back, stride) in enumerate(zip(maps, into, strides, strict=False))
         )
         self.register_buffer("bad_above", torch.ones(()))
 
@@ -184,14 +186,16 @@ class MSCRED(Rival):
             sizes.append(level.shape[-2:])
             level = functional.selu(encode(level))
             levels.append(recur(level.view(*moments, *level.shape[1:])))
-        found: Tensor | None = None
+        decoded: Tensor | None = None
         for number in reversed(range(len(levels))):
-            joined = levels[number] if found is None else torch.cat([levels[number], found], dim=1)
-            found = self.decoders[number](joined, output_size=sizes[number])
+            joined = (
+                levels[number] if decoded is None else torch.cat([levels[number], decoded], dim=1)
+            )
+            decoded = self.decoders[number](joined, output_size=sizes[number])
             if number:
-                found = functional.selu(found)
-        assert found is not None
-        return found
+                decoded = functional.selu(decoded)
+        assert decoded is not None
+        return decoded
 
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002
         """The mean squared error of the last moment's matrices."""
@@ -199,19 +203,21 @@ class MSCRED(Rival):
 
     def conclude(self, training: Iterable[Tensor], held_out: Iterable[Tensor]) -> None:  # noqa: ARG002
         """Learn which squared error of a pair is a bad one."""
-        found = torch.cat([self._residuals(one)[:, 0].flatten().cpu() for one in held_out])
-        worst = float(np.quantile(found.numpy(), 1 - self.config.bad))
+        residuals = torch.cat(
+            [self._residuals(windows)[:, 0].flatten().cpu() for windows in held_out]
+        )
+        worst = float(np.quantile(residuals.numpy(), 1 - self.config.bad))
         self.bad_above.fill_(max(worst, SMALLEST_BAD))
 
     def judge(self, windows: Tensor) -> WindowEvidence:
         """The share of pairs that are reconstructed badly; a channel by its pairs' errors."""
-        found = self._residuals(windows)
-        shortest = found[:, 0].flatten(1)  # (B, C · C)
+        residuals = self._residuals(windows)
+        shortest = residuals[:, 0].flatten(1)  # (B, C · C)
         count = (shortest > self.bad_above).sum(dim=1)
-        # less than one pair: it decides between moments with as many
+        # less than one pair: it breaks ties between moments with as many bad pairs
         size = shortest.mean(dim=1) / self.bad_above
         score = (count + size / (1 + size)) / shortest.shape[1]
-        by_channel = found.mean(dim=(1, 2))[:, None].expand_as(windows)
+        by_channel = residuals.mean(dim=(1, 2))[:, None].expand_as(windows)
         return WindowEvidence(by_channel, None, {}, score[:, None].expand(windows.shape[:2]))
 
     def _residuals(self, windows: Tensor) -> Tensor:

@@ -66,8 +66,8 @@ class MTADGATConfig(RivalConfig):
         require_number("gamma", self.gamma, least=0)
 
 
-class Found(NamedTuple):
-    """What the network makes of an input of M points."""
+class ForecastAndReconstruction(NamedTuple):
+    """The outputs for M points, with mean and log-variance of the latent."""
 
     forecast: Tensor  # (B, C)
     reconstruction: Tensor  # (B, M, C)
@@ -119,7 +119,7 @@ class MTADGAT(OfLastPoint):
         """How far a value usually lies from its reconstruction, (C,)."""
         return SMALLEST_DEVIATION + functional.softplus(self.spread)
 
-    def forward(self, points: Tensor) -> Found:
+    def forward(self, points: Tensor) -> ForecastAndReconstruction:
         """Forecast the row after the points (B, M, C), and reconstruct these.
 
         In training the latent is drawn at random.
@@ -134,18 +134,18 @@ class MTADGAT(OfLastPoint):
         if self.training:
             latent = mean + torch.randn_like(mean) * (0.5 * log_variance).exp()
         reconstruction = self.decode(latent).view_as(points)
-        return Found(self.forecast(last), reconstruction, mean, log_variance)
+        return ForecastAndReconstruction(self.forecast(last), reconstruction, mean, log_variance)
 
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002
         """The forecast's root mean squared error, and the evidence bound of the reconstruction."""
         points, following = windows[:, :-1], windows[:, -1]
-        found = self(points)
+        output = self(points)
         # the root has no slope at 0
-        missed = (found.forecast - following).square().mean().clamp(min=1e-12).sqrt()
-        away = (found.reconstruction - points) / self.deviation
+        missed = (output.forecast - following).square().mean().clamp(min=1e-12).sqrt()
+        away = (output.reconstruction - points) / self.deviation
         unlikely = (0.5 * away.square() + self.deviation.log()).mean()
-        variance = found.log_variance.float().exp()
-        divergence = 0.5 * (found.mean.square() + variance - found.log_variance - 1).sum(dim=-1)
+        variance = output.log_variance.float().exp()
+        divergence = 0.5 * (output.mean.square() + variance - output.log_variance - 1).sum(dim=-1)
         return [missed + unlikely + divergence.mean() / points[0].numel()]
 
     def judge(self, windows: Tensor) -> WindowEvidence:

@@ -1,4 +1,4 @@
-"""What training and scoring ask of a network, whatever it computes inside.
+"""The contract of networks: what training and scoring need of them.
 
 Shapes: B windows, N points in a window, C channels, H heads.
 """
@@ -23,7 +23,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class WindowEvidence(NamedTuple):
-    """What a network says of a batch of windows.
+    """A network's evidence on a batch of windows.
 
     ``error`` is how badly each value fits, per channel: the squared error of a reconstruction or
     a forecast, the negative log-density of a density model, the distance from the centre of a
@@ -83,14 +83,14 @@ class Network(nn.Module, ABC):
     def context(self) -> int:
         """First points of a window that a forecast starts from; 0 for all other networks.
 
-        What ``judge`` says of them counts at the beginning of a stretch alone, where no other
+        The evidence on them counts at the beginning of a stretch alone, where no other
         window covers them.
         """
         return 0
 
     @abstractmethod
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:
-        """What to minimise on windows (B, N, C): one number for each optimiser.
+        """The losses to minimise on windows (B, N, C): one number for each optimiser.
 
         Epochs count from 1. Random numbers may be drawn from torch's global generators, which
         training seeds anew for every epoch.
@@ -105,7 +105,7 @@ class Network(nn.Module, ABC):
         return [list(self.parameters())]
 
     def conclude(self, training: Iterable[Tensor], held_out: Iterable[Tensor]) -> None:
-        """Learn, after the last epoch, what is not learned by gradients; nothing as a rule.
+        """Learn, after the last epoch, what is not learned by gradients; by default nothing.
 
         Both are batches of windows (B, N, C) in their order, and can be gone through several
         times. What is learned here is kept in buffers, which are saved with the weights.
@@ -127,16 +127,16 @@ class Attentive(Protocol):
 def restore_weights(
     kind: type[Network], config: NetworkConfig, weights: Mapping[str, Tensor]
 ) -> Network:
-    """A network of a class with saved weights; refuses settings that they are not the weights of.
+    """A network of class ``kind`` with saved weights; refuses settings that do not fit them.
 
-    They are compared before anything is allocated: settings may ask for any size, weights are
-    there.
+    They are compared before anything is allocated: bad settings could ask for any size, while the
+    weights are already in memory.
     """
     # each layer has weights of its own, and each unit of a width; a width is asked for by numbers
     # that are computed and not saved as well
     most = {"layers": len(weights)}
-    count = sum(one.numel() for one in weights.values())
-    for name in [one.name for one in fields(config)]:
+    count = sum(tensor.numel() for tensor in weights.values())
+    for name in [setting.name for setting in fields(config)]:
         value, limit = getattr(config, name), most.get(name, count)
         # a window may be longer than there are weights, and is bounded by who restores it
         if isinstance(value, int) and value > limit and name != "window":
@@ -144,17 +144,17 @@ def restore_weights(
                 f"{name} must be that of {count:,} weights in {len(weights)} arrays; got {value:,}"
             )
     with torch.device("meta"):
-        needed = {name: tuple(one.shape) for name, one in kind(config).state_dict().items()}
+        needed = {name: tuple(tensor.shape) for name, tensor in kind(config).state_dict().items()}
     # a number was saved as an array of one
-    there = {
-        name: () if needed.get(name) == () and one.shape == (1,) else tuple(one.shape)
-        for name, one in weights.items()
+    saved = {
+        name: () if needed.get(name) == () and tensor.shape == (1,) else tuple(tensor.shape)
+        for name, tensor in weights.items()
     }
-    if needed != there:
-        name = min(one for one in needed.keys() | there.keys() if needed.get(one) != there.get(one))
+    if needed != saved:
+        name = min(key for key in needed.keys() | saved.keys() if needed.get(key) != saved.get(key))
         raise InputError(
             f"weights must be those of the network's settings; {name} must have shape "
-            f"{needed.get(name, 'none')}, got {there.get(name, 'none')}"
+            f"{needed.get(name, 'none')}, got {saved.get(name, 'none')}"
         )
     network = kind.seeded(config, 0)
     network.load_state_dict(weights)

@@ -87,7 +87,7 @@ class Reconstructions(NamedTuple):
 
 
 def nominality(rows: Tensor, by_point: Tensor, by_sequence: Tensor) -> Tensor:
-    """How much of a departure from the nominal is one that points are known to make, (B, N).
+    """The nominality N of each point, (B, N).
 
     1 where the point-based model gives the point back, 0 where it gives back the nominal point.
     """
@@ -98,13 +98,13 @@ def nominality(rows: Tensor, by_point: Tensor, by_sequence: Tensor) -> Tensor:
 
 
 def induced(score: Tensor, gate: Tensor, reach: int) -> Tensor:
-    """Scores with what those of at most ``reach`` points before and after induce, (B, N).
+    """Scores, raised by those of at most ``reach`` points before and after, (B, N).
 
     What point τ induces at point t is its score times the gates from t to the point next to τ.
     """
     total = score
     for backwards in (False, True):
-        spread, open_to = (one.flip(1) if backwards else one for one in (score, gate))
+        spread, open_to = (rows.flip(1) if backwards else rows for rows in (score, gate))
         for _ in range(min(reach, score.shape[1] - 1)):
             # from the point before, through this point's gate
             spread = torch.cat([torch.zeros_like(spread[:, :1]), spread[:, :-1]], dim=1) * open_to
@@ -150,8 +150,8 @@ class NPSR(Rival):
         )
         self.output = nn.Linear(width, channels)
         count = min(PARTS, config.window)
-        part = torch.arange(config.window) * count // config.window
-        hidden = part == torch.arange(count)[:, None]
+        turn = torch.arange(config.window) * count // config.window
+        hidden = turn == torch.arange(count)[:, None]
         # (P, N, 1), which points are hidden in each turn
         self.register_buffer("hidden", hidden[..., None], persistent=False)
         self.register_buffer("closed_at", torch.ones(()))
@@ -162,21 +162,23 @@ class NPSR(Rival):
 
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002
         """The mean squared errors of both; they share no weights."""
-        return [sum((one - windows).square().mean() for one in self(windows))]
+        return [sum((reconstruction - windows).square().mean() for reconstruction in self(windows))]
 
     def conclude(self, training: Iterable[Tensor], held_out: Iterable[Tensor]) -> None:  # noqa: ARG002
         """Learn how nominal normal points are."""
-        found = torch.cat([nominality(one, *self(one)).flatten().cpu() for one in held_out])
-        self.closed_at.fill_(float(np.quantile(found.numpy(), self.config.nominal)))
+        nominalities = torch.cat(
+            [nominality(windows, *self(windows)).flatten().cpu() for windows in held_out]
+        )
+        self.closed_at.fill_(float(np.quantile(nominalities.numpy(), self.config.nominal)))
 
     def judge(self, windows: Tensor) -> WindowEvidence:
         """Errors of the point-based model; a point's score is the induced one."""
-        found = self(windows)
-        error = (found.by_point - windows).square()
-        nominal = nominality(windows, *found)
+        reconstructed = self(windows)
+        error = (reconstructed.by_point - windows).square()
+        nominal = nominality(windows, *reconstructed)
         gate = (1 - nominal / self.closed_at).clamp(min=0)
         score = induced(error.mean(dim=-1), gate, self.config.reach)
-        return WindowEvidence(error, found.by_sequence, {"nominality": nominal}, score)
+        return WindowEvidence(error, reconstructed.by_sequence, {"nominality": nominal}, score)
 
     def _by_sequence(self, windows: Tensor) -> Tensor:
         """Each part of the windows from the other parts, (B, N, C)."""
@@ -185,7 +187,7 @@ class NPSR(Rival):
         points = (known + self.position).flatten(0, 1)  # (B · P, N, D)
         for layer in self.layers:
             points = layer(points)
-        found = self.output(points).view(len(windows), -1, *windows.shape[1:])
+        by_turn = self.output(points).view(len(windows), -1, *windows.shape[1:])
         # each point where it was hidden
-        whole: Tensor = (found * self.hidden).sum(dim=1)
+        whole: Tensor = (by_turn * self.hidden).sum(dim=1)
         return whole

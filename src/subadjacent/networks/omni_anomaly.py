@@ -61,7 +61,7 @@ class OmniAnomalyConfig(RivalConfig):
 
 
 class Chain(NamedTuple):
-    """Latent variables of windows, (B, N, Z) each: as drawn, and what they were drawn from."""
+    """Latent variables of windows, (B, N, Z) each, and mean and deviation they were drawn from."""
 
     latent: Tensor
     mean: Tensor
@@ -120,12 +120,12 @@ class OmniAnomaly(Recurrent):
         shape = (*windows.shape[:2], self.config.latent)
         noise = standard_normal(shape, windows.device)
         latent = torch.zeros_like(noise[:, 0])
-        found = []
+        steps = []
         for state, draws in zip(states.unbind(dim=1), noise.unbind(dim=1), strict=True):
             mean, deviation = self.to_latent(torch.relu(state + self.from_latent(latent)))
             latent = mean + deviation * draws if drawn else mean
-            found.append((latent, mean, deviation))
-        return Chain(*(torch.stack(one, dim=1) for one in zip(*found, strict=True)))
+            steps.append((latent, mean, deviation))
+        return Chain(*(torch.stack(column, dim=1) for column in zip(*steps, strict=True)))
 
     def bend(self, latent: Tensor) -> tuple[Tensor, Tensor]:
         """Latent variables after all flows, and by how much log-volume grew, (B, N)."""

@@ -1,4 +1,4 @@
-"""What the networks of other papers share: sizes, settings that JSON can hold, common parts."""
+"""The base of the networks of other papers: sizes, settings that JSON can hold, common parts."""
 
 from __future__ import annotations
 
@@ -46,24 +46,24 @@ class RivalConfig:
         require_whole("window", self.window, least=2)
 
     @classmethod
-    def sized(cls, size: str, channels: int, window: int, **others: Any) -> Self:
+    def sized(cls, size: str, channels: int, window: int, **settings: Any) -> Self:
         """Settings of a named size, some of them given."""
         if size not in (TINY, PAPER):
             raise InputError(f"size must be {TINY!r} or {PAPER!r}; got {size!r}")
-        chosen = (dict(cls.tiny) if size == TINY else {}) | others
+        chosen = (dict(cls.tiny) if size == TINY else {}) | settings
         return cls(channels=channels, window=window, **chosen)
 
     @classmethod
     def from_dict(cls, saved: dict[str, Any]) -> Self:
         """The inverse of ``dataclasses.asdict``; a list of JSON is a tuple here."""
-        known = {one.name for one in fields(cls)}
+        known = {setting.name for setting in fields(cls)}
         if set(saved) != known:
             raise InputError(f"network must have {', '.join(sorted(known))}; got {sorted(saved)}")
-        given: dict[str, Any] = {
+        settings: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in saved.items()
         }
-        return cls(**given)
+        return cls(**settings)
 
 
 class Rival(Network):
@@ -74,11 +74,11 @@ class Rival(Network):
 
 
 class Recurrent(Rival):
-    """A network that goes through a window and remembers."""
+    """A recurrent network, which goes through a window point by point."""
 
     @property
     def context(self) -> int:
-        """The first half of a window, which builds up what it remembers."""
+        """The first half of a window, which builds up the state."""
         return self.config.window // 2
 
 
@@ -91,12 +91,12 @@ class OfLastPoint(Rival):
         return self.config.window - 1
 
 
-def squared_error(found: Tensor, windows: Tensor) -> Tensor:
+def squared_error(values: Tensor, windows: Tensor) -> Tensor:
     """The squared error of each value, at least that of a hundredth of a deviation.
 
-    Less matters to nobody, and where nothing ever moved it would be the unit of all scores.
+    Smaller errors do not matter; on constant rows they would set the scale of all scores.
     """
-    return (found - windows).square().clamp(min=SMALLEST_ERROR)
+    return (values - windows).square().clamp(min=SMALLEST_ERROR)
 
 
 def require_heads(width: int, heads: int) -> None:
@@ -114,7 +114,7 @@ def chain(widths: Sequence[int], between: type[nn.Module] = nn.ReLU) -> nn.Seque
 
 
 def pair_weights(numbers: Tensor) -> Tensor:
-    """How much nodes of a graph attend to each other, [from, to], before the softmax.
+    """The attention logits between the nodes of a graph, [from, to].
 
     Of the two numbers of each node, (…, nodes, 2), one counts where it looks and the other where
     it is looked at (Veličković et al., "Graph Attention Networks", ICLR 2018).

@@ -69,8 +69,8 @@ class THOCConfig(RivalConfig):
             numbers = getattr(self, name)
             if not isinstance(numbers, tuple) or not numbers:
                 raise InputError(f"{name} must be a tuple, a number for each scale; got {numbers}")
-            for one in numbers:
-                require_whole(name, one, least=1)
+            for value in numbers:
+                require_whole(name, value, least=1)
         if len(self.skips) != len(self.centres):
             raise InputError(
                 f"centres must have a number for each of the {len(self.skips)} skips; "
@@ -83,10 +83,10 @@ class THOCConfig(RivalConfig):
 class Scale(nn.Module):
     """One scale of time: a recurrent layer, its centres, and its forecasts."""
 
-    def __init__(self, given: int, width: int, skip: int, centres: int, channels: int) -> None:
+    def __init__(self, inputs: int, width: int, skip: int, centres: int, channels: int) -> None:
         super().__init__()
         self.skip = skip
-        self.recurrent = nn.GRU(given, width, batch_first=True)
+        self.recurrent = nn.GRU(inputs, width, batch_first=True)
         self.centres = nn.Parameter(functional.normalize(torch.randn(centres, width), dim=-1))
         self.forecast = nn.Linear(width, channels)
 
@@ -101,16 +101,16 @@ class Scale(nn.Module):
         rounds = -(-n // skip)
         padded = functional.pad(points, (0, 0, 0, rounds * skip - n))
         apart = padded.view(b, rounds, skip, width).transpose(1, 2)
-        found: Tensor = self.recurrent(apart.flatten(0, 1))[0]
-        together = found.view(b, skip, rounds, -1).transpose(1, 2).flatten(1, 2)
+        states: Tensor = self.recurrent(apart.flatten(0, 1))[0]
+        together = states.view(b, skip, rounds, -1).transpose(1, 2).flatten(1, 2)
         return together[:, :n]
 
     def forecasts(self, features: Tensor) -> Tensor:
         """Values (B, N, C), forecast from the features ``skip`` points before; none are zeros."""
         n = features.shape[1]
         before = functional.pad(features, (0, 0, min(self.skip, n), 0))[:, :n]
-        found: Tensor = self.forecast(before)
-        return found.float()
+        forecasts: Tensor = self.forecast(before)
+        return forecasts.float()
 
     def cosines(self, groups: Tensor) -> Tensor:
         """Cosines of features (…, W) with all centres, (…, K)."""
@@ -135,10 +135,10 @@ class THOC(Recurrent):
     def __init__(self, config: THOCConfig) -> None:
         super().__init__(config)
         width, count = config.width, len(config.skips)
-        given = [config.channels] + [width] * (count - 1)
+        widths = [config.channels] + [width] * (count - 1)
         self.scales = nn.ModuleList(
-            Scale(one, width, skip, centres, config.channels)
-            for one, skip, centres in zip(given, config.skips, config.centres, strict=True)
+            Scale(inputs, width, skip, centres, config.channels)
+            for inputs, skip, centres in zip(widths, config.skips, config.centres, strict=True)
         )
         # what comes from a scale, with the features of the next
         self.merge = nn.ModuleList(
@@ -177,8 +177,8 @@ class THOC(Recurrent):
         crowding = torch.stack([scale.crowding() for scale in self._scales()])
         # the first points of a layer have nothing before them to forecast from
         errors = [
-            (windows - one).square()[:, min(scale.skip, self.context) :].mean()
-            for scale, one in zip(self._scales(), forecasts, strict=True)
+            (windows - forecast).square()[:, min(scale.skip, self.context) :].mean()
+            for scale, forecast in zip(self._scales(), forecasts, strict=True)
         ]
         return [
             torch.stack(distances).mean()
@@ -189,8 +189,8 @@ class THOC(Recurrent):
     def judge(self, windows: Tensor) -> WindowEvidence:
         """The mean distance, and the squared errors of the mean of all scales' forecasts."""
         distances, forecasts = self(windows)
-        score, expected = (torch.stack(one).mean(dim=0) for one in (distances, forecasts))
+        score, expected = (torch.stack(tensors).mean(dim=0) for tensors in (distances, forecasts))
         return WindowEvidence((windows - expected).square(), expected, {}, score)
 
     def _scales(self) -> list[Scale]:
-        return [one for one in self.scales if isinstance(one, Scale)]
+        return [scale for scale in self.scales if isinstance(scale, Scale)]

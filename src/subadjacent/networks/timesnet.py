@@ -92,8 +92,8 @@ class TimesNet(Rival):
         points = self.embed((windows - mean) / deviation)
         for block in self.blocks:
             points = self.norm(block(points))
-        found: Tensor = self.give_back(points) * deviation + mean
-        return found
+        reconstruction: Tensor = self.give_back(points) * deviation + mean
+        return reconstruction
 
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002 — steady
         """The mean squared error."""
@@ -131,8 +131,8 @@ class TimesBlock(nn.Module):
         else:
             frequencies = strongest(self.strength, self.periods)
         weights = torch.softmax(strengths[:, frequencies], dim=-1)  # (B, periods)
-        found = [self.folded(points, points.shape[1] // one) for one in frequencies]
-        return points + torch.einsum("kbnd,bk->bnd", torch.stack(found), weights)
+        folded = [self.folded(points, points.shape[1] // frequency) for frequency in frequencies]
+        return points + torch.einsum("kbnd,bk->bnd", torch.stack(folded), weights)
 
     def folded(self, points: Tensor, period: int) -> Tensor:
         """Convolve points that are laid out in rows of one period; zeros fill the last row."""
@@ -160,7 +160,7 @@ class Inception(nn.Module):
 
     def forward(self, picture: Tensor) -> Tensor:
         """The mean over the kernels."""
-        return torch.stack([one(picture) for one in self.kernels]).mean(dim=0)
+        return torch.stack([kernel(picture) for kernel in self.kernels]).mean(dim=0)
 
 
 def spectrum(points: Tensor) -> Tensor:
@@ -171,5 +171,5 @@ def spectrum(points: Tensor) -> Tensor:
 
 def strongest(strengths: Tensor, count: int) -> list[int]:
     """The strongest frequencies, strongest first; 0, the mean, is none."""
-    found: list[int] = (strengths[1:].topk(count).indices + 1).tolist()
-    return found
+    frequencies: list[int] = (strengths[1:].topk(count).indices + 1).tolist()
+    return frequencies

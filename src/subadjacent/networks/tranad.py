@@ -94,21 +94,26 @@ class TranAD(Rival):
         scale = math.sqrt(self.config.channels)
         points = torch.cat([windows, focus], dim=-1) * scale + self.places
         whole = self.encoder(points)
-        own = torch.cat([windows, windows], dim=-1)
-        found: Tensor = self.give_back(decoder(own, whole, tgt_mask=self.later))
-        return found
+        doubled = torch.cat([windows, windows], dim=-1)
+        reconstruction: Tensor = self.give_back(decoder(doubled, whole, tgt_mask=self.later))
+        return reconstruction
 
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:
         """The first error counts less and less, the second more and more."""
-        found, share = self(windows), 1 / epoch
-        first, second = (squared_error(one, windows).mean() for one in found)
+        reconstructions, share = self(windows), 1 / epoch
+        first, second = (
+            squared_error(reconstruction, windows).mean() for reconstruction in reconstructions
+        )
         return [share * first + (1 - share) * second]
 
     def judge(self, windows: Tensor) -> WindowEvidence:
         """The mean of both errors."""
-        found = self(windows)
-        error = (squared_error(found.first, windows) + squared_error(found.second, windows)) / 2
-        return WindowEvidence(error, found.second, {})
+        reconstructions = self(windows)
+        error = (
+            squared_error(reconstructions.first, windows)
+            + squared_error(reconstructions.second, windows)
+        ) / 2
+        return WindowEvidence(error, reconstructions.second, {})
 
 
 def _decoder(channels: int, feedforward: int) -> nn.Module:

@@ -110,8 +110,8 @@ class ChannelLinear(nn.Module):
 
     def forward(self, points: Tensor) -> Tensor:
         """Apply each channel's own weights."""
-        found: Tensor = torch.einsum("bcn,cnm->bcm", points, self.weight) + self.bias
-        return found
+        reconstruction: Tensor = torch.einsum("bcn,cnm->bcm", points, self.weight) + self.bias
+        return reconstruction
 
 
 def tail_surprise(z: Tensor) -> Tensor:

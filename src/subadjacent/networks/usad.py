@@ -95,16 +95,18 @@ class USAD(Rival):
         code = torch.relu(self.encoder(flat))
         first, second = _bounded(self.first(code)), _bounded(self.second(code))
         again = _bounded(self.second(torch.relu(self.encoder(first))))
-        return Reconstructions(*(one.view_as(windows) for one in (first, second, again)))
+        return Reconstructions(
+            *(reconstruction.view_as(windows) for reconstruction in (first, second, again))
+        )
 
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:
         """Each autoencoder's own error fades with the epochs, and their contest grows."""
-        found = self(windows)
-        contest = squared_error(found.again, windows).mean()
-        own, against = 1 / epoch, 1 - 1 / epoch
+        reconstructions = self(windows)
+        contest = squared_error(reconstructions.again, windows).mean()
+        alone, against = 1 / epoch, 1 - 1 / epoch
         return [
-            own * squared_error(found.first, windows).mean() + against * contest,
-            own * squared_error(found.second, windows).mean() - against * contest,
+            alone * squared_error(reconstructions.first, windows).mean() + against * contest,
+            alone * squared_error(reconstructions.second, windows).mean() - against * contest,
         ]
 
     def parameter_groups(self) -> Sequence[Sequence[nn.Parameter]]:
@@ -114,10 +116,13 @@ class USAD(Rival):
 
     def judge(self, windows: Tensor) -> WindowEvidence:
         """Both errors, weighted."""
-        found = self(windows)
-        first, again = squared_error(found.first, windows), squared_error(found.again, windows)
+        reconstructions = self(windows)
+        first, again = (
+            squared_error(reconstructions.first, windows),
+            squared_error(reconstructions.again, windows),
+        )
         error = (1 - self.config.second) * first + self.config.second * again
-        return WindowEvidence(error, found.first, {})
+        return WindowEvidence(error, reconstructions.first, {})
 
 
 def _bounded(decoded: Tensor) -> Tensor:
