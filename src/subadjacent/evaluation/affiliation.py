@@ -116,9 +116,9 @@ def _chance_before(x: Times, zones: _Zones) -> Times:
 
     def outside(distance: Times) -> Times:
         # of the zone, J and what lies within ``distance`` of it on either side is nearer
-        both = np.minimum(distance, narrow)
-        nearer = (stop - start) * distance + (distance**2 + both**2) / 2
-        nearer += narrow * (distance - both)
+        limited = np.minimum(distance, narrow)
+        nearer = (stop - start) * distance + (distance**2 + limited**2) / 2
+        nearer += narrow * (distance - limited)
         chance: Times = distance - nearer / (right - left)
         return chance
 
@@ -157,8 +157,8 @@ def _recalls(alarmed: NDArray[np.bool_], labels: NDArray[np.bool_], zones: _Zone
 def _middle(gaps: Times, behind: Times, ahead: Times) -> Times:
     """Where in a gap the alarm ahead becomes nearer than that behind it."""
     middle = np.where(np.isfinite(ahead), gaps[:, 0], gaps[:, 1])
-    both = np.isfinite(behind) & np.isfinite(ahead)
-    middle[both] = (behind[both] + ahead[both]) / 2
+    between = np.isfinite(behind) & np.isfinite(ahead)
+    middle[between] = (behind[between] + ahead[between]) / 2
     return np.clip(middle, gaps[:, 0], gaps[:, 1])
 
 

@@ -66,13 +66,13 @@ def measures_with_oracle(
     labels: Sequence[ArrayLike],
     interval: float | None = None,
 ) -> dict[str, float]:
-    """What follows from the counts of a detector's alarms, and ``oracle_event_f1`` beside it.
+    """The measures of a detector's alarm counts, and ``oracle_event_f1`` beside them.
 
     The oracle may alarm as many normal rows as the detector does, where that is more than
     ``MOST_NORMAL``: the detector's own threshold is always among those tried.
     """
-    own = counts.share_covered
-    most = MOST_NORMAL if math.isnan(own) else max(MOST_NORMAL, own)
+    covered = counts.share_covered
+    most = MOST_NORMAL if math.isnan(covered) else max(MOST_NORMAL, covered)
     best = best_event_f1(scores, labels, most=most)
     return counts.measures(interval) | {"oracle_event_f1": best.f1}
 
@@ -111,7 +111,7 @@ def best_event_f1(
     normal, alarms, right, found = (np.cumsum(change[order])[ends] for change in changes)
     if not anomalies:
         return BestEventF1(math.nan, float(level[0]))
-    # a hair more, since the share may have been computed from such a count
+    # a little more, since the share may have been computed from such a count
     allowed = normal <= most * normal[-1] * (1 + 1e-9)
     share_right, share_found = right / alarms, found / anomalies
     f1 = 2 * share_right * share_found / np.where(right > 0, share_right + share_found, 1.0)
@@ -124,7 +124,7 @@ def best_event_f1(
 
 
 def _changes(scores: NDArray[np.float64], anomalous: NDArray[np.bool_]) -> _Changes:
-    """What happens to the counts of one series as the threshold falls."""
+    """The changes of one series' counts as the threshold falls."""
     before = np.pad(scores, (GAP + 1, 0), constant_values=-np.inf)[:-1]
     rows = np.arange(1, len(scores))
     linked = rows - (GAP + 1) + sliding_window_view(before, GAP + 1)[1:].argmax(axis=1)
@@ -166,12 +166,12 @@ def _merged(
     parent, is_right = list(range(len(near))), near.tolist()
     one_end, other_end = rows.tolist(), linked.tolist()
     for link in np.argsort(-links, kind="stable").tolist():
-        one, other = one_end[link], other_end[link]
-        while parent[one] != one:
-            parent[one] = one = parent[parent[one]]
-        while parent[other] != other:
-            parent[other] = other = parent[parent[other]]
-        merged[link] = is_right[one] and is_right[other]
-        is_right[other] = is_right[one] or is_right[other]
-        parent[one] = other
+        root, other_root = one_end[link], other_end[link]
+        while parent[root] != root:
+            parent[root] = root = parent[parent[root]]
+        while parent[other_root] != other_root:
+            parent[other_root] = other_root = parent[parent[other_root]]
+        merged[link] = is_right[root] and is_right[other_root]
+        is_right[other_root] = is_right[root] or is_right[other_root]
+        parent[root] = other_root
     return merged

@@ -102,7 +102,7 @@ class AlarmCounts:
         return _share(self.covered, self.normal)
 
     def measures(self, interval: float | None = None) -> dict[str, float]:
-        """All counts and what follows from them, by name.
+        """All counts and the measures derived from them, by name.
 
         ``interval`` is the time from row to row in seconds. False alarms a day are those of one
         entity; without an interval they are nan.

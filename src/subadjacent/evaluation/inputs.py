@@ -1,4 +1,4 @@
-"""What every measure here accepts: one score, one label, one alarm a row; nothing else."""
+"""Checks of the input of every measure: one score, one label, one alarm a row."""
 
 from __future__ import annotations
 

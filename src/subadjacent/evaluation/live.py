@@ -45,7 +45,7 @@ FAR = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What a user minds: the cost of a detection far from any window, and of a missed window."""
+    """Costs to a user: of a detection far from any window, and of a missed window."""
 
     false: float
     missed: float
@@ -153,7 +153,7 @@ def live_score_at(
 
 
 def _gains(rows: _Rows, order: NDArray[np.int64], missed: float) -> Floats:
-    """What each row adds to the total of silence, if rows become detections in ``order``."""
+    """The gain of each row over silence, if rows become detections in ``order``."""
     gains = rows.worth[order]
     window = rows.window[order]
     inside = np.flatnonzero(window >= 0)
@@ -185,7 +185,7 @@ def _gathered(series: Sequence[Watched], weights: Profile) -> _Rows:
 
 
 def _worth(windows: Sequence[Span], rows: int, false: float) -> tuple[Floats, NDArray[np.int64]]:
-    """What a detection at each row is worth, and its window, -1 outside."""
+    """The worth of a detection at each row, and its window, -1 outside."""
     worth, window = np.full(rows, -false), np.full(rows, -1)
     for number, (left, right) in enumerate(windows):
         inside = np.arange(left, right)
@@ -204,7 +204,7 @@ def _sigmoid(place: Floats) -> Floats:
 
 
 def _percent(gain: float, windows: int, weights: Profile) -> float:
-    """``gain`` is counted from silence, which misses every window."""
+    """The score in per cent; ``gain`` is counted from silence, which misses every window."""
     return 100 * gain / (windows * (1 + weights.missed)) if windows else float("nan")
 
 

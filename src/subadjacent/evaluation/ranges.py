@@ -93,7 +93,7 @@ def _reward(
     cardinality: Any,
     bias: Any,
 ) -> float:
-    """Mean reward of all ranges for what covers them."""
+    """Mean reward of all ranges for the rows that cover them."""
     if cardinality not in get_args(Cardinality):
         allowed = get_args(Cardinality)
         raise InputError(f"cardinality must be one of {allowed}; got {cardinality!r}")

@@ -87,15 +87,15 @@ def alarms_with_controls(
     """
     _check_generator(rng)
     pairs = [check_predicted(*pair) for pair in zip(flags, labels, strict=True)]
-    counts = total(count_alarms(joined_runs(one), known) for one, known in pairs)
-    flagged = sum(int(one.sum()) for one, _ in pairs)
+    counts = total(count_alarms(joined_runs(flagged_rows), known) for flagged_rows, known in pairs)
+    flagged = sum(int(flagged_rows.sum()) for flagged_rows, _ in pairs)
     ends = np.cumsum([len(known) for _, known in pairs])
     rows = []
     for _ in range(RANDOM_SERIES):
         drawn = np.split(rng.permutation(ends[-1]) < flagged, ends[:-1])
         random_counts = (
-            count_alarms(joined_runs(one), known)
-            for one, (_, known) in zip(drawn, pairs, strict=True)
+            count_alarms(joined_runs(flagged_rows), known)
+            for flagged_rows, (_, known) in zip(drawn, pairs, strict=True)
         )
         rows.append(total(random_counts).measures(interval))
     return {

@@ -168,7 +168,7 @@ def _buffers(
     gaps = starts[1:] - lasts[:-1]
     distance, enters, leaves, at = _reached(step, labels, starts, lasts, window // 2, late)
     single = np.zeros((window // 2 + 1, thresholds))  # rows that one event reaches, by distance
-    several = np.zeros(thresholds)
+    in_several = np.zeros(thresholds)
     # one step more, that no threshold reaches: an event may stop at the end of the rows
     first = np.minimum.reduceat(np.append(step, thresholds), bounds.ravel())[::2]
     for half in range(window // 2 + 1):
@@ -176,7 +176,7 @@ def _buffers(
             new, old = enters == half, leaves == half
             np.add.at(single, (distance[new], at[new]), 1)
             np.subtract.at(single, (distance[old], at[old]), 1)
-            several += np.bincount(at[old], minlength=thresholds)
+            in_several += np.bincount(at[old], minlength=thresholds)
             before = np.maximum(starts - half, 0)
             after = np.minimum(lasts + half - late, len(step) - 1)
             first = np.minimum(first, np.minimum(step[before], step[after]))
@@ -184,7 +184,7 @@ def _buffers(
         events_found = _up_to(merged, thresholds) / len(merged)
         for width in range(2 * half, min(2 * half + 1, window) + 1):
             share = np.sqrt(1 - np.arange(half + 1) / max(width, 1))
-            yield np.cumsum(share @ single[: half + 1] + several), events_found
+            yield np.cumsum(share @ single[: half + 1] + in_several), events_found
 
 
 def _reached(
