@@ -159,13 +159,13 @@ def kernels_on(x: Tensor) -> bool:
         return chosen is True and switch.interpreted()
     if not x.is_cuda or torch.version.cuda is None:
         return False
-    here = torch.get_device_module(x.device)
+    backend = torch.get_device_module(x.device)
     # Triton launches on the current device, wherever the numbers lie
-    if x.get_device() != here.current_device():
+    if x.get_device() != backend.current_device():
         return False
     # the environment is read every time, so that a test or a notebook can set it
-    asked = os.environ.get(switch.VARIABLE) if chosen is None else str(int(chosen))
-    return asked == "1" or (asked != "0" and here.get_device_capability(x.device) == TESTED)
+    wanted = os.environ.get(switch.VARIABLE) if chosen is None else str(int(chosen))
+    return wanted == "1" or (wanted != "0" and backend.get_device_capability(x.device) == TESTED)
 
 
 def _or(dense: bool | None, by_length: bool) -> bool:

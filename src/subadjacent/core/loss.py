@@ -1,4 +1,4 @@
-"""What training minimises (Eq. 5)."""
+"""The loss of training (Eq. 5)."""
 
 from __future__ import annotations
 

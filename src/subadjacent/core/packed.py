@@ -1,7 +1,7 @@
 """Attention from one projection of queries, keys and values: the form for CPUs.
 
-The attention matrix is never formed, forward or backward. What is mapped is kept for the
-gradients: to make it again would take a tenth of a step of training.
+The attention matrix is never formed, forward or backward. Mapped queries and keys are kept for the
+gradients: to compute them again would take a tenth of a step of training.
 
 Shapes: B windows, N points in a window, H heads, E features of a head, D = H·E.
 """
@@ -29,16 +29,16 @@ BELOW_ZERO = -1.4e-45
 def packed_attention(projected: Tensor, temperature: Tensor, heads: int, band: Band) -> Attended:
     """Values (B, N, D) and contribution (B, H, N), from queries, keys and values (B, N, 3·D).
 
-    What ``linear_attention`` after ``softmax_features`` gives, for each head, to rounding.
+    The result of ``linear_attention`` after ``softmax_features``, for each head, to rounding.
     Differentiable once.
     """
     band.check(projected.shape[1])
-    found = _Packed.apply(projected, temperature, heads, band)  # type: ignore[no-untyped-call]  # torch's
-    return Attended(*found)
+    attended = _Packed.apply(projected, temperature, heads, band)  # type: ignore[no-untyped-call]  # torch's
+    return Attended(*attended)
 
 
 class _Mapped(NamedTuple):
-    """Mapped queries and keys, and what they are made of."""
+    """Mapped queries and keys, and the intermediate results that gradients need."""
 
     scaled: Tensor  # (B, N, 2·H, E), queries and keys over τ
     features: Tensor  # (B, N, 2·H, E), their softmax
@@ -54,18 +54,18 @@ class _Packed(torch.autograd.Function):
     def forward(
         ctx: FunctionCtx, projected: Tensor, temperature: Tensor, heads: int, band: Band
     ) -> tuple[Tensor, Tensor]:
-        one = _map(projected, temperature, heads)
-        kept = (one.scaled, one.features, one.queries, one.totals, one.mass)
+        mapped = _map(projected, temperature, heads)
+        kept = (mapped.scaled, mapped.features, mapped.queries, mapped.totals, mapped.mass)
         ctx.save_for_backward(projected, temperature, *kept)
         ctx.heads, ctx.band = heads, band  # type: ignore[attr-defined]  # a place for anything
-        attended = torch.empty_like(one.queries)
+        attended = torch.empty_like(mapped.queries)
         # heads lie side by side: one at a time, none has to be moved
         for head in range(heads):
-            summary = one.keys[:, :, head].mT @ one.values[:, :, head]  # (B, E, E)
-            attended[:, :, head] = one.queries[:, :, head] @ summary
+            summary = mapped.keys[:, :, head].mT @ mapped.values[:, :, head]  # (B, E, E)
+            attended[:, :, head] = mapped.queries[:, :, head] @ summary
         # a loss subtracts contributions from errors: there rounding to bfloat16 would show
         wide = torch.promote_types(projected.dtype, torch.float32)
-        contribution = _within(one.queries, band).mul_(one.keys).sum(dim=-1, dtype=wide)
+        contribution = _within(mapped.queries, band).mul_(mapped.keys).sum(dim=-1, dtype=wide)
         return attended.flatten(2), contribution.mT
 
     @staticmethod
@@ -73,38 +73,40 @@ class _Packed(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None, None]:
         projected, temperature, *kept = ctx.saved_tensors
         heads, band = ctx.heads, ctx.band
-        one = _mapped(projected, heads, *kept)
-        above = gradients[0].reshape(one.queries.shape)
+        mapped = _mapped(projected, heads, *kept)
+        above = gradients[0].reshape(mapped.queries.shape)
         weights = gradients[1].mT[..., None].to(projected.dtype)  # (B, N, H, 1)
-        found = torch.empty_like(projected)
-        halves, values = _halves(found), _values(found, heads)
-        both = torch.empty_like(one.features)
-        queries, keys = both[:, :, :heads], both[:, :, heads:]
+        of_projected = torch.empty_like(projected)
+        halves, values = _halves(of_projected), _values(of_projected, heads)
+        of_features = torch.empty_like(mapped.features)
+        queries, keys = of_features[:, :, :heads], of_features[:, :, heads:]
         # through the contribution; the band is symmetric: who is inside whose
-        queries.copy_(_within(one.keys * weights, band))
-        torch.mul(_within(one.queries, band), weights, out=keys)
+        queries.copy_(_within(mapped.keys * weights, band))
+        torch.mul(_within(mapped.queries, band), weights, out=keys)
         # through the attended values
         for head in range(heads):
-            key, value = one.keys[:, :, head], one.values[:, :, head]
-            of_summary = one.queries[:, :, head].mT @ above[:, :, head]
+            key, value = mapped.keys[:, :, head], mapped.values[:, :, head]
+            of_summary = mapped.queries[:, :, head].mT @ above[:, :, head]
             queries[:, :, head].baddbmm_(above[:, :, head], value.mT @ key)
             keys[:, :, head].baddbmm_(value, of_summary.mT)
             values[:, :, head] = key @ of_summary
         # through the division by the mass, which is made of queries and keys
-        along = (queries * one.queries).sum(dim=-1, keepdim=True)
-        along.masked_fill_(one.mass <= SMALLEST_MASS, 0)
-        keys -= (one.queries * along).sum(dim=1, keepdim=True)
-        queries.addcmul_(along, one.totals, value=-1).div_(one.mass)
+        along = (queries * mapped.queries).sum(dim=-1, keepdim=True)
+        along.masked_fill_(mapped.mass <= SMALLEST_MASS, 0)
+        keys -= (mapped.queries * along).sum(dim=1, keepdim=True)
+        queries.addcmul_(along, mapped.totals, value=-1).div_(mapped.mass)
         # through the mapping: autograd's own steps, each one pass over the numbers
-        scaled = torch.ops.aten._softmax_backward_data(both, one.features, -1, both.dtype)
-        of_temperature = (scaled * one.scaled).sum(dtype=temperature.dtype) / -temperature
+        scaled = torch.ops.aten._softmax_backward_data(
+            of_features, mapped.features, -1, of_features.dtype
+        )
+        of_temperature = (scaled * mapped.scaled).sum(dtype=temperature.dtype) / -temperature
         torch.ops.aten.threshold_backward(
             scaled.div_(temperature).view_as(halves),
             _halves(projected),
             BELOW_ZERO,
             grad_input=halves,
         )
-        return found, of_temperature, None, None
+        return of_projected, of_temperature, None, None
 
 
 def _map(projected: Tensor, temperature: Tensor, heads: int) -> _Mapped:
@@ -122,7 +124,7 @@ def _mapped(
     projected: Tensor, heads: int, scaled: Tensor, features: Tensor, queries: Tensor,
     totals: Tensor, mass: Tensor,
 ) -> _Mapped:  # fmt: skip
-    """What was made, with the keys and values that are part of it."""
+    """The saved results, with the keys and values that are views of them."""
     keys, values = features[:, :, heads:], _values(projected, heads)
     return _Mapped(scaled, features, queries, keys, values, totals, mass)
 

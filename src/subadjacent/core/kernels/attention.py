@@ -86,10 +86,10 @@ def _attention_backward(
     of_values: Tensor, of_contribution: Tensor, summary: Tensor, total: Tensor, mapped: Tensor,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     band = Band(near, far, circular)
-    found, _, of_temperature = attend_backward(
+    of_projected, _, of_temperature = attend_backward(
         projected, temperature, heads, band, of_values, of_contribution, (summary, total, mapped)
     )
-    return found, of_temperature.sum()
+    return of_projected, of_temperature.sum()
 
 
 @_attention.register_fake
@@ -125,10 +125,10 @@ def _gradients(
     ctx: Any, of_values: Tensor, of_contribution: Tensor, *_sums: Tensor
 ) -> tuple[Tensor | None, ...]:
     projected, temperature, *sums = ctx.saved_tensors
-    found, of_temperature = _attention_backward(
+    of_projected, of_temperature = _attention_backward(
         projected, temperature, *ctx.settings, of_values.contiguous(), of_contribution, *sums
     )
-    return found, of_temperature, None, None, None, None
+    return of_projected, of_temperature, None, None, None, None
 
 
 _attention.register_autograd(_gradients, setup_context=_remember)

@@ -36,22 +36,22 @@ def _embed_forward(
     channel = tl.arange(0, C)
     # read once for all columns: rows of some channels are slow to read
     before = _beside(windows, row, rows, n, channels, 0, C).to(KIND)
-    here = _beside(windows, row, rows, n, channels, 1, C).to(KIND)
+    current = _beside(windows, row, rows, n, channels, 1, C).to(KIND)
     after = _beside(windows, row, rows, n, channels, 2, C).to(KIND)
     for first in range(0, width, D):
         column = first + tl.arange(0, D)
         at = weight + channel[:, None] * width + column[None, :]
-        there = (column < width)[None, :]
-        found = product(before, tl.load(at, mask=there, other=0.0), KIND)
-        w = tl.load(at + C * width, mask=there, other=0.0).to(KIND)
-        found = tl.dot(here, w, found, input_precision="ieee")
-        w = tl.load(at + 2 * C * width, mask=there, other=0.0).to(KIND)
-        found = tl.dot(after, w, found, input_precision="ieee")
-        inside = (row < rows)[:, None] & there
+        columns_filled = (column < width)[None, :]
+        embedded = product(before, tl.load(at, mask=columns_filled, other=0.0), KIND)
+        w = tl.load(at + C * width, mask=columns_filled, other=0.0).to(KIND)
+        embedded = tl.dot(current, w, embedded, input_precision="ieee")
+        w = tl.load(at + 2 * C * width, mask=columns_filled, other=0.0).to(KIND)
+        embedded = tl.dot(after, w, embedded, input_precision="ieee")
+        inside = (row < rows)[:, None] & columns_filled
         place = positions + (row % n)[:, None] * width + column[None, :]
-        found += laid_out_as(tl.load(place, mask=inside, other=0.0), found).to(tl.float32)
+        embedded += laid_out_as(tl.load(place, mask=inside, other=0.0), embedded).to(tl.float32)
         place = out + row.to(tl.int64)[:, None] * width + column[None, :]
-        tl.store(place, found.to(out.dtype.element_ty), mask=inside)
+        tl.store(place, embedded.to(out.dtype.element_ty), mask=inside)
 
 
 def embed(windows: Tensor, weight: Tensor, positions: Tensor) -> Tensor:

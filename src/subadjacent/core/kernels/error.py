@@ -31,11 +31,11 @@ def _error(
         at = row[:, None] * columns + column[None, :]
         value = tl.load(values + at, mask=inside, other=0.0).to(tl.float32)
         target = tl.load(wanted + row[:, None] * channels + column[None, :], mask=inside, other=0.0)
-        found = value - target
+        residual = value - target
         filled = (row < rows)[:, None] & (column < columns)[None, :]
-        tl.store(difference + at, found.to(difference.dtype.element_ty), mask=filled)
-        squares += found * found
-        sums += found
+        tl.store(difference + at, residual.to(difference.dtype.element_ty), mask=filled)
+        squares += residual * residual
+        sums += residual
     out = partial + program * 2 * columns + column
     tl.store(out, tl.sum(squares, 0), mask=column < columns)
     tl.store(out + columns, tl.sum(sums, 0), mask=column < columns)

@@ -54,11 +54,11 @@ def _gelu_backward(of_out, x, of_x, partial, rows, columns, R: tl.constexpr, D: 
         inside = (row < rows)[:, None] & (column < columns)[None, :]
         at = row[:, None] * columns + column[None, :]
         before = tl.load(x + at, mask=inside, other=0.0).to(tl.float32)
-        asked = tl.load(of_out + at, mask=inside, other=0.0).to(tl.float32)
+        gradient = tl.load(of_out + at, mask=inside, other=0.0).to(tl.float32)
         below, fall = _normal(before)
-        found = asked * (below + before * (DENSITY_AT_ZERO * fall))
-        tl.store(of_x + at, found.to(of_x.dtype.element_ty), mask=inside)
-        to_bias += found
+        of_input = gradient * (below + before * (DENSITY_AT_ZERO * fall))
+        tl.store(of_x + at, of_input.to(of_x.dtype.element_ty), mask=inside)
+        to_bias += of_input
     tl.store(partial + program * columns + column, tl.sum(to_bias, 0), mask=column < columns)
 
 

@@ -1,4 +1,4 @@
-"""What both ways through long windows share: rows of a chunk; sums over the band.
+"""Shared by the forward and backward pass over long windows: rows of a chunk, sums over the band.
 
 Shapes: L rows of a chunk, E features of a head.
 """
@@ -47,16 +47,16 @@ def cut(projected: Tensor, heads: int, band: Band) -> Chunks:
 def band_tiles(band: Band, device: torch.device, kind: torch.dtype) -> Tensor:
     """The band between a chunk and each tile that it reaches, zeros and ones, (steps, L, L).
 
-    The same for every chunk. Kept for good, since what was recorded reads it.
+    The same for every chunk. Kept for good, since recorded steps read it.
     """
     sides, tiles = chunk_reach(band)
     with torch.inference_mode(mode=False):
         rows = torch.arange(CHUNK, device=device)
         steps = torch.arange(sides * tiles, device=device)[:, None]
-        others = steps % tiles * CHUNK - band.far + rows
+        reached = steps % tiles * CHUNK - band.far + rows
         if sides == 2:
-            others += torch.where(steps < tiles, 0, band.far + band.near)
-        distance = others[:, None, :] - rows[:, None]  # (steps, L, L)
+            reached += torch.where(steps < tiles, 0, band.far + band.near)
+        distance = reached[:, None, :] - rows[:, None]  # (steps, L, L)
         if sides == 2:
             distance *= torch.where(steps < tiles, -1, 1)[..., None]
         else:
@@ -88,30 +88,30 @@ def beside(points, step, n, near, far, CIRCULAR: tl.constexpr, SIDES: tl.constex
     first = tl.min(points, 0) - far
     if SIDES == 2:
         first += tl.where(step < TILES, 0, far + near)
-    others = first + (step % TILES) * L + tl.arange(0, L)
+    reached = first + (step % TILES) * L + tl.arange(0, L)
     if CIRCULAR:
-        others = tl.where(others < 0, others + n, others)
-        others = tl.where(others >= n, others - n, others)
-    return others, (others >= 0) & (others < n)
+        reached = tl.where(reached < 0, reached + n, reached)
+        reached = tl.where(reached >= n, reached - n, reached)
+    return reached, (reached >= 0) & (reached < n)
 
 
 @triton.jit
 def add_in_band(
-    found, mapped, weights, by_point, bands, points, n, near, far, stride,
+    total, mapped, weights, by_point, bands, points, n, near, far, stride,
     WEIGHED: tl.constexpr, FEATURES: tl.constexpr, CIRCULAR: tl.constexpr, SIDES: tl.constexpr,
     TILES: tl.constexpr, L: tl.constexpr, E: tl.constexpr, KIND: tl.constexpr,
 ):  # fmt: skip
     """Add the mapped rows sub-adjacent to each row of a chunk, (L, E), some weight to each."""
     square = tl.arange(0, L)[:, None] * L + tl.arange(0, L)[None, :]
     for step in range(SIDES * TILES):
-        others, there = beside(points, step, n, near, far, CIRCULAR, SIDES, TILES, L)
-        rows = chunk_of(mapped, others, there, stride, FEATURES, E)
+        reached, valid = beside(points, step, n, near, far, CIRCULAR, SIDES, TILES, L)
+        rows = chunk_of(mapped, reached, valid, stride, FEATURES, E)
         if WEIGHED:
-            weight = tl.load(weights + others.to(tl.int64) * by_point, mask=there, other=0.0)
+            weight = tl.load(weights + reached.to(tl.int64) * by_point, mask=valid, other=0.0)
             rows = weight.to(tl.float32)[:, None] * rows.to(tl.float32)
         band = tl.load(bands + step * L * L + square).to(KIND)
-        found = tl.dot(band, rows.to(KIND), found, input_precision="ieee")
-    return found
+        total = tl.dot(band, rows.to(KIND), total, input_precision="ieee")
+    return total
 
 
 @triton.jit

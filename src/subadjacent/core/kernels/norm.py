@@ -42,8 +42,8 @@ def _norm_forward(
     scale = tl.rsqrt(tl.sum(centred * centred, 1) / columns + epsilon)
     g = tl.load(gain + column, mask=column < columns, other=0.0)[None, :]
     b = tl.load(shift + column, mask=column < columns, other=0.0)[None, :]
-    found = centred * scale[:, None] * g + b
-    tl.store(out + at, found.to(out.dtype.element_ty), mask=inside)
+    normalised = centred * scale[:, None] * g + b
+    tl.store(out + at, normalised.to(out.dtype.element_ty), mask=inside)
     tl.store(means + row, mean, mask=row < rows)
     tl.store(scales + row, scale, mask=row < rows)
 
@@ -66,18 +66,18 @@ def _norm_backward(
         total = tl.load(x + at, mask=inside, other=0.0).to(tl.float32)
         if SUM:
             total += tl.load(y + at, mask=inside, other=0.0).to(tl.float32)
-        asked = tl.load(of_out + at, mask=inside, other=0.0).to(tl.float32)
+        gradient = tl.load(of_out + at, mask=inside, other=0.0).to(tl.float32)
         mean = tl.load(means + row, mask=row < rows, other=0.0)[:, None]
         scale = tl.load(scales + row, mask=row < rows, other=0.0)[:, None]
         normal = tl.where(inside, (total - mean) * scale, 0.0)
-        weighed = asked * g
+        weighed = gradient * g
         level = (tl.sum(weighed, 1) / columns)[:, None]
         slope = (tl.sum(weighed * normal, 1) / columns)[:, None]
-        found = tl.where(inside, scale * (weighed - level - normal * slope), 0.0)
-        tl.store(of_sum + at, found.to(of_sum.dtype.element_ty), mask=inside)
-        to_gain += asked * normal
-        to_shift += asked
-        to_bias += found
+        of_input = tl.where(inside, scale * (weighed - level - normal * slope), 0.0)
+        tl.store(of_sum + at, of_input.to(of_sum.dtype.element_ty), mask=inside)
+        to_gain += gradient * normal
+        to_shift += gradient
+        to_bias += of_input
     out = partial + program * 3 * columns + column
     tl.store(out, tl.sum(to_gain, 0), mask=column < columns)
     tl.store(out + columns, tl.sum(to_shift, 0), mask=column < columns)

@@ -168,7 +168,7 @@ def backward(
 
 
 class _Tiles:
-    """What the copy engine has to know of tensors, a tile of which is one window and head."""
+    """Descriptors of tensors for the copy engine; a tile is one window and head."""
 
     def __init__(self, projected: Tensor, heads: int) -> None:
         self.projected = projected
@@ -187,12 +187,12 @@ class _Tiles:
             band_tile(n, self.points, band, device, kind),
             _identity(self.features, device, kind),
         )
-        found = [TensorDescriptor.from_tensor(one, list(one.shape)) for one in tiles]
-        return found[0], found[1]
+        descriptors = [TensorDescriptor.from_tensor(tile, list(tile.shape)) for tile in tiles]
+        return descriptors[0], descriptors[1]
 
 
 @cache
 def _identity(side: int, device: torch.device, kind: torch.dtype) -> Tensor:
-    """Kept for good, since what was recorded reads it."""
+    """The identity matrix; kept for good, since recorded steps read it."""
     with torch.inference_mode(mode=False):
         return torch.eye(side, dtype=kind, device=device)

@@ -44,7 +44,7 @@ def use_kernels(on: bool) -> Iterator[None]:
 
 
 def chosen() -> bool | None:
-    """What the innermost ``use_kernels`` block says; None outside of any."""
+    """The setting of the innermost ``use_kernels`` block; None outside of any."""
     return _chosen.get()
 
 

@@ -1,4 +1,4 @@
-"""Shapes and kinds of the tiles that programs work on, and sums of what they leave behind."""
+"""Shapes and types of the tiles that programs work on, and sums of their partial results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def power_of_two(n: int) -> int:
 
 
 def kind_of(x: Tensor) -> tl.dtype:
-    """What tiles are rounded to before they are multiplied.
+    """The type that tiles are rounded to before they are multiplied.
 
     The interpreter cannot multiply bfloat16; there everything is float32.
     """
@@ -60,7 +60,7 @@ def band_tile(n: int, side: int, band: Band, device: torch.device, kind: torch.d
     """The band's mask as zeros and ones, (side, side), zeros beyond ``n``.
 
     Read by every program: that is quicker than to work it out in each, and it stays in the
-    cache. Kept for good, since what was recorded reads it.
+    cache. Kept for good, since recorded steps read it.
     """
     with torch.inference_mode(mode=False):
         tile = torch.zeros(side, side, dtype=kind, device=device)
@@ -80,7 +80,7 @@ def _add_up(parts, out, rows, columns, R: tl.constexpr, C: tl.constexpr):
 
 
 def add_up(parts: Tensor) -> Tensor:
-    """Sum over the first dimension of what programs wrote, in an order that is always the same."""
+    """Sum partial results over the first dimension, in an order that is always the same."""
     out = torch.empty(parts.shape[1:], dtype=torch.float32, device=parts.device)
     columns = out.numel()
     _add_up[grid_of(triton.cdiv(columns, 16))](
