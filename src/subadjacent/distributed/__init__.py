@@ -1,1 +1,1 @@
-"""Past one machine: work spread over a Ray cluster, with the same results as without."""
+"""Work on several machines: spread over a Ray cluster, with the same results as without."""

@@ -53,7 +53,7 @@ class LostWork(SubadjacentError, RuntimeError):  # noqa: N818 — reads as a fac
 
 @contextmanager
 def needs_ray(what: str) -> Iterator[None]:
-    """Say what to install where Ray is missing; ``what`` asked for it."""
+    """Raise an error that names the extra, where Ray is missing; ``what`` needs it."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -89,11 +89,11 @@ def connected(workers: int | None = None) -> Iterator[int]:
         yield workers_there()
         return
     address = os.environ.get("RAY_ADDRESS")
-    own: dict[str, Any] = {"num_cpus": workers or cores(), "include_dashboard": False}
+    options: dict[str, Any] = {"num_cpus": workers or cores(), "include_dashboard": False}
     if address:
         _check_answers(address)
-        own = {}
-    ray.init(address or "local", log_to_driver=False, logging_level=logging.ERROR, **own)
+        options = {}
+    ray.init(address or "local", log_to_driver=False, logging_level=logging.ERROR, **options)
     try:
         yield workers_there()
     finally:
@@ -113,13 +113,13 @@ def over_cluster(function: Callable[[Any], Result], items: Sequence[Any]) -> Ite
     workers = workers_there()
     size = PackSize(len(items), workers)
     under_way: deque[tuple[int, Any]] = deque()
-    given = 0
+    handed_out = 0
     try:
-        while given < len(items) or under_way:
-            while given < len(items) and len(under_way) < AHEAD * workers:
-                pack = items[given : given + size.of_next()]
+        while handed_out < len(items) or under_way:
+            while handed_out < len(items) and len(under_way) < AHEAD * workers:
+                pack = items[handed_out : handed_out + size.of_next()]
                 size.hand_out(len(pack))
-                given += len(pack)
+                handed_out += len(pack)
                 under_way.append((len(pack), task.remote(shared, pack)))
             number, reference = under_way[0]
             results, seconds = take(reference)
@@ -127,13 +127,13 @@ def over_cluster(function: Callable[[Any], Result], items: Sequence[Any]) -> Ite
             size.learn(number, seconds)
             yield from results
     finally:
-        # those that nobody will ask for any more
+        # tasks whose results nobody will ask for any more
         for _, reference in under_way:
             ray.cancel(reference)
 
 
 def take(reference: Any) -> Any:
-    """What a task gave; an error of the function itself, rather than Ray's words around it."""
+    """A task's result; raises an error of the function itself, without Ray's wrapper."""
     import ray
     from ray.exceptions import RayError, RayTaskError
 
@@ -172,11 +172,11 @@ class PackSize:
         return max(min(fitting, share), 1)
 
     def hand_out(self, items: int) -> None:
-        """Some items are in a pack now."""
+        """Note that some items were put into a pack."""
         self._left -= items
 
     def learn(self, items: int, seconds: float) -> None:
-        """A pack took so long."""
+        """Note how long a pack took."""
         self._done += items
         self._seconds += seconds
 

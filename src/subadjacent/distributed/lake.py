@@ -54,10 +54,10 @@ class LakeFile(Parquet):
 
     @classmethod
     def opened(cls, address: str, name: str) -> LakeFile:
-        """One of which nothing is known yet."""
+        """Open a file that no other is known to be like."""
         with only_our_errors(name), storage.fetched(address) as path:
-            found = Parquet(path, name)
-        return cls(address, name, found.schema, found.length)
+            file = Parquet(path, name)
+        return cls(address, name, file.schema, file.length)
 
     def blocks(self, rows: int, columns: tuple[str, ...]) -> Iterator[Block]:
         """All rows in order, at most ``rows`` at a time."""
@@ -93,7 +93,7 @@ class Lake:
     first
         The first of them.
     rows
-        Its rows, and what was decided about them.
+        Its rows, and the roles of its columns.
     """
 
     files: tuple[tuple[str, str], ...]
@@ -102,7 +102,7 @@ class Lake:
 
     @classmethod
     def of(cls, patterns: Sequence[str], given: Columns, time_format: str | None = None) -> Lake:
-        """The files that match patterns, and what the first of them tells about all."""
+        """The files that match patterns, read as the first of them is."""
         files = tuple(storage.find(patterns))
         first = LakeFile.opened(*files[0])
         return cls(files, first, Rows([first], given, time_format))
@@ -113,7 +113,7 @@ class Lake:
 
     @contextmanager
     def fetched(self, place: int) -> Iterator[LakeFile]:
-        """A file that stays on this machine meanwhile, to be read more than once."""
+        """A file, kept on this machine while it is read more than once."""
         address, name = self.files[place]
         with only_our_errors(name), storage.fetched(address) as path:
             yield LakeFile.opened(str(path), name)
@@ -185,7 +185,7 @@ class Cutting:
                     piece.write_parquet(path)
 
     def files_of(self, number: int, whole: Sequence[int]) -> list[LakeFile]:
-        """What holds the rows of a pack, in order; ``whole`` are places of files all of it."""
+        """The files and pieces of a pack, in order; ``whole`` are places of files all of it."""
         folder = storage.within(self.folder, f"{number:08}")
         pieces: dict[int, list[str]] = {}
         for name in storage.names_in(folder):

@@ -1,4 +1,4 @@
-"""Many entities as packs: what one task works on, so large that it lasts seconds.
+"""Entities in packs: each is the work of one task, large enough to take seconds.
 
 Where a column says whose a row is, rows may stand in any order. They are laid out once, in pieces
 on disk, each of one pack; no more than some of them are ever in memory. Where each file is an
@@ -71,14 +71,15 @@ def packs_of_files(files: Sequence[str]) -> list[Pack]:
 
 
 def lay_out(rows: Rows, folder: Path, watch: Watch = ignore) -> list[Pack]:
-    """Write the rows of files to a folder, pack by pack; what was laid out there before stays.
+    """Write the rows of files to a folder, pack by pack, unless an earlier run has done so.
 
-    Entities of as many rows come together, for those of one shape are solved together.
+    Entities of equal length share a pack, as those of one shape are fitted together.
     """
     layout = folder / LAYOUT
     if layout.exists():
         return [
-            Pack(**{**one, "files": tuple(one["files"])}) for one in json.loads(layout.read_text())
+            Pack(**{**pack, "files": tuple(pack["files"])})
+            for pack in json.loads(layout.read_text())
         ]
     # half of it may be there, from a run that was ended
     shutil.rmtree(folder, ignore_errors=True)
@@ -132,15 +133,15 @@ def _write_pieces(
     def write() -> None:
         together = pl.concat(held)
         held.clear()
-        for part in together.partition_by(PACK, maintain_order=True):
-            number = part[PACK][0]
+        for rows_of_pack in together.partition_by(PACK, maintain_order=True):
+            number = rows_of_pack[PACK][0]
             piece = folder / f"{number:06d}-{len(pieces[number]):04d}.arrow"
-            part.drop(PACK).write_ipc(piece)
+            rows_of_pack.drop(PACK).write_ipc(piece)
             pieces[number].append(str(piece))
 
-    for part in rows.chunks(READ_ROWS, labels="skip"):
-        held.append(part.frame.join(number_of, on=ENTITY, how="left", maintain_order="left"))
-        done += len(part)
+    for chunk in rows.chunks(READ_ROWS, labels="skip"):
+        held.append(chunk.frame.join(number_of, on=ENTITY, how="left", maintain_order="left"))
+        done += len(chunk)
         if sum(map(len, held)) >= HELD_ROWS:
             write()
         watch(Progress("reading", done, max(total, done), "rows"))

@@ -26,10 +26,10 @@ def find(patterns: Sequence[str]) -> list[tuple[str, str]]:
 
     Addresses are whole, for workers may stand in other folders.
     """
-    found = []
+    files = []
     for pattern in patterns:
         if is_path(pattern):
-            found += [(str(Path(name).absolute()), name) for name in expand(pattern)]
+            files += [(str(Path(name).absolute()), name) for name in expand(pattern)]
             continue
         system, path = _system(pattern)
         with _errors_of(pattern, "listed"):
@@ -37,8 +37,8 @@ def find(patterns: Sequence[str]) -> list[tuple[str, str]]:
         if not matches:
             raise DataNotFound(f"no file matches {pattern!r}; check the address and the pattern")
         addresses = [str(system.unstrip_protocol(name)) for name in matches]
-        found += list(zip(addresses, addresses, strict=True))
-    return found
+        files += list(zip(addresses, addresses, strict=True))
+    return files
 
 
 def is_path(address: str) -> bool:
@@ -47,7 +47,7 @@ def is_path(address: str) -> bool:
 
 
 def absolute(address: str) -> str:
-    """The same place, wherever one stands."""
+    """The address, independent of the current folder."""
     return str(Path(address).absolute()) if is_path(address) else address
 
 
@@ -129,9 +129,9 @@ def _errors_of(address: str, done: str) -> Iterator[None]:
     except SubadjacentError:
         raise
     except Exception as error:
-        said = getattr(error, "strerror", None) or str(error)
+        reason = getattr(error, "strerror", None) or str(error)
         raise InputError(
-            f"{address} cannot be {done}; {said}: check the address, and who may use it"
+            f"{address} cannot be {done}; {reason}: check the address, and who may use it"
         ) from error
 
 

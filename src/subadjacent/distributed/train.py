@@ -62,10 +62,10 @@ def fit_together(detector: Detector, X: Any, *, workers: int, restarts: int = 3)
     require_whole("workers", workers, least=1)
     require_whole("restarts", restarts, least=0)
     resources: Any = ray.cluster_resources  # it has no type
-    there = resources()
-    if workers > (cores := int(there.get("CPU", 0))):
+    available = resources()
+    if workers > (cores := int(available.get("CPU", 0))):
         raise InputError(f"workers must be at most the {cores} that the cluster has; got {workers}")
-    gpus = getattr(detector, "device", "cpu") != "cpu" and there.get("GPU", 0) >= workers
+    gpus = getattr(detector, "device", "cpu") != "cpu" and available.get("GPU", 0) >= workers
     kept: Any = ray.remote(num_cpus=0)(_Kept).remote()
     # of what Ray Train writes on the way, nothing is needed afterwards
     with TemporaryDirectory(prefix="subadjacent-") as folder:
@@ -84,10 +84,10 @@ def fit_together(detector: Detector, X: Any, *, workers: int, restarts: int = 3)
                 f"workers died or failed, and restarts={restarts} were not enough: "
                 f"{' '.join(str(error).split())}"
             ) from error
-    found = ray.get(kept.get.remote())
-    if isinstance(found, SubadjacentError):
-        raise found
-    fitted: Detector = found
+    outcome = ray.get(kept.get.remote())
+    if isinstance(outcome, SubadjacentError):
+        raise outcome
+    fitted: Detector = outcome
     return fitted
 
 
@@ -98,15 +98,15 @@ def _fit(task: dict[str, Any]) -> None:
     from subadjacent.training.group import joined
 
     detector, rows = ray.get(task["task"])
-    found: Any
+    outcome: Any
     with joined() as group:
         try:
-            found = detector.fit(rows)
+            outcome = detector.fit(rows)
         except SubadjacentError as error:
             # all workers have it alike, and to start again would not help
-            found = error
+            outcome = error
         if group.leads:
-            ray.get(task["kept"].keep.remote(found))
+            ray.get(task["kept"].keep.remote(outcome))
 
 
 class _Kept:
@@ -115,8 +115,8 @@ class _Kept:
     def __init__(self) -> None:
         self._found: Any = None
 
-    def keep(self, found: Any) -> None:
-        self._found = found
+    def keep(self, outcome: Any) -> None:
+        self._found = outcome
 
     def get(self) -> Any:
         return self._found
