@@ -102,18 +102,18 @@ class Variant:
 
     def seeds_of(self, protocol: str, usual: int) -> int:
         """Number of its runs under a protocol."""
-        own = self.published_seeds if protocol == PUBLISHED else None
-        return own or self.seeds or usual
+        protocol_seeds = self.published_seeds if protocol == PUBLISHED else None
+        return protocol_seeds or self.seeds or usual
 
     def run(self, dataset: str, protocol: str, seed: int, quick: bool) -> Run:
         """The run of one cell and seed."""
-        own = self.published if protocol == PUBLISHED else self.clean
+        protocol_settings = self.published if protocol == PUBLISHED else self.clean
         return Run(
             dataset,
             self.detector,
             protocol,
             seed,
-            self.settings + own,
+            self.settings + protocol_settings,
             # the clean protocol has one score, and one model
             self.score if protocol == PUBLISHED else "dynamic",
             self.train_share,
@@ -201,7 +201,9 @@ class Comparison:
 
     def _variants(self, protocol: str) -> tuple[Variant, ...]:
         controls = PUBLISHED_CONTROLS if protocol == PUBLISHED else CLEAN_CONTROLS
-        return tuple(each for each in self.variants if protocol in each.protocols) + controls
+        return (
+            tuple(variant for variant in self.variants if protocol in variant.protocols) + controls
+        )
 
     def _seeds(
         self, variant: Variant, dataset: str, protocol: str, selection: Selection
@@ -219,8 +221,8 @@ class Comparison:
         # numbers of a trial are not comparable with those of other methods
         if metric.paper is not None and not selection.quick:
             ours = {variant.label for variant in self.variants}
-            others = [row for row in self._paper_rows(metric) if row not in ours]
-            rows += [(label, self._paper_only(label, metric, datasets)) for label in others]
+            paper_only = [row for row in self._paper_rows(metric) if row not in ours]
+            rows += [(label, self._paper_only(label, metric, datasets)) for label in paper_only]
         for variant in self._variants(protocol):
             cells = [
                 self._cell(variant, dataset, protocol, metric, results, selection)

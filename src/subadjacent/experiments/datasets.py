@@ -37,7 +37,7 @@ QUICK_ENTITIES = 2
 
 
 class RunData(NamedTuple):
-    """What the rows of a run depend on, before they are cut.
+    """The part of a run's settings that its rows depend on, before they are cut.
 
     ``contaminated`` and ``anomalies``, the one kind that there is instead of all five, are for
     NeurIPS-TS alone, ``seed`` for generated kinds.
@@ -50,7 +50,7 @@ class RunData(NamedTuple):
 
 
 def data_of(run: Run) -> RunData:
-    """What the rows of a run depend on."""
+    """The part of a run's settings that its rows depend on."""
     settings = dict(run.settings)
     contaminated = settings.get("train") == "contaminated"
     seed = run.seed if run.dataset in KINDS else 0

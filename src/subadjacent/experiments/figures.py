@@ -41,7 +41,7 @@ def read_arrays(folder: Path, name: str) -> dict[str, NDArray[Any]] | None:
 
 
 def write_arrays(folder: Path, name: str, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write the arrays of a figure; the file appears when it is whole."""
+    """Write the arrays of a figure; the file appears when it is complete."""
     folder.mkdir(parents=True, exist_ok=True)
     file = arrays_file(folder, name)
     unfinished = file.with_name(f".{file.name}.unfinished")
@@ -63,7 +63,7 @@ def draw(name: str, arrays: dict[str, NDArray[Any]]) -> dict[str, bytes]:
 
 @contextmanager
 def needs_matplotlib() -> Iterator[None]:
-    """Say what to install where it is missing."""
+    """Raise an error that names the extra, where matplotlib is missing."""
     try:
         yield
     except ModuleNotFoundError as error:

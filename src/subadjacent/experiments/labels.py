@@ -1,4 +1,4 @@
-"""Where the names of points go in a figure, so that each is read as the name of its point."""
+"""Placement of the names of points in a figure, so that each is read as that of its point."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DIRECTIONS = (
 # how much farther each next try is, in heights of a name, and how many there are: up to about a
 # third of a page
 STEP, TRIES = 0.35, 60
-# a name that is farther than so many radii of a mark from its point is joined to it by a line
+# a name farther from its point than this many radii of a mark is joined to it by a line
 NEAR = 4
 
 
@@ -95,10 +95,10 @@ def place(
 ) -> list[Place]:
     """A place for the name of each point, in any unit of length that is the same both ways.
 
-    One after the other, those with the most company first, takes the nearest place where it covers
-    nothing and is nearest to its own point, or else joined to it by a line that crosses nothing.
-    Where there is none, it may be near to others and its line may cross them; without any place
-    that is free it stands at its favourite one.
+    Points with the most neighbours come first. A name takes the nearest place where it covers
+    nothing and is nearest to its own point, or is joined to it by a line that crosses nothing.
+    Where there is none, it may be near to other points and its line may cross them; where no place
+    is free at all, it takes its first choice.
 
     Parameters
     ----------
@@ -107,51 +107,51 @@ def place(
     sizes
         Width and height of each name.
     within
-        What no name may leave.
+        The area that no name may leave.
     radius
         Of a point's mark.
     kept_free
-        What no name may cover beside the marks.
+        Areas that no name may cover, beside the marks.
     """
     company = [_company(number, points, sizes) for number in range(len(points))]
     taken: dict[int, Place] = {}
-    for number in sorted(range(len(points)), key=lambda one: -company[one]):
+    for number in sorted(range(len(points)), key=lambda which: -company[which]):
         point, others = points[number], [*points[:number], *points[number + 1 :]]
-        covered = [*kept_free, *(one.box for one in taken.values())]
+        covered = [*kept_free, *(spot.box for spot in taken.values())]
         covered += [_mark(other, radius) for other in others]
         tries = partial(_tries, point, sizes[number], radius)
         free = partial(_free, tries, within, covered)
         plain = (
-            one
-            for one in free()
-            if _is_its_own(one, point, others, radius)
-            and all(one.parts_from(found) for found in taken.values())
+            candidate
+            for candidate in free()
+            if _is_its_own(candidate, point, others, radius)
+            and all(candidate.parts_from(settled) for settled in taken.values())
         )
         taken[number] = next(itertools.chain(plain, free(), tries()))
     return [taken[number] for number in range(len(points))]
 
 
 def _company(number: int, points: Sequence[Spot], sizes: Sequence[tuple[float, float]]) -> int:
-    """How many points are within the length of a name."""
+    """The number of points within the length of a name."""
     (x, y), (width, height) = points[number], sizes[number]
     return sum(abs(x - other) < width and abs(y - up) < 2 * height for other, up in points)
 
 
-def _is_its_own(one: Place, point: Spot, others: Sequence[Spot], radius: float) -> bool:
+def _is_its_own(place_of_name: Place, point: Spot, others: Sequence[Spot], radius: float) -> bool:
     """Whether a name cannot be taken for that of another point."""
-    if one.line is None:
-        own = one.box.distance(point)
-        return all(one.box.distance(other) > own for other in others)
-    return not any(_mark(other, radius).is_crossed(one.line) for other in others)
+    if place_of_name.line is None:
+        distance = place_of_name.box.distance(point)
+        return all(place_of_name.box.distance(other) > distance for other in others)
+    return not any(_mark(other, radius).is_crossed(place_of_name.line) for other in others)
 
 
 def _free(
     tries: Callable[[], Iterator[Place]], within: Box, covered: Sequence[Box]
 ) -> Iterator[Place]:
     """Places for a name at which it covers nothing."""
-    for one in tries():
-        if within.holds(one.box) and not any(one.box.meets(other) for other in covered):
-            yield one
+    for candidate in tries():
+        if within.holds(candidate.box) and not any(candidate.box.meets(other) for other in covered):
+            yield candidate
 
 
 def _mark(point: Spot, radius: float) -> Box:

@@ -91,7 +91,10 @@ def leaderboard_page(results: Results, selection: Selection, files: str) -> str:
         [
             leaderboard_words.opening(results, selection, files)
             + missing_words(definition, results, selection),
-            *(markdown(each) for each in definition.result_tables(results, selection)),
+            *(
+                markdown(result_table)
+                for result_table in definition.result_tables(results, selection)
+            ),
             leaderboard_words.far_from_the_paper(results, selection),
         ]
     )
@@ -114,14 +117,14 @@ def table_files(
 ) -> dict[str, str]:
     """A table as Markdown, CSV and LaTeX, by file name."""
     tables = definition.result_tables(results, selection)
-    csv_texts = [comma_separated(each) for each in tables]
+    csv_texts = [comma_separated(result_table) for result_table in tables]
     return {
         f"{definition.name}.md": (TRIAL if selection.quick else "")
-        + "\n".join(markdown(each) for each in tables),
+        + "\n".join(markdown(result_table) for result_table in tables),
         # one header for all
         f"{definition.name}.csv": csv_texts[0]
         + "".join(text.partition("\n")[2] for text in csv_texts[1:]),
-        f"{definition.name}.tex": "\n".join(latex(each) for each in tables),
+        f"{definition.name}.tex": "\n".join(latex(result_table) for result_table in tables),
     }
 
 
@@ -152,7 +155,7 @@ def _section(
     )
     links = f"[CSV]({files}/{definition.name}.csv) · [LaTeX]({files}/{definition.name}.tex)"
     tables = definition.result_tables(results, selection)
-    body = "\n".join(markdown(each) for each in tables)
+    body = "\n".join(markdown(result_table) for result_table in tables)
     missing = missing_words(definition, results, selection)
     reading = f"{READING[definition.name]}\n\n" if definition.name in READING else ""
     return f"## {heading}: {words}\n\n{links}\n\n{reading}{missing}{body}"

@@ -93,13 +93,13 @@ def available(root: Path | str | None) -> tuple[str, ...]:
     """The paper's datasets whose files are there, and those that need none."""
     folder = data_root(root)
     sources = (SOURCES[name] for name in PAPER)
-    there = (source.name for source in sources if source.generate or find(source, folder))
-    return (*there, *KINDS)
+    found = (source.name for source in sources if source.generate or find(source, folder))
+    return (*found, *KINDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to make, and what to show.
+    """The runs to make, and the tables and figures to show.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def make_plan(
     run: bool,
     refresh: bool = False,
 ) -> Plan:
-    """Find out what must be made for some tables and figures.
+    """Find the runs that some tables and figures need.
 
     Parameters
     ----------
@@ -167,27 +167,32 @@ def make_plan(
         selection = replace(selection, datasets=_default_datasets(near, selection.quick))
     shown = _shown(selection, results)
     tables = [table(name) for name in names if name in TABLES]
-    runs = [needed for each in tables for needed in each.runs(selection)] if run else []
+    runs = [needed for definition in tables for needed in definition.runs(selection)] if run else []
     _refuse_other_data(runs, results, root)
-    old = [one for name in names if run for one in outdated(name, results, selection)]
+    old = [needed for name in names if run for needed in outdated(name, results, selection)]
     missing = [*results.missing(runs), *(old if refresh else ())]
     for needed in missing:
         if needed.dataset not in near:
             raise absence(SOURCES[needed.dataset], data_root(root))
     empty = [
-        each.name
-        for each in tables
-        if not _rows_of(each, shown, results) and not set(missing).intersection(each.runs(shown))
+        definition.name
+        for definition in tables
+        if not _rows_of(definition, shown, results)
+        and not set(missing).intersection(definition.runs(shown))
     ]
     figures = [figure(name) for name in names if name in FIGURES]
-    undrawn = [each for each in figures if not arrays_file(results.folder, each.name).is_file()]
-    compute = [each for each in undrawn if each.dataset(selection.quick) in near]
-    unseen = [each.name for each in undrawn if each not in compute]
+    undrawn = [
+        definition
+        for definition in figures
+        if not arrays_file(results.folder, definition.name).is_file()
+    ]
+    compute = [definition for definition in undrawn if definition.dataset(selection.quick) in near]
+    unseen = [definition.name for definition in undrawn if definition not in compute]
     if len(empty) + len(unseen) == len(names):
         raise _nothing_to_show(names, results.folder, root, run=run)
     return Plan(
-        tuple(each for each in tables if each.name not in empty),
-        tuple(each for each in figures if each.name not in unseen),
+        tuple(definition for definition in tables if definition.name not in empty),
+        tuple(definition for definition in figures if definition.name not in unseen),
         shown, tuple(missing), len(set(runs)) - len(missing), 0 if refresh else len(old),
         tuple(compute), (*empty, *unseen),
     )  # fmt: skip

@@ -101,7 +101,7 @@ class SummaryText:
     def clean_table(self, metric: str) -> ResultTable:
         """The default, the paper's network and the controls."""
         variants = (DEFAULT, WITH_NETWORK, Variant("the paper's network, trained"), *CLEAN_CONTROLS)
-        rows = [(each.label, self._row(each, CLEAN, metric)) for each in variants]
+        rows = [(variant.label, self._row(variant, CLEAN, metric)) for variant in variants]
         name = f"summary-clean-{metric.replace('_', '-')}"
         return self._table(name, f"{_sentence(CLEAN_METRICS[metric])}, `clean`", rows)
 
@@ -170,8 +170,10 @@ class SummaryText:
             if len(set(outcomes.values())) == 1:
                 lines.append(f"- beside {name}: {next(iter(outcomes.values()))};")
             else:
-                each = (f"{outcomes[metric]} by {words}" for metric, words in CLEAN_METRICS.items())
-                lines.append(f"- beside {name}: {'; '.join(each)};")
+                phrases = (
+                    f"{outcomes[metric]} by {words}" for metric, words in CLEAN_METRICS.items()
+                )
+                lines.append(f"- beside {name}: {'; '.join(phrases)};")
         return "\n".join(lines).removesuffix(";") + "."
 
     def worth(self) -> str:
@@ -181,7 +183,7 @@ class SummaryText:
         close = [
             name
             for name in self.datasets
-            if max(self.mean(each, name, PUBLISHED, ADJUSTED) for each in (UNTRAINED, RANDOM))
+            if max(self.mean(control, name, PUBLISHED, ADJUSTED) for control in (UNTRAINED, RANDOM))
             >= self.mean(OURS, name, PUBLISHED, ADJUSTED) - 2 * CLOSE
         ]
         text = "**What the method is worth.** "
@@ -211,7 +213,7 @@ class SummaryText:
         scored = [name for name in self.datasets if self.cell(DEFAULT, name, CLEAN, first).values]
         if not scored:
             return ""
-        each = _listed(
+        listed = _listed(
             f"{self._best_of(scored, metric)} by {words}" for metric, words in CLEAN_METRICS.items()
         )
         return (
@@ -222,7 +224,7 @@ class SummaryText:
             "fitting, scoring or thresholds; its form was chosen on these sets "
             "([log](log.md)), so that only other data can tell what it is worth. Its score looks "
             "ahead, where the others smooth backwards. "
-            f"It is better than all {CONTROLS} controls on {each}.{self._network_change(scored)}"
+            f"It is better than all {CONTROLS} controls on {listed}.{self._network_change(scored)}"
         )
 
     def _network_change(self, datasets: Sequence[str]) -> str:
@@ -272,7 +274,7 @@ class SummaryText:
 
     def _compare(self, variant: Variant, rival: Variant, dataset: str, metric: str) -> int:
         """1 when the first is better, -1 when it is worse, 0 when they are even."""
-        ours, theirs = (self.cell(each, dataset, CLEAN, metric) for each in (variant, rival))
+        ours, theirs = (self.cell(row, dataset, CLEAN, metric) for row in (variant, rival))
         # a single seed has no spread; its difference counts as it is
         noise = DEVIATIONS * sum(cell.spread for cell in (ours, theirs) if len(cell.values) > 1)
         difference = ours.mean - theirs.mean

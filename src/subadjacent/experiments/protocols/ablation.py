@@ -1,8 +1,8 @@
 """The default detector with one of its parts left out, under the clean protocol.
 
-The score of a row is a weighted mean over the parts of views that expect values, plus what views of
-states and shapes add to it. One fit serves every ablation: what each adds at each test row is kept,
-and added up without one or the other.
+The score of a row is a weighted mean over the parts of views that expect values, plus terms of the
+views of states and shapes. One fit serves every ablation: all terms at each test row are kept, and
+summed without one or the other.
 
 Shapes: T rows of a series, P parts of views that expect values.
 """
@@ -51,7 +51,7 @@ Scores = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartScores:
-    """What every part adds to the scores of one entity's test rows, before smoothing.
+    """Each part's share in the scores of one entity's test rows, before smoothing.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class PartScores:
     factors
         Learned weight of each part, (P,); already contained in ``summands``.
     novelties
-        What views of states and shapes add to the mean at a learned weight of 1, by name, (T,).
+        Terms of the views of states and shapes, at a learned weight of 1, by name, (T,).
     trust
         Learned weight of each of these views, by name.
     labels
@@ -87,7 +87,7 @@ class PartScores:
         spread: bool = True,
         learned_weights: bool = True,
     ) -> Scores:
-        """The weighted mean over the parts to keep, and what other views add, before smoothing.
+        """The weighted mean over the parts to keep, plus terms of other views, before smoothing.
 
         The parts that are left share the weight of those that are not. Views of states and shapes
         are no part of that mean: they add the same as before, or nothing.
@@ -152,7 +152,7 @@ def execute(run: Run, root: str | None, device: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _part_scores(run: Run, root: str | None, device: str) -> tuple[PartScores, ...]:
-    """What each part adds for every entity of a dataset, from one fit."""
+    """The shares of all parts for every entity of a dataset, from one fit."""
     benchmark = load(run, root)
     detector = build(run, device)
     detector.fit(as_input(benchmark.train))
@@ -196,6 +196,6 @@ def _scores_of(model: ViewsModel, test: TestSeries) -> PartScores:
 
 
 def _summands(entity: EntityViews, model: ViewsModel, rows: NDArray[Any]) -> tuple[Looks, Scores]:
-    """What each view makes of the rows, and what each part adds to the weighted mean, (P, T)."""
+    """Each view's evidence on the rows, and each part's term of the weighted mean, (P, T)."""
     looks = entity.look(rows, model.settings.ahead.residuals)
     return looks, entity.combine(looks, rows.shape).by_part[: len(PARTS)]

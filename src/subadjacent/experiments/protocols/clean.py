@@ -91,7 +91,7 @@ def _measure(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ModelOutcome:
-    """What one fitted detector makes of its entities, and seconds.
+    """One fitted detector's results on its entities, and seconds.
 
     ``normalized`` are the scores in units of the threshold: in these, models can be compared.
     """
@@ -141,7 +141,7 @@ def as_input(series: Sequence[TrainSeries]) -> Any:
     """Series as a detector takes them: arrays by entity, or one array."""
     if series[0].entity is None:
         return series[0].values
-    return {each.entity: each.values for each in series}
+    return {one_series.entity: one_series.values for one_series in series}
 
 
 def mean_over_entities(metrics: Sequence[dict[str, float]]) -> dict[str, Any]:

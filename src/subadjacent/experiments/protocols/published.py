@@ -91,7 +91,9 @@ def execute(run: Run, root: str | None, device: str) -> dict[str, Any]:
     }
     if run.per_entity:
         # the released code keeps the best of several runs of each entity
-        row[unadjusted.BY_ENTITY] = unadjusted.as_text(one["oracle_f1"] for one in metrics)
+        row[unadjusted.BY_ENTITY] = unadjusted.as_text(
+            entity_metrics["oracle_f1"] for entity_metrics in metrics
+        )
     return row | {
         "tries": _tries(run),
         "fit_seconds": sum(output.fit_seconds for output in outputs),
@@ -108,7 +110,7 @@ def _better_heuristic(run: Run, root: str | None, device: str) -> dict[str, Any]
 
 @lru_cache(maxsize=1)
 def _outputs(run: Run, root: str | None, device: str) -> list[RowOutputs]:
-    """Cached for the next run, which often differs in the score alone."""
+    """The outputs of a run's network, cached for the next run, which may differ in score alone."""
     benchmark = load(run, root)
     pieces = cut_entities(benchmark) if run.per_entity else [benchmark]
     return [_one_model(run, piece, resolve_device(device)) for piece in pieces]

@@ -44,25 +44,25 @@ def execute(run: Run, root: str | None, device: str) -> dict[str, Any]:
     """Train some steps, score the test rows, count parameters and multiplications."""
     benchmark = load(run, root)
     settings = dict(run.settings)
-    where = resolve_device(device)
+    target = resolve_device(device)
     train_rows, test_rows = scale_benchmark(benchmark)
     config = SubAdjacentConfig.sized(
         "small" if run.quick else "paper", train_rows.shape[1], attention=str(settings["attention"])
     )
-    network = SubAdjacentTransformer.seeded(config, run.seed).to(where)
+    network = SubAdjacentTransformer.seeded(config, run.seed).to(target)
     for attention in network.attentions():
         attention.dense = settings["form"] == "matrix"
     windows = (
         _stack(train_rows)
         .windows_within([(0, len(train_rows))], STRIDES.get(run.dataset, 1))
-        .to(where)
+        .to(target)
     )
     return {
         "parameters": sum(weights.numel() for weights in network.parameters()),
         "multiplications": _multiplications(network, windows),
         "epoch_seconds": _step_seconds(network, windows, run.quick)
         * math.ceil(len(windows) / BATCH),
-        "training_memory_gib": peak_memory(where),
+        "training_memory_gib": peak_memory(target),
         "inference_seconds": _inference_seconds(network, _stack(test_rows)),
     }
 

@@ -16,7 +16,7 @@ from subadjacent.evaluation.metrics import auroc, average_precision, best_f1
 
 # rows of the kernel that are tried, in the released search; 0 leaves the errors as they are
 LENGTHS = range(0, 601, 10)
-# the bell ends so many deviations from its middle
+# deviations from its middle to where the bell ends
 DEVIATIONS = 3.0
 # the column of results with the F1 of each entity
 BY_ENTITY = "oracle_f1_by_entity"

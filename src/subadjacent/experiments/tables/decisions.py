@@ -40,7 +40,7 @@ class Column(NamedTuple):
     digits: int = 1
 
     def cell(self, results: Results, runs: Iterable[Run]) -> Cell:
-        """What the runs of a cell came to."""
+        """The results of a cell's runs."""
         by_seed = (results.value(run, self.metric) for run in runs)
         values = tuple(self.unit * value for value in by_seed if value is not None)
         return Cell(values, missing="" if values else NOT_RUN, digits=self.digits)
@@ -87,7 +87,7 @@ class DecisionsTable:
         ] + [facts_of(dataset, selection.quick) for dataset in selection.among(PAPER)]
 
     def result_tables(self, results: Results, selection: Selection) -> list[ResultTable]:
-        """What alarms come to on each dataset that is there or has rows."""
+        """Counts and measures of alarms on each dataset that is there or has rows."""
         if not selection.clean:
             return []
         return [_table(dataset, results, selection) for dataset in selection.among(PAPER)]
@@ -131,8 +131,8 @@ def _notes(dataset: str, results: Results, selection: Selection) -> tuple[str, .
     )
     if not segments or not entities or not rows:
         return ()
-    where = "one series" if entities == 1 else f"{entities:,.0f} entities"
-    notes = [f"{segments:,.0f} anomalies in {where}."]
+    extent = "one series" if entities == 1 else f"{entities:,.0f} entities"
+    notes = [f"{segments:,.0f} anomalies in {extent}."]
     if rows / segments < CROWDED:
         notes.append(
             f"There is an anomaly every {rows / segments:.0f} rows, so that nearly every alarm "

@@ -37,11 +37,11 @@ VARIANTS = (
     DEFAULT,
     OURS,
     ANOMALY_TRANSFORMER,
-    *(one for one in PAPERS_RIVALS if CLEAN in one.protocols),
+    *(variant for variant in PAPERS_RIVALS if CLEAN in variant.protocols),
     *OTHERS,
     RANDOM,
     UNTRAINED,
-    *(replace(one, score="error") for one in (MAGNITUDE, PCA, SUB_PCA)),
+    *(replace(variant, score="error") for variant in (MAGNITUDE, PCA, SUB_PCA)),
 )
 LABELS = {OURS.label: "the paper's network"}
 
@@ -102,7 +102,7 @@ def seeds(variant: Variant, dataset: str, protocol: str, selection: Selection) -
 
 
 def label_of(variant: Variant) -> str:
-    """What a row is called here."""
+    """The label of a row in this table."""
     return LABELS.get(variant.label, variant.label)
 
 
@@ -128,16 +128,16 @@ def _means(datasets: tuple[str, ...], results: Results, selection: Selection) ->
     rows = [
         (
             label_of(variant),
-            tuple(mean_over(one, variant, datasets, results, selection) for one in shown),
+            tuple(mean_over(column, variant, datasets, results, selection) for column in shown),
         )
         for variant in VARIANTS
     ]
-    titles = ", ".join(dataset_title(one, results, selection.quick) for one in datasets)
+    titles = ", ".join(dataset_title(dataset, results, selection.quick) for dataset in datasets)
     return ResultTable(
         f"{Leaderboard.name}-all",
         f"{Leaderboard.title}, mean over {titles} ({CLEAN} protocol)",
         "detector",
-        tuple(one.heading for one in shown),
+        tuple(column.heading for column in shown),
         _ordered(rows),
     )
 

@@ -50,8 +50,8 @@ SIMPLE = Kind("what people would take instead", "#00795a", "s")
 CONTROL = Kind("controls: what any detector should beat", "#666666", "D", filled=False)
 KINDS = {
     **dict.fromkeys([DEFAULT.label, label_of(OURS)], OWN),
-    **dict.fromkeys([one.label for one in (*PAPERS_RIVALS, ANOMALY_TRANSFORMER)], PAPERS),
-    **dict.fromkeys([one.label for one in OTHERS], SIMPLE),
+    **dict.fromkeys([variant.label for variant in (*PAPERS_RIVALS, ANOMALY_TRANSFORMER)], PAPERS),
+    **dict.fromkeys([variant.label for variant in OTHERS], SIMPLE),
 }
 
 
@@ -76,8 +76,8 @@ def draw(results: Results, selection: Selection) -> Figure:
     figure = Figure(figsize=SIZE, layout="constrained")
     FigureCanvasAgg(figure)
     panels = figure.subplots(2, 1, sharex=True)
-    found = [_points(column, results, selection) for column in (PRECISION, EVENTS)]
-    for axis, column, points in zip(panels, (PRECISION, EVENTS), found, strict=True):
+    by_panel = [_points(column, results, selection) for column in (PRECISION, EVENTS)]
+    for axis, column, points in zip(panels, (PRECISION, EVENTS), by_panel, strict=True):
         _marks(axis, points)
         axis.set_ylabel(column.heading)
     panels[-1].set_xlabel("training, seconds (mean over the datasets)")
@@ -85,7 +85,7 @@ def draw(results: Results, selection: Selection) -> Figure:
     # sizes are known when all but the names is laid out, and then stay
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
-    for axis, points in zip(panels, found, strict=True):
+    for axis, points in zip(panels, by_panel, strict=True):
         _names(axis, points)
     return figure
 
@@ -96,7 +96,8 @@ def _points(column: Column, results: Results, selection: Selection) -> list[Poin
     points = []
     for variant in VARIANTS:
         seconds, value = (
-            mean_over(one, variant, datasets, results, selection).mean for one in (TRAINING, column)
+            mean_over(shown, variant, datasets, results, selection).mean
+            for shown in (TRAINING, column)
         )
         if not math.isnan(seconds + value):
             points.append(Point(label_of(variant), max(seconds, FASTEST), value))
@@ -168,7 +169,7 @@ def _names(axis: Axes, points: Sequence[Point]) -> None:
     ]
     # all lengths in points, 72 an inch
     scale = 72 / figure.dpi
-    pixels = [axis.transData.transform((one.seconds, one.value)) for one in points]
+    pixels = [axis.transData.transform((point.seconds, point.value)) for point in points]
     centres = [(scale * float(x), scale * float(y)) for x, y in pixels]
     boxes = [text.get_window_extent() for text in texts]
     sizes = [(scale * box.width, scale * box.height) for box in boxes]

@@ -61,8 +61,8 @@ class AnomalyKindsTable:
         missing = NOT_RUN if SYNTHETIC in selection.datasets else NOT_HERE
         rows = []
         for kind in _rows(selection):
-            found = (_values(column, kind, ADJUSTED, results, selection) for column in COLUMNS)
-            cells = tuple(Cell(values, missing="" if values else missing) for values in found)
+            by_column = (_values(column, kind, ADJUSTED, results, selection) for column in COLUMNS)
+            cells = tuple(Cell(values, missing="" if values else missing) for values in by_column)
             rows.append((kind, cells))
         return [
             ResultTable(
@@ -117,9 +117,9 @@ def _needed(results: Results, selection: Selection) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _other(f1: float, given: float, name: str) -> str:
+def _other(f1: float, known: float, name: str) -> str:
     """The precision that gives ``f1`` at a recall, or the other way round, in percent."""
-    needed = f1 * given / (2 * given - f1) if 2 * given > f1 else float("inf")
+    needed = f1 * known / (2 * known - f1) if 2 * known > f1 else float("inf")
     return f"a {name} of {needed:.1f}" if needed <= PERCENT else f"more {name} than there is"
 
 

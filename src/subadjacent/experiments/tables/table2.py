@@ -71,12 +71,12 @@ def auc_cells(table: str) -> tuple[int, int]:
         for row in f1_numbers["rows"]
         for column in f1_numbers["columns"]
     ]
-    both = [(f1, auc) for f1, auc in pairs if f1 is not None and auc is not None]
+    complete = [(f1, auc) for f1, auc in pairs if f1 is not None and auc is not None]
     followed = [
         _follows(f1 - ROUNDING) - ROUNDING <= auc <= _follows(f1 + ROUNDING) + ROUNDING
-        for f1, auc in both
+        for f1, auc in complete
     ]
-    return sum(followed), len(both)
+    return sum(followed), len(complete)
 
 
 def _follows(f1: float) -> float:
