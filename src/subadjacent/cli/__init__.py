@@ -1,1 +1,1 @@
-"""What people type. Each command parses, calls the library, and writes what came of it."""
+"""The command line. Each command parses, calls the library, and writes the result."""

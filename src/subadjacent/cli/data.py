@@ -151,7 +151,7 @@ def get(
 
 
 def _line(source: Source, root: Path, *, check: bool) -> dict[str, Any]:
-    """What the list says of one set."""
+    """The line of one set in the list."""
     from subadjacent.data.benchmarks import find
 
     located = find(source, root)

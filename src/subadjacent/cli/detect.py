@@ -82,7 +82,7 @@ def detect(
         device=device,
         seed=seed,
     )
-    # what is wrong with it is said before anything is read
+    # bad settings are refused before anything is read
     if output is not None:
         check_output_place(output)
     rows = option.open_rows(
@@ -116,7 +116,7 @@ def detect(
 
 
 def _name(files: Sequence[str], rows: Rows) -> str:
-    """What the results are called: after the first file, also of those that a pattern matches."""
+    """The name of the results: that of the first file, also of those that a pattern matches."""
     if files[0] == STANDARD_OUTPUT:
         return "input"
     first = Path(rows.names[0])
@@ -124,7 +124,7 @@ def _name(files: Sequence[str], rows: Rows) -> str:
 
 
 def summary(findings: Findings, folder: Path) -> str:
-    """What was found, in a few lines for people."""
+    """The findings, in a few lines for people."""
     alarms = findings.alarms
     counted = f"{len(alarms)} {'alarm' if len(alarms) == 1 else 'alarms'}"
     worst = sorted(alarms, key=lambda alarm: -alarm.severity)[:WORST]
@@ -140,8 +140,8 @@ def summary(findings: Findings, folder: Path) -> str:
 def _line(alarm: Alarm) -> str:
     from subadjacent.scoring.sentences import count_of
 
-    where = f"{on_one_line(alarm.entity)}, " if alarm.entity else ""
+    entity = f"{on_one_line(alarm.entity)}, " if alarm.entity else ""
     # a bare number would not say that it counts rows
     start = f"row {alarm.first:,}" if alarm.start == alarm.first else alarm.start
     lasted = count_of(alarm.duration) + (", changed for good" if alarm.for_good else "")
-    return f"  {where}{start}, {lasted}, severity {alarm.severity:.1f}: {alarm.sentence}"
+    return f"  {entity}{start}, {lasted}, severity {alarm.severity:.1f}: {alarm.sentence}"

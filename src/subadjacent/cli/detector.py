@@ -19,7 +19,7 @@ NEVER = "never"
 
 
 def complete_detector(incomplete: str) -> list[tuple[str, str]]:
-    """Names for a shell to offer, and what each does; nothing heavy is imported for it."""
+    """Names and summaries of detectors for shell completion; imports nothing heavy."""
     from subadjacent.detectors.entries import ENTRIES
 
     return [
@@ -41,7 +41,7 @@ def build_detector(
 ) -> BaseDetector:
     """The detector of a short name, from a settings file and the options that were given.
 
-    An option that the detector has no use for is bad usage: it would be passed over in silence.
+    An option that the detector does not have is bad usage: it would be ignored silently.
     """
     from subadjacent.detectors.entries import class_name
     from subadjacent.detectors.registry import DETECTORS
@@ -49,14 +49,14 @@ def build_detector(
     kind = DETECTORS[class_name(name)]
     known = list(kind().get_params())
     parameters = {} if config is None else read_config(config, known)
-    given: dict[str, tuple[str, Any]] = {
+    options: dict[str, tuple[str, Any]] = {
         "contamination": ("--false-alarms", false_alarms),
         "network": ("--network", None if network is None else network.value),
         "budget": ("--budget", budget),
         "device": ("--device", device),
         "random_state": ("--seed", seed),
     }
-    for parameter, (option, value) in given.items():
+    for parameter, (option, value) in options.items():
         if value is None:
             continue
         if parameter not in known:
@@ -64,7 +64,7 @@ def build_detector(
         parameters[parameter] = value
     if "network" in known and parameters.get("network") is None:
         for parameter in ("budget", "device", "random_state"):
-            option, value = given[parameter]
+            option, value = options[parameter]
             if value is not None:
                 raise _useless(
                     option,

@@ -57,9 +57,9 @@ def evaluate(
         quiet=quiet,
     )
     with errors_about([file]):
-        part = rows.whole()
+        file_rows = rows.whole()
     rng = np.random.default_rng(seed)
     with Bar("comparing", quiet=quiet) as bar:
         bar.wait()
-        metrics = workflow.evaluate(part, rng, score=score, threshold=threshold, name=file)
+        metrics = workflow.evaluate(file_rows, rng, score=score, threshold=threshold, name=file)
     print_json(metrics)

@@ -1,4 +1,4 @@
-"""The command: its parts, and what happens when something goes wrong.
+"""The command: its subcommands, and the handling of errors.
 
 Nothing here imports torch: `--help` must come at once. Each command imports what it needs
 when it runs.
@@ -88,7 +88,7 @@ def options(
 
 
 class Visible(logging.Formatter):
-    """Lines of the log with nothing in them that a terminal would obey."""
+    """Log lines without control characters, which a terminal would obey."""
 
     def format(self, record: logging.LogRecord) -> str:
         """As the format says, made safe to show."""
@@ -96,9 +96,9 @@ class Visible(logging.Formatter):
 
 
 class Once(logging.Filter):
-    """Lets a remark through the first time: rows in parts give cause for it again and again.
+    """Lets a remark through once: rows that are read in parts repeat it.
 
-    A command that runs for weeks says it again after a while; errors are always told.
+    A command that runs for weeks repeats it after a while; errors always pass.
     """
 
     def __init__(self, again_after: float = math.inf) -> None:
@@ -107,7 +107,7 @@ class Once(logging.Filter):
         self._said: dict[tuple[str, str], float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether nothing of this kind was said lately; other names in it change nothing."""
+        """Whether no remark of this kind passed recently, whatever the names in it."""
         if record.levelno >= logging.ERROR:
             return True
         kind = (record.name, str(record.msg))
@@ -152,6 +152,6 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError):
         return f"error: {missing_package(error)}"
     if isinstance(error, OSError):
-        where = f"{error.filename}: " if error.filename else ""
-        return f"error: {where}{error.strerror or text}"
+        prefix = f"{error.filename}: " if error.filename else ""
+        return f"error: {prefix}{error.strerror or text}"
     return f"error: {type(error).__name__}: {text} (--debug shows where)"

@@ -91,7 +91,9 @@ def leaves(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _command(path: str, command: Any) -> Iterator[str]:
-    arguments = [one for one in command.params if one.param_type_name == "argument"]
+    arguments = [
+        parameter for parameter in command.params if parameter.param_type_name == "argument"
+    ]
     typed = " ".join((path, *map(argument_name, arguments), "[options]"))
     yield from (f'.SS "{text(typed)}"', paragraph(command.help))
     yield from _parameters(command, path)
@@ -119,14 +121,14 @@ def _parameters(command: Any, path: str) -> Iterator[str]:
 def paragraph(words: str) -> str:
     """Sentences, each on lines of its own: that is how roff knows where one ends."""
     sentences = re.split(r"(?<=[.;:]) ", " ".join(words.split()))
-    lines = [line for one in sentences for line in textwrap.wrap(one, WIDTH)]
+    lines = [line for sentence in sentences for line in textwrap.wrap(sentence, WIDTH)]
     return "\n".join(map(text, lines))
 
 
 def text(words: str) -> str:
     """Words as they are, whatever they would mean to roff."""
     shown = " ".join(words.split()).replace("\\", r"\e").replace("-", r"\-").replace('"', r"\(dq")
-    shown = re.sub(r"[^\x00-\x7f]", lambda one: rf"\[u{ord(one[0]):04X}]", shown)
+    shown = re.sub(r"[^\x00-\x7f]", lambda match: rf"\[u{ord(match[0]):04X}]", shown)
     # a line that begins with one of these is a request
     return rf"\&{shown}" if shown.startswith((".", "'")) else shown
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they come to.
+"""Options that several commands share, and the functions that evaluate them.
 
 A value that cannot be right, whatever the files hold, is bad usage: it is refused while the
 command line is read, before any file is.
@@ -93,7 +93,7 @@ def _check_false_alarms(text: str | None) -> str | None:
 
 
 def check_rate(share: float | None) -> float | None:
-    """Refuse what is no rate of false discoveries."""
+    """Refuse anything but a rate of false discoveries."""
     if share is not None:
         _check_fraction(share)
     return share
@@ -106,7 +106,7 @@ def _check_fraction(share: float) -> float:
 
 
 def _check_until(text: str | None) -> str | None:
-    """Whether it is a time or a number; which of them the data asks for shows later."""
+    """Refuse anything but a time or a number; which of them the data has is checked later."""
     if text is None:
         return None
     try:
@@ -151,7 +151,7 @@ def check_table(target: str) -> str:
 
 @contextmanager
 def bad_usage() -> Iterator[None]:
-    """Say of an option what the library says of the value that it was given."""
+    """Rephrase a library error about a value as bad usage of the option."""
     try:
         yield
     except InputError as error:
@@ -297,7 +297,7 @@ def open_rows(
     known: Sequence[str] = (),
     quiet: bool,
 ) -> Rows:
-    """Open files, and say what was found out about them; ``known`` are a model's channels."""
+    """Open files, and print notes on them; ``known`` are a model's channels."""
     columns = columns_given(
         time=time,
         entity=entity,
@@ -313,7 +313,7 @@ def open_rows(
 def open_given(
     files: Sequence[str], columns: Columns, time_format: str | None, *, quiet: bool
 ) -> Rows:
-    """Open files whose columns were given, and say what was found out about them."""
+    """Open files whose columns were given, and print notes on them."""
     from subadjacent.data.files import open_files
 
     with errors_about(files):
@@ -333,7 +333,7 @@ def columns_given(
     take: Sequence[str] | None,
     known: Sequence[str],
 ) -> Columns:
-    """What options say of columns."""
+    """The columns that options name."""
     from subadjacent.data.files import Columns
 
     return Columns(

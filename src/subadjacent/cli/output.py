@@ -1,4 +1,4 @@
-"""All that commands print: results on standard output, as JSON or CSV, remarks on standard error.
+"""The output of all commands: results on standard output, remarks on standard error.
 
 Nothing else in this folder writes to a stream: here names that came from outside are made safe.
 """
@@ -51,7 +51,7 @@ def print_json(document: Any) -> None:
 
 
 def write_nowhere() -> None:
-    """Whoever read our output has seen enough; keep Python from complaining about it."""
+    """Discard further output when its reader has closed the pipe, without an error from Python."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -1,4 +1,4 @@
-"""A progress bar for what takes more than two seconds, on a terminal only."""
+"""A progress bar for work of more than two seconds, on a terminal only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE = 2.0
 
 
 class Bar:
-    """Shows how far something is and how long it will take; silent for the first two seconds."""
+    """Shows progress and the time left; silent for the first two seconds."""
 
     def __init__(self, what: str, *, quiet: bool, clock: bool = True) -> None:
         self._what = what
@@ -44,7 +44,7 @@ class Bar:
             self._bar.stop()  # type: ignore[attr-defined]  # rich is imported only when needed
 
     def wait(self) -> None:
-        """Show that something goes on which cannot tell how far it is."""
+        """Show that work goes on whose progress is not known."""
         if self._timer is not None:
             self._timer.cancel()
         if not self._silent:
@@ -55,7 +55,7 @@ class Bar:
     def update(
         self, done: float, total: float | None, remark: str = "", what: str | None = None
     ) -> None:
-        """Say how far it is, and of what if that has changed."""
+        """Show the progress, and of what if that has changed."""
         self._what = visible(what or self._what)
         remark = visible(remark)
         if self._silent or time.monotonic() - self._started < PATIENCE:

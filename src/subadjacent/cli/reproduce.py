@@ -166,7 +166,7 @@ def reproduce(
 
 @contextmanager
 def _cluster(place: Place) -> Iterator[Place]:
-    """The workers of a cluster, which may stand in other folders than this process."""
+    """The workers of a cluster, which may run in other folders than this process."""
     from subadjacent.distributed.cluster import connected
 
     root = None if place.root is None else str(Path(place.root).absolute())
@@ -175,7 +175,7 @@ def _cluster(place: Place) -> Iterator[Place]:
 
 
 def _make(plan: Plan, rows: Results, place: Place, *, quiet: bool) -> list[str]:
-    """Make runs and compute figures; what failed, and why."""
+    """Make runs and compute figures; return what failed, and why."""
     from subadjacent.experiments.figures import write_arrays
     from subadjacent.experiments.runner import make
 
@@ -196,7 +196,7 @@ def _make(plan: Plan, rows: Results, place: Place, *, quiet: bool) -> list[str]:
 
 
 class RunWatch:
-    """Says what is running and how long the rest will take."""
+    """Reports what is running and how long the rest will take."""
 
     def __init__(self, runs: tuple[Run, ...], jobs: int, bar: Bar, *, quiet: bool) -> None:
         from subadjacent.experiments.time_left import TimeLeft
@@ -209,7 +209,7 @@ class RunWatch:
         self._said = time.monotonic()
 
     def __call__(self, step: RunEvent) -> None:
-        """Something has begun or ended."""
+        """Take note that a run has begun or ended."""
         if step.begun:
             self._running[step.run] = None
         else:
@@ -222,18 +222,18 @@ class RunWatch:
             say(words)
 
     def words(self, step: RunEvent) -> str:
-        """One line of it."""
+        """The progress in one line."""
         from subadjacent.experiments.time_left import in_words
 
         left = self._left.seconds()
-        parts = [f"{step.done} of {step.total} runs"]
-        parts += [f"about {in_words(left)} left"] if left is not None else []
-        parts += [run.describe() for run in self._running]
-        return " · ".join(parts)
+        phrases = [f"{step.done} of {step.total} runs"]
+        phrases += [f"about {in_words(left)} left"] if left is not None else []
+        phrases += [run.describe() for run in self._running]
+        return " · ".join(phrases)
 
 
 def _render(plan: Plan, rows: Results, folder: Path, page: Path | None) -> None:
-    """Write every file; print tables if they are few, and where the rest lies."""
+    """Write every file; print tables if they are few, and the paths of the others."""
     from subadjacent.experiments import page as pages
     from subadjacent.experiments.figures import draw, read_arrays
 

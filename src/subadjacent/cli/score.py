@@ -48,7 +48,7 @@ def score(
 
     _check_output(engine, files, output)
     detector = load(model, device=device or "auto")
-    given = option.columns_given(
+    columns_of_files = option.columns_given(
         time=time,
         entity=entity,
         label=label,
@@ -59,16 +59,16 @@ def score(
     )
     if engine is option.Engine.ray:
         rows, anomalous = _by_cluster(
-            detector, model, device, files, given, time_format, output, quiet=quiet
+            detector, model, device, files, columns_of_files, time_format, output, quiet=quiet
         )
     else:
-        rows, anomalous = _here(detector, files, given, time_format, output, quiet=quiet)
+        rows, anomalous = _here(detector, files, columns_of_files, time_format, output, quiet=quiet)
     counted = f"{rows:,} {'row' if rows == 1 else 'rows'}"
     say(f"{counted}, {anomalous:,} anomalous", quiet=quiet)
 
 
 def _check_output(engine: option.Engine, files: Sequence[str], output: str) -> None:
-    """Refuse an output that is none for an engine."""
+    """Refuse an output that does not suit the engine."""
     if engine is option.Engine.local:
         try:
             option.check_table(output)
@@ -87,20 +87,20 @@ def _check_output(engine: option.Engine, files: Sequence[str], output: str) -> N
 def _here(
     detector: BaseDetector,
     files: Sequence[str],
-    given: Columns,
+    columns: Columns,
     time_format: str | None,
     output: str,
     *,
     quiet: bool,
 ) -> tuple[int, int]:
-    """Score on this machine; rows, and those that are anomalous."""
+    """Score on this machine; return the numbers of rows and of anomalous ones."""
     from subadjacent.detectors.piecewise import can_score_in_parts
     from subadjacent.workflow import score as workflow
     from subadjacent.workflow.writing import check_writable
 
     if output != STANDARD_OUTPUT:
         check_writable(Path(output))
-    rows = option.open_given(files, given, time_format, quiet=quiet)
+    rows = option.open_given(files, columns, time_format, quiet=quiet)
     if not can_score_in_parts(detector):
         say("this model scores all rows at once: all are held in memory", quiet=quiet)
     with errors_about(files), Bar("scoring", quiet=quiet) as bar:
@@ -114,23 +114,23 @@ def _by_cluster(
     model: Path,
     device: str | None,
     files: Sequence[str],
-    given: Columns,
+    columns: Columns,
     time_format: str | None,
     output: str,
     *,
     quiet: bool,
 ) -> tuple[int, int]:
-    """Score on a cluster; rows, and those that are anomalous."""
+    """Score on a cluster; return the numbers of rows and of anomalous ones."""
     from subadjacent.distributed.cluster import connected
     from subadjacent.distributed.lake import Lake
     from subadjacent.workflow.lake import ModelFiles, check_place, score_lake
 
     check_place(output)
     with errors_about(files):
-        lake = Lake.of(files, given, time_format)
+        lake = Lake.of(files, columns, time_format)
         for note in lake.rows.notes:
             say(note, quiet=quiet)
         with connected(), Bar("scoring", quiet=quiet) as bar:
             model_files = ModelFiles.of(model, device or "auto")
-            parts = score_lake(detector, model_files, lake, output, bar.watch)
-    return sum(part.rows for part in parts), sum(part.anomalous for part in parts)
+            files_written = score_lake(detector, model_files, lake, output, bar.watch)
+    return sum(file.rows for file in files_written), sum(file.anomalous for file in files_written)

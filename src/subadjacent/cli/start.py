@@ -1,4 +1,4 @@
-"""The command's first lines: it can be stopped from here on, and closed streams are met."""
+"""The command's entry point: handles signals and closed streams before anything is imported."""
 
 from __future__ import annotations
 

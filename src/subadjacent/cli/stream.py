@@ -129,7 +129,7 @@ def _follow(
     show: _Shown,
     save: Callable[[], None],
 ) -> None:
-    """Answer what is there until there is no more."""
+    """Answer rows as they arrive, until the end of the input."""
     while data := reading(source):
         show(feed.push(data))
         save()
@@ -149,7 +149,7 @@ def _saver(scorer: StreamScorer, state: Path | None, every: int, feed: Feed) -> 
 
 
 class _Shown:
-    """Writes answers, those that were asked for."""
+    """Writes the answers that the options select."""
 
     def __init__(self, *, alarms_only: bool, provisional: bool | None) -> None:
         from subadjacent.streaming.records import answer_record, live_alarm_record
@@ -161,9 +161,9 @@ class _Shown:
 
     def __call__(self, answers: list[Answer]) -> None:
         if self._alarms_only:
-            records = [self._alarm(one.alarm) for one in answers if one.alarm is not None]
+            records = [self._alarm(answer.alarm) for answer in answers if answer.alarm is not None]
         else:
-            records = [self._answer(one) for one in answers if self._wanted(one)]
+            records = [self._answer(answer) for answer in answers if self._wanted(answer)]
         print_lines(json.dumps(record, ensure_ascii=False) for record in records)
 
     def _wanted(self, answer: Answer) -> bool:
@@ -190,7 +190,7 @@ def _opened(file: str) -> Iterator[BufferedIOBase]:
 
 @contextmanager
 def _stopping() -> Iterator[Callable[[BufferedIOBase], bytes]]:
-    """A function that reads what is there, and the only place where a signal ends the command.
+    """A function that reads the available input, the only place where a signal ends the command.
 
     Between two readings all that was read is answered and counted in the state.
     """
@@ -231,14 +231,14 @@ def _stop(number: int) -> None:
 def _summary(scorer: StreamScorer, feed: Feed) -> str:
     counts = scorer.counts.values()
     totals = (
-        ("row", "rows", sum(one.taken for one in counts)),
-        ("late", "late", sum(one.late for one in counts)),
-        ("duplicate", "duplicates", sum(one.duplicates for one in counts)),
+        ("row", "rows", sum(count.taken for count in counts)),
+        ("late", "late", sum(count.late for count in counts)),
+        ("duplicate", "duplicates", sum(count.duplicates for count in counts)),
         ("line left out", "lines left out", feed.bad),
         ("alarm", "alarms", scorer.opened),
     )
     return ", ".join(
-        f"{total:,} {one if total == 1 else many}"
-        for one, many, total in totals
-        if total or one == "row"
+        f"{total:,} {singular if total == 1 else plural}"
+        for singular, plural, total in totals
+        if total or singular == "row"
     )

@@ -1,4 +1,4 @@
-"""What the library says, in the words of the command line."""
+"""The library's errors, in the words of the command line."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _in_files(argument: str, files: Sequence[str]) -> str:
 
 
 def missing_package(error: ModuleNotFoundError) -> str:
-    """What to install, where a package is missing that an extra brings."""
+    """The sentence that says which extra to install for a missing package."""
     package = (error.name or "").partition(".")[0]
     if package not in EXTRAS:
         return f"{error} (--debug shows where)"
