@@ -1,4 +1,4 @@
-"""The directions in which rows vary most."""
+"""Principal axes: the directions in which rows vary most."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST, LEAST_VARIANCE = 12, 1e-6
 
 
 def cut(rows: NDArray[Any]) -> NDArray[Any]:
-    """Standardised rows without values that are far out."""
+    """Standardised rows, clipped at ``CLIP``."""
     # `clip` does the same, and takes as long for one row as ten of these
     within = np.maximum(rows, -CLIP)
     return np.asarray(np.minimum(within, CLIP, out=within))
@@ -48,7 +48,7 @@ class RowSums(NamedTuple):
 
     @classmethod
     def of(cls, rows: NDArray[Any]) -> RowSums:
-        """Of standardised rows (T, C)."""
+        """The sums of standardised rows (T, C)."""
         values = cut(rows).astype(np.float64)
         return cls(values.T @ values, values.sum(axis=0), len(values))
 
@@ -59,7 +59,7 @@ class RowSums(NamedTuple):
 
     @property
     def covariance(self) -> NDArray[np.float64]:
-        """Of the channels, (C, C)."""
+        """The covariance of the channels, (C, C)."""
         return np.asarray(self.products / max(self.rows, 1) - np.outer(self.mean, self.mean))
 
     def axes(self, most: int = MOST) -> NDArray[np.float32]:
@@ -72,20 +72,20 @@ class RowSums(NamedTuple):
 class FoldSums:
     """Sums over the rows of all stretches, in folds and outside them, from one pass."""
 
-    def __init__(self, parts: Sequence[Rows]) -> None:
-        count, channels = sum(map(len, parts)), parts[0].shape[1]
+    def __init__(self, stretches: Sequence[Rows]) -> None:
+        count, channels = sum(map(len, stretches)), stretches[0].shape[1]
         self.bounds = folds(count)
         self.guarded = [guarded(fold, count) for fold in self.bounds]
         self._edges = sorted({0, count, *(edge for pair in self._spans for edge in pair)})
         nothing = RowSums(np.zeros((channels, channels)), np.zeros(channels), 0)
         pieces = [nothing] * (len(self._edges) - 1)
         at = 0
-        for part in parts:
+        for stretch in stretches:
             for number, (first, last) in enumerate(pairwise(self._edges)):
-                start, stop = max(first - at, 0), min(last - at, len(part))
+                start, stop = max(first - at, 0), min(last - at, len(stretch))
                 for begin in range(start, stop, CHUNK):
-                    pieces[number] += RowSums.of(part[begin : min(begin + CHUNK, stop)])
-            at += len(part)
+                    pieces[number] += RowSums.of(stretch[begin : min(begin + CHUNK, stop)])
+            at += len(stretch)
         self._up_to = list(accumulate(pieces, initial=nothing))
         self.everything = self._up_to[-1]
 
@@ -99,11 +99,11 @@ class FoldSums:
         return self.everything.axes()
 
     def inside(self, fold: int) -> RowSums:
-        """Of the rows of a fold."""
+        """The sums over the rows of a fold."""
         return self._between(*self.bounds[fold])
 
     def outside(self, fold: int) -> RowSums:
-        """Of all rows but those of a fold and its guard."""
+        """The sums over all rows but those of a fold and its guard."""
         return self.everything - self._between(*self.guarded[fold])
 
     def narrower(self) -> float:
@@ -116,28 +116,28 @@ class FoldSums:
         of_all, ratios = self.axes, []
         for fold in range(len(self.bounds)):
             covariance = self.inside(fold).covariance
-            others = self.outside(fold).axes()
+            outer_axes = self.outside(fold).axes()
             variance = np.einsum("ck,cd,dk->", of_all, covariance, of_all, optimize=True)
-            left = np.einsum("ck,cd,dk->", others, covariance, others, optimize=True)
+            left = np.einsum("ck,cd,dk->", outer_axes, covariance, outer_axes, optimize=True)
             ratios.append(left / variance if variance > LEAST_VARIANCE else 1.0)
         return float(np.median(ratios))
 
     def _between(self, first: int, last: int) -> RowSums:
         return self._up_to[self._edges.index(last)] - self._up_to[self._edges.index(first)]
 
-    def centred(self, parts: Sequence[Rows]) -> list[Rows]:
-        """The same stretches without values far out, less the mean of rows outside each fold."""
+    def centred(self, stretches: Sequence[Rows]) -> list[Rows]:
+        """The stretches with values far out clipped, less the mean of rows outside each fold."""
         means = [self.outside(fold).mean for fold in range(len(self.bounds))]
-        edges = np.cumsum([0, *(len(part) for part in parts)])
+        edges = np.cumsum([0, *(len(stretch) for stretch in stretches)])
         centred = []
-        for part, at in zip(parts, edges[:-1], strict=True):
-            rows = cut(part)
+        for stretch, at in zip(stretches, edges[:-1], strict=True):
+            rows = cut(stretch)
             for (first, last), mean in zip(self.bounds, means, strict=True):
                 rows[max(first - at, 0) : max(last - at, 0)] -= mean.astype(np.float32)
             centred.append(rows)
         return centred
 
 
-def principal_axes(parts: Sequence[Rows], most: int = MOST) -> NDArray[np.float32]:
+def principal_axes(stretches: Sequence[Rows], most: int = MOST) -> NDArray[np.float32]:
     """The principal axes of all stretches together, (C, K), the widest first."""
-    return FoldSums(parts).everything.axes(most)
+    return FoldSums(stretches).everything.axes(most)

@@ -20,13 +20,13 @@ from subadjacent.ridge.neighbours import Neighbours
 CHUNK = 16_384
 # the windows of fewer rows than this are copied: it is quicker than looking at them in turns
 FEW = 2_000
-# a level that moves may be so many standard deviations from where it was
+# standard deviations by which a level may move
 FAR_CLIP = 1000.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inputs:
-    """Rows as a ridge sees them.
+    """The inputs of a ridge, from the rows of a stretch.
 
     A feature of a row is a neighbour's ``seen`` value, less the row's ``level`` where there is
     one, cut at ``CLIP``.
@@ -71,21 +71,21 @@ class BandRidge:
         return replace(self, weights=np.ascontiguousarray(weights, dtype=np.float32))
 
     def residuals(self, rows: Rows, first: int, last: int) -> Rows:
-        """What is left of the rows from ``first`` to ``last``, (T, C); all must be complete."""
-        found = np.empty((last - first, rows.shape[1]), dtype=np.float32)
+        """The residuals of rows ``first`` to ``last``, (T, C); all must be complete."""
+        residuals = np.empty((last - first, rows.shape[1]), dtype=np.float32)
         for start in range(first, last, CHUNK):
             stop = min(start + CHUNK, last)
             begin = max(start - self.neighbours.reach, 0)
-            # in float64: what is left of a row then does not depend, but for the last digits, on
-            # how many rows are looked at together
+            # in float64: the residuals of a row then do not depend, but for the last digits, on
+            # how many rows are handled together
             around = rows[begin : stop + self.neighbours.reach].astype(np.float64)
             inputs = self.inputs(around, with_clipped=stop - start >= FEW)
             left = self.left(inputs, start - begin, stop - begin)
-            found[start - first : stop - first] = left
-        return found
+            residuals[start - first : stop - first] = left
+        return residuals
 
     def inputs(self, rows: NDArray[Any], *, with_clipped: bool = True) -> Inputs:
-        """What the model sees of a stretch, at the rows that have all their neighbours.
+        """The model's inputs from a stretch, at the rows that have all their neighbours.
 
         Without ``clipped`` for few rows, whose features are all formed.
         """
@@ -109,7 +109,7 @@ class BandRidge:
         return features.reshape(last - first, -1)
 
     def left(self, inputs: Inputs, first: int, last: int) -> Rows:
-        """What is left of the rows from ``first`` to ``last`` of these inputs, (T, C)."""
+        """The residuals of rows ``first`` to ``last`` of these inputs, (T, C)."""
         weights, constant = self.weights[:-1], self.weights[-1]
         weights = weights.astype(inputs.seen.dtype, copy=False)
         if last - first < FEW:
@@ -121,7 +121,7 @@ class BandRidge:
     def _expected(
         self, inputs: Inputs, first: int, last: int, weights: NDArray[Any]
     ) -> NDArray[Any]:
-        """What many rows are expected to be, but for the constant, without copying windows."""
+        """The expected values of many rows, but for the constant, without copying windows."""
         expected = np.empty((last - first, self.weights.shape[1]), dtype=inputs.seen.dtype)
         sizes = [side.size * inputs.seen.shape[1] for side in self.neighbours.sides]
         of_sides = np.split(weights, np.cumsum(sizes)[:-1])
@@ -142,18 +142,18 @@ class BandRidge:
         return expected
 
     def _mean(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """The mean of each row's neighbours; of no use where some are missing."""
+        """The mean of each row's neighbours; undefined where some are missing."""
         total = np.zeros((len(rows) + 1, rows.shape[1]))
         np.cumsum(rows, axis=0, dtype=np.float64, out=total[1:])
-        here = np.arange(len(rows))
+        numbers = np.arange(len(rows))
         mean = np.zeros(rows.shape)
         for offset, count in self.neighbours.sides:
-            first = np.clip(here + offset, 0, len(rows))
+            first = np.clip(numbers + offset, 0, len(rows))
             mean += total[np.clip(first + count, 0, len(rows))] - total[first]
         return np.asarray(mean / self.neighbours.count, dtype=rows.dtype)
 
     def _clipped(self, seen: NDArray[Any], level: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which rows have a neighbour so far from their level that it is cut, or one between."""
+        """Which rows have a clipped value, far from their level, within the neighbours' reach."""
         if not len(seen):
             return np.zeros(0, dtype=bool)
         size = 2 * self.neighbours.reach + 1

@@ -30,10 +30,10 @@ class Cases(ABC):
     ``blank`` says which neighbours, and how they are seen.
     """
 
-    def __init__(self, blank: BandRidge, parts: Sequence[Rows]) -> None:
+    def __init__(self, blank: BandRidge, stretches: Sequence[Rows]) -> None:
         self.blank = blank
-        self.parts = parts
-        self.complete = [blank.neighbours.complete(len(part)) for part in parts]
+        self.stretches = stretches
+        self.complete = [blank.neighbours.complete(len(stretch)) for stretch in stretches]
 
     @abstractmethod
     def moments(self, first: int, last: int) -> Moments:
@@ -50,13 +50,13 @@ class Cases(ABC):
         wanted: Sequence[slice] | None,
     ) -> list[Rows]:
         """Of the wanted rows, by the model of their fold; 0 where a row is no case."""
-        residuals = [np.zeros_like(part) for part in self.parts]
+        residuals = [np.zeros_like(stretch) for stretch in self.stretches]
         for model, (first, last) in zip(models, folds, strict=True):
             for number, start, stop in self._overlaps(first, last):
                 if wanted is not None:
                     start, stop = max(start, wanted[number].start), min(stop, wanted[number].stop)
                 if start < stop:
-                    rows = model.residuals(self.parts[number], start, stop)
+                    rows = model.residuals(self.stretches[number], start, stop)
                     residuals[number][start:stop] = rows
         return residuals
 
@@ -73,12 +73,12 @@ class Cases(ABC):
 class FewCases(Cases):
     """Features and targets of all cases, in one table."""
 
-    def __init__(self, blank: BandRidge, parts: Sequence[Rows]) -> None:
-        super().__init__(blank, parts)
+    def __init__(self, blank: BandRidge, stretches: Sequence[Rows]) -> None:
+        super().__init__(blank, stretches)
         features, targets = [], []
-        for part, rows in zip(parts, self.complete, strict=True):
+        for stretch, rows in zip(stretches, self.complete, strict=True):
             if rows.start < rows.stop:
-                inputs = blank.inputs(part)
+                inputs = blank.inputs(stretch)
                 features.append(blank.features(inputs, rows.start, rows.stop))
                 targets.append(inputs.target[rows])
         self.features = with_constant(np.concatenate(features))  # (n, F)
@@ -98,9 +98,9 @@ class ManyCases(Cases):
     """Sums of products between some edges; no more than about ``most`` cases are looked at."""
 
     def __init__(
-        self, blank: BandRidge, parts: Sequence[Rows], edges: Collection[int], most: int
+        self, blank: BandRidge, stretches: Sequence[Rows], edges: Collection[int], most: int
     ) -> None:
-        super().__init__(blank, parts)
+        super().__init__(blank, stretches)
         self.edges = sorted(edges)
         share = max(most // (len(edges) - 1), 1)
         pieces = [
@@ -122,8 +122,8 @@ class ManyCases(Cases):
         for number, start, stop in self._overlaps(first, last):
             for at in range(start, stop, CHUNK):
                 begin, end = max(at - reach, 0), min(at + CHUNK, stop)
-                inputs = self.blank.inputs(self.parts[number][begin : end + reach])
-                found = moments(self.blank, inputs, at - begin, end - begin)
-                total = found if total is None else total + found
+                inputs = self.blank.inputs(self.stretches[number][begin : end + reach])
+                piece = moments(self.blank, inputs, at - begin, end - begin)
+                total = piece if total is None else total + piece
         assert total is not None
         return total

@@ -59,7 +59,7 @@ class CompanionsFit(NamedTuple):
 
 
 def fit_companions(
-    parts: Sequence[Residuals], judged: Sequence[NDArray[np.bool_]]
+    stretches: Sequence[Residuals], judged: Sequence[NDArray[np.bool_]]
 ) -> CompanionsFit:
     """From the rows that have a residual at all; others have 0, and nothing is left of them.
 
@@ -67,16 +67,19 @@ def fit_companions(
     from the others'.
     """
     # not copied where all are judged
-    some = [part if where.all() else part[where] for part, where in zip(parts, judged, strict=True)]
+    some = [
+        stretch if rows.all() else stretch[rows]
+        for stretch, rows in zip(stretches, judged, strict=True)
+    ]
     rows = np.concatenate(some) if len(some) > 1 else some[0]
     sums = FoldSums([rows])
     trial = _choose_shrinkage(sums)
     # all stretches in one array, which is filled fold by fold
-    left = np.zeros((sum(map(len, parts)), parts[0].shape[1]), dtype=np.float32)
+    left = np.zeros((sum(map(len, stretches)), stretches[0].shape[1]), dtype=np.float32)
     places = np.flatnonzero(np.concatenate(judged))
     for companions, (first, last) in zip(trial.companions, sums.bounds, strict=True):
         left[places[first:last]] = companions.unexplained(rows[first:last])
-    ends = np.cumsum([len(part) for part in parts])[:-1]
+    ends = np.cumsum([len(stretch) for stretch in stretches])[:-1]
     return CompanionsFit(_solve(sums.everything, trial.times), np.split(left, ends))
 
 
@@ -100,8 +103,8 @@ def _choose_shrinkage(sums: FoldSums) -> _Trial:
     def attempt(times: float) -> _Trial:
         companions = [_solve(sums.outside(fold), times) for fold in every_fold]
         errors = [
-            np.einsum("ij,ij->i", each.weights @ sums.inside(fold).products, each.weights)
-            for fold, each in zip(every_fold, companions, strict=True)
+            np.einsum("ij,ij->i", fitted.weights @ sums.inside(fold).products, fitted.weights)
+            for fold, fitted in zip(every_fold, companions, strict=True)
         ]
         return _Trial(times, companions, float((np.sum(errors, axis=0) / usual).sum()))
 

@@ -1,4 +1,4 @@
-"""Fit a band ridge, and say what it would have made of rows it had not seen.
+"""Fit a band ridge, with cross-validated residuals.
 
 Shapes: T rows of a stretch, n rows in all, C channels, F features.
 """
@@ -19,9 +19,9 @@ from subadjacent.ridge.folds import Span, folds
 from subadjacent.ridge.moments import Moments
 from subadjacent.ridge.neighbours import Neighbours
 
-# how strongly weights are held back; the folds choose
+# ridge penalties, chosen among by cross-validation
 PENALTIES = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)
-# rows that are enough to learn from: what more of them change is less than chance does
+# rows that are enough to learn from: more of them change less than chance does
 MOST_ROWS = 1_000_000
 # fewer rows than this are multiplied out as they are, in float32: with the least penalty their
 # sums can still be solved. Half or twice as many take a little longer
@@ -29,7 +29,7 @@ FEW = 4_000
 
 
 class RidgeFit(NamedTuple):
-    """A fitted model, and what models that had not seen a row make of it.
+    """A fitted model, and the cross-validated residuals.
 
     ``unseen`` holds the residuals of the rows asked for, 0 elsewhere; ``mean_squares`` are those
     of all rows, (C,).
@@ -42,7 +42,7 @@ class RidgeFit(NamedTuple):
 
 
 def fit_ridge(
-    parts: Sequence[Rows],
+    stretches: Sequence[Rows],
     neighbours: Neighbours,
     axes: NDArray[np.float32],
     *,
@@ -61,19 +61,19 @@ def fit_ridge(
     ``most`` rows, some from all over them are learned from.
     """
     blank = BandRidge(neighbours, axes, np.zeros((0, 0), np.float32), local)
-    total = sum(rows.stop - rows.start for rows in map(neighbours.complete, map(len, parts)))
+    total = sum(rows.stop - rows.start for rows in map(neighbours.complete, map(len, stretches)))
     if not total:
         return None
-    bounds = _folds(parts, neighbours, total)
+    bounds = _folds(stretches, neighbours, total)
     if not _leave_some(bounds, neighbours.reach):
         return None
     guarded = _guarded(bounds, neighbours.reach)
     cases: Cases
     if total < FEW:
-        cases = FewCases(blank, parts)
+        cases = FewCases(blank, stretches)
     else:
         edges = {0, total, *(edge for pair in (*bounds, *guarded) for edge in pair)}
-        cases = ManyCases(blank, parts, edges, most)
+        cases = ManyCases(blank, stretches, edges, most)
     everything = cases.moments(0, total)
     # fewer rows weigh less against a penalty
     share = everything.rows / total
@@ -81,22 +81,22 @@ def fit_ridge(
     trial = _choose_penalty(cases, bounds, learned, [share * penalty for penalty in penalties])
     return RidgeFit(
         blank.with_weights(everything.solve(trial.penalty)),
-        cases.residuals([blank.with_weights(each) for each in trial.weights], bounds, wanted),
+        cases.residuals([blank.with_weights(weights) for weights in trial.weights], bounds, wanted),
         trial.penalty / share,
         np.maximum(trial.errors, 0) / everything.rows,
     )
 
 
-def _folds(parts: Sequence[Rows], neighbours: Neighbours, total: int) -> list[Span]:
-    """Bounds of folds among the cases: those of all rows, as for whatever else is learned.
+def _folds(stretches: Sequence[Rows], neighbours: Neighbours, total: int) -> list[Span]:
+    """Bounds of the folds among the cases: the folds of all rows, as in every other fit.
 
     Where these leave some fold without a case, or without one to learn from, equal ones.
     """
     at, rows = 0, []
-    for part in parts:
-        complete = neighbours.complete(len(part))
+    for stretch in stretches:
+        complete = neighbours.complete(len(stretch))
         rows.append(np.arange(at + complete.start, at + complete.stop))
-        at += len(part)
+        at += len(stretch)
     edges = [first for first, _ in folds(at)[1:]]
     inner = np.searchsorted(np.concatenate(rows), edges).tolist()
     of_rows = list(pairwise([0, *inner, total]))
@@ -117,7 +117,7 @@ def _leave_some(bounds: Sequence[Span], reach: int) -> bool:
 
 
 class _Trial(NamedTuple):
-    """A penalty, the weights that each fold's other rows lead to, and their errors on the folds."""
+    """A penalty, the weights fitted outside each fold, and their errors on the folds."""
 
     penalty: float
     weights: list[NDArray[np.float64]]
@@ -137,14 +137,17 @@ def _choose_penalty(
 
     def attempt(penalty: float) -> _Trial:
         weights = [moments.solve(penalty) for moments in learned]
-        errors = [cases.errors(*fold, each) for fold, each in zip(folds, weights, strict=True)]
+        errors = [
+            cases.errors(*fold, fold_weights)
+            for fold, fold_weights in zip(folds, weights, strict=True)
+        ]
         return _Trial(penalty, weights, np.sum(errors, axis=0))
 
     middle = (len(penalties) - 1) // 2
     best = attempt(penalties[middle])
-    for others in (penalties[middle + 1 :], penalties[:middle][::-1]):
+    for further in (penalties[middle + 1 :], penalties[:middle][::-1]):
         improved = False
-        for penalty in others:
+        for penalty in further:
             trial = attempt(penalty)
             if trial.errors.sum() >= best.errors.sum():
                 break

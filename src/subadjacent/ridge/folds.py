@@ -1,4 +1,4 @@
-"""Contiguous parts of the rows, each judged by what was learned from the others."""
+"""Contiguous folds of the rows for cross-validation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Span = tuple[int, int]
 
 
 def folds(count: int) -> list[Span]:
-    """Bounds of the folds of so many rows, counted through all stretches; none is empty."""
+    """Bounds of the folds of ``count`` rows, counted through all stretches; none is empty."""
     edges = np.linspace(0, count, min(FOLDS, count) + 1).astype(int).tolist()
     return list(pairwise(edges))
 

@@ -55,7 +55,7 @@ class Moments(NamedTuple):
 
     @classmethod
     def multiplied_out(cls, features: NDArray[Any], targets: NDArray[Any]) -> Moments:
-        """Of rows with these features (n, F) and targets (n, C): the definition."""
+        """The sums of rows with these features (n, F) and targets (n, C), by definition."""
         return cls(
             features.T @ features,
             features.T @ targets,
@@ -63,7 +63,7 @@ class Moments(NamedTuple):
         )
 
     def solve(self, penalty: float) -> NDArray[Any]:
-        """The weights, (F, C); all but that of the constant are held back."""
+        """The weights, (F, C); the penalty is on all but that of the constant."""
         ridge = self.features.copy()
         ridge.flat[: -1 : len(ridge) + 1] += penalty + JITTER
         # straight to the library: of small matrices most of the time would go into checks
@@ -71,7 +71,7 @@ class Moments(NamedTuple):
         _, weights, failed = (sposv if single else dposv)(ridge.T, self.targets, overwrite_a=True)
         if failed and single:
             # features so alike that float32 cannot tell them apart
-            return Moments(*(np.asarray(part, np.float64) for part in self)).solve(penalty)
+            return Moments(*(np.asarray(sums, np.float64) for sums in self)).solve(penalty)
         assert not failed, "a penalty makes the matrix positive definite"
         return np.asarray(weights)
 
@@ -82,7 +82,7 @@ class Moments(NamedTuple):
 
 
 def moments(ridge: BandRidge, inputs: Inputs, first: int, last: int) -> Moments:
-    """Of the rows from ``first`` to ``last``, all of them complete."""
+    """The sums of rows ``first`` to ``last``, all of them complete."""
     if last - first < FEW:
         return _of_rows(ridge, inputs, first, last)
     total = _by_lags(ridge.neighbours, inputs, first, last)
@@ -104,11 +104,11 @@ def moments(ridge: BandRidge, inputs: Inputs, first: int, last: int) -> Moments:
 
 
 def _of_rows(ridge: BandRidge, inputs: Inputs, first: int, last: int) -> Moments:
-    """Of few rows, multiplied out."""
+    """The sums of few rows, multiplied out."""
     features = with_constant(ridge.features(inputs, first, last))
-    found = Moments.multiplied_out(features, inputs.target[first:last])
+    products = Moments.multiplied_out(features, inputs.target[first:last])
     return Moments(
-        found.features.astype(np.float64), found.targets.astype(np.float64), found.squares
+        products.features.astype(np.float64), products.targets.astype(np.float64), products.squares
     )
 
 
@@ -118,7 +118,7 @@ def with_constant(features: NDArray[Any]) -> NDArray[Any]:
 
 
 def _by_lags(neighbours: Neighbours, inputs: Inputs, first: int, last: int) -> Moments:
-    """Of features that are the neighbours' values as they are."""
+    """The sums where features are the neighbours' values as they are."""
     # relative features are differences of these sums, which then must not lose digits
     seen = np.asarray(inputs.seen, dtype=np.float32 if inputs.level is None else np.float64)
     targets = np.asarray(inputs.target[first:last], dtype=seen.dtype)
@@ -165,7 +165,7 @@ def _all_lags(
 
 
 def _ends(neighbours: Neighbours, seen: NDArray[Any], first: int, last: int) -> NDArray[np.float64]:
-    """What product sums change by when all lags grow by a step: (J·K, J·K)."""
+    """The change of product sums when all lags grow by a step, (J·K, J·K)."""
     entering, leaving = (
         # the farthest lag does not grow: what it would be is not used
         seen[
@@ -178,20 +178,22 @@ def _ends(neighbours: Neighbours, seen: NDArray[Any], first: int, last: int) -> 
     return np.asarray(entering.T @ entering - leaving.T @ leaving)
 
 
-def _relative(found: Moments, neighbours: int) -> Moments:
-    """The same sums with every feature taken relative to the mean over a row's neighbours."""
-    count = found.features[-1, -1]
-    targets = found.targets[:-1]
+def _relative(sums_of_rows: Moments, neighbours: int) -> Moments:
+    """The sums with every feature taken relative to the mean over a row's neighbours."""
+    count = sums_of_rows.features[-1, -1]
+    targets = sums_of_rows.targets[:-1]
     width = len(targets) // neighbours
-    products = found.features[:-1, :-1].reshape(neighbours, width, neighbours, width)
+    products = sums_of_rows.features[:-1, :-1].reshape(neighbours, width, neighbours, width)
     products = products - products.mean(axis=0, keepdims=True)
     products = products - products.mean(axis=2, keepdims=True)
-    sums = found.features[-1, :-1].reshape(neighbours, width)
+    sums = sums_of_rows.features[-1, :-1].reshape(neighbours, width)
     sums = (sums - sums.mean(axis=0)).ravel()
     targets = targets.reshape(neighbours, width, -1)
     targets = (targets - targets.mean(axis=0)).reshape(neighbours * width, -1)
-    features = np.empty_like(found.features)
+    features = np.empty_like(sums_of_rows.features)
     features[:-1, :-1] = products.reshape(len(targets), -1)
     features[-1, :-1] = features[:-1, -1] = sums
     features[-1, -1] = count
-    return Moments(features, np.concatenate([targets, found.targets[-1:]]), found.squares)
+    return Moments(
+        features, np.concatenate([targets, sums_of_rows.targets[-1:]]), sums_of_rows.squares
+    )

@@ -100,15 +100,15 @@ class Neighbours:
         """
         width, longest = values.shape[1], max(side.size for side in self.sides)
         for phase in range(min(self.step, last - first)):
-            here = range(first + phase, last, self.step)
+            wanted = range(first + phase, last, self.step)
             lanes = [
                 np.ascontiguousarray(
-                    values[here.start + side.offset :: self.step][: len(here) + side.size - 1]
+                    values[wanted.start + side.offset :: self.step][: len(wanted) + side.size - 1]
                 )
                 for side in self.sides
             ]
-            for turn in range(min(longest, len(here))):
-                rows = here[turn::longest]
+            for turn in range(min(longest, len(wanted))):
+                rows = wanted[turn::longest]
                 views = [
                     _windows_apart(lane, turn, side.size, longest, len(rows), width)
                     for lane, side in zip(lanes, self.sides, strict=True)

@@ -1,6 +1,6 @@
-"""How long a cycle of the training rows lasts, and how long they stay alike.
+"""The length of a cycle of the training rows, and how long rows stay correlated.
 
-Both are told by how much rows resemble themselves later on.
+Both come from the autocorrelation of the rows.
 
 Shapes: T rows of a stretch, C channels, K axes.
 """
@@ -14,17 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import next_fast_len
 
-# axes of most variance that are looked at
+# axes of most variance that are used
 AXES = 3
-# cycles are looked for among so many rows
+# the longest cycle, in rows
 LONGEST, SHORTEST = 2000, 30
 # of a channel by itself, which has less to be mistaken for a cycle: a day of hours is one
 SHORTEST_OWN = 6
-# the last rows of a long stretch say enough
+# rows used at the end of a long stretch
 ENOUGH = 100_000
-# rows resemble those a cycle away at least so much
+# the least autocorrelation a cycle away
 STRONG = 0.3
-# this share of the best likeness is as good
+# this share of the best autocorrelation is as good
 NEARLY = 0.9
 # a curve that has not fallen so far has no cycle yet
 FALLEN = 0.2
@@ -50,7 +50,7 @@ def channel_periods(rows: NDArray[Any]) -> list[int | None]:
 
 
 def _period(likeness: NDArray[np.float64], shortest: int) -> int | None:
-    """The first lag that is as good as any, past the first that is none."""
+    """The first lag with nearly the best autocorrelation, past the first where it has fallen."""
     fallen = np.flatnonzero(likeness < FALLEN)
     if not len(fallen):
         return None
@@ -65,22 +65,22 @@ def _period(likeness: NDArray[np.float64], shortest: int) -> int | None:
     return near + int(np.argmax(likeness[near : near + near // 4 + 1]))
 
 
-def independent_rows(parts: Sequence[NDArray[Any]], axes: NDArray[Any]) -> float:
-    """About how many of the rows of all stretches say something of their own.
+def independent_rows(stretches: Sequence[NDArray[Any]], axes: NDArray[Any]) -> float:
+    """The effective number of independent rows of all stretches.
 
-    Rows that stay alike for a while say the same several times: their number is divided by twice
-    the sum of likenesses up to the first that is none, less 1. The longest stretch tells these.
+    Correlated rows repeat each other: their number is divided by twice the sum of autocorrelations
+    up to the first that is not positive, less 1. They are measured on the longest stretch.
     """
-    longest = max(parts, key=len)
+    longest = max(stretches, key=len)
     seen = np.asarray(longest[-ENOUGH:] @ axes[:, :AXES], dtype=np.float64)
     likeness = _autocorrelation(seen, len(seen) // 4)
     none = np.flatnonzero(likeness <= 0)
     alike = 2 * float(likeness[: none[0] if len(none) else None].sum()) - 1
-    return sum(map(len, parts)) / max(alike, 1.0)
+    return sum(map(len, stretches)) / max(alike, 1.0)
 
 
 def _autocorrelation(seen: NDArray[np.float64], longest: int) -> NDArray[np.float64]:
-    """How alike rows are to those up to ``longest`` rows later, all axes together; 1 at 0."""
+    """The autocorrelation of rows at lags up to ``longest``, all axes together; 1 at 0."""
     n = len(seen)
     centred = seen - seen.mean(axis=0)
     power = np.abs(np.fft.rfft(centred, next_fast_len(2 * n), axis=0)) ** 2

@@ -42,7 +42,7 @@ class StretchRidge:
     gains: NDArray[np.float64]
 
     def residuals(self, rows: Rows, first: int = 0, last: int | None = None) -> Rows:
-        """What is left of a stretch's rows, on one scale, (T, C); 0 where nothing judges a row.
+        """The residuals of a stretch, on one scale, (T, C); 0 where no model judges a row.
 
         Of all rows, or of those from ``first`` to ``last``.
         """
@@ -56,7 +56,7 @@ class StretchRidge:
         return residuals
 
     def expected(self, rows: Rows, residuals: Rows, first: int = 0) -> Rows:
-        """What is expected of the rows that have these residuals; a row itself where nothing is.
+        """The expected values of rows with these residuals; the row itself where none judges it.
 
         ``residuals`` are those of the rows from ``first`` on.
         """
@@ -65,8 +65,8 @@ class StretchRidge:
         for gain, mine in zip(self.gains, self.shares(len(rows)), strict=True):
             start, stop = max(mine.start, first), min(mine.stop, last)
             if start < stop:
-                own = slice(start - first, stop - first)
-                expected[own] -= residuals[own] / gain.astype(np.float32)
+                judged = slice(start - first, stop - first)
+                expected[judged] -= residuals[judged] / gain.astype(np.float32)
         return expected
 
     def shares(self, rows: int) -> list[slice]:
@@ -90,27 +90,27 @@ class StretchRidge:
 
 
 class SidesFit(NamedTuple):
-    """Fitted ridges, and their residuals on rows they had not seen."""
+    """Fitted ridges, and their cross-validated residuals."""
 
     ridge: StretchRidge
     unseen: list[Rows]
 
     @classmethod
-    def of_nothing(cls, parts: Sequence[Rows]) -> SidesFit:
+    def of_nothing(cls, stretches: Sequence[Rows]) -> SidesFit:
         """No model, and no row judged."""
-        ridge = StretchRidge((), np.zeros((0, parts[0].shape[1])))
-        return cls(ridge, [np.zeros_like(part) for part in parts])
+        ridge = StretchRidge((), np.zeros((0, stretches[0].shape[1])))
+        return cls(ridge, [np.zeros_like(stretch) for stretch in stretches])
 
 
 def fit_sides(
-    parts: Sequence[Rows],
+    stretches: Sequence[Rows],
     neighbours: Neighbours,
     axes: NDArray[np.float32],
     *,
     local: bool,
     looks_ahead: bool,
 ) -> SidesFit:
-    """From stretches of one entity; of no model where too few rows have all their neighbours.
+    """Fit ridges to stretches of one entity; none where too few rows have all their neighbours.
 
     Where rows after a row are missing, those before it must do. Where rows before it are missing,
     those after it, but only for a model that may look as far ahead as behind.
@@ -123,56 +123,60 @@ def fit_sides(
     fits: list[RidgeFit] = []
     for number, layout in enumerate(layouts):
         if number == 0:
-            fit = fit_ridge(parts, layout, axes, local=local)
+            fit = fit_ridge(stretches, layout, axes, local=local)
         else:
             # the penalty chosen for the first will do
             fit = fit_ridge(
-                parts,
+                stretches,
                 layout,
                 axes,
                 local=local,
                 penalties=(fits[0].penalty,) if fits else PENALTIES,
-                wanted=[shares([*_layouts(fits), layout], len(part))[-1] for part in parts],
+                wanted=[
+                    shares([*_layouts(fits), layout], len(stretch))[-1] for stretch in stretches
+                ],
                 most=FEW_ROWS,
             )
         if fit is not None:
             fits.append(fit)
-    if _judged_share(_layouts(fits), parts) < LEAST_SHARE:
-        return SidesFit.of_nothing(parts)
+    if _judged_share(_layouts(fits), stretches) < LEAST_SHARE:
+        return SidesFit.of_nothing(stretches)
     squares = np.array([fit.mean_squares for fit in fits])
     gains = np.sqrt((squares[:1] + LEAST) / (squares + LEAST))
     ridge = StretchRidge(tuple(fit.model for fit in fits), gains)
     # into the residuals of the first model, whose gain is 1
     unseen = fits[0].unseen
     for number, residuals in enumerate(unseen):
-        others = list(zip(fits, gains, ridge.shares(len(residuals)), strict=True))[1:]
-        for fit, gain, mine in others:
+        further = list(zip(fits, gains, ridge.shares(len(residuals)), strict=True))[1:]
+        for fit, gain, mine in further:
             residuals[mine] = fit.unseen[number][mine] * gain
     return SidesFit(ridge, unseen)
 
 
 def shares(layouts: Sequence[Neighbours], rows: int) -> list[slice]:
     """Which rows of a stretch each layout is the first to have all neighbours of."""
-    found: list[slice] = []
+    spans: list[slice] = []
     for layout in layouts:
         complete = layout.complete(rows)
         start, stop = complete.start, complete.stop
-        # what others have taken lies at one end of it
-        for taken in found:
+        # rows that earlier layouts judge lie at one end of it
+        for taken in spans:
             if taken.start <= start < taken.stop:
                 start = taken.stop
             if taken.start < stop <= taken.stop:
                 stop = taken.start
-        found.append(slice(start, stop) if start < stop else slice(0, 0))
-    return found
+        spans.append(slice(start, stop) if start < stop else slice(0, 0))
+    return spans
 
 
-def _sided(both: Neighbours, *, behind: int | None = None, ahead: int | None = None) -> Neighbours:
+def _sided(
+    neighbours: Neighbours, *, behind: int | None = None, ahead: int | None = None
+) -> Neighbours:
     return Neighbours(
-        both.near,
-        both.behind if behind is None else behind,
-        both.ahead if ahead is None else ahead,
-        both.step,
+        neighbours.near,
+        neighbours.behind if behind is None else behind,
+        neighbours.ahead if ahead is None else ahead,
+        neighbours.step,
     )
 
 
@@ -180,7 +184,9 @@ def _layouts(fits: Sequence[RidgeFit]) -> list[Neighbours]:
     return [fit.model.neighbours for fit in fits]
 
 
-def _judged_share(layouts: Sequence[Neighbours], parts: Sequence[Rows]) -> float:
+def _judged_share(layouts: Sequence[Neighbours], stretches: Sequence[Rows]) -> float:
     """The share of rows that any of the models judges."""
-    judged = [rows.stop - rows.start for part in parts for rows in shares(layouts, len(part))]
-    return float(sum(judged) / sum(map(len, parts)))
+    judged = [
+        rows.stop - rows.start for stretch in stretches for rows in shares(layouts, len(stretch))
+    ]
+    return float(sum(judged) / sum(map(len, stretches)))
