@@ -82,19 +82,19 @@ def read_steady(path: Path, read: Callable[[Path], Result]) -> Result:
     """
     for _ in range(READINGS):
         folder = _place(path)
-        there = folder.exists()
+        existed = folder.exists()
         # an open folder keeps its number: a new one cannot be taken for it
         with opened(folder) as handle:
             failure: Exception | None = None
             try:
-                found = read(folder)
+                result = read(folder)
             except Exception as error:
                 failure = error
-            same = folder.exists() == there if handle is None else is_at(handle, folder)
+            same = folder.exists() == existed if handle is None else is_at(handle, folder)
         if same and folder == _place(path):
             if failure is not None:
                 raise failure
-            return found
+            return result
     raise InputError(f"{path} is replaced again and again; read it when its writers have ended")
 
 
@@ -124,17 +124,17 @@ def _put(draft: Path, path: Path, ours: Ours) -> None:
                 raise
 
 
-def _exchange(one: Path, other: Path) -> bool:
+def _exchange(first: Path, second: Path) -> bool:
     """Let two folders change places; False where that cannot be done here."""
     function = _renameat2()
     if function is None:
         return False
-    if not function(AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other), RENAME_EXCHANGE):
+    if not function(AT_FDCWD, os.fsencode(first), AT_FDCWD, os.fsencode(second), RENAME_EXCHANGE):
         return True
     number = ctypes.get_errno()
     if number in CANNOT_EXCHANGE:
         return False
-    raise OSError(number, os.strerror(number), str(other))
+    raise OSError(number, os.strerror(number), str(second))
 
 
 @cache

@@ -38,7 +38,7 @@ def in_markdown(text: str) -> str:
 
 def in_json(document: str) -> str:
     """A JSON document with the characters that ``visible`` escapes as escapes of JSON."""
-    return UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", document)
+    return UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", document)
 
 
 def listed(names: list[str], most: int = 5) -> str:
@@ -47,8 +47,8 @@ def listed(names: list[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
-def _escape(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
     if FIRST_BYTE <= code <= LAST_BYTE:
         code -= 0xDC00
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
