@@ -48,7 +48,7 @@ def score(
 
     _check_output(engine, files, output)
     detector = load(model, device=device or "auto")
-    columns_of_files = option.columns_given(
+    file_columns = option.columns_given(
         time=time,
         entity=entity,
         label=label,
@@ -59,10 +59,10 @@ def score(
     )
     if engine is option.Engine.ray:
         rows, anomalous = _by_cluster(
-            detector, model, device, files, columns_of_files, time_format, output, quiet=quiet
+            detector, model, device, files, file_columns, time_format, output, quiet=quiet
         )
     else:
-        rows, anomalous = _here(detector, files, columns_of_files, time_format, output, quiet=quiet)
+        rows, anomalous = _here(detector, files, file_columns, time_format, output, quiet=quiet)
     counted = f"{rows:,} {'row' if rows == 1 else 'rows'}"
     say(f"{counted}, {anomalous:,} anomalous", quiet=quiet)
 

@@ -204,9 +204,9 @@ def _label_columns(
     """The columns that hold labels, after a warning: they must not reach a detector."""
 
     def values(column: Any) -> list[Any]:
-        values_of = frame[:, frame.columns.index(column)]
+        cells = frame[:, frame.columns.index(column)]
         # some libraries have NaN beside their own way of saying that a value is missing
-        return [value for value in values_of.drop_nulls().unique().to_list() if value == value]
+        return [value for value in cells.drop_nulls().unique().to_list() if value == value]
 
     labels = label_columns(columns, values, known)
     if labels:

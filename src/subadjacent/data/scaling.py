@@ -112,11 +112,11 @@ def _scaler(tables: Sequence[NDArray[Any]], clip: float) -> Scaler:
             chunk = values[rows].astype(np.float64)
             low, high = np.minimum(low, chunk.min(axis=0)), np.maximum(high, chunk.max(axis=0))
             np.clip(chunk, *bounds, out=chunk)
-            part_mean = chunk.mean(axis=0)
-            shift = part_mean - mean
+            chunk_mean = chunk.mean(axis=0)
+            shift = chunk_mean - mean
             total = count + len(chunk)
             mean = mean + shift * (len(chunk) / total)
-            spread = spread + ((chunk - part_mean) ** 2).sum(axis=0)
+            spread = spread + ((chunk - chunk_mean) ** 2).sum(axis=0)
             spread = spread + shift**2 * (count * len(chunk) / total)
             count = total
     deviation = np.sqrt(spread / count)

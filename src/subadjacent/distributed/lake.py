@@ -54,7 +54,7 @@ class LakeFile(Parquet):
 
     @classmethod
     def opened(cls, address: str, name: str) -> LakeFile:
-        """Open a file that no other is known to be like."""
+        """Fetch a file to read its schema and length."""
         with only_our_errors(name), storage.fetched(address) as path:
             file = Parquet(path, name)
         return cls(address, name, file.schema, file.length)

@@ -137,12 +137,12 @@ def _company(number: int, points: Sequence[Spot], sizes: Sequence[tuple[float, f
     return sum(abs(x - other) < width and abs(y - up) < 2 * height for other, up in points)
 
 
-def _is_its_own(place_of_name: Place, point: Spot, others: Sequence[Spot], radius: float) -> bool:
+def _is_its_own(candidate: Place, point: Spot, others: Sequence[Spot], radius: float) -> bool:
     """Whether a name cannot be taken for that of another point."""
-    if place_of_name.line is None:
-        distance = place_of_name.box.distance(point)
-        return all(place_of_name.box.distance(other) > distance for other in others)
-    return not any(_mark(other, radius).is_crossed(place_of_name.line) for other in others)
+    if candidate.line is None:
+        distance = candidate.box.distance(point)
+        return all(candidate.box.distance(other) > distance for other in others)
+    return not any(_mark(other, radius).is_crossed(candidate.line) for other in others)
 
 
 def _free(

@@ -75,19 +75,19 @@ class _Cleaned(NamedTuple):
 def _learned(cleaned: Sequence[_Cleaned], fitted: Fitted, causal: Fitted | None) -> Learned:
     """The result of a fit, with the scores of the original rows."""
     scores = []
-    for (one_series, rows, with_faults, _, faults), held_out_scores in zip(
+    for (one_series, known, with_faults, _, faults), clean_scores in zip(
         cleaned, fitted.scores, strict=True
     ):
-        model, row_scores = fitted.models.of(one_series.entity), held_out_scores
+        model, row_scores = fitted.models.of(one_series.entity), clean_scores
         if one_series.missing is not None:
-            _warn_of_missing(one_series, one_series.missing, left_out=rows is not None)
+            _warn_of_missing(one_series, one_series.missing, left_out=known is not None)
         if faults is not None:
-            _warn_of_faults(one_series, faults if rows is None else _in_all_rows(faults, rows))
+            _warn_of_faults(one_series, faults if known is None else _in_all_rows(faults, known))
             row_scores = _with_faults(
-                with_faults, np.asarray(faults.any(axis=1)), held_out_scores, model
+                with_faults, np.asarray(faults.any(axis=1)), clean_scores, model
             )
         scores.append(
-            row_scores if rows is None else _with_missing(one_series, rows, row_scores, model)
+            row_scores if known is None else _with_missing(one_series, known, row_scores, model)
         )
     learned = [item.learned for item in cleaned]
     return Learned(fitted._replace(scores=scores), learn_all_habits(learned), causal, learned)

@@ -93,12 +93,12 @@ class Explainer:
         """Expected values of a channel and their usual bounds at every row."""
         habit, values = self.habits.of(channel), self.series.values[:, channel]
         # some rows at a time: each is compared with many others
-        chunks_of_rows = [
+        by_chunk = [
             habit.usual(values[start:stop], self.left_out[start:stop], rows)
             for start, stop in self.series.stretches
             for rows in chunks(stop - start)
         ]
-        return Usual(*(np.concatenate(columns) for columns in zip(*chunks_of_rows, strict=True)))
+        return Usual(*(np.concatenate(columns) for columns in zip(*by_chunk, strict=True)))
 
     def causes(
         self,

@@ -37,7 +37,7 @@ FOLDS = 5
 BLOCKS = 10
 # a spread that this share of training rows stays below is usual
 CALM = 0.99
-# rows that such a quantile is taken from, at most
+# rows that this quantile is taken from, about
 ENOUGH = 10_000
 
 Judged = Sequence[NDArray[np.bool_]]

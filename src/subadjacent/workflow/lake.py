@@ -162,8 +162,8 @@ def _cut(cutting: Cutting, counts: Counts, watch: Watch) -> list[Pack]:
 
 def _score_pack(cutting: Cutting, output: str, detector: BaseDetector, pack: Pack) -> Part:
     rows = cutting.lake.rows.over(cutting.files_of(pack.number, pack.whole))
-    found = scored(detector, rows, labels="skip")
-    table = scores_table(found.keys, found.judged, rows.named)
+    result = scored(detector, rows, labels="skip")
+    table = scores_table(result.keys, result.judged, rows.named)
     if len(table) != pack.rows:
         raise SubadjacentError(
             f"the files changed while they were scored: part {pack.number} had {pack.rows:,} rows "
@@ -172,7 +172,7 @@ def _score_pack(cutting: Cutting, output: str, detector: BaseDetector, pack: Pac
     name = f"part-{pack.number:05}.parquet"
     with storage.sent(storage.within(output, name)) as path:
         table.write_parquet(path)
-    return Part(name, len(table), int(table["anomalous"].sum()), tuple(found.misfits))
+    return Part(name, len(table), int(table["anomalous"].sum()), tuple(result.misfits))
 
 
 def _complete(output: str, parts: Sequence[Part]) -> None:

@@ -89,8 +89,8 @@ def find_layout(head: str, name: str) -> Layout:
     records = _records(kept, separator, name)
     notes = []
     if separator != ",":
-        name_of_mark = "spaces" if separator == SPACE else SEPARATORS[separator]
-        notes.append(f"columns are separated by {name_of_mark}")
+        separator_name = "spaces" if separator == SPACE else SEPARATORS[separator]
+        notes.append(f"columns are separated by {separator_name}")
     if comments:
         notes.append("lines that begin with # are left out")
 
@@ -252,7 +252,7 @@ def _names(header: _Record, name: str) -> tuple[str, ...]:
         unguard_name(cell.strip()) or f"column_{place}"
         for place, cell in enumerate(header.cells, 1)
     )
-    twice = [name_seen for name_seen, count in Counter(names).items() if count > 1]
+    twice = [repeated for repeated, count in Counter(names).items() if count > 1]
     if twice:
         raise InputError(
             f"{name} must name every column once; line {header.line} has "

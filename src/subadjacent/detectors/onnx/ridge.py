@@ -94,11 +94,11 @@ def _share(layout: Neighbours, earlier: list[Neighbours], count: Value) -> Span:
     that need no more rows after judge its last ones, from where they begin.
     """
     start, stop = count.at_most(layout.behind), count - layout.ahead
-    for before in earlier:
-        if before.behind <= layout.behind:
-            start = start.at_least(count - before.ahead)
-        if before.ahead <= layout.ahead:
-            stop = stop.at_most(before.behind)
+    for previous in earlier:
+        if previous.behind <= layout.behind:
+            start = start.at_least(count - previous.ahead)
+        if previous.ahead <= layout.ahead:
+            stop = stop.at_most(previous.behind)
     return Span(start, stop.at_least(start))
 
 

@@ -77,7 +77,7 @@ class Common:
     def __init__(self, stretches: Sequence[Rows]) -> None:
         self.sums = FoldSums(stretches)
         self.cycle = dominant_period(cut(max(stretches, key=len)), self.sums.axes)
-        self._parts = stretches
+        self._stretches = stretches
         # filled as views ask for it
         self._states: dict[float, StateFit | None] = {}
         self._lengths: list[LengthFit] | None = None
@@ -91,14 +91,14 @@ class Common:
     def states(self, floor: float) -> StateFit | None:
         """The view of states."""
         if floor not in self._states:
-            self._states[floor] = fit_states(self._parts, self.sums, floor)
+            self._states[floor] = fit_states(self._stretches, self.sums, floor)
         return self._states[floor]
 
     def shapes(self, lookahead: int | None) -> ShapeFit | None:
         """The view of shapes with this look-ahead."""
         if self._lengths is None:
-            self._lengths = fit_lengths(self._parts, self.cycle)
-        return shapes_of(self._lengths, list(map(len, self._parts)), lookahead)
+            self._lengths = fit_lengths(self._stretches, self.cycle)
+        return shapes_of(self._lengths, list(map(len, self._stretches)), lookahead)
 
 
 def fit_views(

@@ -259,7 +259,7 @@ def in_own_unit(fit: ViewsFit, settings: ViewSettings) -> EntityFit:
 
 
 def _last_stretches(series: TrainSeries, most: int) -> list[NDArray[np.float64]]:
-    """The last rows of a series, at least ``most`` where it has them, by stretch."""
+    """The last ``most`` rows of a series, by stretch."""
     kept: list[NDArray[np.float64]] = []
     for start, stop in reversed(series.stretches):
         if most <= 0:
