@@ -54,7 +54,7 @@ def sync(path: Path) -> None:
 def claim(target: Path, *, folder: bool) -> Iterator[Path]:
     """Make an empty draft beside ``target``, locked; in the end it is deleted if it is still there.
 
-    What has come to lie under its name instead is left alone.
+    Another file that has taken its name is left alone.
     """
     draft, handle = _locked_draft(target, folder=folder)
     try:
@@ -70,7 +70,7 @@ def claim(target: Path, *, folder: bool) -> Iterator[Path]:
 
 
 def left_overs(target: Path) -> Iterator[Path]:
-    """Drafts of ``target`` that nobody writes any more, each locked until the next is asked for."""
+    """Abandoned drafts of ``target``, each locked until the next one is taken."""
     with suppress(OSError):
         for draft in sorted(target.parent.iterdir()):
             name = DRAFT.fullmatch(draft.name)

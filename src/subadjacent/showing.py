@@ -27,7 +27,7 @@ def visible(text: str) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """The same for a name, which may run over several lines of its file but not of ours."""
+    """Do as ``visible`` for a name, with line breaks and other white space as single spaces."""
     return visible(" ".join(text.split()))
 
 

@@ -91,7 +91,7 @@ class Visible(logging.Formatter):
     """Log lines without control characters, which a terminal would obey."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """As the format says, made safe to show."""
+        """Format a record, without control characters."""
         return visible(super().format(record))
 
 

@@ -100,7 +100,7 @@ def _command(path: str, command: Any) -> Iterator[str]:
 
 
 def argument_name(argument: Any) -> str:
-    """As in a line of usage: KIND, FILES..., [FILE]."""
+    """The name of an argument as in a line of usage: KIND, FILES..., [FILE]."""
     name = f"{argument.name.upper()}{'...' if argument.nargs < 0 else ''}"
     return name if argument.required else f"[{name}]"
 

@@ -20,7 +20,7 @@ SMALLEST_MASS = 1e-12
 
 
 class Attended(NamedTuple):
-    """What attention gives back for one window and head."""
+    """The results of attention for one window and head."""
 
     values: Tensor  # (…, N, E)
     contribution: Tensor  # (…, N)

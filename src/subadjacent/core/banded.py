@@ -108,7 +108,7 @@ def _reached(x: Tensor, start: int, count: int, size: int) -> Tensor:
 
 
 def _laid_back(mass: Tensor, start: int, n: int) -> Tensor:
-    """What each block took from the rows of ``_reached``, added up by row: (…, M, 2·S) → (…, N)."""
+    """Attention of each block to the rows of ``_reached``, summed by row: (…, M, 2·S) → (…, N)."""
     first, second = mass.chunk(2, dim=-1)
     total = functional.pad(first, (0, 0, 0, 1)) + functional.pad(second, (0, 0, 1, 0))
     rows = total.flatten(-2)  # (…, (M + 1)·S)

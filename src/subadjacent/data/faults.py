@@ -19,7 +19,7 @@ from subadjacent.data.bulk import bulk
 from subadjacent.data.cleaning import fill
 from subadjacent.data.series import TrainSeries
 
-# a gap is so many times as wide as all values on this side of it lie apart. Of 3,583 channels of
+# a gap is this many times as wide as the values on this side of it spread. Of 3,583 channels of
 # four data sets 42 have values beyond such a gap; of a third of it 125, of three times as much 9,
 # which costs up to a point (docs/log.md, "Robust learning")
 GAP = 1.0

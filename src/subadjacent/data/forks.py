@@ -53,7 +53,7 @@ def refuse_lost_threads() -> None:
 
 def _has_workers() -> bool:
     if not THREADS.is_dir():
-        # nobody tells: it may have
+        # not known: it may have started them
         return True
     for thread in THREADS.iterdir():
         # one that has just ended has no name any more

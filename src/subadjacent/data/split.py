@@ -13,8 +13,8 @@ def validation_starts(
 ) -> list[int]:
     """First held-back row of every series; its length where nothing is held back.
 
-    What is held back is the end, so that validation comes after training in time, and at
-    least a window long, as is what stays. A series too short for both only trains.
+    The end is held back, so that validation comes after training in time. Both parts have at least
+    the rows of a window; a series too short for that is for training alone.
     """
     require_number("validation_fraction", fraction, above=0)
     if fraction >= 1:

@@ -34,7 +34,7 @@ class Generated:
     base
         The same series before any anomaly, shape (n, C).
     kind
-        What each row is, shape (n,): 0 normal, else the code in ``KIND_CODES``.
+        The kind of each row, shape (n,): 0 normal, else the code in ``KIND_CODES``.
     """
 
     values: Floats

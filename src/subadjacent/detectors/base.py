@@ -247,8 +247,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     def normalized_score(self, X: Any) -> Any:
         """Scores on a scale that is the same for every model and entity: 1.0 is the threshold.
 
-        0.0 is what is typical: the median of held-out training rows or, where the series has
-        moved for good, of what it did lately.
+        0.0 is a typical score: the median of held-out training rows or, where the series has
+        moved for good, of its recent rows.
         """
         return self.assess(X).normalized_scores
 
@@ -271,7 +271,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     def explain(self, X: Any) -> Any:
         """How unusual each channel is at each row, (time, channels), in the input's shape.
 
-        A value is the channel's squared departure divided by what is usual for that channel.
+        A value is the channel's squared departure, divided by its usual squared departure.
         """
         return self.assess(X).by_channel
 

@@ -20,12 +20,12 @@ class SubAdjacentDetector(BaseDetector):
     """Finds rows that cannot be expected from points near, but not next to, them.
 
     Each point is expected from its *sub-adjacent* neighbours, in a linear way: by their values, by
-    how they depart from their own mean, and by points further away. What is left over, by itself
-    and given what is left over of the other channels, is averaged on three scales, compared with
-    what was left over of training rows that the model had not seen, and put through a logarithm.
-    The mean over channels, scales and models is the score, in units of what one training row in a
-    hundred exceeds. How far a channel is out of its training range counts as a model of its own.
-    Added to it is how far a row, and a window of a channel, is from all that training showed.
+    how they depart from their own mean, and by points further away. The residual, by itself and
+    given the residuals of the other channels, is averaged on three scales, compared with the
+    residuals of held-out training rows, and put through a logarithm. The mean over channels, scales
+    and models is the score, in units of the score that one training row in a hundred exceeds. The
+    distance of a value from its channel's mean counts as a model of its own. Added to the score are
+    the distances of the row, and of each channel's window, to the nearest training row and window.
 
     One model an entity; seconds on a laptop, without any label and without torch.
 

@@ -52,7 +52,7 @@ EDITABLE = "threshold"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Saved:
-    """What a model folder holds; ``parameters`` are the constructor's arguments."""
+    """The content of a model folder; ``parameters`` are the constructor's arguments."""
 
     kind: str
     parameters: dict[str, Any]

@@ -1,4 +1,4 @@
-"""What all detectors but the default share: parameters that reach their method by name."""
+"""The base of all detectors but the default: parameters that reach their method by name."""
 
 from __future__ import annotations
 

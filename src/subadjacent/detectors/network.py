@@ -1,4 +1,4 @@
-"""What detectors around a network share: how it is trained, and a network to look into."""
+"""The base of detectors around a network: training parameters, and access to the network."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class NetworkDetector(SeededDetector):
         Rows from one scored window to the next; as many as a window judges when left out. A
         smaller one averages overlapping windows: slower and steadier.
     checkpoint : path, optional
-        File to keep the training's state in; a run that finds it there goes on from it.
+        File to keep the training's state in; a run that finds it there continues from it.
     precision : {"auto", "float32", "bfloat16"}
         Of training. "auto" takes bfloat16 on GPUs that have it.
     device : str

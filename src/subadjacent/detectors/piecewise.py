@@ -48,7 +48,7 @@ class PiecewiseScorer:
         Wait for this many new rows before scoring them. A few rows do not tell how fast
         their clock ticks.
     reach
-        What ``reach_of`` gives, where it is known: with many entities it takes a while.
+        The result of ``reach_of``, where it is known: with many entities it takes a while.
     """
 
     def __init__(

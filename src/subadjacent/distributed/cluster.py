@@ -195,7 +195,7 @@ def resource(name: str) -> float:
 
 
 def _check_answers(address: str) -> None:
-    """Refuse an address where nobody listens: Ray itself would try for minutes."""
+    """Refuse an address that does not answer: Ray itself would try for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     try:
         socket.create_connection((host, int(port)), timeout=PATIENCE).close()

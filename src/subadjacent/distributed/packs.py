@@ -155,7 +155,7 @@ PACK = "\x00pack"
 
 
 def _groups(sizes: Mapping[str, int], most: int) -> list[list[str]]:
-    """Names in their order, cut where those of a group come to ``most``; none is empty."""
+    """Names in their order, in groups whose sizes add up to about ``most``; none is empty."""
     groups: list[list[str]] = []
     room = 0
     for name, size in sizes.items():

@@ -92,7 +92,7 @@ def fit_together(detector: Detector, X: Any, *, workers: int, restarts: int = 3)
 
 
 def _fit(task: dict[str, Any]) -> None:
-    """What each worker does; the first keeps what came of it."""
+    """The work of each worker; the first keeps the result."""
     import ray
 
     from subadjacent.training.group import joined
@@ -110,7 +110,7 @@ def _fit(task: dict[str, Any]) -> None:
 
 
 class _Kept:
-    """Holds the fitted detector, or the error, for whoever asked for it."""
+    """Holds the fitted detector, or the error, for the calling process."""
 
     def __init__(self) -> None:
         self._found: Any = None

@@ -39,7 +39,7 @@ QUICK_ENTITIES = 2
 class RunData(NamedTuple):
     """The part of a run's settings that its rows depend on, before they are cut.
 
-    ``contaminated`` and ``anomalies``, the one kind that there is instead of all five, are for
+    ``contaminated`` and ``anomalies``, a single kind in place of all five, are for
     NeurIPS-TS alone, ``seed`` for generated kinds.
     """
 

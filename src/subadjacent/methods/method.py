@@ -99,8 +99,8 @@ class Method(ABC):
     def causal(self) -> Method | None:
         """The same method looking back only, whose scores are final at once.
 
-        None where that is this very method, or where it would double a long training. Then what a
-        model makes of a row as the last of its stretch stands for it (``ModelStream.waiting``).
+        None where that is this very method, or where it would double a long training. Then the
+        evidence on a row as the last of its stretch takes its place (``ModelStream.waiting``).
         """
         return None
 

@@ -28,7 +28,7 @@ MOST_VALUES = 20_000_000
 CORRELATIONS = 2_000_000
 # in standard deviations of a channel: a window that varies less has no shape, only rounding
 FLAT = 1e-3
-# where there are too many training rows, blocks of them are kept, so many windows long
+# windows in a block; where there are too many training rows, blocks of them are kept
 BLOCK = 10
 # a window without a shape lies from one that has a shape as far as one that is half like it
 HALF = 0.5

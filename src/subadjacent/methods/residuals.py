@@ -78,7 +78,7 @@ class ResidualModel(Model):
     scaler
         To standardised units, and back.
     predictor
-        What rows are expected to be.
+        Predicts the rows.
     usual_squares
         Each channel's mean squared residual, or other departure, on the training rows of all
         entities.

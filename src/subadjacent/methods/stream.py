@@ -152,7 +152,7 @@ def check_rows(rows: NDArray[Any], channels: int) -> None:
 
 
 def check_table(name: str, table: NDArray[Any], like: NDArray[Any], rows: int) -> NDArray[Any]:
-    """Check a saved table: so many ``rows``, otherwise shaped as ``like``, and finite."""
+    """Check a saved table: ``rows`` rows, otherwise shaped as ``like``, and finite."""
     shape = (rows, *like.shape[1:])
     if table.shape != shape:
         raise InputError(f"{name} must have shape {shape}; got {table.shape}")

@@ -75,7 +75,7 @@ class NPSRConfig(RivalConfig):
 
     @property
     def bottleneck(self) -> int:
-        """Numbers that a point of so many channels is encoded by."""
+        """Numbers that a point is encoded by, given the number of channels."""
         return min(self.latent, max(self.channels // 2, 1))
 
 

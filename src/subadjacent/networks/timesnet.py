@@ -122,7 +122,7 @@ class TimesBlock(nn.Module):
         self.register_buffer("strength", torch.zeros(config.window // 2 + 1))
 
     def forward(self, points: Tensor) -> Tensor:
-        """The same shape, each point with what its periods say."""
+        """Points of the same shape, after convolutions along and across their periods."""
         strengths = spectrum(points)  # (B, frequencies)
         if self.training:
             mean = strengths.detach().mean(dim=0)

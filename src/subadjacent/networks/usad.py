@@ -67,7 +67,7 @@ class Reconstructions(NamedTuple):
 
 
 class USAD(Rival):
-    """Reconstructs windows twice; what the second autoencoder makes of the first's tells more.
+    """Reconstructs windows twice: the second autoencoder also reconstructs the first's output.
 
     The first learns to be reconstructed well by the second, the second to tell what the first
     reconstructed from real windows: small departures grow on the second way.

@@ -89,7 +89,7 @@ def _chart(alarm: Alarm, cause: Cause, series: TrainSeries) -> dict[str, Any]:
     if row is not None and cause.kind != MISSING:
         chart |= {"row": row, "seen": cause.seen}
         if cause.partner is not None:
-            # what is usual beside that channel is not what is usual by itself
+            # the usual bounds given that channel are not those of the channel by itself
             chart |= {"low": cause.low, "high": cause.high}
     return chart
 

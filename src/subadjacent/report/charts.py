@@ -126,7 +126,7 @@ def _channel(plot: figure) -> GlyphRenderer[Any]:
     expected.name = f"{name}_expected"
     seen = _line(plot, "seen", source, "seen")
     most = ColumnDataSource({key: [] for key in ("x", *CHANNEL_KEYS)}, name=f"{name}_most")
-    # what is usual beside the channel that it parted from
+    # the usual bounds given the channel that it parted from
     beside = plot.segment("x", "low", "x", "high", source=most, line_width=5, line_alpha=0.55)
     beside.glyph.tags = _role("expected")
     ring = plot.scatter("x", "seen", source=most, size=9, line_width=2, fill_alpha=0)

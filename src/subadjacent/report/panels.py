@@ -77,7 +77,7 @@ def panels(assessment: Assessment) -> tuple[Panel, ...]:
 
 
 def trace_of(evidence: Evidence, name: str) -> Array:
-    """A trace, (T,); NaN where the series has no such one."""
+    """A trace, (T,); NaN where the series has none of this name."""
     trace = evidence.traces.get(name)
     return np.full(len(evidence.score), np.nan) if trace is None else trace
 

@@ -80,7 +80,7 @@ def data_facts(series: Sequence[TrainSeries], times: Sequence[Timeline]) -> dict
 
 
 def warnings(detector: BaseDetector, assessment: Assessment) -> list[str]:
-    """What a reader should know before trusting the alarms."""
+    """Warnings that a reader should know before trusting the alarms."""
     messages, series = misfits(assessment.misfits), assessment.series
     if still := constant_channels(series):
         messages.append(

@@ -37,7 +37,7 @@ class Cases(ABC):
 
     @abstractmethod
     def moments(self, first: int, last: int) -> Moments:
-        """Of the cases from ``first`` to ``last``."""
+        """The moments of the cases from ``first`` to ``last``."""
 
     @abstractmethod
     def errors(self, first: int, last: int, weights: NDArray[Any]) -> NDArray[np.float64]:
@@ -49,7 +49,7 @@ class Cases(ABC):
         folds: Sequence[tuple[int, int]],
         wanted: Sequence[slice] | None,
     ) -> list[Rows]:
-        """Of the wanted rows, by the model of their fold; 0 where a row is no case."""
+        """Residuals of the wanted rows, by the model of their fold; 0 where a row is no case."""
         residuals = [np.zeros_like(stretch) for stretch in self.stretches]
         for model, (first, last) in zip(models, folds, strict=True):
             for number, start, stop in self._overlaps(first, last):
@@ -89,7 +89,7 @@ class FewCases(Cases):
         return Moments.multiplied_out(self.features[first:last], self.targets[first:last])
 
     def errors(self, first: int, last: int, weights: NDArray[Any]) -> NDArray[np.float64]:
-        """From the residuals themselves."""
+        """The errors, from the residuals themselves."""
         left = self.targets[first:last] - self.features[first:last] @ weights
         return np.asarray(np.einsum("tc,tc->c", left, left), dtype=np.float64)
 
@@ -113,7 +113,7 @@ class ManyCases(Cases):
         return self.up_to[self.edges.index(last)] - self.up_to[self.edges.index(first)]
 
     def errors(self, first: int, last: int, weights: NDArray[Any]) -> NDArray[np.float64]:
-        """From sums of products."""
+        """The errors, from sums of products."""
         return self.moments(first, last).errors(weights)
 
     def _piece(self, first: int, last: int) -> Moments:

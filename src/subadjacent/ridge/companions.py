@@ -1,4 +1,4 @@
-"""What is left of a channel's residual, given those of the other channels in the same row.
+"""The residuals of each channel, given those of the other channels in the same row.
 
 Residuals of channels that move together are expected from each other: a relation that breaks shows
 even where every channel by itself stays within what is usual.
@@ -39,14 +39,14 @@ class Companions:
     Parameters
     ----------
     weights
-        What is left of a row e is ``weights @ e``, (C, C); ones on the diagonal.
+        ``weights @ e`` are the residuals of a row e given the others, (C, C); 1 on the diagonal.
     """
 
     weights: NDArray[np.float32]
 
     def unexplained(self, residuals: Residuals) -> NDArray[np.float32]:
-        """What the other channels leave of each channel's residual, (T, C)."""
-        # in float64, so that what is left of a row does not depend on how many are looked at
+        """The residual of each channel, given those of the other channels, (T, C)."""
+        # in float64, so that a row's residuals do not depend on how many rows are handled together
         within = np.clip(residuals, -CLIP, CLIP, dtype=np.float64)
         return np.asarray(within @ self.weights.T, dtype=np.float32)
 

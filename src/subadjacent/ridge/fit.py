@@ -56,7 +56,7 @@ def fit_ridge(
     Only rows that have all their neighbours are learned from. They are cut into contiguous folds,
     which choose the penalty. Rows within the neighbours' reach of a fold are left out with it, for
     they are made of the same rows. Where that leaves nothing to learn from, there is no model:
-    residuals of rows that were learned from are far too small to say what is usual. ``wanted``
+    residuals of rows that were learned from are far too small to set a scale. ``wanted``
     says which rows of every stretch to give residuals of, all when left out. Of more than about
     ``most`` rows, some from all over them are learned from.
     """

@@ -7,8 +7,8 @@ p-value is at most ``alpha[t]``. For any sequence of scores, drifting or made to
 share of errors among T rows is then within ``(max(alpha, 1 - alpha) + gamma) / (gamma * T)`` of
 ``alpha``; and there are never more than ``alpha * T + alpha / gamma + 1`` of them.
 
-Nobody says which rows were normal, so that every row above the level counts as an error. Anomalies
-make the level less sensitive for a while, and a long one shows by its first rows only.
+It is not known which rows are normal, so that every row above the level counts as an error.
+Anomalies make the level less sensitive for a while, and a long one shows by its first rows only.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class Alarm:
 
     @property
     def kind(self) -> str:
-        """What its first cause did: one of ``kinds.KINDS``."""
+        """The kind of its first cause: one of ``kinds.KINDS``."""
         return self.causes[0].kind if self.causes else UNUSUAL
 
     @property

@@ -41,7 +41,7 @@ class Cause:
     """A channel's part in an alarm, at the row where it was furthest from what was expected.
 
     ``score`` is its squared departure in units of the usual one, the mean over the alarm.
-    ``low`` and ``high`` are what is usual at that row. ``kind`` is one of ``kinds.KINDS``, and
+    ``low`` and ``high`` are the usual bounds at that row. ``kind`` is one of ``kinds.KINDS``, and
     ``partner`` the channel that it parted from, of that kind.
     """
 

@@ -130,7 +130,7 @@ class Conformal(_Ranked):
         c none is below c / (n + c): where that is more than ``alpha``, no row can be an alarm,
         which is logged.
     block
-        At most a share ``alpha`` of the blocks of so many rows holds an alarm. 1 counts every row
+        At most a share ``alpha`` of the blocks of this many rows holds an alarm. 1 counts every row
         by itself.
     cluster
         High scores in a row, as a mean, that say no more than one. None: as in the held-out scores.

@@ -132,7 +132,7 @@ def fit_tail(scores: ArrayLike, level_quantile: float = 0.98, run: int = 1) -> T
     level_quantile
         Peaks are taken over this quantile of the scores.
     run
-        Peaks closer than so many rows count once, by their highest; ``rate`` is then clusters
+        Peaks closer than this many rows count once, by their highest; ``rate`` is then clusters
         per row, and ``risk`` the chance that one starts in a row. 1 counts every row.
     """
     values = check_scores(scores)

@@ -28,9 +28,9 @@ ENOUGH = 20_000
 LEFT = 0.5
 # two or seven cycles are the cycle if this makes values so much closer: a week of days
 LONGER_CYCLES, CLOSER = (2, 7), 0.9
-# rows, or one of so many rows, that a period may be off by where it is read off a flat top
+# a period may be off by this many rows, or by the period divided by this, at a flat maximum
 NEARBY, NEARBY_SHARE = 2, 50
-# the share of training rows, at either end, that lies outside what is usual
+# the share of training rows, at either end, that lies outside the usual bounds
 OUTSIDE = 0.025
 RANGE_OUTSIDE = 0.01
 # a channel goes with another if their irregular parts correlate at least so much
@@ -48,7 +48,7 @@ class Usual(NamedTuple):
 
 
 class Habit(NamedTuple):
-    """What is usual of one channel, in the data's own units.
+    """The habits of one channel, in the data's own units.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Habit(NamedTuple):
     partner
         Number of the channel whose irregular part goes with it most; -1 where none does.
     slope, apart
-        How its irregular part follows the partner's, and the usual size of what is left.
+        Slope of its irregular part on the partner's, and the usual size of the residual.
     """
 
     middle: float
@@ -115,12 +115,12 @@ class Habit(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Habits:
-    """What is usual of each channel: ``table`` has one row a field of ``Habit``, (16, C)."""
+    """The habits of each channel: ``table`` has one row a field of ``Habit``, (16, C)."""
 
     table: NDArray[np.float64]
 
     def of(self, channel: int) -> Habit:
-        """What is usual of one channel."""
+        """The habit of one channel."""
         return Habit(*self.table[:, channel].tolist())
 
     def each(self, name: str) -> NDArray[np.float64]:
@@ -163,7 +163,7 @@ def restore_habits(
 
 
 def learn_habits(series: TrainSeries) -> Habits:
-    """What the channels of a training series usually do."""
+    """Learn the habits of the channels of a training series."""
     start, stop = max(series.stretches, key=lambda bounds: bounds[1] - bounds[0])
     values = series.values[max(start, stop - ENOUGH) : stop].astype(np.float64)
     low, middle, high = np.quantile(values, [RANGE_OUTSIDE, 0.5, 1 - RANGE_OUTSIDE], axis=0)
@@ -261,7 +261,7 @@ def _longest_still(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def _partners(
     irregular: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """The channel that each goes with most, its slope, and what is left."""
+    """The channel that each goes with most, its slope, and the size of the residual."""
     rows, channels = irregular.shape
     centred = irregular - irregular.mean(axis=0)
     size = np.sqrt(np.mean(np.square(centred), axis=0))

@@ -77,7 +77,7 @@ class ChannelEvent:
     column, left_out
         Values of the whole stretch, and its rows that are not usual.
     habit
-        What the channel did in training.
+        The channel's habit, learned from training rows.
     first, last
         The event, half-open.
     missing
@@ -115,7 +115,7 @@ class ChannelEvent:
         return np.asarray(self.column[self.rows], dtype=np.float64)
 
     def usual(self) -> Usual:
-        """What is usual at the rows that are looked at."""
+        """Expected values and usual bounds at the rows that are looked at."""
         return self.habit.usual(self.column, self.left_out, self.rows)
 
 
@@ -139,7 +139,7 @@ class Departure:
     steps: float
 
     def later(self, rows: int) -> Departure:
-        """The same, in a series whose stretch begins at a later row."""
+        """The departure in rows of the series, whose stretch begins at a later row."""
         return replace(self, row=self.row + rows, onset=self.onset + rows)
 
 

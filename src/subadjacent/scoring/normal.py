@@ -59,7 +59,7 @@ class NormalScores:
 
     @classmethod
     def of(cls, scores: NDArray[np.float64]) -> Self:
-        """From scores of held-out rows, in time order."""
+        """The statistics of scores of held-out rows, in time order."""
         typical, high = quantiles(scores, (0.5, HIGH))
         tail = fit_tail(scores, TAIL, EXCURSION)
         return cls(typical, high, float(np.std(scores)), len(scores), tail)

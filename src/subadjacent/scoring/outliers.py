@@ -20,15 +20,15 @@ from subadjacent.scoring.quantiles import median, quantiles
 # The plateau of these two is narrow: 22 to 28 times, and five times, keep alarms of held-out rows
 # within half and twice of what is asked for; 20 or four times do not
 # (docs/log.md, "A threshold for rows to come").
-# a score is far out so many times the distance of the upper fifth from the median
+# an outlier is above the median by this many times the distance of the 0.8 quantile from it
 FAR_OUT = 25.0
-# and so many times the distance of what hardly any outlier-free row exceeds
+# and by this many times the distance of this quantile of the kept rows
 RARE, FAR_BEYOND_RARE = 0.99, 5.0
-# at least this share is kept: what most rows do is normal
+# at least this share is kept: most rows are normal
 LEAST = 0.5
-# and this of the rows apart from outliers: fewer do not tell what is usual
+# and at least this share of the rows apart from outliers: fewer do not show the usual scores
 FEWEST = 0.1
-# keeping fewer makes the next ones far out: so often at most
+# leaving out some makes others outliers: this many passes, at most
 PASSES = 5
 TINY = 1e-6
 # outliers recur if there are this many events, and one in each of this many parts. Anomalies
@@ -44,7 +44,7 @@ Scores = NDArray[np.float64]
 def level_folds(scores: Scores, folds: int, reach: int) -> Scores:
     """Scores of a series with folds that hold anomalies brought down to the others' level.
 
-    ``scores`` are in time order, each of ``folds`` equal parts held against the others. Rows
+    ``scores`` are in time order, each of ``folds`` equal parts compared with the others. Rows
     within ``reach`` of one that is far out share averages with it.
     """
     kept = outlier_free(scores, reach)

@@ -74,7 +74,7 @@ def sentence(
     channel, kind
         Which channel, and one of ``kinds.KINDS``.
     seen, low, high
-        Its value where it was furthest from what was expected, and what is usual there.
+        Its value where it was furthest from the expected one, and the usual bounds there.
     at_this_time
         Whether ``low`` and ``high`` are of the same time of other cycles.
     lasted
@@ -139,7 +139,7 @@ def number(value: float, step: float | None = None) -> str:
 
 
 def _rounding(seen: float, low: float, high: float) -> float:
-    """The step that numbers of one sentence are rounded to: two digits of what is usual."""
+    """The step that numbers of one sentence are rounded to: two digits of the usual range."""
     width = high - low if high > low else abs(seen - low)
     return _power(width, 2) if width > 0 else _power(seen, DIGITS)
 

@@ -119,7 +119,7 @@ class Squares:
 
     @classmethod
     def of(cls, residuals: Residuals, first: int, last: int, lookahead: int | None) -> Squares:
-        """Of the rows from ``first`` to ``last`` of a stretch.
+        """The squares of rows ``first`` to ``last`` of a stretch.
 
         Near the ends of a stretch averages are over fewer rows, and vary more: they are reduced
         by as much as those of white noise would vary more. For the spread, rows beyond an end
@@ -145,7 +145,7 @@ class JointScale:
     """The usual mean square over channels: of averaged residuals, and averaged, (2 S,).
 
     Channel by channel a small departure counts for nothing, however many channels share it. Here
-    squares are added over channels before they are compared with what is usual.
+    squares are added over channels before they are compared with their usual sum.
     """
 
     squares: NDArray[np.float64]
@@ -182,7 +182,7 @@ class JointSquares:
 
     @classmethod
     def of(cls, residuals: Residuals, first: int, last: int, lookahead: int | None) -> JointSquares:
-        """Of the rows from ``first`` to ``last`` of a stretch."""
+        """The mean squares of rows ``first`` to ``last`` of a stretch."""
         n = len(residuals)
         values, begin = around(residuals, first, last, MARGIN)
         values.clip(-JOINT_CLIP, JOINT_CLIP, out=values)

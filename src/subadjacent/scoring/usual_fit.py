@@ -88,7 +88,7 @@ def fit_channel_scale(
     lookahead: int | None,
     floor: float | NDArray[np.float64] = FLOOR,
 ) -> ScaleFit[ChannelScale]:
-    """From residuals of held-out rows; where none is judged, nothing is ever unusual."""
+    """Fit to residuals of held-out rows; where none is judged, nothing is ever unusual."""
 
     def measure(residuals: Residuals, first: int, last: int) -> Squares:
         return Squares.of(residuals, first, last, lookahead)
@@ -111,7 +111,7 @@ def fit_channel_scale(
 def fit_joint_scale(
     stretches: Sequence[Residuals], rows: JudgedRows, lookahead: int | None, floor: float = FLOOR
 ) -> ScaleFit[JointScale]:
-    """From residuals of held-out rows; where none is judged, nothing is ever unusual."""
+    """Fit to residuals of held-out rows; where none is judged, nothing is ever unusual."""
 
     def measure(residuals: Residuals, first: int, last: int) -> JointSquares:
         return JointSquares.of(residuals, first, last, lookahead)

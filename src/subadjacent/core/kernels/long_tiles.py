@@ -65,7 +65,7 @@ def band_tiles(band: Band, device: torch.device, kind: torch.dtype) -> Tensor:
 
 
 def constants(projected: Tensor, features: int, band: Band, chunks: Chunks) -> dict[str, Any]:
-    """What every kernel over chunks is compiled for."""
+    """The constants that every kernel over chunks is compiled with."""
     return {
         "FEATURES": features, "CIRCULAR": band.circular, "SIDES": chunks.sides,
         "TILES": chunks.tiles, "L": CHUNK, "E": power_of_two(features),

@@ -121,7 +121,7 @@ def add_norm_backward(
 
 
 def rows_in_tile(side: int) -> int:
-    """Rows of so many columns that a warp holds without running out of registers."""
+    """Rows of ``side`` columns that a warp holds without running out of registers."""
     return max(1, min(16, ELEMENTS // side))
 
 

@@ -71,7 +71,7 @@ class Source:
     anomaly_rate
         Anomalous rows in percent, to two decimals.
     segments
-        Runs of anomalous rows, over all entities; None where nobody has counted.
+        Runs of anomalous rows, over all entities; None where it is not known.
     licence, origin
         Terms of use, and who publishes it.
     layouts
@@ -85,11 +85,11 @@ class Source:
     fingerprints
         Of the published data, where known.
     unit
-        What entities are called, in the plural.
+        The word for entities, in the plural.
     generate
         Generates the dataset where there is no file.
     interval
-        Seconds from row to row; None where nobody says how long the rows took.
+        Seconds from row to row; None where it is not published.
     """
 
     name: str

@@ -19,7 +19,7 @@ def generate(
 ) -> Benchmark:
     """Seed 100 to test on, seed 101 to train on, with anomalies of some kinds.
 
-    Nobody has published the paper's training series. The clean one is the sine before any
+    The paper's training series is not published. The clean one is the sine before any
     anomaly is put in; the contaminated one has as many anomalies as the test series.
     """
     test, train = (neurips_ts(seed=seed, kinds=kinds) for seed in (TEST_SEED, TRAIN_SEED))

@@ -1,6 +1,6 @@
 """Plants in which one channel departs in one known way, to test explanations of alarms.
 
-Nothing here knows how an explanation is made. Sizes are such that an engineer who looks at the
+This module does not depend on explanations. Sizes are such that an engineer who looks at the
 chart of the channel sees the departure and calls it by this name, and a kind is only planted on
 channels of a nature where no other name would do as well.
 """

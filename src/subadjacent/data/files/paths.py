@@ -27,7 +27,7 @@ MOST_COPIED = 1 << 34
 
 
 def open_sources(paths: Sequence[str]) -> list[Delimited | Parquet]:
-    """The files that paths and patterns name, in order; what they are is told by their content."""
+    """The files that paths and patterns name, in order; their content tells their format."""
     if isinstance(paths, str):
         paths = [paths]
     sources = []

@@ -41,7 +41,7 @@ class TimeForm:
         of ``EPOCH_UNITS``; "dates" for a column that holds times already, or "counter" for plain
         numbers.
     unit
-        What the times are counted in: microseconds, but for those that need finer ones.
+        The unit of the times: microseconds, or nanoseconds where they need it.
     zone
         Their time zone; None for local times without one.
     whole

@@ -81,7 +81,7 @@ def joint_surprise(residuals: Value, scale: JointScale, channels: int, over: Ave
 
 
 def _held_back(usual: NDArray[np.float64], number: int) -> NDArray[np.float64]:
-    """The factor of the squared sum over a window with so many rows, (rows + 1, C).
+    """The factor of the squared sum over a window, by the number of its rows, (rows + 1, C).
 
     The first row is for no rows at all, which no window has.
     """

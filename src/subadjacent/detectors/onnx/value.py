@@ -113,7 +113,7 @@ class Value:
         return self.writer.op("Log", self)
 
     def column(self, axis: int = 1) -> Value:
-        """With one more axis, of length 1."""
+        """The value with one more axis, of length 1."""
         return self.writer.op("Unsqueeze", self, np.array([axis]))
 
     def reshape(self, *shape: Any) -> Value:
@@ -121,7 +121,7 @@ class Value:
         return self.writer.op("Reshape", self, self.writer.shape(*shape))
 
     def swap(self, *axes: int) -> Value:
-        """With the axes in another order."""
+        """The value with its axes in another order."""
         return self.writer.op("Transpose", self, perm=list(axes))
 
     def float32(self) -> Value:

@@ -1,4 +1,4 @@
-"""What a linear forecast from the rows before leaves unexplained."""
+"""The errors of a linear forecast from the rows before."""
 
 from __future__ import annotations
 

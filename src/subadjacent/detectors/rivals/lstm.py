@@ -18,7 +18,7 @@ class LSTMDetector(RivalDetector):
     Parameters
     ----------
     smoothing : int
-        Average each error with those before it, so many in all; the paper's 105.
+        Number of errors that are averaged: that of the row, and those before it; the paper's 105.
     contamination : "dynamic" or as of every detector
         "dynamic": the paper's threshold, above which the errors of a stretch stand out most.
     others

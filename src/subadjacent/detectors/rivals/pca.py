@@ -1,4 +1,4 @@
-"""What the principal components of single rows leave unexplained."""
+"""The residuals of single rows from their principal components."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the detectors around networks of other papers share: everything but the network."""
+"""The base of the detectors around networks of other papers: everything but the network."""
 
 from __future__ import annotations
 

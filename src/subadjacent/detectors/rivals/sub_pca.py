@@ -1,4 +1,4 @@
-"""What the principal components of short windows leave unexplained."""
+"""The residuals of short windows from their principal components."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class SubPCADetector(MethodDetector):
     """Scores a row by how far its windows are from the main directions of training windows.
 
     Every window of ``window`` rows, all channels in one vector, is projected on the directions
-    of its entity. A window's error is the mean square of what is left of it, over all its rows
+    of its entity. A window's error is the mean square of its residual, over all its rows
     and channels; a row's score is the mean error of all windows that cover it, of which there
     are fewer at the ends of a stretch.
 

@@ -47,7 +47,7 @@ def measure(
     detector
         Copies of it are fitted.
     benchmark
-        What ``load_benchmark`` reads, or training and test series of your own.
+        The result of ``load_benchmark``, or training and test series of your own.
     per_entity
         One model for each entity, instead of one for all.
 

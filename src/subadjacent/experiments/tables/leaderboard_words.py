@@ -105,7 +105,7 @@ REASONS = {
 
 
 def opening(results: Results, selection: Selection, files: str) -> str:
-    """What comes before the tables; ``files`` is the folder of the picture."""
+    """The text before the tables; ``files`` is the folder of the picture."""
     return HEAD.format(files=files, hardware=_hardware(results, selection))
 
 

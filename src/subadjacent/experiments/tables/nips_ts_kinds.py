@@ -98,7 +98,7 @@ def _values(
 
 
 def _needed(results: Results, selection: Selection) -> tuple[str, ...]:
-    """What the paper's F1 on all five kinds would take, from the precision and recall here."""
+    """The precision or recall that the paper's F1 on all five kinds would need, given ours."""
     paper = paper_value("table3", "F1", OURS.label, "NeurIPS-TS")
     assert paper is not None
     notes = []

@@ -96,7 +96,7 @@ class NeuralMethod(Method):
     clip
         Standardised values beyond this are cut.
     checkpoint
-        File to keep the training's state in; a run that finds it there goes on from it.
+        File to keep the training's state in; a run that finds it there continues from it.
     """
 
     window: int | Auto = "auto"

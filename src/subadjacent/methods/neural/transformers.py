@@ -39,7 +39,7 @@ class TransformerMethod(NeuralMethod):
         super().__post_init__()
 
     def usual_learning_rate(self) -> float:
-        """What suits the size."""
+        """The learning rate for the size."""
         return LEARNING_RATES[self.size]
 
 

@@ -39,7 +39,7 @@ JOINT_VIEW = RHYTHM
 
 
 class Part(NamedTuple):
-    """What is judged in a view: a residual by itself, across channels, or rows as a whole."""
+    """One of the things judged in a view: residuals alone, across channels, or rows as a whole."""
 
     view: str
     form: str  # the view's own name, ACROSS or WHOLE
@@ -48,7 +48,7 @@ class Part(NamedTuple):
 
 
 def parts_of(view: str) -> tuple[Part, ...]:
-    """What is judged in one view."""
+    """The parts of one view."""
     whole = (Part(view, WHOLE, 1.0, JOINT_SOFTNESS),) if view == JOINT_VIEW else ()
     return (Part(view, view, 1.0, SOFTNESS), Part(view, ACROSS, ACROSS_WEIGHT, SOFTNESS), *whole)
 
