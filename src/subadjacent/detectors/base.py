@@ -76,9 +76,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     habits_ : PerEntity of Habits
         What each channel of each entity usually does, which explanations compare with.
     causal_ : CausalTwin or None
-        The same detector with ``lookahead=0``, fitted to the same rows: in a stream, a row gets
-        its score at once. None where the detector looks back only, and where a network would have
-        to be trained twice.
+        The same detector with ``lookahead=0``, for scores at once in a stream. None where the
+        detector looks back only, and where a network would have to be trained twice.
     recent_ : dict of Recent
         The last training rows of each entity, bounded; empty for a folder of an earlier version.
     held_out_scores_, held_out_rows_ : tuple of ndarray, int
@@ -157,9 +156,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
             require_values(series, table.name_of(series))
         threshold = choose_threshold(self.contamination, common_interval(table.series))
         check_threshold(threshold)
-        self.entities_ = tuple(
-            series.entity for series in table.series if series.entity is not None
-        )
+        names = [series.entity for series in table.series]
+        self.entities_ = tuple(name for name in names if name is not None)
         self.channels_ = table.series[0].channels
         self._entities_by_position = table.by_position
         self._named_channels = table.names is not None
@@ -199,8 +197,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     ) -> Judgement:
         """Decide on scores of one series that were computed before, all its rows in order.
 
-        ``stretches`` are bounds of its unbroken stretches, where there are several; ``silent``
-        are rows in which a channel is missing for long or stuck, where there are any.
+        ``stretches``: bounds of unbroken ones; ``silent``: rows with a missing or stuck channel.
         """
         model = self.models_.of(entity)
         return self.decision.judge(
@@ -210,15 +207,12 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     def _judge(
         self, series: Sequence[TrainSeries], scores: Iterable[NDArray[Any]]
     ) -> list[Judgement]:
-        return [
-            self.judge(
-                series_scores,
-                one_series.entity,
-                one_series.stretches,
-                silent_rows(one_series, self.habits_.of(one_series.entity)),
-            )
-            for one_series, series_scores in zip(series, scores, strict=True)
-        ]
+        judgements = []
+        for one_series, series_scores in zip(series, scores, strict=True):
+            entity, stretches = one_series.entity, one_series.stretches
+            silent = silent_rows(one_series, self.habits_.of(entity))
+            judgements.append(self.judge(series_scores, entity, stretches, silent))
+        return judgements
 
     def assess(self, X: Any, *, watch: Watch = ignore) -> Assessment:
         """Judge rows in one pass: scores, alarms, explanations and traces are all in the result.
@@ -230,9 +224,8 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
 
     def _assess(self, table: Table, watch: Watch = ignore) -> Assessment:
         evidence = tuple(self._evidence(table.series, watch))
-        judgements = self._judge(
-            table.series, (series_evidence.score for series_evidence in evidence)
-        )
+        scores = (series_evidence.score for series_evidence in evidence)
+        judgements = self._judge(table.series, scores)
         habits = tuple(self.habits_.of(series.entity) for series in table.series)
         return Assessment(table, evidence, tuple(judgements), habits)
 
@@ -391,11 +384,9 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         check_header(self, table.header, reset=reset)
         if not reset:
             SeenInput.by(self).check(table)
-            models = self.models_
-            filled = (
-                stand_in(series, models.of(series.entity).typical_values) for series in table.series
-            )
-            table = replace(table, series=tuple(filled))
+            typical = [self.models_.of(series.entity).typical_values for series in table.series]
+            filled = tuple(map(stand_in, table.series, typical))
+            table = replace(table, series=filled)
         return table
 
     def _check_limits(self) -> None:

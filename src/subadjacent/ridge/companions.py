@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from subadjacent.ridge.axes import FoldSums, RowSums
 
-# residuals beyond this are cut where relations are applied: one channel that is far out must not
+# residuals are clipped to this where relations are applied: one channel that is far out must not
 # put all others out
 CLIP = 30.0
-# share of the mean variance added to every channel's: relations of a few rows are not believed.
+# share of the mean variance added to every channel's: relations of a few rows are unreliable.
 # A plateau from a tenth of it to three times (docs/log.md, "The default detector")
 SHRINKAGE = 0.1
 # of more channels than this share of the rows, their number over that of the rows, which is best
@@ -61,10 +61,10 @@ class CompanionsFit(NamedTuple):
 def fit_companions(
     stretches: Sequence[Residuals], judged: Sequence[NDArray[np.bool_]]
 ) -> CompanionsFit:
-    """From the rows that have a residual at all; others have 0, and nothing is left of them.
+    """Fit to the rows that have a residual at all; the others have 0 before and after.
 
-    The rows are cut into contiguous folds; what is left of a fold's rows is by relations learned
-    from the others'.
+    The rows are cut into contiguous folds; the residuals of a fold's rows are by relations fitted
+    to the other folds.
     """
     # not copied where all are judged
     some = [

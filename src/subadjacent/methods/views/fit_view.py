@@ -100,20 +100,32 @@ def _fit_scales(
     settings: ViewSettings,
 ) -> list[tuple[_Scales, list[UnseenPart]]]:
     """Scales of residuals by themselves and given the other channels, entity by entity."""
-    lookahead = settings.ahead.residuals
-    floors = settings.own_floor, settings.related_floor
-    judged = entities[0].judged
     if len(entities) == 1:
         # one scale after the other: side by side, long series would be in memory twice
-        ((left,), (companions_fit,)) = entities, companions
-        fits = [
-            fit_channel_scale(residuals, rows, lookahead, floor)
-            for residuals, floor in zip(
-                (left.residuals, companions_fit.unseen), floors, strict=True
-            )
-        ]
-        unseen = [UnseenPart(_means(fit, judged), judged) for fit in fits]
-        return [((fits[0].scale, fits[1].scale), unseen)]
+        return [_fit_scales_in_turn(entities[0], companions[0], rows, settings)]
+    return _fit_scales_side_by_side(entities, companions, rows, settings)
+
+
+def _fit_scales_in_turn(
+    left: Left, companions: CompanionsFit, rows: JudgedRows, settings: ViewSettings
+) -> tuple[_Scales, list[UnseenPart]]:
+    floors = settings.own_floor, settings.related_floor
+    alone, across = (
+        fit_channel_scale(residuals, rows, settings.ahead.residuals, floor)
+        for residuals, floor in zip((left.residuals, companions.unseen), floors, strict=True)
+    )
+    unseen = [UnseenPart(_means(fit, left.judged), left.judged) for fit in (alone, across)]
+    return (alone.scale, across.scale), unseen
+
+
+def _fit_scales_side_by_side(
+    entities: Sequence[Left],
+    companions: Sequence[CompanionsFit],
+    rows: JudgedRows,
+    settings: ViewSettings,
+) -> list[tuple[_Scales, list[UnseenPart]]]:
+    floors = settings.own_floor, settings.related_floor
+    judged = entities[0].judged
     channels = entities[0].residuals[0].shape[1]
     # the residuals of an entity by themselves, those given other channels, those of the next one
     side_by_side = [
@@ -128,7 +140,7 @@ def _fit_scales(
         for number in range(len(judged))
     ]
     floor = np.tile(np.repeat(floors, channels), len(entities))
-    fit = fit_channel_scale(side_by_side, rows, lookahead, floor)
+    fit = fit_channel_scale(side_by_side, rows, settings.ahead.residuals, floor)
     means = _means(fit, judged, channels)
     fitted = []
     for number in range(0, 2 * len(entities), 2):

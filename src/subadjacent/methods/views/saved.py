@@ -43,25 +43,9 @@ def save(model: ViewsModel) -> State:
     }
     layouts: dict[str, list[list[int]]] = {}
     for name, view in model.entity.expecting.items():
-        arrays[f"{name}.companions"] = view.companions.weights
-        for form, scale in (("alone", view.alone), ("across", view.across)):
-            arrays[f"{name}.{form}"] = np.concatenate([scale.squares, scale.spread[None]])
-        if view.joint is not None:
-            arrays[f"{name}.joint"] = view.joint.squares
-        if view.ridge is None:
-            continue
-        arrays[f"{name}.gains"] = view.ridge.gains
-        layouts[name] = []
-        for number, ridge in enumerate(view.ridge.models):
-            near, behind, ahead, step = (
-                ridge.neighbours.near,
-                ridge.neighbours.behind,
-                ridge.neighbours.ahead,
-                ridge.neighbours.step,
-            )
-            layouts[name].append([near, behind, ahead, step])
-            arrays[f"{name}.{number}.axes"] = ridge.axes
-            arrays[f"{name}.{number}.weights"] = ridge.weights
+        arrays |= _view_arrays(name, view)
+        if view.ridge is not None:
+            layouts[name] = [_layout(ridge.neighbours) for ridge in view.ridge.models]
     for seeking in model.entity.seeking.values():
         arrays |= _references(seeking.view)
     shapes = model.entity.shapes
@@ -76,6 +60,26 @@ def save(model: ViewsModel) -> State:
         arrays["network_scale"] = np.concatenate([scale.squares, scale.spread[None]])
         facts["network_factor"] = model.network.factor
     return State(arrays, facts)
+
+
+def _view_arrays(name: str, view: View) -> Arrays:
+    """The arrays of a view that expects values."""
+    arrays: Arrays = {f"{name}.companions": view.companions.weights}
+    for form, scale in (("alone", view.alone), ("across", view.across)):
+        arrays[f"{name}.{form}"] = np.concatenate([scale.squares, scale.spread[None]])
+    if view.joint is not None:
+        arrays[f"{name}.joint"] = view.joint.squares
+    if view.ridge is not None:
+        arrays[f"{name}.gains"] = view.ridge.gains
+        for number, ridge in enumerate(view.ridge.models):
+            arrays[f"{name}.{number}.axes"] = ridge.axes
+            arrays[f"{name}.{number}.weights"] = ridge.weights
+    return arrays
+
+
+def _layout(neighbours: Neighbours) -> list[int]:
+    """Where neighbours stand, as ``Neighbours`` takes it."""
+    return [neighbours.near, neighbours.behind, neighbours.ahead, neighbours.step]
 
 
 def _references(view: StateView | ShapeView) -> Arrays:
