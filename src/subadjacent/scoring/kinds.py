@@ -27,14 +27,14 @@ CALMER = "calmer"
 BROKEN_RHYTHM = "broken rhythm"
 PARTED = "parted from another channel"
 MISSING = "missing"
-# none of these: what the view that raised the alarm says must do
+# none of these: only the view that raised the alarm describes it
 UNUSUAL = "unusual"
 KINDS = (
     SPIKE, OUT_OF_RANGE, FOR_GOOD, DRIFT, STUCK, NOISIER, CALMER, BROKEN_RHYTHM, PARTED, MISSING,
     UNUSUAL,
 )  # fmt: skip
 
-# rows before and after an event that are looked at: a drift begins long before it is found
+# rows before and after an event that are examined: a drift begins long before it is found
 BEFORE, AFTER = 300, 100
 # rows beside an event that may belong to it, for scores are averages over rows
 BESIDE = 30
@@ -43,24 +43,24 @@ BESIDE = 30
 FAR, FAR_BEYOND = 3.0, 1.5
 # rows that a spike lasts at most, and how far it stands from the rows around it, in usual steps
 SHORT, JUMP = 6, 5.0
-# rows to either side that say where a row without a spike would be
+# rows to either side whose median is where a row without a spike would be
 AROUND = 10
 # the longest run of equal values of a channel that never stands still, and the run by which it is
 # stuck. Of the normal rows of four data sets 86 of 700,000 are in such runs; of channels that have
 # stood still before, a tenth (docs/log.md, "Kinds of departure")
 NEVER_STILL, LEAST_STILL = 5, 20
-# it is the level that departs if this share of the rows that are out, less the others, is on one
-# side; or if so many rows of the event are beyond all that was seen in training
+# the level departs if this share of the rows that are out, less the others, is on one side; or if
+# this share of the event's rows is beyond the training range
 ONE_SIDED, BEYOND = 0.7, 0.3
-# rows that are out, or beyond what was seen, that are no chance
+# rows that are out, or beyond the training range, that are no chance
 FEW = 5
-# rows out of so many in a row that are out where a departure begins: one is chance
+# a departure begins where this many of this many rows in a row are out: a single one is chance
 FOLLOWED, WITHIN = 3, 5
 # rows whose mean is a level, and how far before an event it may have begun to move
 LEVEL_ROWS, MOVES_FROM = 20, 120
-# share of the whole way that a level goes within a step; a drift goes less
+# share of the whole move that a level makes within a step; a drift makes less
 STEP = 0.65
-# share of the way that it is still away by afterwards if it has moved for good
+# share of the move that remains afterwards if the level has moved for good
 STAYS = 0.5
 # share of the largest move that is the usual one of a channel that never moved
 TINY = 1e-3
@@ -124,9 +124,9 @@ class Departure:
     """How a channel departed in an event.
 
     ``row`` is the row of the stretch where it was furthest from ``expected``; ``low`` and ``high``
-    are what is usual there. ``onset`` is the first row where it was out. ``lasted`` counts rows,
-    of what is stuck or missing those that were; ``steps`` is the mean step from row to row in
-    units of the usual one.
+    are the usual bounds there. ``onset`` is the first row where it was out. ``lasted`` counts the
+    rows of the event or, where the channel was stuck or missing, those rows; ``steps`` is the mean
+    step from row to row in units of the usual one.
     """
 
     kind: str
@@ -285,7 +285,7 @@ def _level_departs(event: ChannelEvent, signs: _Signs) -> bool:
     if signs.beyond > BEYOND * (event.last - event.first):
         return True
     one_sided = abs(signs.side) > ONE_SIDED and signs.out >= FEW
-    # half a cycle is on one side as well, and stays between what was seen
+    # half a cycle is on one side as well, and stays within the training range
     return one_sided and not (event.habit.cycle and signs.beyond < FEW)
 
 
@@ -303,7 +303,7 @@ def _from_around(irregular: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _step_share(sizes: NDArray[np.float64], event_rows: slice) -> float:
-    """The share of the way to the furthest level of an event that is gone in one step.
+    """The largest step of the level in an event, as a share of the furthest level.
 
     ``sizes`` are positive on the side where the event is.
     """

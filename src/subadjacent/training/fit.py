@@ -28,7 +28,7 @@ from subadjacent.training.group import Group, current
 from subadjacent.training.history import Epoch
 from subadjacent.training.loop import is_over, train
 from subadjacent.training.recorded import WORTH_COMPILING
-from subadjacent.training.step import make_optimizers
+from subadjacent.training.step import Optimizers, make_optimizers
 from subadjacent.training.stopping import EarlyStopping
 
 log = logging.getLogger(__name__)
@@ -62,7 +62,6 @@ def fit_network(
     optimizers = make_optimizers(model, config.learning_rate)
     if compiled is None:
         compiled = config.epochs * len(windows) >= WORTH_COMPILING * config.batch_size
-    state = TrainingState(EarlyStopping(config.patience))
     made_for = ""
     if checkpoint is not None or group.size > 1:
         # a different budget only stops sooner or later: it may change between two runs
@@ -70,13 +69,8 @@ def fit_network(
         settings["precision"] = _precision(autocast, windows.values.device.type)
         made_for = fingerprint(windows, validation, settings)
         _check_group(model, made_for, group)
-    if checkpoint is not None:
-        if group.led(lambda: has_checkpoint(checkpoint)):
-            state = load_checkpoint(checkpoint, model, optimizers, made_for, group)
-            if group.leads:
-                log.info("going on from %s, after epoch %d", checkpoint, len(state.history))
-        if not state.finished and len(state.history) < config.epochs:
-            group.led(lambda: require_writable(checkpoint))
+    keeper = _StateKeeper(checkpoint, made_for, group)
+    state = keeper.restore(model, optimizers, config)
 
     left = math.inf if config.budget is None else config.budget - state.elapsed
     deadline = clock() + left
@@ -94,7 +88,6 @@ def fit_network(
         watch=watch if group.leads else ignore,
         clock=clock,
     )
-    warned = False
     while not state.finished and (not state.history or not is_over(deadline, clock, group)):
         epoch = next(remaining, None)
         if epoch is None:
@@ -104,20 +97,9 @@ def fit_network(
         state.history.append(epoch)
         if state.stopping.update(epoch.validation_error):
             state.best = {name: value.clone() for name, value in model.state_dict().items()}
-        # an epoch cut short by the budget cannot be gone on with; the next run repeats it whole
-        if checkpoint is not None and epoch.complete and group.leads:
-            try:
-                save_checkpoint(checkpoint, model, optimizers, state, made_for)
-            except OSError as error:
-                # a full disk may have room again after the next epoch, and the result needs none
-                if not warned:
-                    log.warning(
-                        "the checkpoint %s cannot be written (%s): training goes on, and would "
-                        "go on from an earlier epoch if it were interrupted",
-                        checkpoint,
-                        error.strerror or error,
-                    )
-                warned = True
+        # an epoch cut short by the budget cannot be resumed; the next run repeats it whole
+        if epoch.complete:
+            keeper.save(model, optimizers, state)
     if state.history and not state.best:
         raise SubadjacentError(
             f"training diverged: no epoch gave a finite validation error with "
@@ -127,6 +109,47 @@ def fit_network(
         model.load_state_dict(state.best)
     model.eval()
     return state.history
+
+
+class _StateKeeper:
+    """Keeps a training's state in its checkpoint, if it has one; the first process alone writes."""
+
+    def __init__(self, checkpoint: Path | None, made_for: str, group: Group) -> None:
+        self._checkpoint, self._made_for, self._group = checkpoint, made_for, group
+        self._warned = False
+
+    def restore(
+        self, model: Network, optimizers: Optimizers, config: TrainingConfig
+    ) -> TrainingState:
+        """The state to continue from: that of the checkpoint, or a new one."""
+        state = TrainingState(EarlyStopping(config.patience))
+        checkpoint, group = self._checkpoint, self._group
+        if checkpoint is None:
+            return state
+        if group.led(lambda: has_checkpoint(checkpoint)):
+            state = load_checkpoint(checkpoint, model, optimizers, self._made_for, group)
+            if group.leads:
+                log.info("going on from %s, after epoch %d", checkpoint, len(state.history))
+        if not state.finished and len(state.history) < config.epochs:
+            group.led(lambda: require_writable(checkpoint))
+        return state
+
+    def save(self, model: Network, optimizers: Optimizers, state: TrainingState) -> None:
+        """Write the state; where that fails, training goes on, and the first failure is logged."""
+        if self._checkpoint is None or not self._group.leads:
+            return
+        try:
+            save_checkpoint(self._checkpoint, model, optimizers, state, self._made_for)
+        except OSError as error:
+            # a full disk may have room again after the next epoch, and the result needs none
+            if not self._warned:
+                log.warning(
+                    "the checkpoint %s cannot be written (%s): training goes on, and would "
+                    "go on from an earlier epoch if it were interrupted",
+                    self._checkpoint,
+                    error.strerror or error,
+                )
+            self._warned = True
 
 
 def _check_group(model: Network, made_for: str, group: Group) -> None:
