@@ -23,7 +23,14 @@ from subadjacent.errors import InputError, SubadjacentError
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.workflow import lake as module_of_lakes
 from subadjacent.workflow import score as workflow
-from subadjacent.workflow.lake import COMPLETE, ModelFiles, Pack, Part, check_place, score_lake
+from subadjacent.workflow.lake import (
+    COMPLETE,
+    LakePack,
+    ModelFiles,
+    ScoresFile,
+    check_place,
+    score_lake,
+)
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -49,7 +56,7 @@ def random(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def on_cluster(pattern: str, model: Path, output: str, watch: Watch = ignore) -> list[Part]:
+def on_cluster(pattern: str, model: Path, output: str, watch: Watch = ignore) -> list[ScoresFile]:
     """In parts of at most 4,000 rows."""
     detector: BaseDetector = load(model)
     lake = Lake.of([pattern], COLUMNS)
@@ -111,7 +118,7 @@ def test_entities_are_scored_in_the_chunks_of_one_machine(
     assert [cutting.cut(place) for place in range(4)] == [None, None, None, 2]
     for number, whole in ((0, ()), (1, ()), (2, (3,))):
         names = [name for name, pack in packs.items() if pack == number]
-        pack = Pack(number, sum(counts[name] for name in names), whole)
+        pack = LakePack(number, sum(counts[name] for name in names), whole)
         part = module_of_lakes._score_pack(cutting, str(tmp_path), detector, pack)
         assert_frame_equal(
             pl.read_parquet(tmp_path / part.name),

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from subadjacent.experiments.labels import NEAR, Box, Place, place
+from subadjacent.experiments.labels import NEAR, Box, NamePlace, place
 
 PAGE = Box(0, 0, 100, 100)
 NAME = (10.0, 2.0)
@@ -15,7 +15,7 @@ NAME = (10.0, 2.0)
 
 def test_a_name_alone_stands_to_the_right_of_its_point() -> None:
     # two radii off, its middle as high as the point
-    assert place([(50, 50)], [NAME], PAGE, 1.0) == [Place(Box(52, 49, 62, 51), None)]
+    assert place([(50, 50)], [NAME], PAGE, 1.0) == [NamePlace(Box(52, 49, 62, 51), None)]
 
 
 def test_a_name_that_would_leave_the_figure_stands_to_the_left() -> None:
@@ -63,7 +63,7 @@ def test_which_lines_cross_a_rectangle(line: tuple, crossed: bool) -> None:
 
 def places_and_centres(
     seed: int, count: int, page: Box
-) -> tuple[list[Place], list[tuple[float, float]]]:
+) -> tuple[list[NamePlace], list[tuple[float, float]]]:
     """Names of a cloud of points, with marks of radius 3."""
     rng = np.random.default_rng(seed)
     middle, spread = ((page.right / 2, page.top / 2), (page.right / 6, page.top / 8))

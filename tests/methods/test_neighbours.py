@@ -15,17 +15,17 @@ from subadjacent.methods.neighbours import (
     NEAREST,
     Density,
     DensityMethod,
-    Nearest,
     NearestMethod,
-    Neighbours,
+    NearestVector,
+    NeighbourPredictor,
     densities,
 )
 from subadjacent.methods.per_entity import PerEntityMethod
 
 
-def fitted(method: PerEntityMethod, rows: np.ndarray) -> Neighbours:
+def fitted(method: PerEntityMethod, rows: np.ndarray) -> NeighbourPredictor:
     found = method._fit_one(task(rows))
-    assert isinstance(found, Neighbours)
+    assert isinstance(found, NeighbourPredictor)
     return found
 
 
@@ -179,7 +179,10 @@ def test_a_state_that_does_not_fit_is_refused(name: str, value: Any, message: st
 
 
 def test_what_was_saved_comes_back() -> None:
-    for method, kind in ((NearestMethod(window=2), Nearest), (DensityMethod(window=2), Density)):
+    for method, kind in (
+        (NearestMethod(window=2), NearestVector),
+        (DensityMethod(window=2), Density),
+    ):
         model = fitted(method, noise())
         again = method._restore(model.state(), 3)
         assert type(again) is kind

@@ -10,12 +10,12 @@ import pytest
 from methods.tasks import noise, task
 from subadjacent.errors import InputError
 from subadjacent.methods.method import State
-from subadjacent.methods.profile import Profile, ProfileMethod, nearest, shapes
+from subadjacent.methods.profile import MatrixProfile, ProfileMethod, nearest, shapes
 
 
-def fitted(rows: np.ndarray, starts: tuple[int, ...] = (0,), **settings: int) -> Profile:
+def fitted(rows: np.ndarray, starts: tuple[int, ...] = (0,), **settings: int) -> MatrixProfile:
     found = ProfileMethod(**settings)._fit_one(task(rows, starts))
-    assert isinstance(found, Profile)
+    assert isinstance(found, MatrixProfile)
     return found
 
 

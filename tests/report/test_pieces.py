@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from subadjacent.report.pieces import COARSE, HIGHEST, LONGEST_WINDOW, Piece, pack, plan
+from subadjacent.report.pieces import COARSE, HIGHEST, LONGEST_WINDOW, LinePiece, pack, plan
 
 
-def unpack(text: str, pieces: list[Piece]) -> list[NDArray[np.float64]]:
+def unpack(text: str, pieces: list[LinePiece]) -> list[NDArray[np.float64]]:
     """What the page's script does, read aloud."""
     raw, found = base64.b64decode(text), []
     if len(raw) == 16:
@@ -28,13 +28,13 @@ def unpack(text: str, pieces: list[Piece]) -> list[NDArray[np.float64]]:
 
 
 def test_a_short_series_is_kept_whole() -> None:
-    assert plan(rows=900, numbers=5_000) == [Piece(0, 900, 1)]
+    assert plan(rows=900, numbers=5_000) == [LinePiece(0, 900, 1)]
 
 
 def test_a_series_longer_than_the_screen_has_a_coarse_level_as_well() -> None:
     coarse, *_, whole = plan(rows=50_000, numbers=60_000)
     assert coarse.size <= COARSE
-    assert whole == Piece(0, 50_000, 1)
+    assert whole == LinePiece(0, 50_000, 1)
 
 
 def test_a_long_series_has_levels_and_windows_within_its_numbers() -> None:
@@ -42,13 +42,13 @@ def test_a_long_series_has_levels_and_windows_within_its_numbers() -> None:
     pieces = plan(rows=500_000, numbers=40_000, windows=windows)
     levels = [piece for piece in pieces if piece[:2] == (0, 500_000)]
     assert [piece.step for piece in levels] == sorted({piece.step for piece in levels})[::-1]
-    assert pieces[len(levels) :] == [Piece(*one, 1) for one in windows]
+    assert pieces[len(levels) :] == [LinePiece(*one, 1) for one in windows]
     assert sum(piece.size for piece in pieces) <= 40_000
 
 
 def test_windows_that_no_longer_fit_are_left_out_the_last_first() -> None:
     pieces = plan(rows=500_000, numbers=COARSE + 700, windows=[(0, 600), (600, 1_200)])
-    assert pieces[-1] == Piece(0, 600, 1)
+    assert pieces[-1] == LinePiece(0, 600, 1)
     assert len(pieces) == 2
 
 
@@ -66,7 +66,7 @@ def test_a_very_long_alarm_is_not_kept_row_by_row() -> None:
 
 def test_values_come_back_to_within_their_sixteen_bits() -> None:
     values = np.random.default_rng(0).normal(size=5_000)
-    pieces = [Piece(0, 5_000, 10), Piece(1_000, 1_400, 1)]
+    pieces = [LinePiece(0, 5_000, 10), LinePiece(1_000, 1_400, 1)]
     coarse, fine = unpack(pack(values, pieces), pieces)
     assert len(coarse) == 1_000
     assert coarse.max() == pytest.approx(values.max())
@@ -77,14 +77,14 @@ def test_values_come_back_to_within_their_sixteen_bits() -> None:
 def test_a_huge_peak_elsewhere_does_not_blur_a_piece() -> None:
     values = np.sin(np.arange(1_000.0))
     values[900] = 1e9
-    pieces = [Piece(0, 1_000, 10), Piece(0, 500, 1)]
+    pieces = [LinePiece(0, 1_000, 10), LinePiece(0, 500, 1)]
     _, fine = unpack(pack(values, pieces), pieces)
     np.testing.assert_allclose(fine, values[:500], atol=1e-4)
 
 
 @pytest.mark.parametrize("value", [0.0, 3.5, -1e100, np.nan])
 def test_a_constant_line_comes_back_exactly_and_takes_no_room(value: float) -> None:
-    pieces = [Piece(0, 1_000, 10), Piece(0, 10, 1)]
+    pieces = [LinePiece(0, 1_000, 10), LinePiece(0, 10, 1)]
     packed = pack(np.full(1_000, value), pieces)
     assert len(packed) == 24
     coarse, fine = unpack(packed, pieces)
@@ -94,6 +94,6 @@ def test_a_constant_line_comes_back_exactly_and_takes_no_room(value: float) -> N
 
 def test_a_line_that_moves_in_one_piece_alone_is_kept_in_all() -> None:
     values = np.append(np.zeros(99), 1.0)
-    pieces = [Piece(0, 100, 10), Piece(0, 20, 1)]
+    pieces = [LinePiece(0, 100, 10), LinePiece(0, 20, 1)]
     coarse, fine = unpack(pack(values, pieces), pieces)
     assert (coarse.max(), fine.tolist()) == (1, [0] * 20)

@@ -17,7 +17,7 @@ from running import wait_until
 from subadjacent.errors import InputError
 from subadjacent.training.device import autocast, take_gpu
 from subadjacent.training.fit import fit_network
-from subadjacent.training.group import ALONE, Group, Part, current, joined
+from subadjacent.training.group import ALONE, BatchShare, Group, current, joined
 from tiny import CPU, network, windows
 from together import (
     CONFIG,
@@ -36,15 +36,15 @@ TASKS = Path(__file__).parents[1] / "together.py"
 
 
 def test_three_windows_over_two_processes() -> None:
-    assert Group(0, 2).part(3) == Part(0, 1, 1 / 3)
-    assert Group(1, 2).part(3) == Part(1, 3, 2 / 3)
+    assert Group(0, 2).part(3) == BatchShare(0, 1, 1 / 3)
+    assert Group(1, 2).part(3) == BatchShare(1, 3, 2 / 3)
 
 
 def test_a_process_without_a_window_takes_the_first_and_does_not_count() -> None:
     assert [Group(rank, 3).part(2) for rank in range(3)] == [
-        Part(0, 1, 0.0),
-        Part(0, 1, 0.5),
-        Part(1, 2, 0.5),
+        BatchShare(0, 1, 0.0),
+        BatchShare(0, 1, 0.5),
+        BatchShare(1, 2, 0.5),
     ]
 
 

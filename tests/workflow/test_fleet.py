@@ -25,7 +25,7 @@ from subadjacent.errors import InputError
 from subadjacent.runtime import Progress, in_turn
 from subadjacent.workflow.fit import TrainingRows
 from subadjacent.workflow.fleet import TRIES, fleet
-from subadjacent.workflow.fleet_pack import Counts
+from subadjacent.workflow.fleet_pack import FleetCounts
 from workflow.level import LevelDetector
 
 ROWS = 60
@@ -65,7 +65,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 BY_MACHINE = Columns(entity="machine", time="at")
 
 
-def run(paths: str | Sequence[str], folder: Path, **options: Any) -> Counts:
+def run(paths: str | Sequence[str], folder: Path, **options: Any) -> FleetCounts:
     detector: BaseDetector = options.pop("detector", LevelDetector())
     options = {"columns": BY_MACHINE, "spread": in_turn} | options
     paths = [paths] if isinstance(paths, str) else paths
@@ -94,7 +94,7 @@ def test_every_row_of_every_machine_is_scored_by_a_detector_of_its_own(
 ) -> None:
     told: list[Progress] = []
     counts = run(path, tmp_path / "out", watch=told.append)
-    assert counts == Counts(5, 5 * ROWS - 10, counts.alarms, 0, 0)
+    assert counts == FleetCounts(5, 5 * ROWS - 10, counts.alarms, 0, 0)
     found = scores(tmp_path / "out")
     alarms = table(tmp_path / "out", "alarms")
     for name, frame in machines().items():
@@ -241,7 +241,7 @@ def test_a_pack_that_ends_its_worker_is_tried_again_and_then_given_up(
         stdout=subprocess.PIPE,
         text=True,
     )
-    counts = Counts(*map(int, done.stdout.split()))
+    counts = FleetCounts(*map(int, done.stdout.split()))
     # the saw, of a level of 20, shares its pack with the press
     failures = table(tmp_path / "out", "failures")
     assert sorted(failures["entity"]) == ["press", "saw"], failures["error"].to_list()

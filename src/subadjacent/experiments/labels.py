@@ -72,13 +72,13 @@ class Box(NamedTuple):
         return entry < leave
 
 
-class Place(NamedTuple):
+class NamePlace(NamedTuple):
     """Where a name goes, and the line that leads there from its point if that is not near."""
 
     box: Box
     line: tuple[Spot, Spot] | None
 
-    def parts_from(self, other: Place) -> bool:
+    def parts_from(self, other: NamePlace) -> bool:
         """Whether the line to neither name crosses the other name."""
         return not (
             (self.line and other.box.is_crossed(self.line))
@@ -92,7 +92,7 @@ def place(
     within: Box,
     radius: float,
     kept_free: Sequence[Box] = (),
-) -> list[Place]:
+) -> list[NamePlace]:
     """A place for the name of each point, in any unit of length that is the same both ways.
 
     Points with the most neighbours come first. A name takes the nearest place where it covers
@@ -114,7 +114,7 @@ def place(
         Areas that no name may cover, beside the marks.
     """
     company = [_company(number, points, sizes) for number in range(len(points))]
-    taken: dict[int, Place] = {}
+    taken: dict[int, NamePlace] = {}
     for number in sorted(range(len(points)), key=lambda which: -company[which]):
         point, others = points[number], [*points[:number], *points[number + 1 :]]
         covered = [*kept_free, *(spot.box for spot in taken.values())]
@@ -137,7 +137,7 @@ def _company(number: int, points: Sequence[Spot], sizes: Sequence[tuple[float, f
     return sum(abs(x - other) < width and abs(y - up) < 2 * height for other, up in points)
 
 
-def _is_its_own(candidate: Place, point: Spot, others: Sequence[Spot], radius: float) -> bool:
+def _is_its_own(candidate: NamePlace, point: Spot, others: Sequence[Spot], radius: float) -> bool:
     """Whether a name cannot be taken for that of another point."""
     if candidate.line is None:
         distance = candidate.box.distance(point)
@@ -146,8 +146,8 @@ def _is_its_own(candidate: Place, point: Spot, others: Sequence[Spot], radius: f
 
 
 def _free(
-    tries: Callable[[], Iterator[Place]], within: Box, covered: Sequence[Box]
-) -> Iterator[Place]:
+    tries: Callable[[], Iterator[NamePlace]], within: Box, covered: Sequence[Box]
+) -> Iterator[NamePlace]:
     """Places for a name at which it covers nothing."""
     for candidate in tries():
         if within.holds(candidate.box) and not any(candidate.box.meets(other) for other in covered):
@@ -159,7 +159,7 @@ def _mark(point: Spot, radius: float) -> Box:
     return Box(x - radius, y - radius, x + radius, y + radius)
 
 
-def _tries(point: Spot, size: tuple[float, float], radius: float) -> Iterator[Place]:
+def _tries(point: Spot, size: tuple[float, float], radius: float) -> Iterator[NamePlace]:
     """Places for a name, the nearest first."""
     (x, y), (width, height) = point, size
     for number in range(TRIES):
@@ -171,7 +171,7 @@ def _tries(point: Spot, size: tuple[float, float], radius: float) -> Iterator[Pl
             bottom = y + up / length * away - _facing(up) * height
             box = Box(left, bottom, left + width, bottom + height)
             far = box.distance(point) > NEAR * radius
-            yield Place(box, (point, box.nearest(point)) if far else None)
+            yield NamePlace(box, (point, box.nearest(point)) if far else None)
 
 
 def _facing(direction: float) -> float:

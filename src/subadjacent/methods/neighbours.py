@@ -33,7 +33,7 @@ NEAREST = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Neighbours(Predictor):
+class NeighbourPredictor(Predictor):
     """Compares a row, and those before it, with vectors of training rows."""
 
     references: NDArray[np.float32]  # (R, D)
@@ -84,7 +84,7 @@ class Neighbours(Predictor):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Nearest(Neighbours):
+class NearestVector(NeighbourPredictor):
     """Expects the k-th nearest training vector; the error is the distance to it.
 
     The squares of a row's departures add up to the square of its error.
@@ -100,7 +100,7 @@ class Nearest(Neighbours):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Density(Neighbours):
+class Density(NeighbourPredictor):
     """Local outlier factor: expects the mean of the k nearest training vectors.
 
     The error is the mean local density of these neighbours, divided by that of the row. ``radius``
@@ -157,10 +157,10 @@ class NearestMethod(PerEntityMethod):
 
     def _fit_one(self, task: Task) -> Predictor:
         vectors = sample(task, int(self.window), int(self.references)).astype(np.float32)
-        return Nearest(vectors, int(self.window), min(int(self.neighbours), len(vectors)))
+        return NearestVector(vectors, int(self.window), min(int(self.neighbours), len(vectors)))
 
     def _restore(self, state: State, channels: int) -> Predictor:
-        return Nearest(*restored(state, channels))
+        return NearestVector(*restored(state, channels))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,7 +44,7 @@ class Shapes(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Profile(Predictor):
+class MatrixProfile(Predictor):
     """Expects each window to be the nearest training window, at its own mean and deviation.
 
     Departures are squared distances of windows to the nearest; the error is the root of their mean
@@ -141,7 +141,7 @@ class ProfileMethod(PerEntityMethod):
             chosen = np.linspace(0, len(pieces) - 1, min(kept, len(pieces))).round().astype(int)
             blocks = [pieces[number] for number in chosen]
         starts = np.cumsum([0, *(len(block) for block in blocks[:-1])])
-        return Profile(np.concatenate(blocks).astype(np.float32), starts, length)
+        return MatrixProfile(np.concatenate(blocks).astype(np.float32), starts, length)
 
     def _restore(self, state: State, channels: int) -> Predictor:
         length, references = state.facts["window"], state.arrays["references"]
@@ -155,7 +155,7 @@ class ProfileMethod(PerEntityMethod):
         long = np.diff(np.append(starts, len(references))) >= length
         if not len(starts) or starts[0] or not long.all():
             raise InputError(f"starts must begin with 0 and lie {length} rows apart at least")
-        return Profile(references, starts, length)
+        return MatrixProfile(references, starts, length)
 
 
 def shapes(windows: Rows) -> Shapes:

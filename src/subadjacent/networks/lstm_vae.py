@@ -57,7 +57,7 @@ class LSTMVAEConfig(RivalConfig):
         require_number("noise", self.noise, least=0)
 
 
-class Decoded(NamedTuple):
+class DecodedWindow(NamedTuple):
     """The density of each value of a window, and that of each point's encoding."""
 
     mean: Tensor  # (B, N, C)
@@ -81,12 +81,12 @@ class LSTMVAE(Recurrent):
         self.decoder = nn.LSTM(config.latent, config.width, batch_first=True)
         self.value = Normal(config.width, config.channels)
 
-    def forward(self, windows: Tensor, *, drawn: bool) -> Decoded:
+    def forward(self, windows: Tensor, *, drawn: bool) -> DecodedWindow:
         """Decode windows from encodings that are drawn at random, or from their means."""
         mean, deviation = self.code(self.encoder(windows)[0])
         code = draw(mean, deviation) if drawn else mean
         value_mean, value_deviation = self.value(self.decoder(code)[0])
-        return Decoded(value_mean, value_deviation, mean, deviation)
+        return DecodedWindow(value_mean, value_deviation, mean, deviation)
 
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002 — the same
         """Surprise at clean values, decoded from noisy ones, and divergence from the prior."""

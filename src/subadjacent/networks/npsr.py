@@ -79,7 +79,7 @@ class NPSRConfig(RivalConfig):
         return min(self.latent, max(self.channels // 2, 1))
 
 
-class Reconstructions(NamedTuple):
+class NPSRReconstructions(NamedTuple):
     """A window as each model gives it back, (B, N, C)."""
 
     by_point: Tensor
@@ -156,9 +156,9 @@ class NPSR(Rival):
         self.register_buffer("hidden", hidden[..., None], persistent=False)
         self.register_buffer("closed_at", torch.ones(()))
 
-    def forward(self, windows: Tensor) -> Reconstructions:
+    def forward(self, windows: Tensor) -> NPSRReconstructions:
         """Reconstruct windows (B, N, C) in both ways."""
-        return Reconstructions(self.point(windows), self._by_sequence(windows))
+        return NPSRReconstructions(self.point(windows), self._by_sequence(windows))
 
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002
         """The mean squared errors of both; they share no weights."""

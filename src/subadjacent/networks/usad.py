@@ -58,7 +58,7 @@ class USADConfig(RivalConfig):
         require_number("second", self.second, least=0, most=1)
 
 
-class Reconstructions(NamedTuple):
+class USADReconstructions(NamedTuple):
     """A window as each autoencoder gives it back, each (B, N, C)."""
 
     first: Tensor
@@ -88,14 +88,14 @@ class USAD(Rival):
         self.first = chain(widths[::-1])
         self.second = chain(widths[::-1])
 
-    def forward(self, windows: Tensor) -> Reconstructions:
+    def forward(self, windows: Tensor) -> USADReconstructions:
         """Reconstruct windows (B, N, C)."""
         flat = windows.flatten(1)
         # what is encoded is not negative, as in the paper
         code = torch.relu(self.encoder(flat))
         first, second = _bounded(self.first(code)), _bounded(self.second(code))
         again = _bounded(self.second(torch.relu(self.encoder(first))))
-        return Reconstructions(
+        return USADReconstructions(
             *(reconstruction.view_as(windows) for reconstruction in (first, second, again))
         )
 

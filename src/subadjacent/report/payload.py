@@ -16,7 +16,7 @@ from subadjacent.report import model_facts
 from subadjacent.report.channels import PARTS, channel_lines, charts_of, missing_stretches
 from subadjacent.report.marks import AlarmRow, Stretches, by_severity, occurrences
 from subadjacent.report.panels import AXIS_HEIGHT, Panel, trace_key, trace_names, trace_of
-from subadjacent.report.pieces import BUDGET, WINDOWS, Piece, plan
+from subadjacent.report.pieces import BUDGET, WINDOWS, LinePiece, plan
 from subadjacent.report.timeline import Timeline
 from subadjacent.scoring.alarms import Alarm
 from subadjacent.scoring.causes import Explainer
@@ -36,7 +36,7 @@ class SeriesView:
     alarms: Sequence[Alarm]
     labels: Stretches
     fitted: Stretches
-    pieces: list[Piece]
+    pieces: list[LinePiece]
     traces: tuple[str, ...]
 
     @property

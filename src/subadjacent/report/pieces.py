@@ -28,7 +28,7 @@ LONGEST_WINDOW = 4_000  # values of one such stretch
 HIGHEST = 2**16 - 1  # of the whole numbers that values are stored as
 
 
-class Piece(NamedTuple):
+class LinePiece(NamedTuple):
     """Rows ``[first, last)`` at one or two values every ``step`` rows."""
 
     first: int
@@ -42,7 +42,7 @@ class Piece(NamedTuple):
         return rows if self.step == 1 else 2 * -(-rows // self.step)
 
 
-def plan(rows: int, numbers: int, windows: Iterable[tuple[int, int]] = ()) -> list[Piece]:
+def plan(rows: int, numbers: int, windows: Iterable[tuple[int, int]] = ()) -> list[LinePiece]:
     """Pieces for a series, coarse to fine, with at most about ``numbers`` values a line.
 
     Parameters
@@ -56,16 +56,16 @@ def plan(rows: int, numbers: int, windows: Iterable[tuple[int, int]] = ()) -> li
     """
     pieces, size = [], float(COARSE)
     while size < rows and size <= FOR_LEVELS * numbers:
-        pieces.append(Piece(0, rows, step_for(rows, round(size / 2))))
+        pieces.append(LinePiece(0, rows, step_for(rows, round(size / 2))))
         size *= FINER
     if rows <= numbers:
-        return [*pieces, Piece(0, rows, 1)]
-    pieces = pieces or [Piece(0, rows, step_for(rows, COARSE // 2))]
+        return [*pieces, LinePiece(0, rows, 1)]
+    pieces = pieces or [LinePiece(0, rows, step_for(rows, COARSE // 2))]
     left = numbers - sum(piece.size for piece in pieces)
     for first, last in windows:
         step = step_for(last - first, LONGEST_WINDOW // 2)
         # two values from every two rows are all there are: one from each row says when, too
-        window = Piece(first, last, 1 if step == 2 else step)
+        window = LinePiece(first, last, 1 if step == 2 else step)
         left -= window.size
         if left < 0:
             break
@@ -73,7 +73,7 @@ def plan(rows: int, numbers: int, windows: Iterable[tuple[int, int]] = ()) -> li
     return pieces
 
 
-def pack(values: NDArray[Any], pieces: Sequence[Piece]) -> str:
+def pack(values: NDArray[Any], pieces: Sequence[LinePiece]) -> str:
     """One line of a series, piece after piece, in base64.
 
     A piece is its lowest and highest value (float64) and then 16-bit whole numbers between

@@ -83,7 +83,7 @@ def fit_companions(
     return CompanionsFit(_solve(sums.everything, trial.times), np.split(left, ends))
 
 
-class _Trial(NamedTuple):
+class _ShrinkageTrial(NamedTuple):
     """How much more is added than usual, the relations outside each fold, and their error."""
 
     times: float
@@ -91,7 +91,7 @@ class _Trial(NamedTuple):
     error: float
 
 
-def _choose_shrinkage(sums: FoldSums) -> _Trial:
+def _choose_shrinkage(sums: FoldSums) -> _ShrinkageTrial:
     """The shrinkage of least error on held-out rows, all channels counting alike.
 
     Errors fall and then rise along the shrinkages. Where rows are many against channels there is
@@ -100,13 +100,13 @@ def _choose_shrinkage(sums: FoldSums) -> _Trial:
     every_fold = range(len(sums.bounds))
     usual = np.diag(sums.everything.products) + LEAST * max(sums.everything.rows, 1)
 
-    def attempt(times: float) -> _Trial:
+    def attempt(times: float) -> _ShrinkageTrial:
         companions = [_solve(sums.outside(fold), times) for fold in every_fold]
         errors = [
             np.einsum("ij,ij->i", fitted.weights @ sums.inside(fold).products, fitted.weights)
             for fold, fitted in zip(every_fold, companions, strict=True)
         ]
-        return _Trial(times, companions, float((np.sum(errors, axis=0) / usual).sum()))
+        return _ShrinkageTrial(times, companions, float((np.sum(errors, axis=0) / usual).sum()))
 
     best = attempt(TIMES[0])
     if len(usual) <= SHRINKAGE * sums.everything.rows:

@@ -116,7 +116,7 @@ def _leave_some(bounds: Sequence[Span], reach: int) -> bool:
     return whole not in _guarded(bounds, reach)
 
 
-class _Trial(NamedTuple):
+class _PenaltyTrial(NamedTuple):
     """A penalty, the weights fitted outside each fold, and their errors on the folds."""
 
     penalty: float
@@ -129,19 +129,19 @@ def _choose_penalty(
     folds: Sequence[tuple[int, int]],
     learned: Sequence[Moments],
     penalties: Sequence[float],
-) -> _Trial:
+) -> _PenaltyTrial:
     """The penalty of least error on held-out rows.
 
     Errors fall and then rise along the penalties: from the middle, downhill.
     """
 
-    def attempt(penalty: float) -> _Trial:
+    def attempt(penalty: float) -> _PenaltyTrial:
         weights = [moments.solve(penalty) for moments in learned]
         errors = [
             cases.errors(*fold, fold_weights)
             for fold, fold_weights in zip(folds, weights, strict=True)
         ]
-        return _Trial(penalty, weights, np.sum(errors, axis=0))
+        return _PenaltyTrial(penalty, weights, np.sum(errors, axis=0))
 
     middle = (len(penalties) - 1) // 2
     best = attempt(penalties[middle])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Part(NamedTuple):
+class BatchShare(NamedTuple):
     """A process's share of some windows: from ``first`` to ``last``, the latter left out.
 
     ``weight`` is its share of the whole. A process for which no window is left takes the
@@ -53,10 +53,14 @@ class Group:
         """Whether this process is the one that writes files and logs."""
         return self.rank == 0
 
-    def part(self, count: int) -> Part:
+    def part(self, count: int) -> BatchShare:
         """The share of ``count`` windows that this process takes: at least one."""
         first, last = (count * place // self.size for place in (self.rank, self.rank + 1))
-        return Part(first, last, (last - first) / count) if first < last else Part(0, 1, 0.0)
+        return (
+            BatchShare(first, last, (last - first) / count)
+            if first < last
+            else BatchShare(0, 1, 0.0)
+        )
 
     def add(self, tensors: Sequence[Tensor]) -> None:
         """Sum these tensors over all processes, in place, in one message."""

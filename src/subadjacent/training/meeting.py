@@ -18,7 +18,7 @@ from torch.distributed.rendezvous import rendezvous
 PAUSE = 0.02
 
 
-class Store(Protocol):
+class SharedStore(Protocol):
     """A store that all processes read and write."""
 
     def set(self, key: str, value: str, /) -> None:
@@ -43,7 +43,7 @@ def connect(backend: str) -> None:
     dist.init_process_group(backend, store=place, rank=rank, world_size=size)
 
 
-def agree(store: Store, rank: int, size: int) -> str:
+def agree(store: SharedStore, rank: int, size: int) -> str:
     """Agree on a name that all processes share with each other, and with no earlier group.
 
     Each process writes a random word, and the first process answers it with the name. It may also

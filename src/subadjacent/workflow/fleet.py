@@ -24,7 +24,7 @@ from subadjacent.distributed.packs import Pack, lay_out, packs_of_files
 from subadjacent.errors import InputError, require_number
 from subadjacent.runtime import Map, Progress, Watch, cores, ignore, over_processes
 from subadjacent.workflow.fit import TrainingRows
-from subadjacent.workflow.fleet_pack import Counts, PackTask, give_up, sentence, work_on
+from subadjacent.workflow.fleet_pack import FleetCounts, PackTask, give_up, sentence, work_on
 from subadjacent.workflow.fleet_tables import gather
 from subadjacent.workflow.writing import check_writable, whole_file
 
@@ -38,7 +38,7 @@ TRIES = 3
 RUN, ROWS = "fleet.json", "rows"
 """What a run is of, and the folder of rows that were laid out, which goes in the end."""
 
-NOTHING = Counts(0, 0, 0, 0, 0)
+NOTHING = FleetCounts(0, 0, 0, 0, 0)
 
 
 class FleetFindings(NamedTuple):
@@ -48,7 +48,7 @@ class FleetFindings(NamedTuple):
     are then theirs, and those of silent channels.
     """
 
-    counts: Counts
+    counts: FleetCounts
     files: tuple[Path, ...]
     kept: int | None = None
 
@@ -145,17 +145,19 @@ def _readable(training: TrainingRows, rows: Rows) -> TrainingRows:
     return training if moment is None else replace(training, until=moment.isoformat())
 
 
-def _teller(packs: Sequence[Pack], watch: Watch) -> Callable[[Counts], None]:
+def _teller(packs: Sequence[Pack], watch: Watch) -> Callable[[FleetCounts], None]:
     total = sum(pack.entities for pack in packs)
 
-    def tell(counts: Counts) -> None:
+    def tell(counts: FleetCounts) -> None:
         note = f"{counts.alarms:,} alarms, {counts.failed:,} failed"
         watch(Progress("fitting and scoring", counts.entities, total, "entities", note))
 
     return tell
 
 
-def _work_on_all(tasks: Sequence[PackTask], spread: Map, tell: Callable[[Counts], None]) -> Counts:
+def _work_on_all(
+    tasks: Sequence[PackTask], spread: Map, tell: Callable[[FleetCounts], None]
+) -> FleetCounts:
     """Work on every pack; try again where a worker ended, or could not write.
 
     When workers have ended, the packs that were under way are tried one by one, so that a pack
@@ -182,7 +184,7 @@ def _work_on_all(tasks: Sequence[PackTask], spread: Map, tell: Callable[[Counts]
     return total
 
 
-def attempt(task: PackTask) -> Counts | str:
+def attempt(task: PackTask) -> FleetCounts | str:
     """Work on a pack; return the error, where it was not that of a single entity."""
     try:
         return work_on(task)
@@ -190,7 +192,7 @@ def attempt(task: PackTask) -> Counts | str:
         return sentence(error)
 
 
-def _alone(task: PackTask, spread: Map, error: str) -> Counts:
+def _alone(task: PackTask, spread: Map, error: str) -> FleetCounts:
     """Work on one pack by itself, with some attempts; then its entities count as failed."""
     for _ in range(TRIES - 1):
         try:

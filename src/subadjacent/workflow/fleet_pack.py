@@ -80,7 +80,7 @@ class PackTask:
         return self.part("entities").exists()
 
 
-class Counts(NamedTuple):
+class FleetCounts(NamedTuple):
     """Counts of entities, rows, alarms, failures and misfits."""
 
     entities: int
@@ -89,8 +89,8 @@ class Counts(NamedTuple):
     failed: int
     misfits: int
 
-    def __add__(self, other: Counts) -> Counts:  # type: ignore[override]  # sums, not tuples
-        return Counts(*(a + b for a, b in zip(self, other, strict=True)))
+    def __add__(self, other: FleetCounts) -> FleetCounts:  # type: ignore[override]  # sums, not tuples
+        return FleetCounts(*(a + b for a, b in zip(self, other, strict=True)))
 
 
 class _Findings(NamedTuple):
@@ -118,7 +118,7 @@ class _Entity(NamedTuple):
     result: _Findings | str
 
 
-def work_on(task: PackTask) -> Counts:
+def work_on(task: PackTask) -> FleetCounts:
     """Fit, score and explain every entity of a pack; write the findings, unless they exist."""
     if task.is_done:
         return count_part(task)
@@ -132,7 +132,7 @@ def work_on(task: PackTask) -> Counts:
     return _write(task, entities, scores)
 
 
-def give_up(task: PackTask, why: str) -> Counts:
+def give_up(task: PackTask, why: str) -> FleetCounts:
     """Count every entity of a pack as failed: its worker ended, or could not write."""
     names = task.pack.files
     if task.pack.laid_out:
@@ -140,12 +140,12 @@ def give_up(task: PackTask, why: str) -> Counts:
     return _write(task, [_Entity(name, 0, 0, why) for name in names], [])
 
 
-def count_part(task: PackTask) -> Counts:
+def count_part(task: PackTask) -> FleetCounts:
     """The counts of a pack that is done."""
     import polars as pl
 
     table = pl.read_parquet(task.part("entities"))
-    return Counts(
+    return FleetCounts(
         len(table),
         int(table["rows"].sum()),
         int(table["alarms"].sum()),
@@ -252,7 +252,9 @@ def _scores(task: PackTask, frame: pl.DataFrame, entities: Sequence[_Entity]) ->
     ]
 
 
-def _write(task: PackTask, entities: Sequence[_Entity], scores: Sequence[pl.DataFrame]) -> Counts:
+def _write(
+    task: PackTask, entities: Sequence[_Entity], scores: Sequence[pl.DataFrame]
+) -> FleetCounts:
     """Write the tables of a pack, that of its entities last: it says that all are there."""
     import polars as pl
 

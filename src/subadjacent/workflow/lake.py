@@ -37,7 +37,7 @@ OURS = re.compile(rf"{PIECES}|part-\d+\.parquet|\.part-\d+\.parquet\.[0-9a-f]{{8
 """Names of what is in a folder whose work was not finished."""
 
 
-class Pack(NamedTuple):
+class LakePack(NamedTuple):
     """Entities that are scored together: number, rows, and places of files that are all theirs."""
 
     number: int
@@ -45,7 +45,7 @@ class Pack(NamedTuple):
     whole: tuple[int, ...]
 
 
-class Part(NamedTuple):
+class ScoresFile(NamedTuple):
     """A file of scores: its name, rows and anomalous rows, and entities that the model misfits."""
 
     name: str
@@ -77,7 +77,7 @@ def score_lake(
     watch: Watch = ignore,
     *,
     rows_of_part: int = ROWS_OF_PACK,
-) -> list[Part]:
+) -> list[ScoresFile]:
     """Score all files of a lake on the cluster that this process is connected to.
 
     Parameters
@@ -105,7 +105,7 @@ def score_lake(
         storage.remove(storage.within(output, name))
     packs = sorted(_cut(cutting, counts, watch), key=lambda pack: -pack.rows)
     work = partial(_score_pack, cutting, output)
-    parts: dict[int, Part] = {}
+    parts: dict[int, ScoresFile] = {}
     total, done = sum(counts.values()), 0
     for place, part in over_actors(model.load, work, packs):
         parts[packs[place].number] = part
@@ -143,7 +143,7 @@ class ModelFiles:
             return load(folder, device=self.device)
 
 
-def _cut(cutting: Cutting, counts: Counts, watch: Watch) -> list[Pack]:
+def _cut(cutting: Cutting, counts: Counts, watch: Watch) -> list[LakePack]:
     """Cut the files that hold entities of several packs; the packs, in order."""
     numbers = cutting.packs
     rows = dict.fromkeys(numbers.values(), 0)
@@ -151,16 +151,18 @@ def _cut(cutting: Cutting, counts: Counts, watch: Watch) -> list[Pack]:
         rows[number] += counts[name]
     files = range(len(cutting.lake.files))
     if len(rows) == 1:
-        return [Pack(0, rows[0], tuple(files))]
+        return [LakePack(0, rows[0], tuple(files))]
     whole: dict[int, list[int]] = {number: [] for number in rows}
     for place, only in enumerate(over_cluster(cutting.cut, files)):
         if only is not None:
             whole[only].append(place)
         watch(Progress("sorting", place + 1, len(files), "files"))
-    return [Pack(number, rows[number], tuple(whole[number])) for number in rows]
+    return [LakePack(number, rows[number], tuple(whole[number])) for number in rows]
 
 
-def _score_pack(cutting: Cutting, output: str, detector: BaseDetector, pack: Pack) -> Part:
+def _score_pack(
+    cutting: Cutting, output: str, detector: BaseDetector, pack: LakePack
+) -> ScoresFile:
     rows = cutting.lake.rows.over(cutting.files_of(pack.number, pack.whole))
     result = scored(detector, rows, labels="skip")
     table = scores_table(result.keys, result.judged, rows.named)
@@ -172,10 +174,10 @@ def _score_pack(cutting: Cutting, output: str, detector: BaseDetector, pack: Pac
     name = f"part-{pack.number:05}.parquet"
     with storage.sent(storage.within(output, name)) as path:
         table.write_parquet(path)
-    return Part(name, len(table), int(table["anomalous"].sum()), tuple(result.misfits))
+    return ScoresFile(name, len(table), int(table["anomalous"].sum()), tuple(result.misfits))
 
 
-def _complete(output: str, parts: Sequence[Part]) -> None:
+def _complete(output: str, parts: Sequence[ScoresFile]) -> None:
     summary = {
         "rows": sum(part.rows for part in parts),
         "parts": {part.name: part.rows for part in parts},

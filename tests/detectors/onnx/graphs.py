@@ -9,7 +9,7 @@ import numpy as np
 import onnxruntime
 
 from subadjacent.detectors.onnx.value import Value
-from subadjacent.detectors.onnx.writer import Writer, tensor
+from subadjacent.detectors.onnx.writer import GraphWriter, tensor
 
 
 def session(content: bytes) -> onnxruntime.InferenceSession:
@@ -22,7 +22,7 @@ def session(content: bytes) -> onnxruntime.InferenceSession:
 
 def run(build: Callable[..., Sequence[Value]], kinds: Sequence[Any], *inputs: Any) -> list[Any]:
     """What ``build`` makes of inputs, as results of these types, in ONNX Runtime."""
-    write = Writer()
+    write = GraphWriter()
     arrays = {f"input{n}": np.asarray(one) for n, one in enumerate(inputs)}
     found = build(*(Value(write, name) for name in arrays))
     types = [tensor(kind, None) for kind in kinds]

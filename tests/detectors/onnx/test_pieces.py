@@ -9,7 +9,7 @@ import pytest
 
 from detectors.onnx.graphs import run
 from subadjacent.detectors.onnx import pieces
-from subadjacent.detectors.onnx.missing import Filled
+from subadjacent.detectors.onnx.missing import FilledRows
 from subadjacent.detectors.onnx.moving import Window, window_sums
 from subadjacent.detectors.onnx.pieces import in_pieces
 from subadjacent.detectors.onnx.value import Value
@@ -26,7 +26,7 @@ def assess(rows: Value) -> EvidenceOutput:
 
 def found(rows: np.ndarray, missing: np.ndarray, reach: Reach) -> list[Any]:
     def build(values: Value, gaps: Value) -> list[Value]:
-        return [*in_pieces(Filled(values, gaps), 1, reach, assess)]
+        return [*in_pieces(FilledRows(values, gaps), 1, reach, assess)]
 
     return run(build, [np.float64, np.float32], rows[:, None], missing)
 

@@ -8,7 +8,7 @@ import pytest
 
 from detectors.onnx.graphs import run
 from subadjacent.detectors.onnx.value import Value
-from subadjacent.detectors.onnx.writer import Writer, tensor
+from subadjacent.detectors.onnx.writer import GraphWriter, tensor
 
 
 def test_a_formula_becomes_nodes_that_come_to_the_same() -> None:
@@ -84,7 +84,7 @@ def test_one_of_two_graphs_is_chosen(first: float, expected: list[float]) -> Non
 
 
 def test_a_constant_is_kept_once_and_no_longer_than_it_is() -> None:
-    write = Writer()
+    write = GraphWriter()
     x, half = Value(write, "x"), np.array([0.5, 0.25], dtype=np.float16)
     # twice the same, once in whole numbers that are shorter on some systems
     total = x * half + half + np.array([1, 2], dtype=np.int32).astype(np.float64)

@@ -9,7 +9,7 @@ import pytest
 
 from methods.views.looks import Rows, waves
 from subadjacent.methods.views.fit import fit_views, fit_views_of_many
-from subadjacent.methods.views.fit_view import Left, ViewFit, fit_view
+from subadjacent.methods.views.fit_view import ViewFit, ViewResiduals, fit_view
 from subadjacent.methods.views.settings import EXPECTING, VIEWS, ViewSettings
 from subadjacent.methods.views.view import JOINT_VIEW, parts_of
 from subadjacent.ridge.companions import fit_companions
@@ -20,7 +20,7 @@ FULL = ViewSettings()
 AXES = np.eye(3, dtype=np.float32)
 
 
-def left(seed: int, lengths: Sequence[int] = (120,), judged: slice = slice(None)) -> Left:
+def left(seed: int, lengths: Sequence[int] = (120,), judged: slice = slice(None)) -> ViewResiduals:
     """Noise of another size in every channel, of which some rows are judged."""
     random = np.random.default_rng(seed)
     size = np.array([1.0, 3.0, 0.2]) * (1 + seed)
@@ -29,7 +29,7 @@ def left(seed: int, lengths: Sequence[int] = (120,), judged: slice = slice(None)
     for own, rows in zip(where, residuals, strict=True):
         own[judged] = True
         rows[~own] = 0
-    return Left(None, residuals, where, AXES)
+    return ViewResiduals(None, residuals, where, AXES)
 
 
 def assert_same(one: ViewFit, other: ViewFit) -> None:

@@ -33,7 +33,7 @@ Line = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TableLayout:
     """How a table is laid out.
 
     ``first_line`` is where its rows begin, ``named_by`` the line that says how many cells each
@@ -72,7 +72,7 @@ class _Record(NamedTuple):
         return any(map(_is_value, self.cells))
 
 
-def find_layout(head: str, name: str) -> Layout:
+def find_layout(head: str, name: str) -> TableLayout:
     """The layout of a table, from its first lines; ``name`` is the file's name in messages."""
     lines = _numbered(head)
     plain = [line for line in lines if not _is_marked(line[1])] or lines
@@ -119,7 +119,7 @@ def find_layout(head: str, name: str) -> Layout:
         notes.append("commas are read as decimal marks")
     first_line = records[first].line if first < len(records) else kept[-1][0] + 1
     named_by = records[0].line if header is None else header.line
-    return Layout(
+    return TableLayout(
         separator, columns, unnamed, header is not None, named_by, first_line, decimal_comma,
         comma_thousands, tuple(notes),
     )  # fmt: skip

@@ -10,7 +10,7 @@ from subadjacent.detectors.onnx.missing import fill
 from subadjacent.detectors.onnx.pieces import in_pieces
 from subadjacent.detectors.onnx.value import Value
 from subadjacent.detectors.onnx.views import EvidenceOutput, evidence
-from subadjacent.detectors.onnx.writer import Writer, tensor
+from subadjacent.detectors.onnx.writer import GraphWriter, tensor
 from subadjacent.errors import InputError
 from subadjacent.methods.views.entity import ViewsModel
 
@@ -32,7 +32,7 @@ def views_model(model: ViewsModel, fill_limit: int) -> ModelProto:
             "network must be None to export the default, whose views alone can be written; "
             "fit it without a network"
         )
-    write, channels = Writer(), len(model.scaler.center)
+    write, channels = GraphWriter(), len(model.scaler.center)
     rows, threshold = Value(write, ROWS), Value(write, THRESHOLD)
     filled = fill(rows, fill_limit, model.typical_values)
 

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from subadjacent.detectors.onnx.value import Value
 
 
-class Filled(NamedTuple):
+class FilledRows(NamedTuple):
     """Complete rows, (T, C), and in which of them a value was missing for long, (T,)."""
 
     rows: Value
     missing: Value
 
 
-def fill(rows: Value, fill_limit: int, typical: NDArray[np.float64]) -> Filled:
+def fill(rows: Value, fill_limit: int, typical: NDArray[np.float64]) -> FilledRows:
     """Rows of one stretch without NaN or infinities.
 
     A gap takes the value before it, one at the start the value after it. Values missing for more
@@ -38,12 +38,12 @@ def fill(rows: Value, fill_limit: int, typical: NDArray[np.float64]) -> Filled:
         return [*_without_gaps(rows, write.op("IsNaN", nothing), fill_limit, typical)]
 
     # most rows have no missing values, and nothing is to be done
-    return Filled(*write.choose(any_gap, without_gaps, as_they_are, (np.float64, np.bool_)))
+    return FilledRows(*write.choose(any_gap, without_gaps, as_they_are, (np.float64, np.bool_)))
 
 
 def _without_gaps(
     rows: Value, gaps: Value, fill_limit: int, typical: NDArray[np.float64]
-) -> Filled:
+) -> FilledRows:
     write, count, channels = rows.writer, rows.count, len(typical)
     row_numbers = write.numbers(0, count).column()
     # how many values were known up to each
@@ -66,4 +66,4 @@ def _without_gaps(
     long = gaps & ((after - first > fill_limit) | throughout)
     source = write.where(at_start, after.at_most(count - 1), before)
     filled = write.op("GatherElements", rows, source, axis=0)
-    return Filled(write.where(long, typical, filled), long.cast(np.int64).most(1) > 0)
+    return FilledRows(write.where(long, typical, filled), long.cast(np.int64).most(1) > 0)

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.detectors.onnx.ridge import Stretch
+from subadjacent.detectors.onnx.ridge import StretchGraph
 from subadjacent.detectors.onnx.value import Value
-from subadjacent.detectors.onnx.writer import Writer
+from subadjacent.detectors.onnx.writer import GraphWriter
 from subadjacent.methods.views.novelty import SOFTNESS
 from subadjacent.methods.views.shapes import FLAT, POINTS, ShapesOfLength, ShapeView
 from subadjacent.methods.views.states import MOST_SHARED, StateView
@@ -33,7 +33,7 @@ class NoveltyOutput(NamedTuple):
     values: Value
 
 
-def state_novelty(stretch: Stretch, view: StateView, channels: int) -> NoveltyOutput:
+def state_novelty(stretch: StretchGraph, view: StateView, channels: int) -> NoveltyOutput:
     """The novelty of each row: the surprise at its distance from the nearest reference."""
     write = stretch.write
     references, usual = _different(view)
@@ -74,7 +74,7 @@ def _nearest(points: Value, references: NDArray[np.float32], count: Value) -> Va
     return which.reshape(-1).rows(0, count)
 
 
-def shape_novelty(stretch: Stretch, view: ShapeView, channels: int) -> NoveltyOutput:
+def shape_novelty(stretch: StretchGraph, view: ShapeView, channels: int) -> NoveltyOutput:
     """The novelty of each value: the surprise at its windows' distances from references."""
     lengths = [_of_length(stretch, shapes, view.lookahead, channels) for shapes in view.lengths]
     count = float(len(lengths))
@@ -84,7 +84,7 @@ def shape_novelty(stretch: Stretch, view: ShapeView, channels: int) -> NoveltyOu
 
 
 def _of_length(
-    stretch: Stretch, shapes: ShapesOfLength, lookahead: int | None, channels: int
+    stretch: StretchGraph, shapes: ShapesOfLength, lookahead: int | None, channels: int
 ) -> NoveltyOutput:
     """The novelty of each value by windows of one length."""
     write, number = stretch.write, len(shapes.channels)
@@ -107,7 +107,7 @@ def _of_length(
     return NoveltyOutput(by_row.sum(0) / float(number), with_none.take(places).swap(1, 0))
 
 
-def _windows(stretch: Stretch, shapes: ShapesOfLength) -> Value:
+def _windows(stretch: StretchGraph, shapes: ShapesOfLength) -> Value:
     """Windows of each channel with mean 0 and mean square below 1, (P, W, POINTS)."""
     number, grain = len(shapes.channels), shapes.grain
     write, count = stretch.write, stretch.count // grain
@@ -121,7 +121,7 @@ def _windows(stretch: Stretch, shapes: ShapesOfLength) -> Value:
     return (centred / deviation).float32()
 
 
-def _window_of(stretch: Stretch, shapes: ShapesOfLength, lookahead: int | None) -> Value:
+def _window_of(stretch: StretchGraph, shapes: ShapesOfLength, lookahead: int | None) -> Value:
     """The window that each row is judged by, as ``ShapesOfLength.windows_of``, (T,)."""
     end = stretch.here + (shapes.ahead(lookahead) + 1 - shapes.rows)
     window = stretch.write.where(end < 0, -1, end // shapes.grain)
@@ -130,7 +130,7 @@ def _window_of(stretch: Stretch, shapes: ShapesOfLength, lookahead: int | None) 
     return window.at_least(first).at_most(last)
 
 
-def _table(write: Writer, references: NDArray[Any]) -> Value:
+def _table(write: GraphWriter, references: NDArray[Any]) -> Value:
     """A matrix, (…, D + 1, R), whose product with points is least for the nearest reference.
 
     |p - r|² = |p|² + (|r|² - 2 p·r): the bracket is the product.

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from subadjacent.detectors.onnx.missing import Filled
+from subadjacent.detectors.onnx.missing import FilledRows
 from subadjacent.detectors.onnx.value import Value
 from subadjacent.detectors.onnx.views import EvidenceOutput
 from subadjacent.detectors.onnx.writer import sequence, tensor
@@ -26,7 +26,7 @@ TIMES = 2
 
 
 def in_pieces(
-    filled: Filled, channels: int, reach: Reach, assess: Callable[[Value], EvidenceOutput]
+    filled: FilledRows, channels: int, reach: Reach, assess: Callable[[Value], EvidenceOutput]
 ) -> EvidenceOutput:
     """Apply ``assess`` to pieces of rows, each with as many rows around it as a model's reach."""
     write, count = filled.rows.writer, filled.rows.count

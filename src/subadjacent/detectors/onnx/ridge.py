@@ -17,21 +17,21 @@ from subadjacent.ridge.neighbours import Neighbours
 from subadjacent.ridge.sides import StretchRidge
 
 
-class Left(NamedTuple):
+class ResidualsOutput(NamedTuple):
     """Residuals of a stretch, (T, C), and which rows are judged, (T,)."""
 
     residuals: Value
     judged: Value
 
 
-class Span(NamedTuple):
+class RowSpan(NamedTuple):
     """Rows from one number to another, each a vector of one element."""
 
     start: Value
     stop: Value
 
 
-class Stretch:
+class StretchGraph:
     """A stretch of standardised rows; what several models need of it is computed once."""
 
     def __init__(self, rows: Value) -> None:
@@ -65,7 +65,7 @@ class Stretch:
         return self._seen[key]
 
 
-def ridge_residuals(stretch: Stretch, ridge: StretchRidge) -> Left:
+def ridge_residuals(stretch: StretchGraph, ridge: StretchRidge) -> ResidualsOutput:
     """Residuals on the scale of the first model; a row's are by the first that can judge it."""
     write, count = stretch.write, stretch.count
     residuals: Value | None = None
@@ -83,11 +83,11 @@ def ridge_residuals(stretch: Stretch, ridge: StretchRidge) -> Left:
         judged = complete if judged is None else judged | complete
         earlier.append(model.neighbours)
     if residuals is None or judged is None:
-        return Left(stretch.rows * 0.0, stretch.here < 0)
-    return Left(residuals, judged)
+        return ResidualsOutput(stretch.rows * 0.0, stretch.here < 0)
+    return ResidualsOutput(residuals, judged)
 
 
-def _share(layout: Neighbours, earlier: list[Neighbours], count: Value) -> Span:
+def _share(layout: Neighbours, earlier: list[Neighbours], count: Value) -> RowSpan:
     """The rows that this layout is the first to judge, as it has all their neighbours.
 
     Earlier layouts that need no more rows before judge its first rows, up to where they end; those
@@ -99,10 +99,10 @@ def _share(layout: Neighbours, earlier: list[Neighbours], count: Value) -> Span:
             start = start.at_least(count - previous.ahead)
         if previous.ahead <= layout.ahead:
             stop = stop.at_most(previous.behind)
-    return Span(start, stop.at_least(start))
+    return RowSpan(start, stop.at_least(start))
 
 
-def _left(stretch: Stretch, model: BandRidge, mine: Span) -> Value:
+def _left(stretch: StretchGraph, model: BandRidge, mine: RowSpan) -> Value:
     """The residuals of one model's rows, (n, C), rounded to float32."""
     offsets = model.neighbours.offsets
     weights: NDArray[np.float32] = model.weights[:-1]
@@ -120,7 +120,7 @@ def _left(stretch: Stretch, model: BandRidge, mine: Span) -> Value:
     return (target - (expected + constant)).float32()
 
 
-def _mean(stretch: Stretch, neighbours: Neighbours, mine: Span) -> Value:
+def _mean(stretch: StretchGraph, neighbours: Neighbours, mine: RowSpan) -> Value:
     """The mean of each row's neighbours, (n, C)."""
     sums = [
         stretch.up_to.rows(*(edge + (offset + size) for edge in mine))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 if TYPE_CHECKING:
-    from subadjacent.detectors.onnx.writer import Writer
+    from subadjacent.detectors.onnx.writer import GraphWriter
 
 LAST = np.iinfo(np.int64).max
 """The end of a slice that goes on to the end."""
@@ -18,7 +18,7 @@ LAST = np.iinfo(np.int64).max
 class Value:
     """A result in a graph, by its name; operators write nodes where the writer stands."""
 
-    writer: Writer
+    writer: GraphWriter
     name: str
     # an array on the left leaves the operation to the value
     __array_ufunc__: ClassVar[None] = None

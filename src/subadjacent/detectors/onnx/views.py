@@ -11,7 +11,7 @@ import numpy as np
 
 from subadjacent.detectors.onnx.moving import Window, row_counts, window_sums
 from subadjacent.detectors.onnx.novelty import NoveltyOutput, shape_novelty, state_novelty
-from subadjacent.detectors.onnx.ridge import Left, Stretch, ridge_residuals
+from subadjacent.detectors.onnx.ridge import ResidualsOutput, StretchGraph, ridge_residuals
 from subadjacent.detectors.onnx.surprise import Averages, channel_surprise, joint_surprise
 from subadjacent.detectors.onnx.value import Value
 from subadjacent.methods.views.combine import DECIMALS, smoothing_lengths
@@ -30,7 +30,7 @@ class EvidenceOutput(NamedTuple):
     by_channel: Value
 
 
-class Combined(NamedTuple):
+class CombinedOutput(NamedTuple):
     """The combined surprise of rows, (T,), and of their values, (T, C)."""
 
     rows: Value
@@ -41,12 +41,12 @@ def evidence(rows: Value, model: ViewsModel) -> EvidenceOutput:
     """The evidence of ``ViewsModel.assess`` on an unbroken stretch of complete rows, (T, C)."""
     scaler, channels = model.scaler, len(model.scaler.center)
     standardised = (rows - scaler.center) / scaler.deviation
-    stretch = Stretch(standardised.clip(-scaler.clip, scaler.clip).float32())
+    stretch = StretchGraph(standardised.clip(-scaler.clip, scaler.clip).float32())
     combined = _expected(stretch, model, channels)
     for name, seeking in model.entity.seeking.items():
         weight = WEIGHTS[name] * seeking.weight
         novelty = _novelty(stretch, seeking, channels)
-        combined = Combined(
+        combined = CombinedOutput(
             combined.rows + novelty.rows * weight, combined.values + novelty.values * weight
         )
     return EvidenceOutput(
@@ -55,14 +55,14 @@ def evidence(rows: Value, model: ViewsModel) -> EvidenceOutput:
     )
 
 
-def _novelty(stretch: Stretch, seeking: Seeking, channels: int) -> NoveltyOutput:
+def _novelty(stretch: StretchGraph, seeking: Seeking, channels: int) -> NoveltyOutput:
     view = seeking.view
     if isinstance(view, StateView):
         return state_novelty(stretch, view, channels)
     return shape_novelty(stretch, view, channels)
 
 
-def _expected(stretch: Stretch, model: ViewsModel, channels: int) -> Combined:
+def _expected(stretch: StretchGraph, model: ViewsModel, channels: int) -> CombinedOutput:
     """The mean over the parts that judge a row, of all views that expect values.
 
     Their residuals stand side by side: by themselves, given the other channels, then rows as a
@@ -70,7 +70,7 @@ def _expected(stretch: Stretch, model: ViewsModel, channels: int) -> Combined:
     """
     write, views = stretch.write, list(model.entity.expecting.values())
     if not views:
-        return Combined(write.zeros(stretch.count), write.zeros(stretch.count, channels))
+        return CombinedOutput(write.zeros(stretch.count), write.zeros(stretch.count, channels))
     over = Averages(stretch.here, model.settings.ahead.residuals)
     left = [_look(stretch, view) for view in views]
     across = [
@@ -87,13 +87,13 @@ def _expected(stretch: Stretch, model: ViewsModel, channels: int) -> Combined:
             surprises.append(whole.column())
     shares = _shares(model.entity, left, whole=channels > 1)
     values = (write.concat(surprises, axis=1) * shares.column(2)).sum(1)
-    return Combined(values.sum(1) / float(channels), values)
+    return CombinedOutput(values.sum(1) / float(channels), values)
 
 
-def _look(stretch: Stretch, view: View) -> Left:
+def _look(stretch: StretchGraph, view: View) -> ResidualsOutput:
     """A view's residuals; those of one that expects nothing are the clipped rows."""
     if view.ridge is None:
-        return Left(stretch.within, stretch.here >= 0)
+        return ResidualsOutput(stretch.within, stretch.here >= 0)
     return ridge_residuals(stretch, view.ridge)
 
 
@@ -106,7 +106,7 @@ def _side_by_side(views: list[View], channels: int) -> ChannelScale:
     )
 
 
-def _shares(entity: EntityViews, left: list[Left], *, whole: bool) -> Value:
+def _shares(entity: EntityViews, left: list[ResidualsOutput], *, whole: bool) -> Value:
     """The share of each part in the mean, (T, P); 0 at rows that it does not judge.
 
     The weight of rows as a whole counts even where that part is left out.
@@ -125,7 +125,7 @@ def _shares(entity: EntityViews, left: list[Left], *, whole: bool) -> Value:
     return judged.take(view_of[kept], axis=1) * part_weights / total.at_least(weights.min())
 
 
-def _smoothed(rows: Value, stretch: Stretch, model: ViewsModel) -> Value:
+def _smoothed(rows: Value, stretch: StretchGraph, model: ViewsModel) -> Value:
     """The mean of averages over rows, rounded, as ``combine.smoothed``, (T,)."""
     lengths = smoothing_lengths(model.settings.smoothing)
     windows = [Window.around(length, model.settings.ahead.score) for length in lengths]
@@ -140,7 +140,7 @@ def _smoothed(rows: Value, stretch: Stretch, model: ViewsModel) -> Value:
     return stretch.write.op("Round", total * 10.0**DECIMALS) / 10.0**DECIMALS
 
 
-def _unusual(values: Value, stretch: Stretch, model: ViewsModel) -> Value:
+def _unusual(values: Value, stretch: StretchGraph, model: ViewsModel) -> Value:
     """Averaged over rows, as squares in units of the usual one, as ``combine.unusual``, (T, C)."""
     window = Window.around(model.settings.smoothing, model.settings.ahead.score)
     (total,) = window_sums(values, [window])

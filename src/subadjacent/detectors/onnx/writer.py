@@ -22,7 +22,7 @@ OPSET, IR_VERSION = 18, 9
 """Of the operators and of the file: of the year 2023, which every runtime in use can read."""
 
 
-class Writer:
+class GraphWriter:
     """Nodes and constants of a graph, and of the graphs within it."""
 
     def __init__(self) -> None:

@@ -34,7 +34,7 @@ SIZE = (8.5, 11.0)
 FONT, RADIUS = 8.5, 3.2
 
 
-class Kind(NamedTuple):
+class MarkStyle(NamedTuple):
     """How detectors of a kind are drawn; colours that people who are colour-blind can tell."""
 
     words: str
@@ -44,10 +44,10 @@ class Kind(NamedTuple):
     filled: bool = True
 
 
-OWN = Kind("ours", "#d55e00", "*", 3 * RADIUS)
-PAPERS = Kind("networks of other papers", "#0072b2", "o")
-SIMPLE = Kind("what people would take instead", "#00795a", "s")
-CONTROL = Kind("controls: what any detector should beat", "#666666", "D", filled=False)
+OWN = MarkStyle("ours", "#d55e00", "*", 3 * RADIUS)
+PAPERS = MarkStyle("networks of other papers", "#0072b2", "o")
+SIMPLE = MarkStyle("what people would take instead", "#00795a", "s")
+CONTROL = MarkStyle("controls: what any detector should beat", "#666666", "D", filled=False)
 KINDS = {
     **dict.fromkeys([DEFAULT.label, label_of(OURS)], OWN),
     **dict.fromkeys([variant.label for variant in (*PAPERS_RIVALS, ANOMALY_TRANSFORMER)], PAPERS),
@@ -63,7 +63,7 @@ class Point(NamedTuple):
     value: float
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> MarkStyle:
         """Controls are those that are nothing else."""
         return KINDS.get(self.label, CONTROL)
 

@@ -21,7 +21,7 @@ from subadjacent.methods.views.combine import (
     smoothing_lengths,
 )
 from subadjacent.methods.views.entity import EntityViews, Seeking
-from subadjacent.methods.views.fit_view import Left, UnseenPart, ViewFit, fit_view
+from subadjacent.methods.views.fit_view import UnseenPart, ViewFit, ViewResiduals, fit_view
 from subadjacent.methods.views.novelty import WEIGHTS, novelty_weight
 from subadjacent.methods.views.settings import (
     LEVEL,
@@ -234,19 +234,21 @@ def _add_seeking(
     return ViewsFit(entity, total, expecting if entity.expecting else total)
 
 
-def _left(name: str, stretches: Sequence[Rows], known: Common, settings: ViewSettings) -> Left:
+def _left(
+    name: str, stretches: Sequence[Rows], known: Common, settings: ViewSettings
+) -> ViewResiduals:
     """A view's cross-validated residuals of an entity's stretches."""
     axes = known.sums.axes
     if name == LEVEL:
         everywhere = [np.ones(len(stretch), dtype=bool) for stretch in stretches]
-        return Left(None, known.sums.centred(stretches), everywhere, axes)
+        return ViewResiduals(None, known.sums.centred(stretches), everywhere, axes)
     looks_ahead = settings.ahead.neighbours is None
     if name == SLOW:
         sides = _fit_slow(stretches, axes, known.cycle, settings)
     else:
         band = settings.neighbours(settings.near, settings.far)
         sides = fit_sides(stretches, band, axes, local=name == LOCAL, looks_ahead=looks_ahead)
-    return Left(
+    return ViewResiduals(
         sides.ridge, sides.unseen, [sides.ridge.judged(len(stretch)) for stretch in stretches], axes
     )
 

@@ -31,7 +31,7 @@ from subadjacent.scoring.usual_fit import (
 )
 
 
-class Left(NamedTuple):
+class ViewResiduals(NamedTuple):
     """The cross-validated residuals of an entity's training rows in one view.
 
     Parameters
@@ -71,7 +71,7 @@ class ViewFit(NamedTuple):
     independent: float = math.inf
 
 
-def fit_view(name: str, entities: Sequence[Left], settings: ViewSettings) -> list[ViewFit]:
+def fit_view(name: str, entities: Sequence[ViewResiduals], settings: ViewSettings) -> list[ViewFit]:
     """Fit the scales of the residuals of each entity.
 
     All have one shape: as many rows in each stretch, of which the same are judged.
@@ -94,7 +94,7 @@ _Scales = tuple[ChannelScale, ChannelScale]
 
 
 def _fit_scales(
-    entities: Sequence[Left],
+    entities: Sequence[ViewResiduals],
     companions: Sequence[CompanionsFit],
     rows: JudgedRows,
     settings: ViewSettings,
@@ -107,7 +107,7 @@ def _fit_scales(
 
 
 def _fit_scales_in_turn(
-    left: Left, companions: CompanionsFit, rows: JudgedRows, settings: ViewSettings
+    left: ViewResiduals, companions: CompanionsFit, rows: JudgedRows, settings: ViewSettings
 ) -> tuple[_Scales, list[UnseenPart]]:
     floors = settings.own_floor, settings.related_floor
     alone, across = (
@@ -119,7 +119,7 @@ def _fit_scales_in_turn(
 
 
 def _fit_scales_side_by_side(
-    entities: Sequence[Left],
+    entities: Sequence[ViewResiduals],
     companions: Sequence[CompanionsFit],
     rows: JudgedRows,
     settings: ViewSettings,
@@ -162,7 +162,7 @@ def _fit_scales_side_by_side(
 
 def _with_joint(
     name: str,
-    left: Left,
+    left: ViewResiduals,
     view: View,
     parts: list[UnseenPart],
     rows: JudgedRows,
@@ -196,7 +196,7 @@ def _means(
     return means
 
 
-def _of_nothing(name: str, left: Left, settings: ViewSettings) -> ViewFit:
+def _of_nothing(name: str, left: ViewResiduals, settings: ViewSettings) -> ViewFit:
     """A view without any residuals: no channel depends on another, no value is ever unusual."""
     channels = left.residuals[0].shape[1]
     never = np.full((len(SCALES), channels), NEVER_UNUSUAL)
