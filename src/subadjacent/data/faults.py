@@ -66,7 +66,7 @@ def faults(values: NDArray[Any]) -> NDArray[np.bool_]:
         column = values[:, channel].astype(np.float64)
         low, high = _without_gap(column, float(core.low[channel]), float(core.high[channel]))
         beyond = (column < low) | (column > high)
-        if not _comes_again(beyond, column):
+        if not _recur(beyond, column):
             faulty[:, channel] = beyond
     return faulty
 
@@ -90,7 +90,7 @@ def _reached(edge: float, beyond: NDArray[np.float64], opposite: float) -> float
     return float(steps[gaps[0]] if len(gaps) else steps[-1])
 
 
-def _comes_again(beyond: NDArray[np.bool_], values: NDArray[np.float64]) -> bool:
+def _recur(beyond: NDArray[np.bool_], values: NDArray[np.float64]) -> bool:
     rows = np.flatnonzero(beyond)
     if len(rows) <= RARE * len(beyond):
         return False

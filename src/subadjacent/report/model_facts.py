@@ -72,7 +72,7 @@ class BandShape(NamedTuple):
 
 def band(detector: BaseDetector) -> BandShape | None:
     """The band of a model's attention; None where there is no such."""
-    facts = came_to(detector)
+    facts = fitted_settings(detector)
     if any(name not in facts for name in BandShape._fields):
         return None
     return BandShape(*(facts[name] for name in BandShape._fields))
@@ -100,7 +100,7 @@ def around(detector: BaseDetector) -> int:
     return min(max(reach_before(detector), LEAST_AROUND), MOST_AROUND)
 
 
-def came_to(detector: BaseDetector) -> dict[str, Any]:
+def fitted_settings(detector: BaseDetector) -> dict[str, Any]:
     """The values that the model was fitted with, by the name of the parameter."""
     return _flat(detector.models_.pooled.state().facts)
 

@@ -129,10 +129,10 @@ def settings(detector: BaseDetector) -> dict[str, str]:
     """Every parameter, with the value that "auto" chose."""
     shown = {"detector": type(detector).__name__}
     shown |= {name: _plain(value) for name, value in detector.get_params(deep=False).items()}
-    came_to = model_facts.came_to(detector)
+    fitted_settings = model_facts.fitted_settings(detector)
     for name, value in shown.items():
-        if value == "auto" and name in came_to:
-            shown[name] = f"auto: {came_to[name]}"
+        if value == "auto" and name in fitted_settings:
+            shown[name] = f"auto: {fitted_settings[name]}"
     shown["threshold"] = number(detector.threshold_, digits=6)
     rule = detector.decision.rule
     if rule is None:
@@ -142,7 +142,7 @@ def settings(detector: BaseDetector) -> dict[str, str]:
         shown["threshold"] += " for a single alarm; each series has its own"
     else:
         shown["contamination"] += f": {rule!r}"
-    return shown | ({"seed": str(came_to["seed"])} if "seed" in came_to else {})
+    return shown | ({"seed": str(fitted_settings["seed"])} if "seed" in fitted_settings else {})
 
 
 def versions() -> dict[str, str]:

@@ -27,7 +27,7 @@ CLOSE = 100
 # different channels are often taken for one (same entry)
 ALIKE = 0.8
 # a channel that departs by this share of the first one's square is named in the sentence as well
-TOO = 0.3
+NAMED_SHARE = 0.3
 # shorter than the profile of any event
 TINY = 1e-12
 
@@ -81,15 +81,17 @@ class Alarm:
     def spoken_of(self) -> tuple[Cause, ...]:
         """The causes that the sentence names or counts: the first, and those of similar size."""
         return self.causes[:1] + tuple(
-            cause for cause in self.causes[1:] if _too(cause, self.causes[0])
+            cause for cause in self.causes[1:] if _is_named(cause, self.causes[0])
         )
 
 
-def _too(cause: Cause, first: Cause) -> bool:
+def _is_named(cause: Cause, first: Cause) -> bool:
     """Whether a channel departed enough, beside the first one, to be named."""
     if first.kind in (MISSING, STUCK):
         return cause.kind == first.kind
-    return cause.score >= TOO * first.score and (cause.kind != UNUSUAL or first.kind == UNUSUAL)
+    return cause.score >= NAMED_SHARE * first.score and (
+        cause.kind != UNUSUAL or first.kind == UNUSUAL
+    )
 
 
 def describe(

@@ -61,7 +61,7 @@ def level_folds(scores: Scores, folds: int, reach: int) -> Scores:
 
 def outlier_free(scores: Scores, reach: int) -> NDArray[np.bool_]:
     """Which rows of a series, in time order, are neither far out nor close to one that is."""
-    kept = _calm(scores, reach)
+    kept = _without_outliers(scores, reach)
     return kept | _away_from(_beyond(scores, kept), reach)
 
 
@@ -82,13 +82,13 @@ def _beyond(scores: Scores, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.asarray(scores > _limit(scores[kept], RARE, FAR_BEYOND_RARE))
 
 
-def _calm(scores: Scores, reach: int) -> NDArray[np.bool_]:
+def _without_outliers(scores: Scores, reach: int) -> NDArray[np.bool_]:
     """Rows that are not close to an outlier."""
     everything = np.ones(len(scores), dtype=bool)
     first = kept = _away_from(_far_out(scores, everything), reach)
     for _ in range(PASSES - 1):
         far = _far_out(scores, kept)
-        if _comes_again(far, reach):
+        if _recur(far, reach):
             return first
         before, kept = kept, _away_from(far, reach)
         if (kept == before).all():
@@ -107,7 +107,7 @@ def _limit(scores: Scores, share: float, times: float) -> float:
     return usual + times * max(high - usual, TINY)
 
 
-def _comes_again(far: NDArray[np.bool_], reach: int) -> bool:
+def _recur(far: NDArray[np.bool_], reach: int) -> bool:
     """Whether outliers recur: in many events, with some in every part of the rows."""
     rows = np.flatnonzero(far)
     events = 1 + int((np.diff(rows) > reach).sum()) if len(rows) else 0

@@ -100,7 +100,7 @@ def fleet(
         require_number("fdr", fdr, above=0, most=1)
     check_writable(folder / RUN)
     run = _fingerprint(detector, names, columns, time_format, training)
-    with _only_one(folder, run):
+    with _reserved(folder, run):
         first = _first_readable(names, columns, time_format)
         if first.entity is None:
             packs, rows = packs_of_files(names), first
@@ -235,7 +235,7 @@ def _fingerprint(
 
 
 @contextmanager
-def _only_one(folder: Path, run: dict[str, Any]) -> Iterator[None]:
+def _reserved(folder: Path, run: dict[str, Any]) -> Iterator[None]:
     """Reserve a folder for a new run, or for the run that it holds; refuse any other."""
     path = folder / RUN
     if not path.exists():

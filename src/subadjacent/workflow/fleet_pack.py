@@ -122,7 +122,7 @@ def work_on(task: PackTask) -> FleetCounts:
     """Fit, score and explain every entity of a pack; write the findings, unless they exist."""
     if task.is_done:
         return count_part(task)
-    with _unheard(), one_thread_each():
+    with _silenced(), one_thread_each():
         entities: list[_Entity] = []
         scores: list[pl.DataFrame] = []
         for frame in _frames(task, entities):
@@ -298,7 +298,7 @@ def _entity_table(entities: Sequence[_Entity]) -> pl.DataFrame:
 
 
 @contextmanager
-def _unheard() -> Iterator[None]:
+def _silenced() -> Iterator[None]:
     """Silence warnings about single entities: of thousands, nobody reads them."""
     log = logging.getLogger("subadjacent")
     before = log.level

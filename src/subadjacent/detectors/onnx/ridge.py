@@ -73,7 +73,7 @@ def ridge_residuals(stretch: StretchGraph, ridge: StretchRidge) -> ResidualsOutp
     earlier: list[Neighbours] = []
     for model, gain in zip(ridge.models, ridge.gains, strict=True):
         mine = _share(model.neighbours, earlier, count)
-        left = (_left(stretch, model, mine) * gain).float32()
+        left = (_model_residuals(stretch, model, mine) * gain).float32()
         pads = write.shape(mine.start, count - mine.stop)
         padded = write.op("Pad", left, pads, 0.0, np.array([0]))
         residuals = padded if residuals is None else residuals + padded
@@ -102,7 +102,7 @@ def _share(layout: Neighbours, earlier: list[Neighbours], count: Value) -> RowSp
     return RowSpan(start, stop.at_least(start))
 
 
-def _left(stretch: StretchGraph, model: BandRidge, mine: RowSpan) -> Value:
+def _model_residuals(stretch: StretchGraph, model: BandRidge, mine: RowSpan) -> Value:
     """The residuals of one model's rows, (n, C), rounded to float32."""
     offsets = model.neighbours.offsets
     weights: NDArray[np.float32] = model.weights[:-1]

@@ -125,7 +125,9 @@ def fit_views(
         if name in SEEKING:
             novelties[name] = known.novelty(name, settings)
         else:
-            (views[name],) = fit_view(name, [_left(name, stretches, known, settings)], settings)
+            (views[name],) = fit_view(
+                name, [_view_residuals(name, stretches, known, settings)], settings
+            )
 
     # the slowest views first
     worth_it = sum(stretch.size for stretch in stretches) >= MANY
@@ -143,7 +145,7 @@ def fit_views_of_many(entities: Sequence[Sequence[Rows]], settings: ViewSettings
     for name in settings.names:
         if name not in SEEKING:
             left = [
-                _left(name, stretches, common, settings)
+                _view_residuals(name, stretches, common, settings)
                 for stretches, common in zip(entities, known, strict=True)
             ]
             for entity_views, fit in zip(views, fit_view(name, left, settings), strict=True):
@@ -234,7 +236,7 @@ def _add_seeking(
     return ViewsFit(entity, total, expecting if entity.expecting else total)
 
 
-def _left(
+def _view_residuals(
     name: str, stretches: Sequence[Rows], known: Common, settings: ViewSettings
 ) -> ViewResiduals:
     """A view's cross-validated residuals of an entity's stretches."""
