@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from subadjacent.scoring.weights import FAINT, SILENT, TOLERANCE, PartWeights, typical_surprise
+from subadjacent.scoring.weights import (
+    LEAST_COMMON,
+    ROUNDING,
+    TOLERANCE,
+    PartWeights,
+    typical_surprise,
+)
 
 
 def weights(typical: NDArray[np.float64]) -> PartWeights:
@@ -43,10 +49,10 @@ def test_a_part_that_judges_only_some_rows_says_nothing_of_the_others_by_hand() 
 
 def slow_factors(typical: list[float], comparable: list[bool]) -> list[float]:
     """The definition read aloud."""
-    heard = [one for one, ok in zip(typical, comparable, strict=True) if ok and one > SILENT]
-    if not heard:
+    compared = [one for one, ok in zip(typical, comparable, strict=True) if ok and one > ROUNDING]
+    if not compared:
         return [1.0] * len(typical)
-    most = 2 * max(float(np.median(heard)), FAINT)
+    most = 2 * max(float(np.median(compared)), LEAST_COMMON)
     return [1.0 if one <= most else most / one for one in typical]
 
 
@@ -101,8 +107,8 @@ def test_without_a_part_to_compare_with_nothing_is_too_large() -> None:
     assert found.factor(1e9) == 1.0
 
 
-@pytest.mark.parametrize("typical", [[0.0, 1e-9, 1e-4], [FAINT, 0.0, 1e-5]])
+@pytest.mark.parametrize("typical", [[0.0, 1e-9, 1e-4], [LEAST_COMMON, 0.0, 1e-5]])
 def test_where_hardly_anything_moves_every_part_keeps_its_weight(typical: list[float]) -> None:
     found = weights(np.array(typical))
     assert found.factors() == [1.0, 1.0, 1.0]
-    assert found.factor(1.0) == pytest.approx(TOLERANCE * FAINT)
+    assert found.factor(1.0) == pytest.approx(TOLERANCE * LEAST_COMMON)

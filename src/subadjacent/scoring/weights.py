@@ -24,15 +24,15 @@ from subadjacent.scoring.quantiles import median
 TOLERANCE = 2.0
 # parts are compared with no less than this: where hardly anything ever moved, one with a little
 # noise is not too large
-FAINT = 1e-2
+LEAST_COMMON = 1e-2
 # a part smaller than this is rounding, and says nothing of others
-SILENT = 1e-6
+ROUNDING = 1e-6
 
 
 def typical_surprise(rows: NDArray[np.float64], softness: float) -> float:
     """The median surprise over rows, relative to that of a square as large as the usual one.
 
-    That is one in ``softness``. 0 without any row.
+    That surprise is one in ``softness``. 0 without any row.
     """
     return softness * median(rows) if len(rows) else 0.0
 
@@ -51,8 +51,8 @@ class PartWeights:
     @property
     def common(self) -> float:
         """The median of the parts' typical surprises; infinite without any."""
-        heard = self.typical[self.comparable & (self.typical > SILENT)]
-        return max(median(heard), FAINT) if len(heard) else math.inf
+        compared = self.typical[self.comparable & (self.typical > ROUNDING)]
+        return max(median(compared), LEAST_COMMON) if len(compared) else math.inf
 
     def factor(self, typical: float) -> float:
         """The weight of a part: 1, or less if it is more than ``TOLERANCE`` times the median."""
@@ -65,4 +65,4 @@ class PartWeights:
 
     @staticmethod
     def _factor(typical: float, common: float) -> float:
-        return min(1.0, TOLERANCE * common / max(typical, SILENT))
+        return min(1.0, TOLERANCE * common / max(typical, ROUNDING))
