@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
-from subadjacent.scoring.alarms import AGAIN, CLOSE, TOO, Alarm, describe, findings
+from subadjacent.scoring.alarms import AGAIN, CLOSE, NAMED_SHARE, Alarm, describe, findings
 from subadjacent.scoring.causes import Cause
 from subadjacent.scoring.decision import Decision, Judgement
 from subadjacent.scoring.evidence import Evidence
@@ -140,7 +140,7 @@ def test_the_kind_and_the_sentence_are_those_of_the_first_cause() -> None:
     first = described()[0]
     assert first.kind == first.causes[0].kind
     # flow departs by less than a share of heat
-    assert first.causes[1].score < TOO * first.causes[0].score
+    assert first.causes[1].score < NAMED_SHARE * first.causes[0].score
     assert first.sentence == first.causes[0].sentence
     # nor is it named where it departs as much, but in no way that has a name
     both = described(by_channel=BY_CHANNEL + np.array([2.0, 0.0]))[0]
