@@ -104,9 +104,10 @@ class ChannelViews:
         # no row of so many is a feature of another
         for first in range(0, count, NEAREST):
             some = slice(first, min(first + NEAREST, count))
-            row_numbers = self._missing_rows + self.rows + np.arange(some.start, some.stop)
-            seasonal = self.seasons.features(row_numbers)
-            features = lag_features(rows[: before + some.stop], seasonal, len(row_numbers))
+            seasonal = self.seasons.features(
+                self._missing_rows + self.rows + some.start, some.stop - some.start
+            )
+            features = lag_features(rows[: before + some.stop], seasonal, len(seasonal))
             _, residuals = self.expectation.residuals(features, standardised[some])
             expected = standardised[some] - residuals
             rows[before:][some] = np.where(missing[some], expected, standardised[some])
@@ -135,8 +136,7 @@ class ChannelViews:
 
     def _features(self, count: int) -> Array:
         """Features of the last ``count`` rows."""
-        row_numbers = self._missing_rows + np.arange(self.rows - count, self.rows)
-        seasonal = self.seasons.features(row_numbers)
+        seasonal = self.seasons.features(self._missing_rows + self.rows - count, count)
         return lag_features(self.history.last(count + REACH), seasonal, count)
 
     def expected(self, standardised: Array, departures: Departures) -> tuple[Array, Array]:
