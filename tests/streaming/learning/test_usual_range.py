@@ -13,7 +13,7 @@ from subadjacent.streaming.learning.usual_range import RowsWithoutEvent
 HALF_RANGE = np.array([1.0])
 
 
-def fifth_before(rows: np.ndarray, ago: int) -> np.ndarray:
+def fifth_before(rows: np.ndarray, _ago: int) -> np.ndarray:
     """The plainest expectation: a row is as the fifth before it."""
     return np.array(rows[-6])
 
