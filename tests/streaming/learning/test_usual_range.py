@@ -51,6 +51,13 @@ def test_values_of_an_event_that_are_in_range_are_taken_as_they_come(history: Ro
     assert told(without, history, [0.8] * 7, calm=False) == [0.0] * 5 + [0.8] * 2
 
 
+@pytest.mark.parametrize(("came", "counts"), [(1.0, 1.0), (1.25, 0.75), (-1.75, -0.25), (2.5, 0.0)])
+def test_the_further_out_of_range_a_value_of_an_event_is_the_less_of_it_counts(
+    history: RowHistory, came: float, counts: float
+) -> None:
+    assert told(RowsWithoutEvent(1), history, [came] * 6, calm=False) == [0.0] * 5 + [counts]
+
+
 def test_what_is_over_is_forgotten(history: RowHistory) -> None:
     without = RowsWithoutEvent(1)
     told(without, history, [9.0], calm=False)

@@ -3,7 +3,7 @@
 Rows are judged by what is expected from the rows as they came. That follows an event from its fifth
 row on, and is wrong for 64 rows after it. Whoever looks at an alarm wants to know what the row
 would have been without the event. So what is told is expected from rows in which the values of an
-event that are out of range are replaced by what was told of them.
+event that are far out of range are replaced by what was told of them.
 
 Shapes: B rows, C channels.
 """
@@ -86,7 +86,7 @@ class RowsWithoutEvent:
                 moved = departs & (np.abs(residuals[place]) <= half_range)
                 rows[:, moved] = came[end - len(rows) : end, moved]
             else:
-                rows[-1] = np.where(departs, expected[place], row)
+                rows[-1] = expected[place] + _believed(row - expected[place], half_range)
             rows = rows[-REACH:]
         self._rows = None if np.array_equal(rows, history.last(REACH)) else rows
         return expected
@@ -117,3 +117,14 @@ class RowsWithoutEvent:
         self._rows = state.get("rows")
         # before 2026-11-18 it was not saved: it may be any
         self._lowest = state.get("lowest", np.full_like(self._lowest, -np.inf))
+
+
+def _believed(departure: Array, half_range: Array) -> Array:
+    """How much of a departure, (C,), counts in what is expected of later rows: less beyond range.
+
+    All of it in range, none beyond twice the range, and no jump between the two: a value at the
+    edge would else make what is expected jump from row to row.
+    """
+    size = np.abs(departure)
+    believed: Array = np.sign(departure) * np.maximum(np.minimum(size, 2 * half_range - size), 0)
+    return believed
