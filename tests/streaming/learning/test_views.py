@@ -53,9 +53,10 @@ def test_what_is_expected_is_in_the_units_of_the_series() -> None:
     rows = np.array([[0.0, 1_000.0]])
     standardised = views.add(rows)
     departures = views.departures(standardised)
-    expected, half_range = views.expected(standardised, departures)
-    np.testing.assert_allclose(rows - expected, departures.sub_adjacent * views.standardiser.unit)
-    assert half_range == pytest.approx(3 * views.standardiser.unit)
+    usual = views.usual_range(departures, np.ones(1, dtype=bool))
+    residuals = departures.sub_adjacent * views.standardiser.unit
+    np.testing.assert_allclose(rows - usual.expected, residuals)
+    np.testing.assert_allclose(usual.high - usual.low, 6 * views.standardiser.unit[None])
 
 
 def test_windows_that_nearly_overlap_a_row_are_no_references() -> None:

@@ -32,6 +32,7 @@ from subadjacent.streaming.learning.running_moments import RunningMoments
 from subadjacent.streaming.learning.seasons import Seasons
 from subadjacent.streaming.learning.standardiser import Standardiser
 from subadjacent.streaming.learning.stillness import STILLNESS_ROWS, stillness
+from subadjacent.streaming.learning.usual_range import RowsWithoutEvent, UsualRange
 from subadjacent.streaming.learning.windows import windows
 from subadjacent.streaming.nested import join_names, split_names
 
@@ -58,7 +59,7 @@ CLIP = 6.0
 
 _FORGETTING = math.exp(-MINI_BATCH / TIME_CONSTANT)
 
-_PARTS = ("standardiser", "history", "seasons", "expectation", "moments")
+_PARTS = ("standardiser", "history", "seasons", "expectation", "moments", "without_event")
 """Attributes with a state of their own. References are made anew from the history."""
 
 
@@ -85,6 +86,7 @@ class ChannelViews:
         self.expectation = Expectation(channels)
         self.moments = RunningMoments(channels)
         self.references = ReferenceWindows(channels)
+        self.without_event = RowsWithoutEvent(channels)
 
     def add(self, rows: Array, missing: NDArray[np.bool_] | None = None) -> Array:
         """Append rows, (B, C), to the history; they are returned in standardised units.
@@ -95,6 +97,7 @@ class ChannelViews:
         if missing is not None and self.rows >= BURN_IN:
             standardised = self._imputed(standardised, missing)
         self.history.add(standardised)
+        self.without_event.see(rows)
         self.rows += len(rows)
         return standardised
 
@@ -104,14 +107,19 @@ class ChannelViews:
         # no row of so many is a feature of another
         for first in range(0, count, NEAREST):
             some = slice(first, min(first + NEAREST, count))
-            seasonal = self.seasons.features(
-                self._missing_rows + self.rows + some.start, some.stop - some.start
+            expected = self._expected(
+                rows[: before + some.stop], self.rows + some.start, some.stop - some.start
             )
-            features = lag_features(rows[: before + some.stop], seasonal, len(seasonal))
-            _, residuals = self.expectation.residuals(features, standardised[some])
-            expected = standardised[some] - residuals
             rows[before:][some] = np.where(missing[some], expected, standardised[some])
         return rows[before:]
+
+    def _expected(self, rows: Array, first: int, count: int) -> Array:
+        """What is expected of the last ``count`` rows, from the ``first`` on, by those before."""
+        seasonal = self.seasons.features(self._missing_rows + first, count)
+        features = lag_features(rows, seasonal, count)
+        _, residuals = self.expectation.residuals(features, rows[-count:])
+        expected: Array = rows[-count:] - residuals
+        return expected
 
     def departures(self, standardised: Array) -> Departures:
         """How far the rows that were added last depart from normal."""
@@ -139,14 +147,18 @@ class ChannelViews:
         seasonal = self.seasons.features(self._missing_rows + self.rows - count, count)
         return lag_features(self.history.last(count + REACH), seasonal, count)
 
-    def expected(self, standardised: Array, departures: Departures) -> tuple[Array, Array]:
-        """What the sub-adjacent regression expects, (B, C), and half the range around it, (C,).
+    def usual_range(self, departures: Departures, calm: NDArray[np.bool_]) -> UsualRange:
+        """What is told of the rows that were added last, of which some are ``calm``, (B,)."""
 
-        Both are in the units of the series.
-        """
-        expected = self.standardiser.original_units(standardised - departures.sub_adjacent)
-        half_range: Array = self.moments.half_range * self.standardiser.unit
-        return expected, half_range
+        def expect(rows: Array, ago: int) -> Array:
+            row: Array = self._expected(rows, self.rows - 1 - ago, 1)[0]
+            return row
+
+        half_range = self.moments.half_range
+        expected = self.without_event.expected(
+            self.history, departures.sub_adjacent, calm, half_range, expect
+        )
+        return self.without_event.usual_range(expected, half_range, self.standardiser)
 
     def end_burn_in(self) -> None:
         """Take units, moments and a first fit from the rows of the burn-in."""
@@ -229,6 +241,7 @@ class ChannelViews:
         self._learn_rows(row_numbers, features, rows, near, sub_adjacent)
         self.expectation.request_fit()
         self._last_sub_adjacent = np.zeros_like(self._last_sub_adjacent)
+        self.without_event.accept(self.history, first, last)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """All that was learned, as arrays of bounded size; ``restore`` is the inverse."""
@@ -244,4 +257,4 @@ class ChannelViews:
         self._last_sub_adjacent = state["last_sub_adjacent"]
         parts = split_names(state)
         for part in _PARTS:
-            getattr(self, part).restore(parts[part])
+            getattr(self, part).restore(parts.get(part, {}))
