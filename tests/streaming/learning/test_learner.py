@@ -370,3 +370,21 @@ def test_a_short_gap_in_a_cycle_is_no_news(first: int, channels: slice) -> None:
         severity.append(learner.judge(carried[here], None, missing[here]).severity[0])
         learner.mark_calm(np.ones(1, dtype=bool))
     assert max(severity) < 1
+
+
+@pytest.mark.parametrize("together", [1, MINI_BATCH])
+def test_a_relation_that_breaks_is_severe_though_no_channel_does_anything_new(
+    together: int,
+) -> None:
+    # four gauges of the same load, of which one follows another load for a while
+    load, other = noise(2_000, 2, seed=5).T
+    rows = load[:, None] * [1, -2, 3, -4] + 0.1 * noise(2_000, 4, seed=6)
+    broken = rows.copy()
+    event = slice(1_500, 1_560)
+    broken[event, 1] = -2 * other[event]
+    assert judged(Learner(4), rows, together).severity[1_000:].max() < 1
+    found = judged(Learner(4), broken, together)
+    assert found.severity[event].max() > 1
+    assert found.by_channel[event].sum(axis=0).argmax() == 1
+    # by itself the channel is as it always was
+    assert judged(Learner(1), broken[:, 1:2], together).severity[event].max() < 1

@@ -107,10 +107,3 @@ def test_what_never_was_below_zero_is_not_expected_there(
     without.see(np.array([[7.0]]))
     usual = without.usual_range(np.array([[-1.0]]), 3 * HALF_RANGE, Standardiser(1))
     assert tuple(part.item() for part in usual) == wanted
-
-
-def test_a_state_that_does_not_say_how_low_a_channel_was_bounds_nothing() -> None:
-    without = RowsWithoutEvent(1)
-    without.restore({})
-    usual = without.usual_range(np.array([[0.0]]), HALF_RANGE, Standardiser(1))
-    assert usual.low.item() == -1

@@ -178,7 +178,7 @@ class Learner:
             self._add_references(MINI_BATCH)
         self.surprise.fit()
         self.ongoing_severity.fit()
-        self.views.expectation.fit_if_due()
+        self.views.fit_if_due()
         self._is_prepared = True
 
     def _add_references(self, count: int) -> None:

@@ -1,6 +1,6 @@
 """The surprise of a row: how improbable its departures are, over all views and channels.
 
-Shapes: B rows, C channels, VIEWS views.
+Shapes: B rows, C channels, V views.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.streaming.learning.hill_tails import BINS, HillTails
-from subadjacent.streaming.learning.views import VIEWS
+from subadjacent.streaming.learning.views import view_count
 
 Array = NDArray[np.float64]
 
@@ -40,22 +40,22 @@ class StreamSurprise:
     """The tails of all views of all channels and, as the last trace, of a model's score."""
 
     def __init__(self, channels: int) -> None:
-        self._channels = channels
-        self.tails = HillTails(VIEWS * channels + 1)
+        self._shape = view_count(channels), channels
+        self.tails = HillTails(math.prod(self._shape) + 1)
 
     def of(
         self, by_view: Array, scores: Array | None, has_moved: NDArray[np.bool_], rows: int
     ) -> tuple[Array, Array]:
         """The surprise of each channel, (B, C), and of the whole row, (B,).
 
-        ``by_view`` are departures, (B, VIEWS, C), ``scores`` those of a model, (B,), ``rows`` how
+        ``by_view`` are departures, (B, V, C), ``scores`` those of a model, (B,), ``rows`` how
         many the series has. How far a channel may go that never moved is unknown: the
         surprise of its first move is that of one row in all rows before it.
         """
         first_move = math.log(min(rows, TIME_CONSTANT))
         most = np.where(has_moved, MOST_OF_A_VIEW, first_move)
         surprise = self.tails.surprise(_traces(by_view, scores))
-        of_views = surprise[:, : VIEWS * self._channels].reshape(by_view.shape)
+        of_views = surprise[:, : math.prod(self._shape)].reshape(by_view.shape)
         by_channel = np.add.reduce(np.minimum(of_views, most), axis=1)
         powers = np.add.reduce(np.power(by_channel, CHANNEL_NORM), axis=1)
         total: Array = VIEW_WEIGHT * np.power(powers, 1 / CHANNEL_NORM)
@@ -77,7 +77,7 @@ class StreamSurprise:
     def state(self) -> dict[str, NDArray[Any]]:
         """The histograms; ``restore`` is the inverse."""
         counts = self.tails.counts
-        views = counts[:-1].reshape(VIEWS, self._channels, BINS)
+        views = counts[:-1].reshape(*self._shape, BINS)
         return {"views/counts": views, "score/counts": counts[-1]}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:

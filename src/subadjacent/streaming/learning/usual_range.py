@@ -115,8 +115,7 @@ class RowsWithoutEvent:
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Replace the rows by saved ones."""
         self._rows = state.get("rows")
-        # before 2026-11-18 it was not saved: it may be any
-        self._lowest = state.get("lowest", np.full_like(self._lowest, -np.inf))
+        self._lowest = state["lowest"]
 
 
 def _believed(departure: Array, half_range: Array) -> Array:
