@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from subadjacent.streaming.learning.learner import WARM_UP, Learner, LiveJudgement
 from subadjacent.streaming.learning.mini_batch import MINI_BATCH
@@ -377,8 +378,8 @@ def test_a_relation_that_breaks_is_severe_though_no_channel_does_anything_new(
     together: int,
 ) -> None:
     # four gauges of the same load, of which one follows another load for a while
-    load, other = noise(2_000, 2, seed=5).T
-    rows = load[:, None] * [1, -2, 3, -4] + 0.1 * noise(2_000, 4, seed=6)
+    load, other = lfilter([0.44], [1, -0.9], noise(2_000, 2, seed=3), axis=0).T
+    rows = load[:, None] * [1, -2, 3, -4] + 0.1 * noise(2_000, 4, seed=103)
     broken = rows.copy()
     event = slice(1_500, 1_560)
     broken[event, 1] = -2 * other[event]
