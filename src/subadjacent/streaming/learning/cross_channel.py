@@ -25,8 +25,8 @@ MOST_CHANNELS = 256
 """Series of more channels have no such regressions: the inverse takes the cube of the channels."""
 
 PENALTY = 0.01
-"""Ridge penalty, as a share of a channel's variance. 0.001 is as good, 0.1 costs 5 points of the live
-score on streams of servers (docs/log.md, "Relations between channels, live")."""
+"""Ridge penalty, as a share of a channel's variance. 0.001 is as good, 0.1 costs 5 points of the
+live score on streams of servers (docs/log.md, "Relations between channels, live")."""
 
 PENALTY_ROWS = 1.0
 """Rows of further penalty for each channel: few rows tell little about the relations of many."""
