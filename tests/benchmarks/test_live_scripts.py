@@ -19,7 +19,7 @@ from subadjacent.data.cases.streams import LiveStream, live_stream
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 REPORTS = FOLDER / "reports"
-OWN = ("live", "live_data", "lookahead", "streaming")
+OWN = ("live", "live_data", "lookahead", "stream_state", "streaming")
 
 Load = Callable[[str], ModuleType]
 Run = Callable[..., str]
@@ -238,6 +238,25 @@ def test_streaming_measures_one_row_many_rows_and_many_series(tmp_path: Path) ->
         assert re.search(rf"\| 2 channels, {model} \| [\d,]+ rows/s \| [\d,]+ rows/s \|", said)
     assert "| 3 series |" in said
     assert "Times are those of the processor" in said
+
+
+def test_sizes_of_saved_streams_on_the_page_are_those_of_the_report(
+    run: Run, tmp_path: Path
+) -> None:
+    report = tmp_path / "sizes.csv"
+    small = ["--channels", "2", "--rows", "100", "80"]
+    said = run("stream_state", *small, "--write", str(report))
+    assert report.read_text(encoding="utf-8") == said
+    written = [(row["model"], row["rows"]) for row in rows_of(report)]
+    assert written == [("no", "80"), ("no", "100"), ("yes", "80"), ("yes", "100")]
+    page = (FOLDER.parent / "docs" / "streaming.md").read_text(encoding="utf-8")
+    most = {"no": 0, "yes": 0}
+    for row in rows_of(REPORTS / "stream_state.csv"):
+        if row["channels"] == "5":
+            most[row["model"]] = max(most[row["model"]], int(row["bytes"]))
+    without, with_model = (round(size / 1000) for size in most.values())
+    wanted = f"{without} kB at most without a model, {with_model} kB with the default"
+    assert wanted in " ".join(page.split())
 
 
 @pytest.mark.parametrize(("script", "mark"), [("live", "live"), ("lookahead", "lookahead")])

@@ -142,6 +142,23 @@ def test_no_more_alarms_than_the_budget(command: Run) -> None:
     assert "3,199 duplicates" in refused.stderr
 
 
+def test_a_budget_that_needs_dates_is_refused_once_where_rows_have_none(command: Run) -> None:
+    done = command("stream", "--learn", "--budget", "1/week", input=rows_of(plant(300)), code=1)
+    assert done.stderr == (
+        "error: --budget must be a number of rows where rows have no dates; got '1/week': "
+        "give a number of rows, or rows with dates\n"
+    )
+    # where rows came already, a row without a date is one line that is wrong
+    lines = (
+        '{"time": "2026-01-01", "item_id": "a", "x": 1}\n'
+        '{"time": 7, "item_id": "b", "x": 1}\n'
+        '{"time": "2026-01-02", "item_id": "a", "x": 2}\n'
+    )
+    done = command("stream", "--learn", "--budget", "1/week", input=lines)
+    assert "line 2 is left out: budget must be" in done.stderr
+    assert "2 rows, 1 line left out" in done.stderr
+
+
 def test_a_state_that_cannot_be_written_is_refused_before_any_row_is_read(
     command: Run, tmp_path: Path
 ) -> None:

@@ -219,7 +219,13 @@ def test_history_is_paged_and_thinned_without_losing_a_peak(service: LiveService
 
 def test_a_file_is_fitted_scored_and_its_alarms_appear(service: LiveService) -> None:
     rows = [*rows_of(800), *rows_of(20, first=800, jump=40.0), *rows_of(80, first=820)]
-    assert service.ask("POST", "/api/models?name=x", b"{}").status == 415
+    refused = service.ask("POST", "/api/models?name=x", b"{}", "application/x-ndjson")
+    assert refused.status == 415
+    # what is taken elsewhere is not said to be taken here
+    assert refused.json["error"] == (
+        "Content-Type must be text/csv or application/vnd.apache.parquet; "
+        "got 'application/x-ndjson'"
+    )
     job = service.fit("fitted", as_csv(rows))
     assert (job["state"], job["model"], job["error"]) == ("done", "fitted", None)
     listed = service.get("/api/models")
@@ -345,22 +351,34 @@ def test_answers_carry_a_strict_policy(service: LiveService) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "sentence"),
     [
-        ("GET", "/nothing", None, 404, "Not Found"),
-        ("GET", "/page/..%2Fapp.py", None, 404, "Not Found"),
+        ("GET", "/nothing", None, 404, "there is nothing at '/nothing': GET /openapi.json says"),
+        ("GET", "/page/..%2Fapp.py", None, 404, "there is nothing at '/page/../app.py'"),
+        ("GET", "/api/series/a%2Fb", None, 404, "there is nothing at '/api/series/a/b'"),
         ("GET", "/page/app.py", None, 404, "there is no file 'app.py'"),
-        ("PATCH", "/api/series", None, 405, "Method Not Allowed"),
+        ("PATCH", "/api/series", None, 405, "PATCH is not answered at '/api/series'"),
         ("GET", "/api/series/none", None, 404, "there is no series 'none'"),
         ("GET", "/api/series/none/history", None, 404, "there is no series"),
         ("DELETE", "/api/series/none", None, 404, "there is no series"),
         ("POST", "/api/series/none/mute", {"for": "1h"}, 404, "there is no series"),
         ("POST", "/api/series/none/mute", {"for": "soon"}, 422, "for must be a time"),
         ("POST", "/api/series/none/mute", {"for": "367 days"}, 422, "must be a year at most"),
-        ("POST", "/api/series/none/mute", {}, 422, "for: Field required"),
+        ("POST", "/api/series/none/mute", {}, 422, "for is missing"),
+        ("POST", "/api/series/none/mute", {"for": None, "by": 1}, 422, "by is not known here"),
+        ("POST", "/api/series/none/mute", b"{", 422, "the body must be JSON; "),
+        ("POST", "/api/series/none/mute", [], 422, "the body must be a JSON object, sent with"),
         ("GET", "/api/alarms/77777", None, 404, "there is no alarm 77777"),
         ("POST", "/api/alarms/77777/acknowledge", None, 404, "there is no alarm 77777"),
         ("POST", "/api/alarms/77777/normal", None, 404, "there is no alarm 77777"),
         ("GET", "/api/alarms?series=none", None, 404, "there is no series"),
-        ("GET", "/api/alarms?state=odd", None, 422, "query.state"),
+        ("GET", "/api/alarms?state=odd", None, 422, "state must be 'open', 'closed' or"),
+        (
+            "GET",
+            "/api/alarms?limit=0",
+            None,
+            422,
+            "limit must be greater than or equal to 1; got '0'",
+        ),
+        ("GET", "/api/alarms/0", None, 422, "key must be greater than or equal to 1; got '0'"),
         ("POST", "/api/score?model=none", {"rows": [{"a": 1}]}, 404, "there is no model 'none'"),
     ],
 )
@@ -371,6 +389,13 @@ def test_what_cannot_be_met_is_refused_with_a_sentence(
     assert answer.status == status
     assert set(answer.json) == {"error"}
     assert sentence in answer.json["error"]
+
+
+def test_a_body_that_is_sent_as_a_form_is_refused_with_the_way_out(service: LiveService) -> None:
+    form = "application/x-www-form-urlencoded"
+    answer = service.ask("POST", "/api/series/none/mute", {"for": "1h"}, form)
+    wanted = "the body must be a JSON object, sent with Content-Type: application/json"
+    assert (answer.status, answer.json["error"]) == (422, wanted)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import sqlite3
 from collections.abc import Awaitable, Callable
 from contextlib import closing
@@ -52,7 +53,7 @@ class Notes:
 class Desk:
     """A writer, its tables and its owner."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, most_seconds: float = math.inf) -> None:
         self.file = folder / "tables.sqlite"
         self.tables = sqlite3.connect(
             self.file, isolation_level=None, check_same_thread=False, timeout=0
@@ -60,7 +61,7 @@ class Desk:
         self.tables.execute("pragma journal_mode = wal")
         self.tables.execute("create table if not exists notes (text)")
         self.notes = Notes()
-        self.writer = Writer(self.tables, self.notes, most_rows=100)
+        self.writer = Writer(self.tables, self.notes, most_rows=100, most_seconds=most_seconds)
         self.then: list[str] = []
 
     def work(self, text: str, error: Exception | None = None) -> Callable[[Changes], str]:
@@ -277,6 +278,27 @@ def test_more_tasks_than_may_wait_are_refused_even_without_rows(tmp_path: Path) 
         for one in waiting:
             one.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
+        desk.tables.close()
+
+    run_apart(all_of_it())
+
+
+def test_rows_are_refused_while_others_wait_for_too_long_and_people_are_not(tmp_path: Path) -> None:
+    async def all_of_it() -> None:
+        # any time is too long
+        desk = Desk(tmp_path, most_seconds=0)
+        first = asyncio.ensure_future(desk.writer.do(desk.work("rows"), rows=1))
+        await until(lambda: desk.writer.tasks_waiting == 1)
+        refusal = await refused(desk.writer.do(desk.work("none"), rows=1))
+        assert (refusal.status, refusal.headers) == (429, {"Retry-After": "1"})
+        assert str(refusal).startswith("rows wait for 0 s to be scored, the machine is too busy")
+        click = asyncio.ensure_future(desk.writer.do(desk.work("click")))
+        file = asyncio.ensure_future(desk.writer.do(desk.work("file"), rows=9, patient=True))
+        await until(lambda: desk.writer.tasks_waiting == 3)
+        desk.writer.start()
+        assert [await first, await click, await file] == ["ROWS", "CLICK", "FILE"]
+        assert await desk.writer.do(desk.work("more"), rows=1) == "MORE"
+        await desk.writer.stop(dict)
         desk.tables.close()
 
     run_apart(all_of_it())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -16,6 +18,9 @@ from subadjacent.service.problems import refusal_of
 from subadjacent.service.schemas import Problem
 
 log = logging.getLogger(__name__)
+
+MOST_SHOWN = 50
+"""Characters of what came that an answer repeats."""
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem, "description": meaning}
@@ -53,6 +58,23 @@ def respond_to(error: Exception) -> Response:
     return Json({"error": str(refusal)}, refusal.status, refusal.headers)
 
 
+def told_of_field(fault: Mapping[str, Any]) -> str:
+    """A fault that the framework found in a request, as one sentence of ours."""
+    _, *path = fault["loc"]
+    kind, rule = fault["type"], str(fault["msg"])
+    if kind == "json_invalid":
+        return f"the body must be JSON; {fault.get('ctx', {}).get('error', 'it cannot be read')}"
+    if not path or kind == "model_attributes_type":
+        return "the body must be a JSON object, sent with Content-Type: application/json"
+    name = ".".join(str(part) for part in path)
+    if kind == "missing":
+        return f"{name} is missing"
+    if kind == "extra_forbidden":
+        return f"{name} is not known here"
+    rule = re.sub("^(Input|String|Value) should ", "must ", rule)
+    return f"{name} {rule}; got {str(fault['input'])[:MOST_SHOWN]!r}"
+
+
 def add_problems(app: FastAPI) -> None:
     """Turn every error into ``{"error": sentence}``."""
 
@@ -61,13 +83,16 @@ def add_problems(app: FastAPI) -> None:
 
     async def invalid(_request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        return Json({"error": f"{place}: {first['msg']}"[:500]}, 422)
+        return Json({"error": told_of_field(error.errors()[0])}, 422)
 
-    async def of_http(_request: Request, error: Exception) -> Response:
+    async def of_http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        return Json({"error": str(error.detail)}, error.status_code, error.headers)
+        path, where = request.url.path[:200], "GET /openapi.json says what can be asked"
+        sentence = {
+            404: f"there is nothing at {path!r}: {where}",
+            405: f"{request.method} is not answered at {path!r}: {where}",
+        }.get(error.status_code, str(error.detail))
+        return Json({"error": sentence}, error.status_code, error.headers)
 
     app.add_exception_handler(SubadjacentError, ours)
     app.add_exception_handler(Exception, ours)

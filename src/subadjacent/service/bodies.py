@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from codecs import BOM_UTF8
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -99,11 +99,9 @@ def read_rows(
     raise unknown_type(kind)
 
 
-def unknown_type(kind: str) -> Refusal:
+def unknown_type(kind: str, known: Sequence[str] = (JSON, LINES, *TABLES)) -> Refusal:
     """None of the types that can be read."""
-    return Refusal(
-        415, f"Content-Type must be one of {', '.join((JSON, LINES, *TABLES))}; got {kind[:100]!r}"
-    )
+    return Refusal(415, f"Content-Type must be {' or '.join(known)}; got {kind[:100]!r}")
 
 
 def read_table(path: Path, *, most_rows: int) -> Batch:

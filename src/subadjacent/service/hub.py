@@ -59,7 +59,10 @@ class Hub:
         self.chores: list[Callable[[Changes], None]] = []
         self._host = StreamHost()
         self._early = EarlyRows(self._host, self.models, self._tables)
-        self.writer = Writer(self._tables, self, most_rows=settings.limits.queue)
+        limits = settings.limits
+        self.writer = Writer(
+            self._tables, self, most_rows=limits.queue, most_seconds=limits.queue_seconds
+        )
 
     def start(self) -> None:
         """Begin to take work."""

@@ -42,6 +42,8 @@ class Limits(Section):
     """In all; each is a folder."""
     queue: Count = 20_000
     """Rows that wait to be scored; two cores score that many in some seconds."""
+    queue_seconds: Annotated[float, Field(gt=0)] = 20.0
+    """That the first of them may wait; then no more are taken. Most clients wait for 30 s."""
     listeners: Count = 100
     """Clients that listen to events."""
     jobs: Count = 4

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import sqlite3
 import threading
 import time as clock
@@ -88,6 +89,7 @@ class _Task:
     future: asyncio.Future[Any]
     rows: int
     early: Callable[[], None] | None
+    since: float = field(default_factory=clock.monotonic)
 
 
 def _begun_early(group: list[_Task]) -> Iterator[_Task]:
@@ -108,8 +110,16 @@ def _begun_early(group: list[_Task]) -> Iterator[_Task]:
 class Writer:
     """Takes work from the event loop, does it in its own thread, and gives the results back."""
 
-    def __init__(self, tables: sqlite3.Connection, owner: Owner, *, most_rows: int) -> None:
-        self._tables, self._owner, self._most_rows = tables, owner, most_rows
+    def __init__(
+        self,
+        tables: sqlite3.Connection,
+        owner: Owner,
+        *,
+        most_rows: int,
+        most_seconds: float = math.inf,
+    ) -> None:
+        self._tables, self._owner = tables, owner
+        self._most_rows, self._most_seconds = most_rows, most_seconds
         self._loop = asyncio.get_running_loop()
         self._urgent: deque[_Task] = deque()
         self._patient: deque[_Task] = deque()
@@ -160,18 +170,28 @@ class Writer:
         """
         future: asyncio.Future[Any] = self._loop.create_future()
         with self._wake:
-            # a request that fits in by itself is taken by an empty queue, however large it is
-            full = rows and self.rows_waiting and self.rows_waiting + rows > self._most_rows
-            if not patient and (full or self.tasks_waiting >= MOST_TASKS):
-                raise Refusal(
-                    429,
-                    f"{self.rows_waiting:,} rows wait to be scored, and {self._most_rows:,} may: "
-                    f"send this again in a moment",
-                )
+            if not patient:
+                self._check_room(rows)
             (self._patient if patient else self._urgent).append(_Task(work, future, rows, early))
             self.rows_waiting += rows
             self._wake.notify()
         return await future
+
+    def _check_room(self, rows: int) -> None:
+        """Refuse work that would wait for too long."""
+        why = ""
+        # a request that fits in by itself is taken by an empty queue, however large it is
+        if rows and self.rows_waiting and self.rows_waiting + rows > self._most_rows:
+            why = f"{self.rows_waiting:,} rows wait to be scored, and {self._most_rows:,} may"
+        elif self.tasks_waiting >= MOST_TASKS:
+            why = f"{self.tasks_waiting:,} requests wait, and no more may"
+        elif rows and self._urgent:
+            # on a machine that is busy few rows wait long; what people click is done all the same
+            waited = clock.monotonic() - self._urgent[0].since
+            if waited >= self._most_seconds:
+                why = f"rows wait for {waited:.0f} s to be scored, the machine is too busy"
+        if why:
+            raise Refusal(429, f"{why}: send this again in a moment")
 
     def _run(self) -> None:
         rested = clock.monotonic()

@@ -106,7 +106,7 @@ class Watcher:
         mini_batch_ends = count == self.learner.room
         assessed = self._assess(span)
         progress = self.keeper.follow(row, assessed.severities, may_accept=mini_batch_ends)
-        self.learner.mark_calm(progress.calm)
+        usual = self.learner.mark_calm(progress.calm)
         self._record(span, assessed, progress)
         alarms = {
             notice.row: self.book.tell(notice, self.recent, interval) for notice in progress.notices
@@ -127,9 +127,9 @@ class Watcher:
                 alarmed[place],
                 sure[place],
                 judged.by_channel[place],
-                judged.expected[place],
-                judged.low[place],
-                judged.high[place],
+                usual.expected[place],
+                usual.low[place],
+                usual.high[place],
                 alarms.get(row + place),
             )
 

@@ -315,6 +315,8 @@ def test_a_column_that_is_not_there_is_refused_with_those_that_are(write: Any) -
         ('a,b\n1,2\n"3"\n4,5\n', "line 3, must have 2 cells as line 1 has; it has 1"),
         ("a,b\n1,2\n3,4\n5", "line 4, must have 2 cells as line 1 has; it has 1: the file"),
         ('a,b\n1,2\n"3,4\n', "line 3, must have its quotes"),
+        ('{"a": 1, "b": 2}\n{"a": 3}\n', "it holds rows as JSON: 'subadjacent stream' takes them"),
+        ('[\n  {"a": 1}, {"a": 3}\n]', "it holds rows as JSON"),
         ("a,b\n1,2\n3,on\n", "line 3, column 'b', must hold a number"),
         ("a,b\n\n1,2\n\n3," + "x" * 99, "it holds '" + "x" * 39 + "…'"),
         ("a,b,a\n1,2,3\n", "name every column once; line 1 has 'a'"),

@@ -4,21 +4,35 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from subadjacent.streaming.learning.learner import WARM_UP, Learner, LiveJudgement
 from subadjacent.streaming.learning.mini_batch import MINI_BATCH
+from subadjacent.streaming.learning.usual_range import UsualRange
 from subadjacent.streaming.learning.views import BURN_IN
 
 
 def judged(learner: Learner, rows: np.ndarray, together: int = MINI_BATCH) -> LiveJudgement:
     """Judge rows, all of which are calm."""
-    found, done = [], 0
+    return judged_and_told(learner, rows, together)[0]
+
+
+def judged_and_told(
+    learner: Learner, rows: np.ndarray, together: int = MINI_BATCH, event: slice = slice(0)
+) -> tuple[LiveJudgement, UsualRange]:
+    """Judge rows, all of which are calm but those of an event."""
+    calm = np.ones(len(rows), dtype=bool)
+    calm[event] = False
+    found, told, done = [], [], 0
     while done < len(rows):
-        part = rows[done : done + min(learner.room, together)]
-        found.append(learner.judge(part))
-        learner.mark_calm(np.ones(len(part), dtype=bool))
-        done += len(part)
-    return LiveJudgement(*(np.concatenate(column) for column in zip(*found, strict=True)))
+        part = slice(done, done + min(learner.room, together))
+        found.append(learner.judge(rows[part]))
+        told.append(learner.mark_calm(calm[part]))
+        done += len(rows[part])
+    return (
+        LiveJudgement(*(np.concatenate(column) for column in zip(*found, strict=True))),
+        UsualRange(*(np.concatenate(column) for column in zip(*told, strict=True))),
+    )
 
 
 def noise(count: int, channels: int = 2, seed: int = 0) -> np.ndarray:
@@ -32,9 +46,9 @@ def day(count: int, seed: int = 0) -> np.ndarray:
 
 
 def test_rows_of_the_burn_in_have_no_severity() -> None:
-    found = judged(Learner(2), noise(BURN_IN))
+    found, usual = judged_and_told(Learner(2), noise(BURN_IN))
     assert (found.severity == 0).all()
-    assert (found.expected == noise(BURN_IN)).all()
+    assert (usual.expected == noise(BURN_IN)).all()
     assert found.sure.tolist() == [(row + 1) / WARM_UP for row in range(BURN_IN)]
 
 
@@ -69,20 +83,51 @@ def test_a_cycle_is_not_reported_and_one_that_does_not_come_is() -> None:
 
 def test_most_values_are_between_low_and_high_in_the_data_s_own_units() -> None:
     rows = 1e6 + 1e3 * day(2_000)
-    found = judged(Learner(2), rows)
-    inside = (rows >= found.low) & (rows <= found.high)
+    _, usual = judged_and_told(Learner(2), rows)
+    inside = (rows >= usual.low) & (rows <= usual.high)
     assert inside[500:].mean() > 0.97
-    assert (found.high - found.low)[500:].max() < 1e3 * 6
-    np.testing.assert_allclose(found.expected, (found.low + found.high) / 2)
+    assert (usual.high - usual.low)[500:].max() < 1e3 * 6
+    np.testing.assert_allclose(usual.expected, (usual.low + usual.high) / 2)
+
+
+def test_what_is_told_is_what_would_have_been_without_an_event() -> None:
+    rows, event = day(2_200), slice(2_000, 2_040)
+    broken = rows.copy()
+    broken[event, 0] += 12
+    found, usual = judged_and_told(Learner(2), broken, event=event)
+    calm, plain = judged_and_told(Learner(2), rows)
+    assert found.severity[event].max() > 1 > calm.severity[event].max()
+    half_range = (plain.high - plain.low)[2_000:2_104] / 2
+    apart = np.abs(usual.expected - plain.expected)[2_000:2_104]
+    assert (apart < half_range).all()
+    # in rows of the event, and in the next rows, which see those of the event
+    assert (broken[event, 0] > usual.high[event, 0]).all()
+    after = slice(2_040, 2_104)
+    assert ((rows >= usual.low) & (rows <= usual.high))[after].mean() > 0.97
+
+
+def test_what_is_told_changes_nothing_of_what_is_judged() -> None:
+    rows, event = day(1_200), slice(1_000, 1_030)
+    rows[event, 0] += 12
+    told, plain = Learner(2), Learner(2)
+    plain.views.without_event.expected = lambda *given: given[1]  # type: ignore[method-assign]
+    one, usual = judged_and_told(told, rows, event=event)
+    other, untold = judged_and_told(plain, rows, event=event)
+    assert not np.array_equal(usual.expected, untold.expected)
+    for name, found, wanted in zip(LiveJudgement._fields, one, other, strict=True):
+        np.testing.assert_array_equal(found, wanted, err_msg=name)
 
 
 @pytest.mark.parametrize("together", [1, 3, 7, MINI_BATCH])
 def test_answers_do_not_depend_on_how_rows_come(together: int) -> None:
-    rows = day(700)
-    rows[500] += 9
-    whole, parts = judged(Learner(2), rows), judged(Learner(2), rows, together)
-    for name, one, other in zip(LiveJudgement._fields, whole, parts, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9, err_msg=name)
+    rows, event = day(700), slice(500, 520)
+    rows[event, 0] += 9
+    whole = judged_and_told(Learner(2), rows, event=event)
+    parts = judged_and_told(Learner(2), rows, together, event)
+    for all_of_whole, all_of_parts in zip(whole, parts, strict=True):
+        for name, array in all_of_whole._asdict().items():
+            other = getattr(all_of_parts, name)
+            np.testing.assert_allclose(array, other, rtol=1e-7, atol=1e-9, err_msg=name)
 
 
 @pytest.mark.parametrize(
@@ -326,3 +371,21 @@ def test_a_short_gap_in_a_cycle_is_no_news(first: int, channels: slice) -> None:
         severity.append(learner.judge(carried[here], None, missing[here]).severity[0])
         learner.mark_calm(np.ones(1, dtype=bool))
     assert max(severity) < 1
+
+
+@pytest.mark.parametrize("together", [1, MINI_BATCH])
+def test_a_relation_that_breaks_is_severe_though_no_channel_does_anything_new(
+    together: int,
+) -> None:
+    # four gauges of the same load, of which one follows another load for a while
+    load, other = lfilter([0.44], [1, -0.9], noise(2_000, 2, seed=3), axis=0).T
+    rows = load[:, None] * [1, -2, 3, -4] + 0.1 * noise(2_000, 4, seed=103)
+    broken = rows.copy()
+    event = slice(1_500, 1_560)
+    broken[event, 1] = -2 * other[event]
+    assert judged(Learner(4), rows, together).severity[1_000:].max() < 1
+    found = judged(Learner(4), broken, together)
+    assert found.severity[event].max() > 1
+    assert found.by_channel[event].sum(axis=0).argmax() == 1
+    # by itself the channel is as it always was
+    assert judged(Learner(1), broken[:, 1:2], together).severity[event].max() < 1

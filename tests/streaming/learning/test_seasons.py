@@ -17,13 +17,13 @@ def with_cycle(period: int = 4, channels: int = 1) -> Seasons:
 
 
 def test_features_are_the_profile_at_a_row_and_before_it() -> None:
-    found = with_cycle(4).features(np.array([9, 10]))
+    found = with_cycle(4).features(9, 2)
     # row 9 is at time 1 of a cycle of 4; five to eight rows before it is a whole cycle
     assert found[:, 0].tolist() == [[10.0, 15.0], [20.0, 15.0]]
 
 
 def test_without_a_cycle_the_profile_is_0() -> None:
-    assert Seasons(3).features(np.arange(5)).tolist() == np.zeros((5, 3, 2)).tolist()
+    assert Seasons(3).features(0, 5).tolist() == np.zeros((5, 3, 2)).tolist()
 
 
 def test_a_row_changes_the_profile_at_its_phase_only() -> None:
@@ -39,6 +39,22 @@ def test_a_row_changes_the_profile_at_its_phase_only() -> None:
     assert seasons.profile[0, 1] == pytest.approx(35, abs=0.1)
 
 
+@pytest.mark.parametrize("count", [1, 3, 16, 40])
+def test_features_are_the_same_however_rows_are_grouped(count: int) -> None:
+    seasons, numbers = with_cycle(7), np.arange(100)
+    each = np.concatenate([seasons.features(first, count) for first in range(0, 120, count)])
+    assert each[:100, 0, 0].tolist() == (numbers % 7 * 10).tolist()
+    ago = sum((numbers - lag) % 7 for lag in (5, 6, 7, 8)) * 10 / 4
+    assert each[:100, 0, 1].tolist() == ago.tolist()
+
+
+def test_what_was_learned_is_in_the_features_of_the_next_row() -> None:
+    seasons = with_cycle(4)
+    seasons.features(4, 1)
+    seasons.learn(np.array([5]), np.array([[20.0]]))
+    assert seasons.features(5, 1)[0, 0, 0] == 15
+
+
 def test_a_period_is_found_and_its_profile_is_the_mean_of_the_cycles() -> None:
     rng = np.random.default_rng(0)
     day = np.sin(2 * np.pi * np.arange(48) / 48)
@@ -48,7 +64,7 @@ def test_a_period_is_found_and_its_profile_is_the_mean_of_the_cycles() -> None:
     seasons = Seasons(2)
     assert seasons.search(rows, 479).tolist() == [0]
     assert seasons.periods.tolist() == [48, 0]
-    np.testing.assert_allclose(seasons.features(np.arange(480, 528))[:, 0, 0], day, atol=0.25)
+    np.testing.assert_allclose(seasons.features(480, 48)[:, 0, 0], day, atol=0.25)
     # the same cycle again is no news
     assert seasons.search(rows, 479).tolist() == []
 
@@ -68,8 +84,7 @@ def test_periods_and_profiles_are_restored() -> None:
     seasons, other = with_cycle(7, 2), Seasons(2)
     seasons.learn(np.arange(3), np.ones((3, 2)))
     other.restore(seasons.state())
-    numbers = np.arange(20)
-    assert (other.features(numbers) == seasons.features(numbers)).all()
+    assert (other.features(0, 20) == seasons.features(0, 20)).all()
     assert other.next_search == seasons.next_search
     other.learn(np.arange(3), np.ones((3, 2)))
     seasons.learn(np.arange(3), np.ones((3, 2)))

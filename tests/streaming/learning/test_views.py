@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from subadjacent.streaming.learning.mini_batch import MINI_BATCH
-from subadjacent.streaming.learning.views import AVERAGED_ROWS, BURN_IN, VIEWS, ChannelViews
+from subadjacent.streaming.learning.views import AVERAGED_ROWS, BURN_IN, ChannelViews, view_count
 
 
 def after_burn_in() -> ChannelViews:
@@ -20,16 +20,40 @@ def test_each_view_is_its_definition() -> None:
     views = after_burn_in()
     rows = np.random.default_rng(1).standard_normal((MINI_BATCH, 2)) * [1, 50] + [0, 1_000]
     found = views.departures(views.add(rows))
-    assert found.by_view.shape == (MINI_BATCH, VIEWS, 2)
+    assert found.by_view.shape == (MINI_BATCH, view_count(2), 2)
     negligible = views.moments.negligible
     np.testing.assert_allclose(found.by_view[:, 0], np.abs(found.near) + negligible)
     # residuals before the first are taken to be 0
     sums = np.abs(np.add.accumulate(found.sub_adjacent))
     np.testing.assert_allclose(found.by_view[:, 1], sums / AVERAGED_ROWS + negligible)
     # there is no reference yet
-    np.testing.assert_allclose(found.by_view[:, 2:-1], np.tile(negligible, (MINI_BATCH, 2, 1)))
+    np.testing.assert_allclose(found.by_view[:, 2:-2], np.tile(negligible, (MINI_BATCH, 2, 1)))
+    apart = views.relations.residuals(views.standardiser.standardise(rows))
+    np.testing.assert_allclose(found.by_view[:, -2], np.abs(apart) + negligible)
     deviation = views.history.last(30).std(axis=0)
     np.testing.assert_allclose(found.by_view[-1, -1], 1 / (deviation + 0.02))
+
+
+def test_a_single_channel_has_no_view_of_others() -> None:
+    assert (view_count(1), view_count(2)) == (5, 6)
+    views = ChannelViews(1)
+    views.add(np.random.default_rng(0).standard_normal((BURN_IN, 1)))
+    views.end_burn_in()
+    departures = views.departures(views.add(np.array([[9.0]])))
+    # after the distances comes the stillness
+    assert departures.by_view.shape == (1, 5, 1)
+    deviation = views.history.last(30).std(axis=0)
+    np.testing.assert_allclose(departures.by_view[0, -1], 1 / (deviation + 0.02))
+
+
+def test_what_stands_in_for_a_missing_value_does_not_depart_from_the_others() -> None:
+    views = after_burn_in()
+    standardised = views.add(np.array([[9.0, 1_000.0]]), np.array([[False, True]]))
+    departs = views.departures(standardised).by_view[0, -2] - views.moments.negligible
+    assert departs[0] > 1
+    assert departs[1] == pytest.approx(0)
+    # of the next row it is known again
+    assert (views.departures(views.add(np.array([[9.0, 1_000.0]]))).by_view[0, -2] > 0.2).all()
 
 
 def test_what_is_missing_is_what_is_expected_of_it_however_rows_are_grouped() -> None:
@@ -53,9 +77,10 @@ def test_what_is_expected_is_in_the_units_of_the_series() -> None:
     rows = np.array([[0.0, 1_000.0]])
     standardised = views.add(rows)
     departures = views.departures(standardised)
-    expected, half_range = views.expected(standardised, departures)
-    np.testing.assert_allclose(rows - expected, departures.sub_adjacent * views.standardiser.unit)
-    assert half_range == pytest.approx(3 * views.standardiser.unit)
+    usual = views.usual_range(departures, np.ones(1, dtype=bool))
+    residuals = departures.sub_adjacent * views.standardiser.unit
+    np.testing.assert_allclose(rows - usual.expected, residuals)
+    np.testing.assert_allclose(usual.high - usual.low, 6 * views.standardiser.unit[None])
 
 
 def test_windows_that_nearly_overlap_a_row_are_no_references() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -23,6 +24,9 @@ from subadjacent.data.files.opening import (
 from subadjacent.data.files.parquet import MAGIC
 from subadjacent.data.files.table_layout import SPACE, Line, even_out, find_layout
 from subadjacent.errors import InputError
+
+JSON_ROWS = re.compile(r'\s*(\[\s*)?\{\s*("[^"\n]*"\s*:|\})')
+"""How rows as JSON begin, one a line or in an array: no CSV has a name in a brace and a colon."""
 
 
 class Delimited:
@@ -177,4 +181,9 @@ class Delimited:
         text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(head)
         if not text.strip(f"{END_OF_FILE} \t\r\n\ufeff"):
             raise InputError(f"{self.name} must have a header and rows of data; it is empty")
+        if JSON_ROWS.match(text):
+            raise InputError(
+                f"{self.name} must be a table, CSV or Parquet; it holds rows as JSON: "
+                f"'subadjacent stream' takes them, one a line, else write them as CSV"
+            )
         return text, encoding, notes

@@ -30,8 +30,9 @@ from subadjacent.scoring.moving import rows_ahead
 from subadjacent.scoring.tail import Tail
 from subadjacent.scoring.usual import MARGIN
 
-# rows that come before old ones are forgotten: it takes no longer than for one
-AT_LEAST = 16
+# rows that come before old ones are forgotten: it takes no longer than for one. An odd number, so
+# that it seldom falls on a row with other work to do: windows end and learners learn at even ones
+AT_LEAST = 25
 # residuals that are worked on at a time: few enough to stay in the processor's cache
 MOST_VALUES = 100_000
 # names of the tables that are kept, one row a row of the stretch

@@ -78,7 +78,7 @@ async def fit_model(
     check_series_name(name)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in TABLES:
-        raise unknown_type(kind)
+        raise unknown_type(kind, TABLES)
     jobs.check_room()
     hub.models.check_room(name, hub.settings.limits.models)
     with tempfile.NamedTemporaryFile(dir=jobs.folder, prefix="file-", delete=False) as file:

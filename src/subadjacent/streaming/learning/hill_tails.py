@@ -6,12 +6,12 @@ two counts: a high value that recurs, as a pulse on a flat line, is as rare as i
 Beyond, it is extrapolated with the mean excess of the logarithms (Hill's estimator): right for
 heavy tails, careful for light ones.
 
-Shapes: B rows, any shape of traces, BINS bins, N traces in one axis.
+Shapes: B rows, N traces, BINS bins.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,20 +42,26 @@ _LOGS = (np.arange(BINS) - BINS // 2) * BIN_WIDTH
 class HillTails:
     """A histogram of each trace's values, and the tail that was fitted to it.
 
-    Values are counted when the histogram is needed: many at once take fewer calls.
+    Values are counted when the histogram is needed. They may be those of the first few traces; the
+    others stay as they are then.
+
+    Parameters
+    ----------
+    traces
+        N.
     """
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self._counts: Array = np.zeros((*shape, BINS))
+    def __init__(self, traces: int) -> None:
+        self._counts: Array = np.zeros((traces, BINS))
         self._uncounted: list[tuple[Array, Array, float]] = []
         self._fit: _TailFit | None = None
 
     def surprise(self, values: Array) -> Array:
-        """The surprise of values, (B, …), at least 0."""
-        if self._fit is None:
-            fit_tails(self)
-        assert self._fit is not None
-        lower, lower_surprise, slope, upper, upper_surprise, excess = self._fit
+        """The surprise of values, (B, N), at least 0."""
+        own = slice(values.shape[1])
+        lower, lower_surprise, slope, upper, upper_surprise, excess = (
+            field[own] for field in self.fit()
+        )
         logs = np.log(values + LOG_OFFSET)
         beyond = logs - upper
         surprise = np.where(
@@ -64,16 +70,22 @@ class HillTails:
         return np.maximum(surprise, 0)
 
     def learn(self, values: Array, weights: Array, forgetting: float) -> None:
-        """Count values, (B, …), with the weights of their rows, (B,); do not change them later.
+        """Count values, (B, N), with the weights of their rows, (B,); do not change them later.
 
         ``forgetting`` multiplies the counts that were there.
         """
         self._uncounted.append((values, weights, forgetting))
         self._fit = None
 
+    def fit(self) -> _TailFit:
+        """Fit the tails, if counts have changed since they were fitted."""
+        if self._fit is None:
+            self._fit = _TailFit.of(self.counts)
+        return self._fit
+
     @property
     def counts(self) -> Array:
-        """The histograms, (…, BINS)."""
+        """The histograms, (N, BINS)."""
         for learned in self._uncounted:
             self._count(*learned)
         self._uncounted.clear()
@@ -84,20 +96,16 @@ class HillTails:
         bins = np.rint(logs / BIN_WIDTH).astype(np.intp) + BINS // 2
         np.minimum(np.maximum(bins, 0, out=bins), BINS - 1, out=bins)
         # of all histograms one after the other
-        first_bins = np.arange(self._counts.size // BINS) * BINS
-        places = bins.reshape(len(values), -1) + first_bins
-        value_weights = np.repeat(weights, len(first_bins))
-        counted = np.bincount(places.ravel(), value_weights, minlength=self._counts.size)
-        self._counts *= forgetting
-        self._counts += counted.reshape(self._counts.shape)
+        traces = values.shape[1]
+        bins += BINS * np.arange(traces)
+        counted = np.bincount(bins.ravel(), np.repeat(weights, traces), minlength=BINS * traces)
+        counts = self._counts[:traces]
+        counts *= forgetting
+        counts += counted.reshape(counts.shape)
 
-    def state(self) -> dict[str, NDArray[Any]]:
-        """The histograms; ``restore`` is the inverse."""
-        return {"counts": self.counts}
-
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+    def restore(self, counts: Array) -> None:
         """Replace the histograms by saved ones."""
-        self._counts, self._fit = state["counts"], None
+        self._counts, self._fit = counts, None
         self._uncounted.clear()
 
 
@@ -135,17 +143,3 @@ class _TailFit(NamedTuple):
         between = (upper_surprise - lower_surprise) / np.where(rise > 0, rise, 1)
         slope = np.where(rise > 0, between, 1 / mean_excess[0])
         return cls(lower, lower_surprise, slope, upper, upper_surprise, mean_excess[1])
-
-
-def fit_tails(*several: HillTails) -> None:
-    """Fit the tails of those whose histograms changed: of several in as many calls as of one."""
-    stale = [tails for tails in several if tails._fit is None]
-    if not stale:
-        return
-    counts = [tails.counts.reshape(-1, BINS) for tails in stale]
-    fitted = _TailFit.of(counts[0] if len(counts) == 1 else np.concatenate(counts))
-    first = 0
-    for tails, own in zip(stale, counts, strict=True):
-        last, shape = first + len(own), tails.counts.shape[:-1]
-        tails._fit = _TailFit(*(field[first:last].reshape(shape) for field in fitted))
-        first = last

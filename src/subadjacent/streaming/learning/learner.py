@@ -24,6 +24,7 @@ from subadjacent.streaming.learning.peaks import PeaksOverThreshold
 from subadjacent.streaming.learning.reporting import SurpriseReporter
 from subadjacent.streaming.learning.surprise import TIME_CONSTANT, StreamSurprise
 from subadjacent.streaming.learning.surprise_distribution import SurpriseDistribution
+from subadjacent.streaming.learning.usual_range import UsualRange
 from subadjacent.streaming.learning.views import BURN_IN, ChannelViews, Departures
 from subadjacent.streaming.nested import join_names, split_names
 
@@ -50,9 +51,6 @@ class LiveJudgement(NamedTuple):
     severity: Array  # (B,), of the reported surprise: 1.0 opens an alarm
     ongoing: Array  # (B,), severity of the surprise whether it is reported or not
     by_channel: Array  # (B, C), surprise of each channel
-    expected: Array  # (B, C)
-    low: Array  # (B, C)
-    high: Array  # (B, C)
     sure: Array  # (B,), 0 to 1
 
 
@@ -74,6 +72,8 @@ class Learner:
         self.reported_severity = PeaksOverThreshold(return_period, channels)
         self.ongoing_severity = SurpriseDistribution(return_period)
         self._mini_batch = MiniBatch()
+        # departures of the rows judged last, in the burn-in the rows, until they are marked
+        self._latest: Departures | Array | None = None
         self._muted = 0
         self._are_references_due = False
         self._is_prepared = False
@@ -108,9 +108,8 @@ class Learner:
         sure = np.minimum(np.arange(self.rows - count + 1, self.rows + 1) / WARM_UP, 1)
         if is_burn_in:
             self._mini_batch.add(count)
-            return LiveJudgement(
-                np.zeros(count), np.zeros(count), np.zeros(rows.shape), rows, rows, rows, sure
-            )
+            self._latest = rows
+            return LiveJudgement(np.zeros(count), np.zeros(count), np.zeros(rows.shape), sure)
         departures = self.views.departures(standardised)
         has_moved = self.views.moments.has_moved
         by_channel, surprise = self.surprise.of(departures.by_view, scores, has_moved, self.rows)
@@ -120,14 +119,11 @@ class Learner:
         if scores is not None:
             arrays["scores"] = scores
         self._mini_batch.add(count, **arrays)
-        expected, half_range = self.views.expected(standardised, departures)
+        self._latest = departures
         return LiveJudgement(
             self.reported_severity.severity(reported),
             self.ongoing_severity.severity(surprise),
             by_channel,
-            expected,
-            expected - half_range,
-            expected + half_range,
             sure,
         )
 
@@ -140,9 +136,17 @@ class Learner:
         self._muted = max(self._muted - len(surprise), 0)
         return reported
 
-    def mark_calm(self, calm: NDArray[np.bool_]) -> None:
-        """Say which of the rows judged last were calm, (B,)."""
+    def mark_calm(self, calm: NDArray[np.bool_]) -> UsualRange:
+        """Say which of the rows judged last were calm, (B,); what is usual of them.
+
+        It follows ``judge``, before anything else.
+        """
         self.views.history.calm(len(calm))[:] = calm
+        latest, self._latest = self._latest, None
+        assert latest is not None
+        if isinstance(latest, Departures):
+            return self.views.usual_range(latest, calm)
+        return UsualRange(latest, latest, latest)
 
     def learn(self) -> None:
         """Learn from the mini-batch that waits, if one does. Answers do not depend on when."""
@@ -174,7 +178,7 @@ class Learner:
             self._add_references(MINI_BATCH)
         self.surprise.fit()
         self.ongoing_severity.fit()
-        self.views.expectation.fit_if_due()
+        self.views.fit_if_due()
         self._is_prepared = True
 
     def _add_references(self, count: int) -> None:

@@ -25,36 +25,36 @@ HALF_RANGE = 3.0
 
 
 class RunningMoments:
-    """Mean, variance, and mean squares of the near and of the sub-adjacent residuals."""
+    """Mean, variance, and mean squares of the near and of the sub-adjacent residuals.
+
+    Attributes
+    ----------
+    negligible
+        The size of a departure that does not matter, (C,).
+    half_range
+        Half the width of the range around what is expected, (C,).
+    has_moved
+        Which channels vary by more than rounding errors, (C,).
+    """
 
     def __init__(self, channels: int) -> None:
         self.rows = 0.0
         self.mean: Array = np.zeros(channels)
         self.variance: Array = np.ones(channels)
         self.residual_squares: Array = np.ones((2, channels))
+        self._derive()
 
-    @property
-    def negligible(self) -> Array:
-        """The size of a departure that does not matter, (C,)."""
-        negligible: Array = NEGLIGIBLE * np.sqrt(self.variance) + ROUNDING
-        return negligible
-
-    @property
-    def half_range(self) -> Array:
-        """Half the width of the range around what is expected, (C,)."""
-        half_range: Array = HALF_RANGE * np.sqrt(self.residual_squares[1])
-        return half_range
-
-    @property
-    def has_moved(self) -> NDArray[np.bool_]:
-        """Which channels vary by more than rounding errors, (C,)."""
-        has_moved: NDArray[np.bool_] = self.variance > ROUNDING**2
-        return has_moved
+    def _derive(self) -> None:
+        """What rows are judged by: the same for all of a mini-batch, so that it is found once."""
+        self.negligible: Array = NEGLIGIBLE * np.sqrt(self.variance) + ROUNDING
+        self.half_range: Array = HALF_RANGE * np.sqrt(self.residual_squares[1])
+        self.has_moved: NDArray[np.bool_] = self.variance > ROUNDING**2
 
     def begin(self, rows: Array) -> None:
         """Take mean and variance from the first rows."""
         self.rows = float(len(rows))
         self.mean, self.variance = rows.mean(axis=0), rows.var(axis=0)
+        self._derive()
 
     def clip_rows(self, rows: Array, deviations: float) -> Array:
         """Rows, (B, C), clipped to so many deviations around the mean."""
@@ -80,6 +80,7 @@ class RunningMoments:
         squares = _mean(np.square(residuals))
         learned = self.residual_squares + share * (squares - self.residual_squares)
         self.residual_squares = np.maximum(learned, ROUNDING**2)
+        self._derive()
 
     def state(self) -> dict[str, NDArray[Any]]:
         """The moments as arrays; ``restore`` is the inverse."""
@@ -95,6 +96,7 @@ class RunningMoments:
         self.rows = float(state["rows"][0])
         self.mean, self.variance = state["mean"], state["variance"]
         self.residual_squares = state["residual_squares"]
+        self._derive()
 
 
 def _mean(rows: Array) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.ridge.period import channel_periods
+from subadjacent.streaming.learning.mini_batch import MINI_BATCH
 
 Array = NDArray[np.float64]
 
@@ -47,15 +48,26 @@ class Seasons:
         self.profile: Array = np.zeros((channels, 1))
         self.counts: Array = np.zeros((channels, 1))
         self.next_search = FIRST_SEARCH
+        # features of the rows of a mini-batch, by the number of the first of them
+        self._features: tuple[int, Array] | None = None
 
-    def features(self, row_numbers: NDArray[np.int64]) -> Array:
+    def features(self, first: int, count: int) -> Array:
         """The profile at rows, and its mean over ``LAGS_AGO`` before them, (B, C, 2).
 
-        It is 0 for channels without a cycle.
+        They are ``count`` rows, from number ``first`` on. It is 0 for channels without a cycle.
         """
-        features = np.zeros((len(row_numbers), len(self.periods), 2))
+        if count > MINI_BATCH:
+            return self._look_up(first, count)
+        if self._features is None or not 0 <= first - self._features[0] <= MINI_BATCH - count:
+            # of a mini-batch at once: the profile is the same for all of its rows
+            self._features = first, self._look_up(first, MINI_BATCH)
+        start, features = self._features
+        return features[first - start : first - start + count]
+
+    def _look_up(self, first: int, count: int) -> Array:
+        features = np.zeros((count, len(self.periods), 2))
         if self.periods.any():
-            wanted = row_numbers[:, None] - _NOW_AND_AGO
+            wanted = np.arange(first, first + count)[:, None] - _NOW_AND_AGO
             phases = wanted[..., None] % np.maximum(self.periods, 1)
             profile = self.profile[np.arange(len(self.periods)), phases]  # (B, 1 + lags, C)
             features[..., 0] = profile[:, 0]
@@ -64,6 +76,7 @@ class Seasons:
 
     def learn(self, row_numbers: NDArray[np.intp], values: Array) -> None:
         """Move the profile towards rows, (B, C), at their phases."""
+        self._features = None
         (channels,) = self.periods.nonzero()
         if not len(channels):
             return
@@ -96,6 +109,7 @@ class Seasons:
         weights = 0.5 ** ((last + 1 - row_numbers) / (HALF_LIFE * period))
         total = np.bincount(phases, weights, minlength=period)
         sums = np.bincount(phases, weights * values, minlength=period)
+        self._features = None
         self.periods[channel] = period
         self._widen(period)
         self.profile[channel, :period] = sums / total
@@ -123,3 +137,4 @@ class Seasons:
         self.profile[:, :longest] = state["profile"]
         self.counts[:, :longest] = state["counts"]
         self.next_search = int(state["next_search"][0])
+        self._features = None

@@ -1,6 +1,6 @@
 """The surprise of a row: how improbable its departures are, over all views and channels.
 
-Shapes: B rows, C channels, VIEWS views.
+Shapes: B rows, C channels, V views.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.streaming.learning.hill_tails import HillTails, fit_tails
-from subadjacent.streaming.learning.views import VIEWS
-from subadjacent.streaming.nested import join_names, split_names
+from subadjacent.streaming.learning.hill_tails import BINS, HillTails
+from subadjacent.streaming.learning.views import view_count
 
 Array = NDArray[np.float64]
 
@@ -38,29 +37,30 @@ an event does not while it lasts."""
 
 
 class StreamSurprise:
-    """The tails of all views of all channels, and of a model's score."""
+    """The tails of all views of all channels and, as the last trace, of a model's score."""
 
     def __init__(self, channels: int) -> None:
-        self.view_tails = HillTails((VIEWS, channels))
-        self.score_tails = HillTails(())
+        self._shape = view_count(channels), channels
+        self.tails = HillTails(math.prod(self._shape) + 1)
 
     def of(
         self, by_view: Array, scores: Array | None, has_moved: NDArray[np.bool_], rows: int
     ) -> tuple[Array, Array]:
         """The surprise of each channel, (B, C), and of the whole row, (B,).
 
-        ``by_view`` are departures, (B, VIEWS, C), ``scores`` those of a model, (B,), ``rows`` how
+        ``by_view`` are departures, (B, V, C), ``scores`` those of a model, (B,), ``rows`` how
         many the series has. How far a channel may go that never moved is unknown: the
         surprise of its first move is that of one row in all rows before it.
         """
         first_move = math.log(min(rows, TIME_CONSTANT))
         most = np.where(has_moved, MOST_OF_A_VIEW, first_move)
-        by_channel = np.minimum(self.view_tails.surprise(by_view), most).sum(axis=1)
-        norm = np.power(np.power(by_channel, CHANNEL_NORM).sum(axis=1), 1 / CHANNEL_NORM)
-        total: Array = VIEW_WEIGHT * norm
+        surprise = self.tails.surprise(_traces(by_view, scores))
+        of_views = surprise[:, : math.prod(self._shape)].reshape(by_view.shape)
+        by_channel = np.add.reduce(np.minimum(of_views, most), axis=1)
+        powers = np.add.reduce(np.power(by_channel, CHANNEL_NORM), axis=1)
+        total: Array = VIEW_WEIGHT * np.power(powers, 1 / CHANNEL_NORM)
         if scores is not None:
-            of_scores = np.minimum(self.score_tails.surprise(scores), MOST_OF_A_VIEW)
-            total += SCORE_WEIGHT * of_scores
+            total += SCORE_WEIGHT * np.minimum(surprise[:, -1], MOST_OF_A_VIEW)
         return by_channel, total
 
     def learn(
@@ -68,20 +68,25 @@ class StreamSurprise:
     ) -> None:
         """Count departures and scores; those of rows that were not calm count less."""
         weights = np.where(calm, 1.0, ALARM_WEIGHT)
-        self.view_tails.learn(by_view, weights, forgetting)
-        if scores is not None:
-            self.score_tails.learn(scores, weights, forgetting)
+        self.tails.learn(_traces(by_view, scores), weights, forgetting)
 
     def fit(self) -> None:
-        """Fit the tails whose counts have changed."""
-        fit_tails(self.view_tails, self.score_tails)
+        """Fit the tails, if their counts have changed."""
+        self.tails.fit()
 
     def state(self) -> dict[str, NDArray[Any]]:
         """The histograms; ``restore`` is the inverse."""
-        return join_names({"views": self.view_tails.state(), "score": self.score_tails.state()})
+        counts = self.tails.counts
+        views = counts[:-1].reshape(*self._shape, BINS)
+        return {"views/counts": views, "score/counts": counts[-1]}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Replace the histograms by saved ones."""
-        parts = split_names(state)
-        self.view_tails.restore(parts["views"])
-        self.score_tails.restore(parts["score"])
+        views, score = state["views/counts"], state["score/counts"]
+        self.tails.restore(np.concatenate([views.reshape(-1, BINS), score[None]]))
+
+
+def _traces(by_view: Array, scores: Array | None) -> Array:
+    """Departures in all views of all channels, then scores where there are any, (B, N)."""
+    departures = by_view.reshape(len(by_view), -1)
+    return departures if scores is None else np.concatenate([departures, scores[:, None]], axis=1)

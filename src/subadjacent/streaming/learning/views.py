@@ -1,9 +1,10 @@
-"""Five views of each channel: how far a row departs from what the channel normally does.
+"""The views of each channel: how far a row departs from what the channel normally does.
 
 They are the near residual, the mean of the latest sub-adjacent residuals, the distance of windows
-of two lengths to their nearest references, and the stillness.
+of two lengths to their nearest references, the residual given the other channels of the row, and
+the stillness. A series of one channel has all but the last but one.
 
-Shapes: B rows, C channels, F features, VIEWS views.
+Shapes: B rows, C channels, F features, V views.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.streaming.learning.cross_channel import CrossChannelRegression, has_relations
 from subadjacent.streaming.learning.expectation import (
     NEAREST,
     REACH,
@@ -32,12 +34,11 @@ from subadjacent.streaming.learning.running_moments import RunningMoments
 from subadjacent.streaming.learning.seasons import Seasons
 from subadjacent.streaming.learning.standardiser import Standardiser
 from subadjacent.streaming.learning.stillness import STILLNESS_ROWS, stillness
+from subadjacent.streaming.learning.usual_range import RowsWithoutEvent, UsualRange
 from subadjacent.streaming.learning.windows import windows
 from subadjacent.streaming.nested import join_names, split_names
 
 Array = NDArray[np.float64]
-
-VIEWS = 3 + len(LENGTHS)
 
 BURN_IN = 64
 """Rows that standardised units and first moments are taken from: whole mini-batches."""
@@ -58,8 +59,16 @@ CLIP = 6.0
 
 _FORGETTING = math.exp(-MINI_BATCH / TIME_CONSTANT)
 
-_PARTS = ("standardiser", "history", "seasons", "expectation", "moments")
+_PARTS = (
+    *("standardiser", "history", "seasons", "expectation", "relations", "moments"),
+    "without_event",
+)
 """Attributes with a state of their own. References are made anew from the history."""
+
+
+def view_count(channels: int) -> int:
+    """How many views a series of so many channels has: V."""
+    return 3 + len(LENGTHS) + has_relations(channels)
 
 
 class Departures(NamedTuple):
@@ -68,7 +77,7 @@ class Departures(NamedTuple):
     features: Array  # (B, C, F)
     near: Array  # (B, C), residuals
     sub_adjacent: Array  # (B, C), residuals
-    by_view: Array  # (B, VIEWS, C), at least 0
+    by_view: Array  # (B, V, C), at least 0
 
 
 class ChannelViews:
@@ -79,12 +88,16 @@ class ChannelViews:
         # rows that were missing, which count in the phase of a cycle
         self._missing_rows = 0
         self._last_sub_adjacent: Array = np.zeros((AVERAGED_ROWS - 1, channels))
+        # which values of the rows that were added last are imputed; None if none is
+        self._imputed_last: NDArray[np.bool_] | None = None
         self.standardiser = Standardiser(channels)
         self.history = RowHistory(channels)
         self.seasons = Seasons(channels)
         self.expectation = Expectation(channels)
         self.moments = RunningMoments(channels)
+        self.relations = CrossChannelRegression(channels)
         self.references = ReferenceWindows(channels)
+        self.without_event = RowsWithoutEvent(channels)
 
     def add(self, rows: Array, missing: NDArray[np.bool_] | None = None) -> Array:
         """Append rows, (B, C), to the history; they are returned in standardised units.
@@ -92,9 +105,11 @@ class ChannelViews:
         Values that are ``missing`` become what the sub-adjacent regression expects of them.
         """
         standardised = self.standardiser.standardise(rows)
-        if missing is not None and self.rows >= BURN_IN:
-            standardised = self._imputed(standardised, missing)
+        self._imputed_last = missing if self.rows >= BURN_IN else None
+        if self._imputed_last is not None:
+            standardised = self._imputed(standardised, self._imputed_last)
         self.history.add(standardised)
+        self.without_event.see(rows)
         self.rows += len(rows)
         return standardised
 
@@ -104,24 +119,32 @@ class ChannelViews:
         # no row of so many is a feature of another
         for first in range(0, count, NEAREST):
             some = slice(first, min(first + NEAREST, count))
-            row_numbers = self._missing_rows + self.rows + np.arange(some.start, some.stop)
-            seasonal = self.seasons.features(row_numbers)
-            features = lag_features(rows[: before + some.stop], seasonal, len(row_numbers))
-            _, residuals = self.expectation.residuals(features, standardised[some])
-            expected = standardised[some] - residuals
+            expected = self._expected(
+                rows[: before + some.stop], self.rows + some.start, some.stop - some.start
+            )
             rows[before:][some] = np.where(missing[some], expected, standardised[some])
         return rows[before:]
+
+    def _expected(self, rows: Array, first: int, count: int) -> Array:
+        """What is expected of the last ``count`` rows, from the ``first`` on, by those before."""
+        seasonal = self.seasons.features(self._missing_rows + first, count)
+        features = lag_features(rows, seasonal, count)
+        _, residuals = self.expectation.residuals(features, rows[-count:])
+        expected: Array = rows[-count:] - residuals
+        return expected
 
     def departures(self, standardised: Array) -> Departures:
         """How far the rows that were added last depart from normal."""
         count, channels = standardised.shape
         features = self._features(count)
         near, sub_adjacent = self.expectation.residuals(features, standardised)
-        by_view = np.empty((count, VIEWS, channels))
+        by_view = np.empty((count, view_count(channels), channels))
         np.abs(near, out=by_view[:, 0])
         by_view[:, 1] = self._averaged(sub_adjacent)
         distances = self.references.nearest_distances(self.history.last(LONGEST - 1 + count))
-        by_view[:, 2:-1] = distances.swapaxes(0, 1)
+        by_view[:, 2 : 2 + len(LENGTHS)] = distances.swapaxes(0, 1)
+        if self.relations.applies:
+            by_view[:, -2] = self._apart_from_others(standardised)
         by_view[:, :-1] += self.moments.negligible
         by_view[:, -1] = stillness(self.history.last(STILLNESS_ROWS - 1 + count))
         return Departures(features, near, sub_adjacent, by_view)
@@ -133,20 +156,34 @@ class ChannelViews:
         means: Array = np.abs(windows(residuals, AVERAGED_ROWS).sum(axis=-1)) / AVERAGED_ROWS
         return means
 
+    def _apart_from_others(self, standardised: Array) -> Array:
+        """The absolute residual of each value given the other channels, (B, C).
+
+        It is 0 of a channel that never moved, which has no relation to any, and of what stands in
+        for a missing value, which knows nothing of the others.
+        """
+        residuals = np.abs(self.relations.residuals(standardised)) * self.moments.has_moved
+        if self._imputed_last is not None:
+            residuals[self._imputed_last] = 0
+        return residuals
+
     def _features(self, count: int) -> Array:
         """Features of the last ``count`` rows."""
-        row_numbers = self._missing_rows + np.arange(self.rows - count, self.rows)
-        seasonal = self.seasons.features(row_numbers)
+        seasonal = self.seasons.features(self._missing_rows + self.rows - count, count)
         return lag_features(self.history.last(count + REACH), seasonal, count)
 
-    def expected(self, standardised: Array, departures: Departures) -> tuple[Array, Array]:
-        """What the sub-adjacent regression expects, (B, C), and half the range around it, (C,).
+    def usual_range(self, departures: Departures, calm: NDArray[np.bool_]) -> UsualRange:
+        """What is told of the rows that were added last, of which some are ``calm``, (B,)."""
 
-        Both are in the units of the series.
-        """
-        expected = self.standardiser.original_units(standardised - departures.sub_adjacent)
-        half_range: Array = self.moments.half_range * self.standardiser.unit
-        return expected, half_range
+        def expect(rows: Array, ago: int) -> Array:
+            row: Array = self._expected(rows, self.rows - 1 - ago, 1)[0]
+            return row
+
+        half_range = self.moments.half_range
+        expected = self.without_event.expected(
+            self.history, departures.sub_adjacent, calm, half_range, expect
+        )
+        return self.without_event.usual_range(expected, half_range, self.standardiser)
 
     def end_burn_in(self) -> None:
         """Take units, moments and a first fit from the rows of the burn-in."""
@@ -156,7 +193,8 @@ class ChannelViews:
         self.history.replace_last(standardised)
         self.moments.begin(standardised)
         self.expectation.learn(self._features(BURN_IN), standardised, 1.0)
-        self.expectation.request_fit()
+        self.relations.learn(standardised, 1.0)
+        self._request_fit()
 
     def learn(self, departures: Departures, calm: NDArray[np.bool_]) -> None:
         """Learn from the calm rows of the last mini-batch, and search for periods if it is time."""
@@ -172,7 +210,7 @@ class ChannelViews:
             clipped = self.moments.clip_rows(rows, CLIP)
             self._learn_rows(row_numbers, features, clipped, near, sub_adjacent)
             if self.rows <= EARLY_ROWS or (self.rows // MINI_BATCH) % REFIT_EVERY == 0:
-                self.expectation.request_fit()
+                self._request_fit()
         if self.rows >= self.seasons.next_search:
             self._search_periods()
 
@@ -189,6 +227,17 @@ class ChannelViews:
         clipped = self.moments.clip_rows(rows, CLIP)
         residuals = self.moments.clip_residuals(near, sub_adjacent, CLIP)
         self.moments.learn(clipped, residuals, _FORGETTING)
+        self.relations.learn(rows, _FORGETTING)
+
+    def _request_fit(self) -> None:
+        """Have all regressions fitted to the rows until now, before they are used next."""
+        self.expectation.request_fit()
+        self.relations.request_fit()
+
+    def fit_if_due(self) -> None:
+        """Do the fits that were requested, if there are any."""
+        self.expectation.fit_if_due()
+        self.relations.fit_if_due()
 
     def _search_periods(self) -> None:
         """Search for periods; a new one changes features, so that they are learned from anew."""
@@ -227,8 +276,9 @@ class ChannelViews:
         row_numbers = np.arange(self.rows - first, self.rows)[accepted]
         near, sub_adjacent = self.expectation.residuals(features, rows)
         self._learn_rows(row_numbers, features, rows, near, sub_adjacent)
-        self.expectation.request_fit()
+        self._request_fit()
         self._last_sub_adjacent = np.zeros_like(self._last_sub_adjacent)
+        self.without_event.accept(self.history, first, last)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """All that was learned, as arrays of bounded size; ``restore`` is the inverse."""
