@@ -91,6 +91,25 @@ def test_alarms_are_unseen_until_they_are_acknowledged(
     expect(tab.locator("#alarm-count")).to_have_text("0 open, 1 closed")
 
 
+def test_how_bad_a_series_is_does_not_depend_on_how_many_alarms_came_after_its_own(
+    opened: Opener, backend: LiveService
+) -> None:
+    push(backend, "early", rows(["pressure", "flow"], 0, 420, jump=(412, 420)))
+    (alarm,) = backend.get("/api/alarms?series=early&state=open")["alarms"]
+
+    def newer(tab: Page) -> None:
+        # as if so many were newer that it is not among those that are asked for first
+        tab.route("**/api/alarms?state=all*", lambda route: route.fulfill(json={"alarms": []}))
+
+    tab = opened(series="fan", before=newer)
+    state = tab.locator("#series-list li[data-name=early] .state")
+    expect(state).to_have_text(f"Alarm · severity {alarm['severity']:.1f}")
+    # one that is open is not over: it is not counted as unseen
+    tab.locator("#series-list li[data-name=early]").click()
+    expect(tab.locator("#alarm-count")).to_have_text("1 open, 0 closed")
+    assert backend.ask("DELETE", "/api/series/early").status == 204
+
+
 def test_the_wanted_series_is_shown_whatever_comes_first(
     opened: Opener, backend: LiveService
 ) -> None:
