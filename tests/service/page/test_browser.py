@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -72,6 +73,24 @@ def test_a_link_to_a_series_leads_there_in_an_open_page(opened: Opener) -> None:
     tab.keyboard.press("Enter")
     expect(tab.locator("#detail")).to_be_focused()
     assert tab.url.endswith("#fan")
+
+
+def test_the_chosen_series_is_in_sight_in_a_long_list(opened: Opener, backend: LiveService) -> None:
+    names = [f"zz {number:02}" for number in range(30)]
+    for name in names:
+        push(backend, name, rows(["a"], 0, 1))
+    tab = opened(series=names[-1], width=1000)
+    expect(tab.locator("#detail-title")).to_have_text(names[-1])
+    inside = """name => {
+      const list = document.querySelector("#series-list"), box = list.getBoundingClientRect();
+      const own = list.querySelector(`[data-name="${name}"]`).getBoundingClientRect();
+      return own.top >= box.top - 1 && own.bottom <= box.bottom + 1 && scrollY === 0;
+    }"""
+    assert tab.evaluate(inside, names[-1])
+    page(tab, "(p, name) => p.list.choose(name)", names[0])
+    assert tab.evaluate(inside, names[0])
+    for name in names:
+        backend.ask("DELETE", f"/api/series/{quote(name)}")
 
 
 def test_alarms_are_unseen_until_they_are_acknowledged(
