@@ -238,7 +238,7 @@ def _check_count(count: int, most: int) -> None:
 
 
 def _check_channel(name: str) -> None:
-    """Refuse names that cannot be shown; "m/s" may be in one, as in a table: it is in no address."""
+    """Refuse names that cannot be shown; "m/s" may be in one, for it stands in no address."""
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
         raise InputError.of(
             "a channel's name",
