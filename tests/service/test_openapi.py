@@ -25,6 +25,26 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]
         assert "Traceback" not in service.end()
 
 
+def test_all_that_can_be_asked_is_described(described: LiveService) -> None:
+    schema = described.get("/openapi.json")
+    lacking = [
+        (path, parameter["name"])
+        for path, operations in schema["paths"].items()
+        for operation in operations.values()
+        for parameter in operation.get("parameters", ())
+        if not parameter.get("description")
+    ]
+    assert lacking == []
+    assert all(
+        operation["description"]
+        for operations in schema["paths"].values()
+        for operation in operations.values()
+    )
+    # a client that is made from it knows of tokens, and that there may be none
+    assert schema["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
+    assert schema["security"] == [{}, {"token": []}]
+
+
 def test_no_request_breaks_the_service(described: LiveService) -> None:
     schema = schemathesis.openapi.from_url(f"http://127.0.0.1:{described.port}/openapi.json")
     asked = set()

@@ -132,7 +132,17 @@ def test_names_that_no_address_or_reader_tells_apart_are_no_series(name: str) ->
         InputError, match="must be UTF-8 and more than dots, without spaces at its ends"
     ):
         check_series_name(name)
-    check_name("a channel's name", name)
+    check_name("a name", name)
+
+
+def test_a_channel_may_be_named_after_its_unit_in_json_as_in_a_table(tmp_path: Path) -> None:
+    for kind, text in (
+        (JSON, '[{"time": 1, "speed m/s": 2.5}]'),
+        (LINES, '{"time": 1, "speed m/s": 2.5}'),
+        (CSV, "time,speed m/s\n1,2.5\n"),
+    ):
+        batch = read_rows(text.encode(), kind, most_rows=9, most_columns=9, folder=tmp_path)
+        assert (batch.channels, batch.values.tolist()) == (("speed m/s",), [[2.5]])
 
 
 def test_a_mark_before_text_is_no_part_of_it(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
+from typing import Any
 
 from fastapi import FastAPI
 
@@ -67,6 +68,14 @@ async def running(
         await hub.stop()
 
 
+TOKEN = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "Where the service has a file of tokens: one for reading, for all but GET one "
+    "for writing.",
+}
+
+
 def with_routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]]) -> FastAPI:
     """All that can be asked, and the page."""
     app = FastAPI(
@@ -82,5 +91,20 @@ def with_routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]]
         app.include_router(part.router)
     add_problems(app)
     add_page(app)
+    _describe_tokens(app)
     app.state.measures = Measures()
     return app
+
+
+def _describe_tokens(app: FastAPI) -> None:
+    """Say in the description that there may be tokens: the guard asks for them, not a route."""
+    plain = app.openapi
+
+    def described() -> dict[str, Any]:
+        schema = plain()
+        schema["components"]["securitySchemes"] = {"token": TOKEN}
+        # none, or one: a service on this machine may have no tokens
+        schema["security"] = [{}, {"token": []}]
+        return schema
+
+    app.openapi = described  # type: ignore[method-assign]

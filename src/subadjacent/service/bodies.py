@@ -168,7 +168,7 @@ def _from_records(records: Any, most_rows: int, most_columns: int) -> Batch:
     left_out = tuple(name for name in names if name.strip().lower() in LABEL_NAMES)
     channels = tuple(name for name in names if name != time and name not in left_out)
     for name in channels:
-        check_name("a channel's name", name)
+        _check_channel(name)
     times, kind = None, TimeKind.none
     if time is not None:
         if any(time not in row for row in records):
@@ -235,6 +235,16 @@ def _check_count(count: int, most: int) -> None:
         )
     if not count:
         raise InputError.of("rows", "must be at least one", "got none")
+
+
+def _check_channel(name: str) -> None:
+    """Refuse names that cannot be shown; "m/s" may be in one, for it stands in no address."""
+    if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
+        raise InputError.of(
+            "a channel's name",
+            f"must be 1 to {LONGEST_NAME} visible characters",
+            f"got {name[:50]!r}",
+        )
 
 
 def check_name(what: str, name: str) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Time = str | float | int | None
-Key = Annotated[int, Field(ge=1, le=2**63 - 1)]
+Key = Annotated[int, Field(ge=1, le=2**63 - 1, description="Its number, the `id` in lists.")]
 SeriesState = Literal["learning", "calm", "alarm", "muted"]
 AlarmState = Literal["open", "closed"]
 

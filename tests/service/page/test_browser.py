@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -74,6 +75,24 @@ def test_a_link_to_a_series_leads_there_in_an_open_page(opened: Opener) -> None:
     assert tab.url.endswith("#fan")
 
 
+def test_the_chosen_series_is_in_sight_in_a_long_list(opened: Opener, backend: LiveService) -> None:
+    names = [f"zz {number:02}" for number in range(30)]
+    for name in names:
+        push(backend, name, rows(["a"], 0, 1))
+    tab = opened(series=names[-1], width=1000)
+    expect(tab.locator("#detail-title")).to_have_text(names[-1])
+    inside = """name => {
+      const list = document.querySelector("#series-list"), box = list.getBoundingClientRect();
+      const own = list.querySelector(`[data-name="${name}"]`).getBoundingClientRect();
+      return own.top >= box.top - 1 && own.bottom <= box.bottom + 1 && scrollY === 0;
+    }"""
+    assert tab.evaluate(inside, names[-1])
+    page(tab, "(p, name) => p.list.choose(name)", names[0])
+    assert tab.evaluate(inside, names[0])
+    for name in names:
+        backend.ask("DELETE", f"/api/series/{quote(name)}")
+
+
 def test_alarms_are_unseen_until_they_are_acknowledged(
     opened: Opener, backend: LiveService
 ) -> None:
@@ -89,6 +108,25 @@ def test_alarms_are_unseen_until_they_are_acknowledged(
     assert backend.ask("POST", f"/api/alarms/{alarm['id']}/acknowledge", {}).status == 200
     expect(state).to_have_text("Calm")
     expect(tab.locator("#alarm-count")).to_have_text("0 open, 1 closed")
+
+
+def test_how_bad_a_series_is_does_not_depend_on_how_many_alarms_came_after_its_own(
+    opened: Opener, backend: LiveService
+) -> None:
+    push(backend, "early", rows(["pressure", "flow"], 0, 420, jump=(412, 420)))
+    (alarm,) = backend.get("/api/alarms?series=early&state=open")["alarms"]
+
+    def newer(tab: Page) -> None:
+        # as if so many were newer that it is not among those that are asked for first
+        tab.route("**/api/alarms?state=all*", lambda route: route.fulfill(json={"alarms": []}))
+
+    tab = opened(series="fan", before=newer)
+    state = tab.locator("#series-list li[data-name=early] .state")
+    expect(state).to_have_text(f"Alarm · severity {alarm['severity']:.1f}")
+    # one that is open is not over: it is not counted as unseen
+    tab.locator("#series-list li[data-name=early]").click()
+    expect(tab.locator("#alarm-count")).to_have_text("1 open, 0 closed")
+    assert backend.ask("DELETE", "/api/series/early").status == 204
 
 
 def test_the_wanted_series_is_shown_whatever_comes_first(

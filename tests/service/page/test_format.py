@@ -59,8 +59,9 @@ def test_numbers_along_an_axis_have_the_digits_in_which_they_differ(written: Mod
         ("2026-01-01T00:00:00", JAN),  # hours as the data has them, wherever the reader is
         ("2026-01-01 00:00", JAN),
         ("2026-01-01", JAN),
-        (JAN, JAN),
-        (JAN / 1000, JAN),
+        # the service writes seconds since 1970 as dates: a counter is no date, however far it is
+        (JAN, None),
+        (123_456_789, None),
         (17, None),
         ("soon", None),
         ("2026-99-99T00:00", None),

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from live_service import LiveService
 from running import GENEROUS
-from service.page.browsing import CHROMIUM, Opener, page, until, view
+from service.page.browsing import CHROMIUM, Opener, frame, page, until, view
 from service.page.made_rows import push, rows
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine's path")
@@ -96,3 +96,36 @@ def test_what_is_wrong_with_a_file_is_told_and_can_be_put_away(
     card.get_by_label("Dismiss short.csv").click()
     expect(card).to_have_count(0)
     expect(tab.locator("#detail-title")).to_have_text("pump")
+
+
+def test_a_fit_is_followed_again_when_the_service_is_back(opened: Opener) -> None:
+    tab = opened()
+    tab.route("**/api/jobs/*", lambda route: route.abort())
+    tab.evaluate(DROP, ["tank 7.csv", table(400, (350, 360))])
+    card = tab.locator(".upload")
+    expect(card.get_by_role("status")).to_have_text("the service cannot be reached…")
+    tab.unroute("**/api/jobs/*")
+    expect(tab.locator("#detail-title")).to_have_text("tank 7", timeout=LONG)
+    expect(card).to_have_count(0)
+    # the browser itself says that there was no answer
+    assert all("ERR_FAILED" in said for said in opened.complaints)
+    opened.complaints.clear()
+
+
+def test_whoever_puts_a_fit_away_is_not_led_to_it(opened: Opener) -> None:
+    tab = opened(series="fan")
+    running = {"state": "running", "step": "fitting", "done": 0, "total": 0}
+    tab.route("**/api/jobs/*", lambda route: route.fulfill(json=running))
+    tab.evaluate(DROP, ["tank 8.csv", table(400, (350, 360))])
+    expect(tab.locator(".upload").get_by_role("status")).to_have_text("fitting…")
+    tab.get_by_role("button", name="Dismiss tank 8.csv").click()
+    expect(tab.locator("#series-list li[data-name='tank 8']")).to_have_count(1, timeout=LONG)
+    with tab.expect_response("**/api/jobs/*") as answered:
+        tab.unroute("**/api/jobs/*")
+    while answered.value.json()["state"] == "running":
+        with tab.expect_response("**/api/jobs/*") as answered:
+            pass
+    # as long as the page would take to lead there
+    page(tab, "p => fetch('api/series').then(answer => answer.ok)")
+    frame(tab)
+    expect(tab.locator("#detail-title")).to_have_text("fan")

@@ -16,6 +16,9 @@ function order(one, other) {
   return open || other.id - one.id;
 }
 
+// over, and nobody has acknowledged it
+const isUnseen = alarm => alarm.state !== "open" && !alarm.acknowledged;
+
 export function lasted(alarm) {
   const [start, end] = [timeOf(alarm.start), timeOf(alarm.end)];
   if (start === null || end === null || end <= start) return count((alarm.last ?? alarm.first) - alarm.first + 1, "row");
@@ -53,9 +56,7 @@ export class AlarmList {
   // how many alarms of each series are over, and nobody has acknowledged
   unseen() {
     const found = new Map();
-    for (const {series, state, acknowledged} of this.all.values()) {
-      if (state !== "open" && !acknowledged) found.set(series, (found.get(series) ?? 0) + 1);
-    }
+    for (const alarm of this.all.values()) if (isUnseen(alarm)) found.set(alarm.series, (found.get(alarm.series) ?? 0) + 1);
     return found;
   }
 
@@ -91,7 +92,7 @@ export class AlarmList {
       if (this.list.contains(focused)) focused.focus({preventScroll: true});
     }
     const open = shown.filter(alarm => alarm.state === "open").length;
-    const unseen = shown.filter(alarm => !alarm.acknowledged).length;
+    const unseen = shown.filter(isUnseen).length;
     say(byId("alarm-count"), shown.length ? `${open} open, ${shown.length - open} closed${unseen ? ` · ${unseen} unseen` : ""}` : "No alarms");
   }
 

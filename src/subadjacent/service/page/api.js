@@ -1,6 +1,7 @@
 // Asking the service: addresses relative to the page, the token in a header, errors as sentences.
 
 const KEPT = "subadjacent-token";   // of this tab only
+export const UNREACHABLE = 0;   // in place of a status, where there is no answer
 
 export class ServiceError extends Error {
   constructor(status, message) {
@@ -51,7 +52,7 @@ export async function fetchFrom(path, options = {}) {
       response = await fetch(path, {...options, headers: headers(options.headers), cache: "no-store"});
     } catch (error) {
       if (error.name === "AbortError") throw error;
-      throw new ServiceError(0, "the service cannot be reached");
+      throw new ServiceError(UNREACHABLE, "the service cannot be reached");
     }
     if (response.ok) {
       useful = sent;

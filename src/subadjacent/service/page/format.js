@@ -2,7 +2,6 @@
 
 const SMALLEST_STEP = 1e-6, LARGEST = 1e12;   // beyond these a power of ten is easier to read
 const DIGITS = 4;   // of a value that are told
-const SECONDS_FROM = 1e8, MILLISECONDS_FROM = 1e11;   // a number this large counts from 1970: 1973 in either unit
 export const SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
 
 // the power of ten that leaves so many digits of a value
@@ -37,13 +36,10 @@ export function along(ticks) {
   return ticks.map(one => number(one, apart && power(apart, 1)));
 }
 
-// milliseconds since 1970 where a time can be read as one, else null; without a zone it is taken
-// as UTC and shown as such, so that people read the hours that their data has
+// milliseconds since 1970 of a date, else null: a number is none, however large it is, for the service
+// writes those that count from 1970 as dates. Without a zone it is taken as UTC and shown as such, so
+// that people read the hours that their data has
 export function timeOf(value) {
-  if (typeof value === "number") {
-    if (Math.abs(value) >= MILLISECONDS_FROM) return value;
-    return Math.abs(value) >= SECONDS_FROM ? value * SECOND : null;
-  }
   if (typeof value !== "string" || !/^\d{4}-\d\d/.test(value)) return null;
   const text = value.trim().replace(" ", "T");
   const zoned = /(Z|[+-]\d\d:?\d\d)$/.test(text) || !text.includes("T");

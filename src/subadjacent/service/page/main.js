@@ -18,6 +18,7 @@ import {View} from "./view.js";
 import {Watched} from "./watched.js";
 
 const ALARMS = 200;   // that are asked for at once
+const OPEN_ALARMS = 1000;   // the most that the service gives: when much breaks at once, how bad each series is
 const AROUND = 1.5;   // times its length that are shown to either side of an alarm
 const LEAST_AROUND = 60;   // rows
 const TELL_EVERY = 30_000;   // milliseconds: how long a series stays muted is told in minutes
@@ -113,10 +114,12 @@ async function chooseAlarm(alarm, channel) {
 }
 
 async function refresh() {
-  const [found, told] = await Promise.all([get("api/series"), get("api/alarms", {state: "all", limit: ALARMS})]);
-  alarms.add(told.alarms);
+  const [found, told, open] = await Promise.all([
+    get("api/series"), get("api/alarms", {state: "all", limit: ALARMS}), get("api/alarms", {state: "open", limit: OPEN_ALARMS}),
+  ]);
+  alarms.add([...told.alarms, ...open.alarms]);
   list.set(found.series);
-  for (const {id, state} of told.alarms) if (state === "open") announced.add(id);
+  for (const {id} of open.alarms) announced.add(id);
   seen();
   for (const name of new Set([...alarms.all.values()].map(alarm => alarm.series))) if (!list.all.has(name)) alarms.remove(name);
   const wanted = watched.name ?? wantedSeries();

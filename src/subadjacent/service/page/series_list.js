@@ -91,6 +91,15 @@ export class SeriesList {
   choose(name) {
     this.chosen = name;
     this.render();
+    this.reveal(this.items.get(name));
+  }
+
+  // scrolls the list alone: the reader stays where they are on the page
+  reveal(item) {
+    if (!item?.isConnected) return;
+    const [box, own] = [this.list, item].map(node => node.getBoundingClientRect());
+    if (own.top < box.top) this.list.scrollTop -= box.top - own.top;
+    else if (own.bottom > box.bottom) this.list.scrollTop += own.bottom - box.bottom;
   }
 
   render() {

@@ -1,7 +1,7 @@
 // A file dropped on the page, or chosen: sent to the service, which fits a model to it; how far that
 // is, and what went wrong.
 
-import {fetchFrom, get} from "./api.js";
+import {UNREACHABLE, fetchFrom, get} from "./api.js";
 import {byId, make, say} from "./dom.js";
 import {number} from "./format.js";
 
@@ -53,6 +53,8 @@ export class Uploads {
       const response = await fetchFrom(`api/models?${new URLSearchParams({name})}`, {method: "POST", headers: {"Content-Type": type}, body: file});
       const {job} = await response.json();
       const done = await this.watch(job, card);
+      // whoever has put the card away reads something else by now
+      if (card.dismissed) return;
       card.end();
       await this.onDone(done.model ?? name);
     } catch (error) {
@@ -62,7 +64,11 @@ export class Uploads {
 
   async watch(id, card) {
     for (;;) {
-      const job = await get(`api/jobs/${encodeURIComponent(id)}`);
+      const job = await get(`api/jobs/${encodeURIComponent(id)}`).catch(error => {
+        // the fit goes on, or says what became of it, once the service is back
+        if (error.status !== UNREACHABLE) throw error;
+        return {step: error.message};
+      });
       if (job.state === "failed") throw new Error(job.error ?? "the fit failed");
       if (job.state === "done") return job;
       card.tell(job.step ?? "fitting", job.done, job.total);
@@ -81,6 +87,7 @@ export class Uploads {
         say(step, known ? `${text}, ${number(Math.floor(100 * done / total), 1)} %` : `${text}…`);
         if (known) { bar.max = total; bar.value = done; } else bar.removeAttribute("value");
       },
+      get dismissed() { return !card.isConnected; },
       end: () => card.remove(),
       fail(text) {
         card.dataset.failed = "true";

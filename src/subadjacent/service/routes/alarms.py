@@ -23,10 +23,14 @@ router = APIRouter(prefix="/api/alarms", tags=["alarms"], responses=PROBLEMS)
 @router.get("", response_model=AlarmList)
 async def list_alarms(
     request: Request,
-    series: Annotated[str | None, Query(max_length=200)] = None,
-    state: Literal["open", "closed", "all"] = "all",
-    limit: Annotated[int, Query(ge=1, le=1_000)] = LISTED,
-    before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
+    series: Annotated[
+        str | None, Query(max_length=200, description="Its name; of all series if left out.")
+    ] = None,
+    state: Annotated[Literal["open", "closed", "all"], Query(description="Which of them.")] = "all",
+    limit: Annotated[int, Query(ge=1, le=1_000, description="Alarms at most.")] = LISTED,
+    before: Annotated[
+        int | None, Query(ge=1, le=2**62, description="The `id` of an alarm, to page on.")
+    ] = None,
 ) -> Response:
     """The newest alarms first; ``before`` an alarm's id, to page on."""
     hub: Hub = request.app.state.hub

@@ -24,7 +24,10 @@ STREAM: dict[int | str, dict[str, Any]] = {
 
 @router.get("/api/events", response_class=Response, responses=STREAM)
 async def events(
-    request: Request, series: Annotated[str | None, Query(max_length=200)] = None
+    request: Request,
+    series: Annotated[
+        str | None, Query(max_length=200, description="Its name; all series if left out.")
+    ] = None,
 ) -> Response:
     """Listen to all series, or to one."""
     hub: Hub = request.app.state.hub

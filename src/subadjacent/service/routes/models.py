@@ -36,7 +36,10 @@ from subadjacent.service.widths import most_columns
 
 router = APIRouter(prefix="/api", tags=["models"], responses=PROBLEMS)
 
-ModelName = Annotated[str, Query(min_length=1, max_length=200, examples=["pump"])]
+ModelName = Annotated[
+    str,
+    Query(min_length=1, max_length=200, description="The name of the model.", examples=["pump"]),
+]
 
 FILE_BODY: dict[str, Any] = {
     "required": True,
@@ -66,7 +69,9 @@ async def list_models(request: Request) -> Response:
 async def fit_model(
     request: Request,
     name: ModelName,
-    share: Annotated[float, Query(gt=0, le=1, description="Fit on the first rows.")] = 0.5,
+    share: Annotated[
+        float, Query(gt=0, le=1, description="Of the rows, the first, that it is fitted on.")
+    ] = 0.5,
 ) -> Response:
     """Fit a model on a file in the background.
 

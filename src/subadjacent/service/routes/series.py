@@ -6,7 +6,7 @@ import time as clock
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
@@ -32,6 +32,8 @@ PREFIX = "/api/series"
 ROWS_PATH = f"{PREFIX}/{{name}}/rows"
 
 router = APIRouter(prefix=PREFIX, tags=["series"], responses=PROBLEMS)
+
+SeriesName = Annotated[str, Path(description="The name of the series.", examples=["pump"])]
 
 MOST_HISTORY, MOST_POINTS = 100_000, 20_000
 """Rows that are read at once, and points that are sent: a chart of a screen shows fewer."""
@@ -70,14 +72,14 @@ async def list_series(request: Request) -> Response:
 
 
 @router.get("/{name}", response_model=SeriesRecord)
-async def get_series(request: Request, name: str) -> Response:
+async def get_series(request: Request, name: SeriesName) -> Response:
     """One series."""
     hub = _hub(request)
     return Json(hub.record(hub.find(name)))
 
 
 @router.delete("/{name}", status_code=204)
-async def delete_series(request: Request, name: str) -> Response:
+async def delete_series(request: Request, name: SeriesName) -> Response:
     """Forget a series with its rows and alarms."""
     await _hub(request).delete(name)
     return Response(status_code=204)
@@ -88,7 +90,7 @@ async def delete_series(request: Request, name: str) -> Response:
     response_model=TakenRecord,
     openapi_extra={"requestBody": ROWS_BODY},
 )
-async def push_rows(request: Request, name: str) -> Response:
+async def push_rows(request: Request, name: SeriesName) -> Response:
     """Push rows of a series; a new name is a new series.
 
     The answer comes when the rows are on disk. All rows of a request are taken, or none; late
@@ -124,10 +126,16 @@ async def push_rows(request: Request, name: str) -> Response:
 @router.get("/{name}/history", response_model=HistoryRecord)
 async def get_history(
     request: Request,
-    name: str,
-    before: Annotated[int | None, Query(ge=0, le=2**62)] = None,
-    limit: Annotated[int, Query(ge=1, le=MOST_HISTORY)] = 2_000,
-    points: Annotated[int, Query(ge=10, le=MOST_POINTS)] = 2_000,
+    name: SeriesName,
+    before: Annotated[
+        int | None, Query(ge=0, le=2**62, description="A row's number; the newest if left out.")
+    ] = None,
+    limit: Annotated[
+        int, Query(ge=1, le=MOST_HISTORY, description="Rows that are looked at.")
+    ] = 2_000,
+    points: Annotated[
+        int, Query(ge=10, le=MOST_POINTS, description="Rows that are sent, about.")
+    ] = 2_000,
 ) -> Response:
     """The newest rows before row ``before``, thinned so that no peak is lost."""
     hub = _hub(request)
@@ -151,7 +159,7 @@ async def get_history(
 
 
 @router.post("/{name}/mute", response_model=SeriesRecord)
-async def mute(request: Request, name: str, wanted: Mute) -> Response:
+async def mute(request: Request, name: SeriesName, wanted: Mute) -> Response:
     """Do not tell of alarms of a series for a while; ``{"for": null}`` ends that."""
     seconds = None if wanted.length is None else duration(wanted.length, name="for")
     if seconds is not None and seconds > LONGEST_MUTE:
@@ -160,7 +168,7 @@ async def mute(request: Request, name: str, wanted: Mute) -> Response:
 
 
 @router.put("/{name}/model", response_model=SeriesRecord)
-async def switch_model(request: Request, name: str, wanted: Switch) -> Response:
+async def switch_model(request: Request, name: SeriesName, wanted: Switch) -> Response:
     """Judge a series by another model, or by what it learns alone."""
     return Json(await _hub(request).switch(name, wanted.model))
 
