@@ -52,11 +52,12 @@ class FewRows:
         """Of one row, (C,), after its neighbours in ``values``, (J + 1, C), which is changed."""
         if self._local:
             values -= np.add.reduce(values[:-1], axis=0) / (len(values) - 1)
-        features = values[:-1] @ self._axes  # (J, K)
+        # ``dot`` of a few numbers takes half the time of ``@``
+        features = values[:-1].dot(self._axes)  # (J, K)
         if self._local:
             np.maximum(features, -CLIP, out=features)
             np.minimum(features, CLIP, out=features)
-        expected = features.reshape(-1) @ self._weights
+        expected = features.reshape(-1).dot(self._weights)
         expected += self._constant
         left = (values[-1] - expected).astype(np.float32)
         if self._gain is not None:

@@ -79,12 +79,13 @@ class RowSurprise:
         if len(there) < MARGIN:
             return None
         values, spans = there.astype(np.float64), _spans(lookahead)  # (W, C), (S, W)
-        product = spans @ values
+        # ``dot`` of a few numbers takes half the time of ``@``
+        product = spans.dot(values)
         np.square(product, out=product)
         product *= self._units
         product += 1
         logs = np.log(np.multiply.reduce(product, axis=0))
-        total = float(logs @ self._weights) / len(SCALES)
+        total = float(logs.dot(self._weights)) / len(SCALES)
         for joint in self._joints:
             total += joint.of(values, spans)
         np.square(values, out=values)
@@ -114,7 +115,7 @@ class _JointRow:
         np.minimum(cut, JOINT_CLIP, out=cut)
         # the last column is the row's sum of squares
         np.add.reduce(np.square(cut), axis=1, out=within[:, -1])
-        sums = spans @ within  # (S, C + 1)
+        sums = spans.dot(within)  # (S, C + 1)
         of_squares = sums[:, -1].copy()
         np.square(sums, out=sums)
         ratios = np.concatenate([np.add.reduce(sums[:, :-1], axis=1), of_squares])

@@ -5,7 +5,7 @@ Shapes: B rows that come together, C channels.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -66,7 +66,7 @@ class FittedModel:
         for stretch in () if self._recent is None else self._recent.stretches:
             yield stretch, np.asarray(self._causal.assess(stretch).score, dtype=np.float64)
 
-    def score(self, rows: Array, filled: Filled, starts: NDArray[np.bool_]) -> tuple[Array, Array]:
+    def score(self, rows: Array, filled: Filled, begins: Sequence[int]) -> tuple[Array, Array]:
         """Scores of rows from the past alone, (B,), and those that became final.
 
         Parameters
@@ -75,18 +75,17 @@ class FittedModel:
             As they came, NaN for what is missing.
         filled
             The same without gaps.
-        starts
-            Which of them begin a stretch.
+        begins
+            Numbers of those that begin a stretch.
         """
-        if not filled.gaps.any() and not starts.any():
+        if not begins and not filled.gaps.any():
             # one stretch goes on without a gap, as nearly always
             return self._scores.at_once(filled.values), self._scores.final(rows)
         missing = filled.gaps > self.fill_limit
-        edges = np.flatnonzero(starts).tolist()
-        bounds = sorted({0, *edges, len(rows)})
+        bounds = sorted({0, *begins, len(rows)})
         at_once, final = [], []
         for begin, end in pairwise(bounds):
-            here, start = slice(begin, end), bool(starts[begin])
+            here, start = slice(begin, end), begin in begins
             at_once.append(self._scores.at_once(filled.values[here], missing[here], start=start))
             final.append(self._scores.final(rows[here], start=start))
         return joined(at_once), joined(final)

@@ -201,10 +201,11 @@ class SeriesStream:
         model = self._model
         first_values = {} if model is not None else self._filler.first_values(rows)
         filled = self._filler.step(rows)
-        scores, final = (None, None) if model is None else model.score(rows, filled, starts)
+        begins = starts.nonzero()[0].tolist()
+        scores, final = (None, None) if model is None else model.score(rows, filled, begins)
         span = Span(filled, starts, skipped, now, times, scores)
         # a channel speaks first, or a stretch begins
-        stops = sorted({*first_values, *np.flatnonzero(starts).tolist(), len(rows)})
+        stops = sorted({*first_values, *begins, len(rows)})
         answers: list[Answer] = []
         while (done := len(answers)) < len(rows):
             if done in first_values and self._watcher.recent.count:

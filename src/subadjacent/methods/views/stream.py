@@ -90,6 +90,8 @@ class ViewsStream(ModelStream):
         self._lookahead, self._score_lookahead = allowed.residuals, allowed.score
         self._behind, self._ahead = model.entity.reach
         self._longest = max(smoothing_lengths(model.settings.smoothing))
+        self._combined_ahead = rows_ahead(MARGIN, self._lookahead)
+        self._scores_ahead = rows_ahead(self._longest, self._score_lookahead)
         members = model.parts_by_trace
         self._names = tuple(members)
         self._parts = len(self._views.order) + len(self._seeking)
@@ -126,11 +128,11 @@ class ViewsStream(ModelStream):
     def _final(self, rows: int) -> _Final:
         """How many rows each step is done with when so many have come and more may."""
         residuals = max(rows - self._ahead, 0)
-        combined = residuals - rows_ahead(MARGIN, self._lookahead)
+        combined = residuals - self._combined_ahead
         if self._windows is not None:
             combined = min(combined, self._windows.settled(rows))
         combined = max(combined, 0)
-        scores = max(combined - rows_ahead(self._longest, self._score_lookahead), 0)
+        scores = max(combined - self._scores_ahead, 0)
         return _Final(residuals, combined, scores)
 
     def push(self, rows: NDArray[Any]) -> Evidence:

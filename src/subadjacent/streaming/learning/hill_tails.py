@@ -11,8 +11,6 @@ Shapes: B rows, N traces, BINS bins.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -54,20 +52,18 @@ class HillTails:
     def __init__(self, traces: int) -> None:
         self._counts: Array = np.zeros((traces, BINS))
         self._uncounted: list[tuple[Array, Array, float]] = []
-        self._fit: _TailFit | None = None
+        self._fit: Array | None = None
 
     def surprise(self, values: Array) -> Array:
         """The surprise of values, (B, N), at least 0."""
-        own = slice(values.shape[1])
-        lower, lower_surprise, slope, upper, upper_surprise, excess = (
-            field[own] for field in self.fit()
-        )
+        own = self.fit()[:, : values.shape[1]]
+        lower, lower_surprise, slope, upper, upper_surprise, excess = own
         logs = np.log(values + LOG_OFFSET)
         beyond = logs - upper
-        surprise = np.where(
+        surprise: Array = np.where(
             beyond >= 0, upper_surprise + beyond / excess, lower_surprise + (logs - lower) * slope
         )
-        return np.maximum(surprise, 0)
+        return np.maximum(surprise, 0, out=surprise)
 
     def learn(self, values: Array, weights: Array, forgetting: float) -> None:
         """Count values, (B, N), with the weights of their rows, (B,); do not change them later.
@@ -77,10 +73,10 @@ class HillTails:
         self._uncounted.append((values, weights, forgetting))
         self._fit = None
 
-    def fit(self) -> _TailFit:
-        """Fit the tails, if counts have changed since they were fitted."""
+    def fit(self) -> Array:
+        """Fit the tails, if counts have changed since they were fitted; see ``_fit_tails``."""
         if self._fit is None:
-            self._fit = _TailFit.of(self.counts)
+            self._fit = _fit_tails(self.counts)
         return self._fit
 
     @property
@@ -109,37 +105,30 @@ class HillTails:
         self._uncounted.clear()
 
 
-class _TailFit(NamedTuple):
-    """Surprise as a function of a value's logarithm, for each trace."""
+def _fit_tails(counts: Array) -> Array:
+    """Surprise as a function of a value's logarithm, from histograms, (N, BINS), as (6, N).
 
-    lower: Array  # logarithm at the lower knot
-    lower_surprise: Array
-    slope: Array  # of the surprise between the knots, and below the lower one
-    upper: Array  # logarithm at the upper knot
-    upper_surprise: Array
-    excess: Array  # mean of the logarithms beyond the upper knot, less that at the knot
-
-    @classmethod
-    def of(cls, counts: Array) -> _TailFit:
-        """Fit histograms, (N, BINS)."""
-        # most bins are empty in all traces
-        used = np.flatnonzero(counts.any(axis=0))
-        first, last = (used[0], used[-1] + 1) if len(used) else (BINS - 1, BINS)
-        # from the highest bin down: how many values are in it or higher
-        at_least = np.add.accumulate(counts[:, first:last][:, ::-1], axis=1)
-        total = at_least[:, -1]
-        above = at_least < np.multiply.outer(KNOT_SHARES, total)[..., None]  # (2, N, bins)
-        # the highest bin that a share reaches
-        knot = above.argmin(axis=-1)
-        beyond = at_least[np.arange(len(at_least)), knot]
-        # a value is in the middle of its bin, and counts once for each bin that it is higher
-        excess = BIN_WIDTH * (beyond / 2 + np.add.reduce(at_least * above, axis=-1))
-        mean_excess = (excess + PRIOR_VALUES * PRIOR_EXCESS) / (beyond + PRIOR_VALUES)
-        np.maximum(mean_excess, LEAST_EXCESS, out=mean_excess)
-        np.minimum(mean_excess, MOST_EXCESS, out=mean_excess)
-        lower_surprise, upper_surprise = -np.log((beyond + 0.5) / (total + 1))
-        lower, upper = _LOGS[last - 1 - knot]
-        rise = upper - lower
-        between = (upper_surprise - lower_surprise) / np.where(rise > 0, rise, 1)
-        slope = np.where(rise > 0, between, 1 / mean_excess[0])
-        return cls(lower, lower_surprise, slope, upper, upper_surprise, mean_excess[1])
+    The logarithm and the surprise at the lower knot; the slope of the surprise between the knots
+    and below; the logarithm and the surprise at the upper knot; and the mean excess beyond it.
+    """
+    # most bins are empty in all traces
+    used = np.flatnonzero(counts.any(axis=0))
+    first, last = (used[0], used[-1] + 1) if len(used) else (BINS - 1, BINS)
+    # from the highest bin down: how many values are in it or higher
+    at_least = np.add.accumulate(counts[:, first:last][:, ::-1], axis=1)
+    total = at_least[:, -1]
+    above = at_least < np.multiply.outer(KNOT_SHARES, total)[..., None]  # (2, N, bins)
+    # the highest bin that a share reaches
+    knot = above.argmin(axis=-1)
+    beyond = at_least[np.arange(len(at_least)), knot]
+    # a value is in the middle of its bin, and counts once for each bin that it is higher
+    excess = BIN_WIDTH * (beyond / 2 + np.add.reduce(at_least * above, axis=-1))
+    mean_excess = (excess + PRIOR_VALUES * PRIOR_EXCESS) / (beyond + PRIOR_VALUES)
+    np.maximum(mean_excess, LEAST_EXCESS, out=mean_excess)
+    np.minimum(mean_excess, MOST_EXCESS, out=mean_excess)
+    lower_surprise, upper_surprise = -np.log((beyond + 0.5) / (total + 1))
+    lower, upper = _LOGS[last - 1 - knot]
+    rise = upper - lower
+    between = (upper_surprise - lower_surprise) / np.where(rise > 0, rise, 1)
+    slope = np.where(rise > 0, between, 1 / mean_excess[0])
+    return np.array([lower, lower_surprise, slope, upper, upper_surprise, mean_excess[1]])

@@ -75,7 +75,6 @@ class Learner:
         # departures of the rows judged last, in the burn-in the rows, until they are marked
         self._latest: Departures | Array | None = None
         self._muted = 0
-        self._are_references_due = False
         self._is_prepared = False
 
     @property
@@ -157,7 +156,8 @@ class Learner:
         elif self.rows == BURN_IN:
             self.views.end_burn_in()
         self._mini_batch = MiniBatch()
-        self._are_references_due = self.rows >= BURN_IN
+        if self.rows >= BURN_IN:
+            self._add_references(MINI_BATCH)
         self._is_prepared = False
 
     def _learn_mini_batch(self) -> None:
@@ -174,15 +174,12 @@ class Learner:
         self.learn()
         if self._is_prepared:
             return
-        if self._are_references_due:
-            self._add_references(MINI_BATCH)
         self.surprise.fit()
         self.ongoing_severity.fit()
         self.views.fit_if_due()
         self._is_prepared = True
 
     def _add_references(self, count: int) -> None:
-        self._are_references_due = False
         self.views.add_references(count, waiting=self._mini_batch.count)
 
     def warm_up(self, rows: Array, scores: Array | None = None) -> None:

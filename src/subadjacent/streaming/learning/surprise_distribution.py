@@ -47,12 +47,9 @@ class SurpriseDistribution:
     def severity(self, surprise: Array) -> Array:
         """Log of the return period, as a share of the log of the accepted one, (B,)."""
         self.fit()
-        knots = [0.0, self._lower, self._upper]
-        log_periods = [self._log_period_at_0, self._lower_log_period, self._upper_log_period]
-        beyond = np.maximum(surprise - self._upper, 0) / self._mean_excess
-        severity: Array = (np.interp(surprise, knots, log_periods) + beyond) / math.log(
-            self.return_period
-        )
+        beyond = np.maximum(surprise - self._knots[-1], 0) / self._mean_excess
+        log_period = np.interp(surprise, self._knots, self._log_periods) + beyond
+        severity: Array = log_period / math.log(self.return_period)
         return severity
 
     def learn(self, surprise: Array, forgetting: float) -> None:
@@ -70,9 +67,11 @@ class SurpriseDistribution:
     def _fit(self) -> None:
         # from the highest bin down: how many rows are in it or higher
         at_least = np.add.accumulate(self.counts[::-1])
-        self._lower, self._lower_log_period, _ = self._knot(at_least, LOWER_SHARE)
-        self._upper, self._upper_log_period, self._mean_excess = self._knot(at_least, UPPER_SHARE)
-        self._log_period_at_0 = 0.0 if self._lower else self._lower_log_period
+        lower, lower_log_period, _ = self._knot(at_least, LOWER_SHARE)
+        upper, upper_log_period, self._mean_excess = self._knot(at_least, UPPER_SHARE)
+        log_period_at_0 = 0.0 if lower else lower_log_period
+        self._knots = np.array([0.0, lower, upper])
+        self._log_periods = np.array([log_period_at_0, lower_log_period, upper_log_period])
         self._is_fitted = True
 
     def _knot(self, at_least: Array, share: float) -> tuple[float, float, float]:
