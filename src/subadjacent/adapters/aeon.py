@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.adapters.inner import fit_inner, needs, row_scores
+from subadjacent.adapters.inner import DetectorParameters, fit_inner, needs, row_scores
 from subadjacent.errors import InputError
 
 with needs("aeon"):
     from aeon.anomaly_detection.series.base import BaseSeriesAnomalyDetector
 
+log = logging.getLogger(__name__)
+
 OUTPUTS = {"scores": "anomaly_scores", "alarms": "binary"}
 """What ``predict`` gives, and aeon's name for it."""
 
 
-class AeonDetector(BaseSeriesAnomalyDetector):  # type: ignore[misc]  # aeon is untyped
+class AeonDetector(DetectorParameters, BaseSeriesAnomalyDetector):  # type: ignore[misc]  # aeon is untyped
     """A detector of ours as aeon's series anomaly detectors are.
 
     aeon's ``axis=1``, its default, has channels in rows; ``fit(X, axis=0)`` takes rows of time.
@@ -53,11 +56,27 @@ class AeonDetector(BaseSeriesAnomalyDetector):  # type: ignore[misc]  # aeon is 
         self.detector = detector
         self.output = output
         super().__init__(axis=0)
-        if output not in OUTPUTS:
-            raise InputError.of("output", f"must be one of {', '.join(OUTPUTS)}", f"got {output!r}")
-        self.set_tags(anomaly_output_type=OUTPUTS[output])
+        self._tell_output()
+
+    def _tell_output(self) -> None:
+        """Tell aeon what ``predict`` gives; refuse what it cannot give."""
+        if self.output not in OUTPUTS:
+            raise InputError.of(
+                "output", f"must be one of {', '.join(OUTPUTS)}", f"got {self.output!r}"
+            )
+        self.set_tags(anomaly_output_type=OUTPUTS[self.output])
 
     def _fit(self, X: NDArray[Any], y: Any = None) -> Self:  # noqa: ARG002 — aeon passes labels
+        # set_params may have changed it
+        self._tell_output()
+        points, channels = X.shape
+        if channels > points:
+            log.warning(
+                "fit got %d channels of %d points: where rows of X are points in time, "
+                "pass axis=0 to fit and predict",
+                channels,
+                points,
+            )
         self.detector_ = fit_inner(self.detector, X)
         return self
 

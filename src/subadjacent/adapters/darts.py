@@ -9,6 +9,8 @@ import numpy as np
 
 from subadjacent.adapters.inner import fit_inner, fresh, needs
 from subadjacent.data.series import TrainSeries
+from subadjacent.errors import InputError
+from subadjacent.scoring.alarms import Alarm
 
 with needs("darts"):
     from darts import TimeSeries, metrics
@@ -51,6 +53,22 @@ class DartsScorer(FittableAnomalyScorer):  # type: ignore[misc]  # Darts is unty
             diff_fn=metrics.err if diff_fn is None else diff_fn,
         )
         self.detector = detector
+
+    def alarms(self, series: TimeSeries, **options: Any) -> list[Alarm]:
+        """The alarms of one series: when, how bad, which components and why.
+
+        ``options`` are those of ``detector_.alarms``.
+        """
+        if not self._fit_called:
+            raise InputError.of("scorer", "must be fitted before it gives alarms", "", "call fit")
+        if not isinstance(series, TimeSeries):
+            raise InputError.of("series", "must be one TimeSeries", f"got {type(series).__name__}")
+        (checked,) = _check_input(series, "series", width_expected=self.width_trained_on)
+        known = self._extract_deterministic_series(checked, "series")
+        found: list[Alarm] = self.detector_.alarms(
+            _joined([known], self.detector_.channels_), **options
+        )
+        return found
 
     def __str__(self) -> str:
         return type(fresh(self.detector)).__name__

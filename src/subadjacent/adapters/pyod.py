@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from subadjacent.adapters.inner import fit_inner, fresh, needs, row_scores
+from subadjacent.adapters.inner import DetectorParameters, fit_inner, fresh, needs, row_scores
+from subadjacent.errors import InputError
 
 with needs("pyod"):
     from pyod.models.base import BaseDetector as PyODBase
 
 
-class PyODDetector(PyODBase):  # type: ignore[misc]  # PyOD is untyped
+class PyODDetector(DetectorParameters, PyODBase):  # type: ignore[misc]  # PyOD is untyped
     """A detector of ours as those of PyOD are, for its ensembles and its tools.
 
     ``predict``, ``predict_proba``, ``predict_confidence`` and ``predict_with_rejection`` are
@@ -42,6 +43,14 @@ class PyODDetector(PyODBase):  # type: ignore[misc]  # PyOD is untyped
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn what is normal from rows (time, channels); PyOD warns if there are labels."""
+        if isinstance(self.contamination, str):
+            raise InputError.of(
+                "contamination",
+                "must be a share of training rows, as in PyOD, or a threshold object",
+                f"got {self.contamination!r}",
+                "our own thresholds are for the detector inside, "
+                f"SubAdjacentDetector(contamination={self.contamination!r})",
+            )
         # an array, whatever it came as: PyOD counts the classes
         self._set_n_classes(None if y is None else np.asarray(y))
         self.detector_ = fit_inner(self.detector, X)

@@ -64,7 +64,7 @@ class RiverDetector(base.AnomalyDetector):  # type: ignore[misc]  # for environm
 
     def score_one(self, x: Mapping[Any, Any]) -> float:
         """How bad this row would be as the next; 1 would open an alarm."""
-        row = dict(x)
+        row = _dict(x)
         if self._asked != row:
             if self._ahead is None or self._asked is not None:
                 self._ahead = self._learned.copy()
@@ -74,12 +74,23 @@ class RiverDetector(base.AnomalyDetector):  # type: ignore[misc]  # for environm
 
     def learn_one(self, x: Mapping[Any, Any]) -> None:
         """Take the row: those after it are judged by it as well."""
-        row = dict(x)
+        row = _dict(x)
         _severity(self._learned, row)
         if self._asked != row:
             # the stream ahead took another row, or none
             self._ahead = None
         self._asked = None
+
+
+def _dict(x: Any) -> dict[Any, Any]:
+    if not isinstance(x, Mapping):
+        raise InputError.of(
+            "x",
+            "must be one row, a dict from features to values",
+            f"got {type(x).__name__}",
+            "river.stream.iter_array and iter_pandas make dicts of rows",
+        )
+    return dict(x)
 
 
 def _severity(scorer: StreamScorer, row: dict[Any, Any]) -> float:

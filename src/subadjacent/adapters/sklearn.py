@@ -16,11 +16,17 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from subadjacent.adapters.inner import fit_inner, fresh, require_one_table, row_scores
+from subadjacent.adapters.inner import (
+    DetectorParameters,
+    fit_inner,
+    fresh,
+    require_one_table,
+    row_scores,
+)
 from subadjacent.errors import require_number
 
 
-class SklearnOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class SklearnOutlierDetector(DetectorParameters, OutlierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """A detector of ours as scikit-learn's outlier detectors are.
 
     A row is an outlier if its score is above the threshold, row by row. Decisions of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.adapters.inner import fit_inner, needs, row_scores
+from subadjacent.adapters.inner import DetectorParameters, fit_inner, needs, row_scores
 
 with needs("sktime"):
     from sktime.detection.base import BaseDetector as SktimeBase
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class SktimeDetector(SktimeBase):  # type: ignore[misc]  # sktime is untyped
+class SktimeDetector(DetectorParameters, SktimeBase):  # type: ignore[misc]  # sktime is untyped
     """A detector of ours as sktime's detectors of anomalies are.
 
     ``predict`` gives the places (``ilocs``) of rows of alarms, ``transform`` 0 or 1 a row,
@@ -64,6 +64,11 @@ class SktimeDetector(SktimeBase):  # type: ignore[misc]  # sktime is untyped
     def _fit(self, X: pd.DataFrame, y: Any = None) -> Self:  # noqa: ARG002 — sktime passes events
         self.detector_ = fit_inner(self.detector, _with_dates(X))
         return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> pd.DataFrame:
+        """Fit, then 0 or 1 a row; sktime's own takes places of rows for times of the index."""
+        labels: pd.DataFrame = self.fit(X, y).transform(X)
+        return labels
 
     def _predict(self, X: pd.DataFrame) -> pd.Series:
         import pandas as pd
