@@ -29,11 +29,6 @@ GALLERY = Section(
     "Six realistic files, each with the command, figures, and what was found and missed.",
     (),
 )
-    "gallery/index",
-    "Gallery",
-    "Six realistic files, each with the command, figures, and what was found and missed.",
-    (),
-)
 HOW_TO = Section(
     "how-to",
     "How-to",
