@@ -1,4 +1,4 @@
-"""aeon's form: a series in, one score a point out."""
+"""Adapter for aeon: takes a series, returns one score per point."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ OUTPUTS = {"scores": "anomaly_scores", "alarms": "binary"}
 
 
 class AeonDetector(DetectorParameters, BaseSeriesAnomalyDetector):  # type: ignore[misc]  # aeon is untyped
-    """A detector of ours as aeon's series anomaly detectors are.
+    """One of our detectors with the interface of aeon's series anomaly detectors.
 
-    aeon's ``axis=1``, its default, has channels in rows; ``fit(X, axis=0)`` takes rows of time.
+    With aeon's default, ``axis=1``, each row of ``X`` is a channel. With ``axis=0``, in ``fit`` and
+    ``predict``, each row is a point in time.
 
     Parameters
     ----------
     detector : BaseDetector, optional
-        One of ours; it is copied before it is fitted. None: ``SubAdjacentDetector()``.
+        One of our detectors; ``fit`` fits a copy of it. None: ``SubAdjacentDetector()``.
     output : "scores" or "alarms"
-        What ``predict`` gives a point: its score, high = abnormal, or 1 if it belongs to an alarm
-        of the detector, else 0.
+        What ``predict`` returns for each point: its score, high = abnormal; or 1 if it belongs to
+        an alarm of the detector, else 0.
 
     Attributes
     ----------

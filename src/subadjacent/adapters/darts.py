@@ -1,4 +1,4 @@
-"""Darts' form: a scorer that is fitted, from time series to time series of scores."""
+"""Adapter for Darts: a fittable scorer, from time series to time series of scores."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ with needs("darts"):
 
 
 class DartsScorer(FittableAnomalyScorer):  # type: ignore[misc]  # Darts is untyped
-    """A detector of ours as Darts' scorers are: by itself, or behind a forecast.
+    """One of our detectors as a Darts scorer, used alone or on forecast errors.
 
-    Several series are learned from as one that is broken between them, as Darts has it: one model
-    for all.
+    Several training series are learned as one series with gaps between them: one model for all, as
+    usual in Darts.
 
     Parameters
     ----------
     detector : BaseDetector, optional
-        One of ours; it is copied before it is fitted. None: ``SubAdjacentDetector()``.
+        One of our detectors; ``fit`` fits a copy of it. None: ``SubAdjacentDetector()``.
     component_wise : bool
-        One score a component, how unusual it is (``detector.explain``), instead of one for all.
+        One score per component (``detector.explain``), instead of one for all components.
     diff_fn
-        How a forecast is compared with what came, one of Darts' metrics for every time step. None:
-        the difference, with its sign, since a detector of ours can tell up from down.
+        How a forecast is compared with the actual values: one of Darts' metrics per time step.
+        None: the signed difference, because our detectors distinguish too high from too low.
 
     Attributes
     ----------

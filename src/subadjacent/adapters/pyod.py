@@ -17,17 +17,19 @@ with needs("pyod"):
 
 
 class PyODDetector(DetectorParameters, PyODBase):  # type: ignore[misc]  # PyOD is untyped
-    """A detector of ours as those of PyOD are, for its ensembles and its tools.
+    """One of our detectors with PyOD's interface, for PyOD's ensembles and tools.
 
     ``predict``, ``predict_proba``, ``predict_confidence`` and ``predict_with_rejection`` are
-    PyOD's own. So is the threshold: ``contamination`` is the share of training rows above it.
+    inherited from PyOD, and so is the threshold: ``contamination`` is the share of training rows
+    above it.
 
     Parameters
     ----------
     detector : BaseDetector, optional
-        One of ours; it is copied before it is fitted. None: ``SubAdjacentDetector()``.
+        One of our detectors; ``fit`` fits a copy of it. None: ``SubAdjacentDetector()``.
     contamination : float or threshold object
-        As everywhere in PyOD. The detector's own ``contamination`` counts for ``detector_``.
+        As everywhere in PyOD. ``detector_`` has its own threshold, set by its own
+        ``contamination``.
 
     Attributes
     ----------
@@ -60,7 +62,7 @@ class PyODDetector(DetectorParameters, PyODBase):  # type: ignore[misc]  # PyOD 
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """One score a row, high = abnormal."""
+        """One score per row, high = abnormal."""
         check_is_fitted(self, ["decision_scores_", "threshold_", "labels_"])
         return row_scores(self.detector_, X)
 

@@ -1,4 +1,4 @@
-"""sktime's form: the places of anomalous rows, and scores in the index of the input."""
+"""Adapter for sktime: positions of anomalous rows, and scores with the index of the input."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 class SktimeDetector(DetectorParameters, SktimeBase):  # type: ignore[misc]  # sktime is untyped
-    """A detector of ours as sktime's detectors of anomalies are.
+    """One of our detectors with the interface of sktime's anomaly detectors.
 
-    ``predict`` gives the places (``ilocs``) of rows of alarms, ``transform`` 0 or 1 a row,
-    ``transform_scores`` the score of every row, high = abnormal, ``predict_scores`` those of the
-    anomalous rows. ``update`` fits anew on all rows so far.
+    ``predict`` returns the positions (``ilocs``) of the rows that belong to alarms, ``transform`` 0
+    or 1 per row, ``transform_scores`` the score of every row, high = abnormal, and
+    ``predict_scores`` the scores of the anomalous rows. ``update`` fits again on all rows so far.
 
     Parameters
     ----------
     detector : BaseDetector, optional
-        One of ours; it is copied before it is fitted. None: ``SubAdjacentDetector()``.
+        One of our detectors; ``fit`` fits a copy of it. None: ``SubAdjacentDetector()``.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class SktimeDetector(DetectorParameters, SktimeBase):  # type: ignore[misc]  # s
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> pd.DataFrame:
-        """Fit, then 0 or 1 a row; sktime's own takes places of rows for times of the index."""
+        """Fit, then return 0 or 1 per row; sktime's own fails with an index of dates."""
         labels: pd.DataFrame = self.fit(X, y).transform(X)
         return labels
 
