@@ -20,14 +20,19 @@ class Section:
 TUTORIALS = Section(
     "tutorials/index",
     "Tutorials",
-    "From nothing to alarms, step by step. Each is a notebook that runs as it is.",
+    "Step by step from a file to alarms. Each tutorial is a notebook that you can run.",
     ("tutorials/plant", "tutorials/fleet", "tutorials/live", "tutorials/labels"),
 )
-GALLERY = Section("gallery/index", "Gallery", "Cases, each with its command and picture.", ())
+GALLERY = Section(
+    "gallery/index",
+    "Gallery",
+    "Six realistic files, each with the command, figures, and what was found and missed.",
+    (),
+)
 HOW_TO = Section(
     "how-to",
     "How-to",
-    "How to get something done, and all that can be asked for on the way.",
+    "How to do common tasks, with all options.",
     (
         "install",
         "cli",
@@ -50,23 +55,23 @@ HOW_TO = Section(
 REFERENCE = Section(
     "reference/index",
     "Reference",
-    "Every name, command, option and route, from the code itself.",
+    "Every class, function, command, option and HTTP route, generated from the code.",
     ("reference/python", "reference/submodules", "reference/command", "reference/http"),
 )
 EXPLANATION = Section(
     "explanation",
     "Explanation",
-    "How it works, and why it is so.",
+    "How the detectors work, and why they are built this way.",
     ("method", "maths", "core", "ridge", "methods", "networks", "architecture", "decisions", "log"),
 )
 RESULTS = Section(
     "outcomes",
     "Results",
-    "What came out, on which data, how long it took, and how to make it again.",
+    "Results on public data, how long they took, and how to reproduce them.",
     ("leaderboard", "results", "experiments", "benchmarks"),
 )
 PROJECT = Section(
-    "project", "Project", "What changed, and how to change it.", ("changelog", "contributing")
+    "project", "Project", "The changelog, and how to contribute.", ("changelog", "contributing")
 )
 
 # what a page is called on the site, where its folder's name says too little
@@ -92,28 +97,28 @@ TITLES = {
     "ridge": "Linear models of neighbours",
     "scoring": "Choose a threshold",
     "service": "Run the service",
-    "streaming": "Score rows as they come",
+    "streaming": "Score rows as they arrive",
     "training": "Train networks",
     "workflow": "Work with files from Python",
 }
 
 # what a page is for, in its section's list, where its first sentence does not say it
 ABOUTS = {
-    "changelog": "What is new, and what to write instead.",
+    "changelog": "What is new, and how to migrate.",
     "contributing": "How to run tests and checks, and what a change needs.",
     "core": "The equations of the paper as small functions.",
     "data": "Files, frames, gaps, missing values, several machines, times.",
-    "evaluation": "Metrics by event and by row, for those who have labels.",
+    "evaluation": "Metrics by event and by row, if you have labels.",
     "install": "Python 3.11 to 3.14, extras, pipx, a container, completion, the manual page.",
-    "leaderboard": "Every detector on every dataset, by several measures, and what each costs.",
-    "maths": "What the Sub-Adjacent Transformer computes, and the words that the code has for it.",
-    "results": "What the paper prints, and what came out here.",
-    "scoring": "One false alarm a week, conformal p-values and others; what an alarm says.",
-    "service": "Rows in over HTTP, alarms out.",
+    "leaderboard": "Every detector on every dataset, by several metrics, with running times.",
+    "maths": "What the Sub-Adjacent Transformer computes, and the names in the code.",
+    "results": "The numbers of the paper, and the numbers reproduced here.",
+    "scoring": "One false alarm a week, conformal p-values and others; the fields of an alarm.",
+    "service": "Send rows over HTTP, get alarms.",
     "streaming": "Row by row, with a fitted detector or with none.",
     "training": "From windows to weights: settings, checkpoints, several GPUs.",
-    "workflow": "What the command does, as functions.",
-    "page": "What the service shows at its own address.",
+    "workflow": "The functions behind the command.",
+    "page": "The web page of the service.",
     "prometheus": "Learn from the history of metrics, and raise alerts.",
 }
 

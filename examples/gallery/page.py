@@ -12,10 +12,10 @@ from examples.gallery.run import MARGIN, Outcome
 # lines of a file that are shown
 SHOWN = 6
 LEGEND = """\
-Blue is what was seen, the band behind it what is usual at this time. Orange rows are alarms. The
-green strip marks where something was planted, which the detector did not know. It was fitted on
-the rows with a grey ground. A severity of 1 (dashed) is the threshold. Scores look ahead: live,
-the same alarm would come later."""
+The data are blue; the band behind them is the usual range at this time. Orange rows are alarms. The
+green strip marks the planted anomalies, which the detector did not know. Rows with a grey
+background are training rows. The dashed line is the threshold, a severity of 1. Scores look ahead,
+so in live use the same alarm would come later."""
 NOTE = "<!-- made by `make gallery`: change examples/gallery, not this page -->"
 
 
@@ -30,10 +30,10 @@ def page(outcome: Outcome, counts: Sequence[Counted]) -> str:
         "## The command",
         _block("console", f"$ {outcome.line}\n{outcome.said}".rstrip()),
         "## The picture",
-        f"![What was seen{series}, with alarms and what was planted](images/{case.name}.png)",
+        f"![The data{series}, with alarms and planted anomalies](images/{case.name}.png)",
         LEGEND,
-        f"The worst alarm{series} from close by:",
-        f"![The worst alarm{series} from close by](images/{case.name}-close.png)",
+        f"The worst alarm{series}, enlarged:",
+        f"![The worst alarm{series}, enlarged](images/{case.name}-close.png)",
         "## What was found",
         _planted_table(outcome),
         _alarm_table(outcome),
@@ -70,27 +70,27 @@ def index(outcomes: Sequence[Outcome], counts: Sequence[Counted]) -> str:
 
 {NOTE}
 
-Six files as people have them, each given to `subadjacent detect` with no option but the names of
-columns. The pages tell what came, with what was missed. All data are generated, with noise,
-calendars and units like those of the real thing; what was planted is known, so that the pages
-can say what is right.
+Each page runs `subadjacent detect` on a realistic file, with no options except names of columns,
+and shows what was found and what was missed. All data are generated, with noise, calendars and
+units like those of real data. The planted anomalies are known, so the pages can say which alarms
+are right.
 
 {table}
 
-An alarm is right if it touches something planted, with {MARGIN} rows to spare.
+An alarm is right if it overlaps a planted anomaly, with a tolerance of {MARGIN} rows.
 
-**How the cases were drawn.** A case is a program that draws a file from a seed. The pages show
-seed {SEED}, as they always did. So that nobody has to trust one draw, the columns on the right
-count seeds {SEEDS[0]} to {SEEDS[-1]}, none left out ([draw by draw](draws.csv)): what is planted,
-and when, stays the same, and all noise is another.
+**How the cases were drawn.** A case is a program that generates a file from a seed. The pages show
+seed {SEED}, as they always did. To show more than one draw, the columns on the right count seeds
+{SEEDS[0]} to {SEEDS[-1]}, none left out ([draw by draw](draws.csv)). The planted anomalies and
+their times stay the same; all noise differs.
 
-Two cases were changed after a first run, to be more like what people have: the web shop had
-twelve weeks, which raised false alarms, and has 26 now; the servers had eight days, and have two
-weeks now, which raised [more false alarms](servers.md) than before. Options, thresholds and the
+Two cases were changed after a first run, to make them more realistic. The web shop had
+twelve weeks, which raised false alarms, and now has 26. The servers had eight days and now have two
+weeks, which raised [more false alarms](servers.md) than before. Options, thresholds and the
 detector were not changed for any of them.
 
-`make gallery` makes files, counts, pictures and pages anew; the tests compare the pages with what
-it writes.
+`make gallery` generates files, counts, figures and pages; the tests compare the pages with its
+output.
 
 {pictures}
 """
@@ -104,9 +104,9 @@ def _counted(counts: Sequence[Counted]) -> str:
 def _other_draws(counts: Sequence[Counted]) -> str:
     planted, found, alarms, false = _sums(counts)
     return (
-        f"This is one draw. With the same planted into other noise, {len(counts)} draws with this "
-        f"one, {found} of {planted}\nare found, by {alarms} alarms of which {false} are false "
-        "([draw by draw](draws.csv))."
+        f"This page shows one draw. In {len(counts)} draws with the same anomalies in other noise, "
+        f"this one included,\n{found} of {planted} anomalies are found, by {alarms} alarms of "
+        f"which {false} are false ([draw by draw](draws.csv))."
     )
 
 
@@ -139,7 +139,7 @@ def _planted_table(outcome: Outcome) -> str:
 
 
 def _alarm_table(outcome: Outcome) -> str:
-    rows = ["| alarm | when | severity | in its own words | right? |", "|--:|---|--:|---|---|"]
+    rows = ["| alarm | when | severity | sentence | right? |", "|--:|---|--:|---|---|"]
     for number, alarm in enumerate(outcome.alarms, 1):
         entity = "" if alarm["entity"] is None else f"{alarm['entity']}, "
         when = "; ".join(_when(outcome, alarm, bounds) for bounds in alarm["occurrences"][:3])
@@ -167,7 +167,7 @@ def _verdict(outcome: Outcome, alarm: dict[str, Any]) -> str:
         right = outcome.right_times(alarm)
         return "yes" if right == alarm["times"] else f"yes, {right} of {alarm['times']} times"
     before = alarm["last"] < outcome.fitted_rows(alarm["entity"])
-    return "no; in the part that was fitted on" if before else "no: a false alarm"
+    return "no; among the training rows" if before else "no: a false alarm"
 
 
 def _block(kind: str, text: str) -> str:

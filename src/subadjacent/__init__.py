@@ -183,7 +183,13 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    try:
+        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    except ModuleNotFoundError as error:
+        from subadjacent.runtime import needs_torch
+
+        with needs_torch(name):
+            raise error
 
 
 def __dir__() -> list[str]:

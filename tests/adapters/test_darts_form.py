@@ -124,3 +124,28 @@ def test_bad_use_is_refused(train: TimeSeries, test: TimeSeries) -> None:
         DartsScorer(MagnitudeDetector()).fit(train).score(test[["c0", "c1"]])
     with pytest.raises(ValueError, match="`diff_fn` must be one of Darts 'per time step' metrics"):
         DartsScorer(diff_fn=metrics.mae)
+
+
+def test_alarms_have_the_times_and_components_of_the_series(
+    train: TimeSeries, test: TimeSeries, plant: Plant
+) -> None:
+    scorer = DartsScorer().fit(train)
+    alarms = scorer.alarms(test, shortest=2)
+    expected = SubAdjacentDetector().fit(plant.train).alarms(plant.test, shortest=2)
+    assert [alarm.first for alarm in alarms] == [alarm.first for alarm in expected] != []
+    assert alarms[0].start == test.time_index[alarms[0].first]
+    assert alarms[0].causes[0].channel in test.components
+    with pytest.raises(ValueError, match="component"):
+        scorer.alarms(test["c0"])
+    with pytest.raises(InputError, match="series must be one TimeSeries; got list"):
+        scorer.alarms([test])
+    with pytest.raises(InputError, match="must be fitted before it gives alarms"):
+        DartsScorer().alarms(test)
+
+
+def test_the_detector_inside_refuses_a_time_series_with_the_way_out(
+    train: TimeSeries, test: TimeSeries
+) -> None:
+    inside = DartsScorer(MagnitudeDetector()).fit(train).detector_
+    with pytest.raises(InputError, match=r"got TimeSeries: pass X\.to_dataframe\(\)$"):
+        inside.predict(test)

@@ -115,3 +115,13 @@ def test_bad_arguments_are_refused(plant: Plant) -> None:
         PyODDetector(KNN()).fit(plant.train)
     with pytest.raises(InputError, match="X must be one series; got a dict of several"):
         PyODDetector().fit({"p": plant.train})
+
+
+def test_a_threshold_of_ours_is_refused_with_the_way_out(plant: Plant) -> None:
+    adapter = PyODDetector(MagnitudeDetector(), contamination="1/week")
+    with pytest.raises(InputError, match=r"SubAdjacentDetector\(contamination='1/week'\)$"):
+        adapter.fit(plant.train)
+
+
+def test_parameters_of_the_default_inside_can_be_set() -> None:
+    assert PyODDetector().set_params(detector__smoothing=5).detector.smoothing == 5

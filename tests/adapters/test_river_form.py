@@ -137,3 +137,9 @@ def test_what_is_no_fitted_detector_is_refused() -> None:
         RiverDetector("pca")
     with pytest.raises(NotFittedError):
         RiverDetector(PCADetector())
+
+
+def test_a_row_without_names_is_refused_with_the_way_out() -> None:
+    for ask in (RiverDetector().score_one, RiverDetector().learn_one):
+        with pytest.raises(InputError, match=r"must be one row, a dict .* got list: river\.stream"):
+            ask([1.0, 2.0])  # type: ignore[arg-type]  # that is the test

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import IsolationForest
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from subadjacent import InputError, KNNDetector, MagnitudeDetector, SubAdjacentDetector
@@ -134,3 +136,34 @@ def test_several_entities_are_refused(several: type, plant: Plant) -> None:
 def test_a_detector_of_another_library_is_refused_with_the_way_out(plant: Plant) -> None:
     with pytest.raises(InputError, match=r"got IsolationForest: subadjacent\.wrap takes those of"):
         SklearnOutlierDetector(IsolationForest()).fit(plant.train)
+
+
+def test_a_class_in_place_of_a_detector_is_refused_with_the_way_out(plant: Plant) -> None:
+    with pytest.raises(InputError, match=r"got the class KNNDetector: .* KNNDetector\(\)$"):
+        SklearnOutlierDetector(KNNDetector).fit(plant.train)
+
+
+def test_parameters_of_the_default_inside_can_be_set_and_searched(plant: Plant) -> None:
+    adapter = SklearnOutlierDetector().set_params(detector__smoothing=5, contamination=0.1)
+    assert isinstance(adapter.detector, SubAdjacentDetector)
+    assert (adapter.detector.smoothing, adapter.contamination) == (5, 0.1)
+    labels = np.where(plant.labels, -1, 1)
+    search = GridSearchCV(
+        SklearnOutlierDetector(),
+        {"detector__smoothing": [1, 5]},
+        scoring="roc_auc",
+        cv=TimeSeriesSplit(2),
+    )
+    search.fit(plant.test, labels)
+    assert search.best_params_["detector__smoothing"] in (1, 5)
+
+
+def test_a_parameter_that_the_detector_inside_does_not_have_is_refused() -> None:
+    with pytest.raises(ValueError, match="Invalid parameter 'speed' for estimator"):
+        SklearnOutlierDetector().set_params(detector__speed=5)
+
+
+def test_a_pickle_of_a_fitted_adapter_gives_the_same_answers(plant: Plant) -> None:
+    adapter = SklearnOutlierDetector(KNNDetector()).fit(plant.train)
+    again = pickle.loads(pickle.dumps(adapter))
+    np.testing.assert_array_equal(again.predict(plant.test), adapter.predict(plant.test))

@@ -98,6 +98,16 @@ def test_a_network_says_what_to_install(packages: Path, tmp_path: Path) -> None:
     assert "pip install 'subadjacent[network]'" in done.stderr
 
 
+def test_the_name_of_a_network_says_what_to_install(packages: Path, tmp_path: Path) -> None:
+    asks = "from subadjacent import SubAdjacentTransformerDetector"
+    done = run(packages, tmp_path, "-c", asks, code=1)
+    said = done.stderr.splitlines()[-1]
+    assert said == (
+        "subadjacent.errors.MissingPackage: SubAdjacentTransformerDetector needs torch, "
+        "which is not installed: pip install 'subadjacent[network]'"
+    )
+
+
 def test_the_command_detects_reports_and_exports(packages: Path, tmp_path: Path) -> None:
     command = ("-m", "subadjacent.cli.start")
     run(packages, tmp_path, *command, "generate", "plant", "--rows", "1500", "-o", "plant.csv")

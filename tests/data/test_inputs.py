@@ -281,6 +281,13 @@ def test_scikit_learns_words_are_used_where_it_has_some(X: Any, words: str) -> N
     assert words in refusal(X)
 
 
+def test_one_dimension_is_refused_in_one_line_with_the_way_out() -> None:
+    assert refusal(np.arange(800.0)) == (
+        "X must be 2-d, (time, channels); got shape (800,): "
+        "Reshape your data, with X.reshape(-1, 1) if it is one channel"
+    )
+
+
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.dok_array, sparse.dok_matrix])
 def test_a_sparse_array_is_refused_with_scikit_learns_error(kind: Any) -> None:
     with pytest.raises(TypeError, match="Sparse data was passed for X, but dense data is required"):

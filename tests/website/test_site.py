@@ -74,7 +74,7 @@ def test_a_page_fits_its_window(open_page: Opener, name: str, width: int) -> Non
 
 def test_the_first_page_has_what_the_readme_has(open_page: Opener) -> None:
     page = open_page("index.html")
-    expect(page.locator(".opening")).to_contain_text("Finds anomalies in multivariate time series")
+    expect(page.locator(".opening")).to_contain_text("finds anomalies in multivariate time series")
     expect(page.locator("#start pre").first).to_contain_text("SubAdjacentDetector()")
     page.locator(".way", has_text="Results").click()
     expect(page.locator("h1")).to_contain_text("Results")
@@ -88,6 +88,27 @@ def test_a_wide_table_scrolls_within_itself_on_a_phone(open_page: Opener) -> Non
         for parent in ("", ".parentElement")
     )
     assert inner > PHONE > outer
+
+
+def test_names_in_a_table_break_where_a_phone_would_hide_the_next_column(open_page: Opener) -> None:
+    table = open_page("changelog.html", PHONE).locator("table").first
+    assert table.evaluate("table => table.getBoundingClientRect().right") <= PHONE
+
+
+@pytest.mark.parametrize("width", [DESK, PHONE])
+def test_what_a_command_says_is_on_the_screen_whole(open_page: Opener, width: int) -> None:
+    said = open_page("gallery/pump.html", width).locator(".highlight-console pre")
+    assert said.evaluate("pre => pre.scrollWidth <= pre.clientWidth")
+
+
+@pytest.mark.parametrize(
+    "target", ["cli.html", "detectors.html", "streaming.html", "adapters.html"]
+)
+def test_the_first_page_leads_to_the_pages_that_people_come_for(
+    open_page: Opener, target: str
+) -> None:
+    link = open_page("index.html").locator(f".opening a[href='{target}']")
+    expect(link).to_be_visible()
 
 
 def test_a_phone_has_the_menu_behind_a_button(open_page: Opener) -> None:

@@ -1,34 +1,38 @@
-"""aeon's form: a series in, one score a point out."""
+"""Adapter for aeon: takes a series, returns one score per point."""
 
 from __future__ import annotations
 
+import logging
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.adapters.inner import fit_inner, needs, row_scores
+from subadjacent.adapters.inner import DetectorParameters, fit_inner, needs, row_scores
 from subadjacent.errors import InputError
 
 with needs("aeon"):
     from aeon.anomaly_detection.series.base import BaseSeriesAnomalyDetector
 
+log = logging.getLogger(__name__)
+
 OUTPUTS = {"scores": "anomaly_scores", "alarms": "binary"}
 """What ``predict`` gives, and aeon's name for it."""
 
 
-class AeonDetector(BaseSeriesAnomalyDetector):  # type: ignore[misc]  # aeon is untyped
-    """A detector of ours as aeon's series anomaly detectors are.
+class AeonDetector(DetectorParameters, BaseSeriesAnomalyDetector):  # type: ignore[misc]  # aeon is untyped
+    """One of our detectors with the interface of aeon's series anomaly detectors.
 
-    aeon's ``axis=1``, its default, has channels in rows; ``fit(X, axis=0)`` takes rows of time.
+    With aeon's default, ``axis=1``, each row of ``X`` is a channel. With ``axis=0``, in ``fit`` and
+    ``predict``, each row is a point in time.
 
     Parameters
     ----------
     detector : BaseDetector, optional
-        One of ours; it is copied before it is fitted. None: ``SubAdjacentDetector()``.
+        One of our detectors; ``fit`` fits a copy of it. None: ``SubAdjacentDetector()``.
     output : "scores" or "alarms"
-        What ``predict`` gives a point: its score, high = abnormal, or 1 if it belongs to an alarm
-        of the detector, else 0.
+        What ``predict`` returns for each point: its score, high = abnormal; or 1 if it belongs to
+        an alarm of the detector, else 0.
 
     Attributes
     ----------
@@ -53,11 +57,27 @@ class AeonDetector(BaseSeriesAnomalyDetector):  # type: ignore[misc]  # aeon is 
         self.detector = detector
         self.output = output
         super().__init__(axis=0)
-        if output not in OUTPUTS:
-            raise InputError.of("output", f"must be one of {', '.join(OUTPUTS)}", f"got {output!r}")
-        self.set_tags(anomaly_output_type=OUTPUTS[output])
+        self._tell_output()
+
+    def _tell_output(self) -> None:
+        """Tell aeon what ``predict`` gives; refuse what it cannot give."""
+        if self.output not in OUTPUTS:
+            raise InputError.of(
+                "output", f"must be one of {', '.join(OUTPUTS)}", f"got {self.output!r}"
+            )
+        self.set_tags(anomaly_output_type=OUTPUTS[self.output])
 
     def _fit(self, X: NDArray[Any], y: Any = None) -> Self:  # noqa: ARG002 — aeon passes labels
+        # set_params may have changed it
+        self._tell_output()
+        points, channels = X.shape
+        if channels > points:
+            log.warning(
+                "fit got %d channels of %d points: where rows of X are points in time, "
+                "pass axis=0 to fit and predict",
+                channels,
+                points,
+            )
         self.detector_ = fit_inner(self.detector, X)
         return self
 

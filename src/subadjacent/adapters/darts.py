@@ -1,4 +1,4 @@
-"""Darts' form: a scorer that is fitted, from time series to time series of scores."""
+"""Adapter for Darts: a fittable scorer, from time series to time series of scores."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 
 from subadjacent.adapters.inner import fit_inner, fresh, needs
 from subadjacent.data.series import TrainSeries
+from subadjacent.errors import InputError
+from subadjacent.scoring.alarms import Alarm
 
 with needs("darts"):
     from darts import TimeSeries, metrics
@@ -17,20 +19,20 @@ with needs("darts"):
 
 
 class DartsScorer(FittableAnomalyScorer):  # type: ignore[misc]  # Darts is untyped
-    """A detector of ours as Darts' scorers are: by itself, or behind a forecast.
+    """One of our detectors as a Darts scorer, used alone or on forecast errors.
 
-    Several series are learned from as one that is broken between them, as Darts has it: one model
-    for all.
+    Several training series are learned as one series with gaps between them: one model for all, as
+    usual in Darts.
 
     Parameters
     ----------
     detector : BaseDetector, optional
-        One of ours; it is copied before it is fitted. None: ``SubAdjacentDetector()``.
+        One of our detectors; ``fit`` fits a copy of it. None: ``SubAdjacentDetector()``.
     component_wise : bool
-        One score a component, how unusual it is (``detector.explain``), instead of one for all.
+        One score per component (``detector.explain``), instead of one for all components.
     diff_fn
-        How a forecast is compared with what came, one of Darts' metrics for every time step. None:
-        the difference, with its sign, since a detector of ours can tell up from down.
+        How a forecast is compared with the actual values: one of Darts' metrics per time step.
+        None: the signed difference, because our detectors distinguish too high from too low.
 
     Attributes
     ----------
@@ -51,6 +53,22 @@ class DartsScorer(FittableAnomalyScorer):  # type: ignore[misc]  # Darts is unty
             diff_fn=metrics.err if diff_fn is None else diff_fn,
         )
         self.detector = detector
+
+    def alarms(self, series: TimeSeries, **options: Any) -> list[Alarm]:
+        """The alarms of one series: when, how bad, which components and why.
+
+        ``options`` are those of ``detector_.alarms``.
+        """
+        if not self._fit_called:
+            raise InputError.of("scorer", "must be fitted before it gives alarms", "", "call fit")
+        if not isinstance(series, TimeSeries):
+            raise InputError.of("series", "must be one TimeSeries", f"got {type(series).__name__}")
+        (checked,) = _check_input(series, "series", width_expected=self.width_trained_on)
+        known = self._extract_deterministic_series(checked, "series")
+        found: list[Alarm] = self.detector_.alarms(
+            _joined([known], self.detector_.channels_), **options
+        )
+        return found
 
     def __str__(self) -> str:
         return type(fresh(self.detector)).__name__

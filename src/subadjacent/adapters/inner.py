@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +31,37 @@ def needs(package: str) -> Iterator[None]:
         ) from error
 
 
+class DetectorParameters:
+    """``set_params(detector__near=3)`` where ``detector`` is None: the parameter is the default's.
+
+    For adapters whose parameters can be searched; it comes before the library's base class, which
+    sets them.
+    """
+
+    detector: Any
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of the adapter, or with ``detector__`` those of the detector inside."""
+        inside = any(name.startswith("detector__") for name in params)
+        if inside and params.get("detector", self.detector) is None:
+            # first: PyOD looks for the detector inside before it sets a new one
+            self.detector = SubAdjacentDetector()
+            params.pop("detector", None)
+        changed: Self = super().set_params(**params)  # type: ignore[misc]  # the library's
+        return changed
+
+
 def fresh(detector: Any) -> BaseDetector:
     """An unfitted copy of the detector that an adapter was given; of None, the default."""
     if detector is None:
         return SubAdjacentDetector()
+    if isinstance(detector, type):
+        raise InputError.of(
+            "detector",
+            "must be a detector of subadjacent, or None for the default",
+            f"got the class {detector.__name__}",
+            f"make an instance of it: {detector.__name__}()",
+        )
     if not isinstance(detector, BaseDetector):
         raise InputError.of(
             "detector",

@@ -9,24 +9,27 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from subadjacent.adapters.inner import fit_inner, fresh, needs, row_scores
+from subadjacent.adapters.inner import DetectorParameters, fit_inner, fresh, needs, row_scores
+from subadjacent.errors import InputError
 
 with needs("pyod"):
     from pyod.models.base import BaseDetector as PyODBase
 
 
-class PyODDetector(PyODBase):  # type: ignore[misc]  # PyOD is untyped
-    """A detector of ours as those of PyOD are, for its ensembles and its tools.
+class PyODDetector(DetectorParameters, PyODBase):  # type: ignore[misc]  # PyOD is untyped
+    """One of our detectors with PyOD's interface, for PyOD's ensembles and tools.
 
     ``predict``, ``predict_proba``, ``predict_confidence`` and ``predict_with_rejection`` are
-    PyOD's own. So is the threshold: ``contamination`` is the share of training rows above it.
+    inherited from PyOD, and so is the threshold: ``contamination`` is the share of training rows
+    above it.
 
     Parameters
     ----------
     detector : BaseDetector, optional
-        One of ours; it is copied before it is fitted. None: ``SubAdjacentDetector()``.
+        One of our detectors; ``fit`` fits a copy of it. None: ``SubAdjacentDetector()``.
     contamination : float or threshold object
-        As everywhere in PyOD. The detector's own ``contamination`` counts for ``detector_``.
+        As everywhere in PyOD. ``detector_`` has its own threshold, set by its own
+        ``contamination``.
 
     Attributes
     ----------
@@ -42,6 +45,14 @@ class PyODDetector(PyODBase):  # type: ignore[misc]  # PyOD is untyped
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn what is normal from rows (time, channels); PyOD warns if there are labels."""
+        if isinstance(self.contamination, str):
+            raise InputError.of(
+                "contamination",
+                "must be a share of training rows, as in PyOD, or a threshold object",
+                f"got {self.contamination!r}",
+                "our own thresholds are for the detector inside, "
+                f"SubAdjacentDetector(contamination={self.contamination!r})",
+            )
         # an array, whatever it came as: PyOD counts the classes
         self._set_n_classes(None if y is None else np.asarray(y))
         self.detector_ = fit_inner(self.detector, X)
@@ -51,7 +62,7 @@ class PyODDetector(PyODBase):  # type: ignore[misc]  # PyOD is untyped
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """One score a row, high = abnormal."""
+        """One score per row, high = abnormal."""
         check_is_fitted(self, ["decision_scores_", "threshold_", "labels_"])
         return row_scores(self.detector_, X)
 

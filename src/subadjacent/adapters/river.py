@@ -1,9 +1,9 @@
-"""river's form: ``score_one`` says, ``learn_one`` learns, one row at a time.
+"""Adapter for river: ``score_one`` scores a row, ``learn_one`` learns it.
 
-Our stream does both at once: a row is judged by what came before it, and is then part of that. To
-ask without learning, there are two streams: one has learned all that ``learn_one`` was given, the
-other is one row ahead. While rows are scored and then learned, as river does it, both take every
-row once. After a row that was scored and not learned, the second is made anew from the first.
+Our stream does both in one step. To score a row without learning it, the adapter keeps two streams:
+one has learned all rows that ``learn_one`` was given, the other is one row ahead. While rows are
+scored and then learned, as river does it, both take every row once. After a row that was scored but
+not learned, the second stream is copied from the first.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ with needs("river"):
 
 
 class RiverDetector(base.AnomalyDetector):  # type: ignore[misc]  # for environments without it
-    """Our stream of rows as river's anomaly detectors are.
+    """Our stream with the interface of river's anomaly detectors.
 
-    A score is a severity: 1 opens an alarm, 0 is usual, and ``anomaly.ThresholdFilter(detector,
-    threshold=1)`` says which rows are loud. Channels are those of the first row, or the detector's;
-    a row without some of them has missing values, and features that come later are left out.
+    A score is a severity: 1 opens an alarm, 0 is usual. ``anomaly.ThresholdFilter(detector,
+    threshold=1)`` classifies rows by it. The channels are those of the detector, or of the first
+    row. A feature that is absent later is a missing value; a feature that first appears later is
+    ignored.
 
     Parameters
     ----------
     detector : BaseDetector, optional
-        One of ours that is fitted, to begin with. None: it learns from the rows alone.
+        One of our detectors, fitted, to start from. None: learn from the rows alone.
 
     Examples
     --------
@@ -59,12 +60,12 @@ class RiverDetector(base.AnomalyDetector):  # type: ignore[misc]  # for environm
 
     @property
     def alarms(self) -> Any:
-        """Alarms of the rows that were learned: what opened, what closed, and why."""
+        """Alarms of the learned rows, open and closed, with their reasons."""
         return self._learned.alarms
 
     def score_one(self, x: Mapping[Any, Any]) -> float:
-        """How bad this row would be as the next; 1 would open an alarm."""
-        row = dict(x)
+        """The severity of this row if it came next; 1 would open an alarm."""
+        row = _dict(x)
         if self._asked != row:
             if self._ahead is None or self._asked is not None:
                 self._ahead = self._learned.copy()
@@ -73,13 +74,24 @@ class RiverDetector(base.AnomalyDetector):  # type: ignore[misc]  # for environm
         return self._severity
 
     def learn_one(self, x: Mapping[Any, Any]) -> None:
-        """Take the row: those after it are judged by it as well."""
-        row = dict(x)
+        """Learn from the row."""
+        row = _dict(x)
         _severity(self._learned, row)
         if self._asked != row:
             # the stream ahead took another row, or none
             self._ahead = None
         self._asked = None
+
+
+def _dict(x: Any) -> dict[Any, Any]:
+    if not isinstance(x, Mapping):
+        raise InputError.of(
+            "x",
+            "must be one row, a dict from features to values",
+            f"got {type(x).__name__}",
+            "river.stream.iter_array and iter_pandas make dicts of rows",
+        )
+    return dict(x)
 
 
 def _severity(scorer: StreamScorer, row: dict[Any, Any]) -> float:

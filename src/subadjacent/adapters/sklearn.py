@@ -1,7 +1,7 @@
-"""scikit-learn's outlier form: −1 is an outlier, low scores are abnormal.
+"""Adapter for scikit-learn's outlier detection: −1 is an outlier, low scores are abnormal.
 
-Our detectors keep scikit-learn's contract of estimators, with PyOD's signs: 1 is an anomaly, high
-scores are abnormal. This is for code that expects an ``OutlierMixin``, such as a grid search or a
+Our detectors follow scikit-learn's API with PyOD's signs: 1 is an anomaly, high scores are
+abnormal. This adapter is for code that expects an ``OutlierMixin``, such as a grid search or a
 pipeline written for ``IsolationForest``.
 """
 
@@ -16,35 +16,40 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from subadjacent.adapters.inner import fit_inner, fresh, require_one_table, row_scores
+from subadjacent.adapters.inner import (
+    DetectorParameters,
+    fit_inner,
+    fresh,
+    require_one_table,
+    row_scores,
+)
 from subadjacent.errors import require_number
 
 
-class SklearnOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
-    """A detector of ours as scikit-learn's outlier detectors are.
+class SklearnOutlierDetector(DetectorParameters, OutlierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+    """One of our detectors with the interface of scikit-learn's outlier detectors.
 
-    A row is an outlier if its score is above the threshold, row by row. Decisions of
-    the detector itself (alarms that bridge short gaps, thresholds that follow what has moved for
-    good) are those of ``detector_.predict``.
+    A row is an outlier if its own score is above the threshold. ``detector_.predict`` decides more:
+    it joins rows into events, accepts a permanent change as normal, and flags missing channels.
 
-    Training rows have the scores of models that had not seen them (``detector_.decision_scores_``),
-    also where they are passed to ``predict`` again: the fitted model knows them by heart, and a
-    threshold by what it says of them would make outliers of most new rows.
+    Training rows have cross-validated scores (``detector_.decision_scores_``), even when they are
+    passed to ``predict`` again: the fitted model has memorised them, and a threshold from its
+    in-sample scores would make outliers of most new rows.
 
     Parameters
     ----------
     detector : BaseDetector, optional
-        One of ours; it is copied before it is fitted. None: ``SubAdjacentDetector()``.
+        One of our detectors; ``fit`` fits a copy of it. None: ``SubAdjacentDetector()``.
     contamination : "auto" or float
         Share of training rows that are outliers, as in scikit-learn. "auto": the detector's own
-        threshold, which finds none where all rows are normal.
+        threshold, which may find none.
 
     Attributes
     ----------
     detector_ : BaseDetector
         The fitted detector.
     offset_ : float
-        What ``score_samples`` gives at the threshold.
+        The threshold, as a value of ``score_samples``.
 
     Examples
     --------
@@ -82,14 +87,14 @@ class SklearnOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """One score a row, low = abnormal."""
+        """One score per row, low = abnormal."""
         check_is_fitted(self)
         if _digest(X) == self._training_rows:
             return -np.asarray(self.detector_.decision_scores_, dtype=np.float64)
         return -row_scores(self.detector_, X)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """``score_samples`` less ``offset_``: outliers are below zero."""
+        """``score_samples`` minus ``offset_``: outliers are below zero."""
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Any) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""sktime's form: the places of anomalous rows, and scores in the index of the input."""
+"""Adapter for sktime: positions of anomalous rows, and scores with the index of the input."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.adapters.inner import fit_inner, needs, row_scores
+from subadjacent.adapters.inner import DetectorParameters, fit_inner, needs, row_scores
 
 with needs("sktime"):
     from sktime.detection.base import BaseDetector as SktimeBase
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class SktimeDetector(SktimeBase):  # type: ignore[misc]  # sktime is untyped
-    """A detector of ours as sktime's detectors of anomalies are.
+class SktimeDetector(DetectorParameters, SktimeBase):  # type: ignore[misc]  # sktime is untyped
+    """One of our detectors with the interface of sktime's anomaly detectors.
 
-    ``predict`` gives the places (``ilocs``) of rows of alarms, ``transform`` 0 or 1 a row,
-    ``transform_scores`` the score of every row, high = abnormal, ``predict_scores`` those of the
-    anomalous rows. ``update`` fits anew on all rows so far.
+    ``predict`` returns the positions (``ilocs``) of the rows that belong to alarms, ``transform`` 0
+    or 1 per row, ``transform_scores`` the score of every row, high = abnormal, and
+    ``predict_scores`` the scores of the anomalous rows. ``update`` fits again on all rows so far.
 
     Parameters
     ----------
     detector : BaseDetector, optional
-        One of ours; it is copied before it is fitted. None: ``SubAdjacentDetector()``.
+        One of our detectors; ``fit`` fits a copy of it. None: ``SubAdjacentDetector()``.
 
     Attributes
     ----------
@@ -64,6 +64,11 @@ class SktimeDetector(SktimeBase):  # type: ignore[misc]  # sktime is untyped
     def _fit(self, X: pd.DataFrame, y: Any = None) -> Self:  # noqa: ARG002 — sktime passes events
         self.detector_ = fit_inner(self.detector, _with_dates(X))
         return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> pd.DataFrame:
+        """Fit, then return 0 or 1 per row; sktime's own fails with an index of dates."""
+        labels: pd.DataFrame = self.fit(X, y).transform(X)
+        return labels
 
     def _predict(self, X: pd.DataFrame) -> pd.Series:
         import pandas as pd

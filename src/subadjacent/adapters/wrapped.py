@@ -1,4 +1,4 @@
-"""The way back: a detector of PyOD or scikit-learn that has all that ours have.
+"""The way back: detectors of PyOD and scikit-learn with the interface of ours.
 
 Shapes: T rows of a stretch, C channels, L rows in a window, D = L·C.
 """
@@ -142,19 +142,20 @@ class WrappedDetector(SeededDetector):
     Parameters
     ----------
     detector : BaseDetector of PyOD, OutlierMixin of scikit-learn, or a pipeline that ends in one
-        Copies of it are fitted; it stays as it is.
+        The detector; copies of it are fitted, the original stays unfitted.
     window : int
-        Rows in a window that ends with the row: all their channels make one vector. 1: rows alone.
+        Rows that are concatenated to one input vector; the window ends with the scored row. 1: each
+        row is scored alone.
     samples : int
-        Training windows to fit on at most, an entity; drawn by chance from a longer series.
+        Largest number of training windows per entity; a longer series is sampled at random.
     explained_by : "occlusion" or "deviation"
-        A channel's part in an alarm: what the score loses when the channel is at its mean, which
-        takes one more scoring a channel, or how far it is from its mean, at no cost.
+        A channel's share in an alarm: by how much the score falls when the channel is set to its
+        mean, which costs one more scoring per channel; or its distance from its mean, at no cost.
     random_state : int, RandomState or None
-        Decides which training windows are drawn. What the detector itself draws is up to its own
+        Seed for sampling training windows. The wrapped detector has its own seed among its own
         parameters.
     others
-        As of every ``MethodDetector``.
+        As for every ``MethodDetector``.
     """
 
     method = ForeignMethod
@@ -166,19 +167,18 @@ class WrappedDetector(SeededDetector):
 
 
 def wrap(detector: Any, **parameters: Any) -> WrappedDetector:
-    """A detector of PyOD or scikit-learn, for our alarms, explanations, reports and benchmarks.
+    """Give a PyOD or scikit-learn detector our alarms, explanations, reports and benchmarks.
 
-    Rows are standardised by the training rows of their entity, and clipped; a copy of the detector
-    is fitted to each entity. The threshold is ours, set by training rows that each were scored by a
-    copy that had not seen them.
+    Rows are standardised by the training rows of their entity, and clipped. A copy of the detector
+    is fitted to each entity. The threshold is ours, from cross-validated scores of training rows.
 
     Parameters
     ----------
     detector
-        An instance, fitted or not: copies are fitted anew. Which end of its scores is abnormal
-        follows from what it is.
+        An instance, fitted or not; copies of it are fitted again. Its class determines which end of
+        its scores is abnormal.
     parameters
-        Those of ``WrappedDetector``, such as ``window=10`` or ``contamination="1/week"``.
+        Parameters of ``WrappedDetector``, such as ``window=10`` or ``contamination="1/week"``.
 
     Examples
     --------

@@ -71,6 +71,14 @@ def read(X: Any, *, fill_limit: int = 10, name: str = "X", known: Collection[str
         return replace(_entities(tables, name, list), by_position=True)
     if is_frame(X):
         return read_frame(X, fill_limit=fill_limit, name=name, known=known)
+    if hasattr(X, "to_dataframe") and not hasattr(X, "__array__"):
+        # a TimeSeries of Darts: NumPy would walk through it by index
+        raise InputError.of(
+            name,
+            "must be an array or a frame",
+            f"got {type(X).__name__}",
+            f"pass {name}.to_dataframe()",
+        )
     return _read_array(X, fill_limit, name)
 
 
@@ -124,6 +132,14 @@ def _numbers(X: Any, name: str) -> NDArray[Any]:
             "got a whole number too large for float64",
         ) from error
     except ValueError as error:
+        if str(error).startswith("Expected 2D array"):
+            # scikit-learn's message has up to a thousand values in it
+            raise InputError.of(
+                name,
+                "must be 2-d, (time, channels)",
+                f"got shape {np.shape(X)}",
+                f"Reshape your data, with {name}.reshape(-1, 1) if it is one channel",
+            ) from error
         raise InputError(str(error)) from error
     if values.dtype.kind in "mM":
         raise InputError.of(name, "must hold numbers", f"got {values.dtype}", "leave times out")

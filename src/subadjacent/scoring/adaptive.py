@@ -90,21 +90,22 @@ class _Remembering(BaseThreshold):
 
 @dataclass(frozen=True)
 class AdaptiveConformal(_Remembering):
-    """A share ``alpha`` of the rows is above the level in the long run, whatever the scores do.
+    """In the long run a share ``alpha`` of the rows exceeds the threshold, for any scores.
 
-    p-values are those among the latest ``memory`` scores, at first held-out ones. ``threshold_`` is
-    the level at the first row; a decision follows it from there, and rows after a row do not
-    count. See the module for what is promised.
+    p-values are ranks among the latest ``memory`` scores, at first held-out ones. ``threshold_`` is
+    the threshold at the first row; it then changes from row to row, by earlier rows only. See the
+    module for the guarantee.
 
     Parameters
     ----------
     alpha
         Share of the rows.
     gamma
-        How far a row moves the level, as a share. More is quicker and less steady. The default is
-        that of Gibbs and Candès.
+        Step size: how far a row moves the level. A larger step adapts faster and is less steady.
+        The default is that of Gibbs and Candès.
     memory
-        Latest scores that count; at least 1 / alpha, else no row could be above.
+        Number of latest scores to compare with; at least 1 / alpha, else no row could exceed the
+        threshold.
 
     Attributes
     ----------

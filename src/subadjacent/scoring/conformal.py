@@ -117,24 +117,25 @@ class _Ranked(BaseThreshold):
 
 @dataclass(frozen=True)
 class Conformal(_Ranked):
-    """A normal row is an alarm with a chance of at most ``alpha``: split-conformal p-values.
+    """A normal row is flagged with a probability of at most ``alpha``: split-conformal p-values.
 
-    With ``cluster=1`` this holds for any distribution of scores and any number of held-out rows if
-    rows to come are exchangeable with these. In a time series they are not; how high scores
-    cluster is learned and counted with, see the module.
+    With ``cluster=1`` this holds for any distribution of scores and any number of held-out rows, if
+    new rows are exchangeable with the held-out ones. In a time series they are not: high scores
+    come in clusters. By default the cluster length is estimated, and the bound is approximate; see
+    the module.
 
     Parameters
     ----------
     alpha
-        Rows are anomalous where their p-value is at most this. With n held-out rows in clusters of
-        c none is below c / (n + c): where that is more than ``alpha``, no row can be an alarm,
-        which is logged.
+        Rows with a p-value of at most this are anomalous. With n held-out rows in clusters of c, no
+        p-value is below c / (n + c). If that is more than ``alpha``, no row can be an alarm, and a
+        warning is logged.
     block
-        At most a share ``alpha`` of the blocks of this many rows holds an alarm. 1 counts every row
-        by itself.
+        Rows in a block: at most a share ``alpha`` of such blocks of normal rows contains an alarm.
+        1 counts every row by itself.
     cluster
-        High scores in a row, as a mean, that say no more than one. None: as in the held-out scores.
-        1: rows (or blocks) are exchangeable, and p-values those of the textbook.
+        Mean number of consecutive high scores that count as one. None: estimated from the held-out
+        scores. 1: rows (or blocks) are exchangeable, and p-values are those of the textbook.
 
     Attributes
     ----------

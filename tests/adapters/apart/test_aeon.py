@@ -41,3 +41,21 @@ def test_alarms_are_ones() -> None:
 def test_another_output_is_refused() -> None:
     with pytest.raises(InputError, match=r"output must be one of scores, alarms; got 'labels'"):
         AeonDetector(output="labels")
+
+
+def test_parameters_may_be_set_after_it_is_made() -> None:
+    adapter = AeonDetector().set_params(detector__smoothing=5, output="alarms")
+    assert adapter.detector.smoothing == 5
+    adapter.fit(PLANT.train, axis=0)
+    assert adapter.get_tag("anomaly_output_type") == "binary"
+    assert set(adapter.predict(PLANT.test, axis=0)) == {0, 1}
+    with pytest.raises(InputError, match="output must be one of scores, alarms; got 'all'"):
+        adapter.set_params(output="all").fit(PLANT.train, axis=0)
+
+
+def test_rows_of_time_without_their_axis_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    AeonDetector(MagnitudeDetector()).fit(PLANT.train.T)
+    assert caplog.messages == []
+    AeonDetector(MagnitudeDetector()).fit(PLANT.train)
+    assert "600 channels of 3 points" in caplog.text
+    assert "axis=0" in caplog.text

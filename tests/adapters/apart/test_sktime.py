@@ -40,3 +40,14 @@ def test_an_update_learns_from_all_rows_so_far() -> None:
     parts = SktimeDetector(MagnitudeDetector()).fit(TRAIN[:300]).update(TRAIN[300:])
     whole = SktimeDetector(MagnitudeDetector()).fit(TRAIN)
     pd.testing.assert_frame_equal(parts.transform_scores(TEST), whole.transform_scores(TEST))
+
+
+def test_labels_of_the_rows_fitted_on_come_in_one_call_whatever_the_index() -> None:
+    dated = TEST.to_timestamp()
+    labels = SktimeDetector().fit_transform(dated)["labels"]
+    assert labels.tolist() == SktimeDetector().fit(dated).transform(dated)["labels"].tolist()
+    assert len(labels) == len(dated)
+
+
+def test_parameters_of_the_default_inside_can_be_set() -> None:
+    assert SktimeDetector().set_params(detector__smoothing=5).detector.smoothing == 5
