@@ -134,9 +134,9 @@ def test_spoiled_rows_are_as_many_as_said_and_far_out() -> None:
 @pytest.mark.shared
 @pytest.mark.parametrize("name", ["msl", "smap", "smd"])
 def test_held_back_rows_of_a_benchmark_are_alarms_about_as_often_as_asked_for(name: str) -> None:
-    """The middle of every entity's training rows is held back; the rest has a gap there."""
+    """The middle of the training rows is held back, of every third entity; the rest has a gap."""
     try:
-        entities = load_benchmark(name, DATA).train
+        entities = load_benchmark(name, DATA).train[::3]
     except DataNotFound as error:
         pytest.skip(f"benchmark data is not there: {error}")
     fitted_on, held_back = {}, {}

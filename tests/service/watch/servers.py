@@ -27,7 +27,7 @@ from running import COMMAND
 ROOT = Path(__file__).parents[3]
 RULES = ROOT / "deploy" / "prometheus" / "rules.yml"
 DASHBOARD = json.loads((ROOT / "deploy" / "grafana" / "dashboard.json").read_text())
-TRIES = 1_200
+TRIES = 12_000
 """Looks at something that takes a second or two; there is a twentieth of a second between two."""
 
 needs_prometheus = pytest.mark.skipif(
