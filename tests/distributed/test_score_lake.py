@@ -19,7 +19,7 @@ from subadjacent.data.files import Columns, open_files
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.rivals.random import RandomDetector
 from subadjacent.distributed.lake import Counts, Cutting, Lake, add
-from subadjacent.errors import InputError, SubadjacentError
+from subadjacent.errors import InputError, SubAdjacentError
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.workflow import lake as module_of_lakes
 from subadjacent.workflow import score as workflow
@@ -195,7 +195,7 @@ def test_files_that_change_meanwhile_are_told(tmp_path: Path) -> None:
         if progress.stage == "looking":
             pl.concat([rows, rows]).write_parquet(file)
 
-    with pytest.raises(SubadjacentError, match="part 0 had 500 rows and has 1,000 now"):
+    with pytest.raises(SubAdjacentError, match="part 0 had 500 rows and has 1,000 now"):
         score_lake(
             load(model),
             ModelFiles.of(model),

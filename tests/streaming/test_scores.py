@@ -36,7 +36,7 @@ def test_a_row_waits_until_its_gap_is_short_or_long() -> None:
     assert gaps.settle(column(), ends=True)[0].tolist() == [[4]]
 
 
-def test_the_first_gap_of_a_stretch_takes_the_value_after_it() -> None:
+def test_the_first_gap_of_a_segment_takes_the_value_after_it() -> None:
     gaps = Gaps(np.array([7.0]), fill_limit=2)
     assert gaps.settle(column(NAN, NAN))[0].tolist() == []
     assert gaps.settle(column(3))[0].tolist() == [[3], [3], [3]]
@@ -71,7 +71,7 @@ def test_rows_are_filled_as_in_a_batch_however_they_are_grouped(
 
 
 @pytest.mark.parametrize("kind", [PCADetector, SubAdjacentDetector])
-def test_without_a_causal_twin_a_row_is_scored_as_the_last_of_its_stretch(kind: Any) -> None:
+def test_without_a_causal_twin_a_row_is_scored_as_the_last_of_its_segment(kind: Any) -> None:
     rng = np.random.default_rng(0)
     detector = kind().fit(rng.normal(size=(600, 2)))
     rows = rng.normal(size=(12, 2))

@@ -166,7 +166,7 @@ def test_stuck_that_was_accepted_is_usual() -> None:
     assert not any(follow(silence, np.zeros((20, 1))))
 
 
-def test_a_stretch_begins_a_run_anew() -> None:
+def test_a_segment_begins_a_run_anew() -> None:
     silence = Silence(1, 10, still=np.array([1.0]))
     starts = none(30)
     starts[15] = True

@@ -35,7 +35,7 @@ from subadjacent.cli.start import INTERRUPTED
 from subadjacent.cli.stream import stream
 from subadjacent.cli.watch import watch
 from subadjacent.cli.wording import missing_package
-from subadjacent.errors import SubadjacentError
+from subadjacent.errors import SubAdjacentError
 from subadjacent.showing import visible
 
 BAD_INPUT, BAD_USAGE = 1, 2
@@ -147,7 +147,7 @@ def _sentence(error: Exception) -> str:
     text = " ".join(str(error).split())
     if len(text) > LONGEST:
         text = f"{text[:LONGEST]} … ({len(text) - LONGEST:,} characters more)"
-    if isinstance(error, SubadjacentError):
+    if isinstance(error, SubAdjacentError):
         return f"error: {text}"
     if isinstance(error, ModuleNotFoundError):
         return f"error: {missing_package(error)}"

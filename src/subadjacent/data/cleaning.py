@@ -33,8 +33,8 @@ def clean(
     """Values without NaN or infinities; the input itself when it has none.
 
     A gap takes the value before it, so that a filled row depends on nothing later; a gap at the
-    start of a stretch takes the first value after it. A gap of up to ``fill_limit`` rows is filled
-    silently. A longer one counts as missing for long, and so does a whole stretch without any
+    start of a segment takes the first value after it. A gap of up to ``fill_limit`` rows is filled
+    silently. A longer one counts as missing for long, and so does a whole segment without any
     value, whatever its length: the values filled in there carry no information.
 
     Parameters
@@ -44,11 +44,11 @@ def clean(
     channels
         One name a column, for messages.
     fill_limit
-        Longest gap, in rows, that is not missing for long; a gap ends where its stretch does.
+        Longest gap, in rows, that is not missing for long; a gap ends where its segment does.
     where
         The name of the rows in messages.
     starts
-        First row of every unbroken stretch; begins with 0.
+        First row of every unbroken segment; begins with 0.
     in_place
         Fill ``values`` itself, for callers that own the array.
 
@@ -91,7 +91,7 @@ def _long(
     missing: NDArray[np.bool_], starts: NDArray[np.intp], fill_limit: int
 ) -> NDArray[np.bool_]:
     """Which missing values of one column are part of a gap that is too long to be filled."""
-    # a gap ends with its stretch, and one after it begins another
+    # a gap ends with its segment, and one after it begins another
     ends = np.append(starts[1:], len(missing))
     first, last = missing.copy(), missing.copy()
     first[1:] &= ~missing[:-1]
@@ -99,9 +99,9 @@ def _long(
     first[starts] = missing[starts]
     last[ends - 1] = missing[ends - 1]
     begin, end = np.flatnonzero(first), np.flatnonzero(last) + 1
-    whole_stretch = np.isin(begin, starts) & np.isin(end, ends)
+    whole_segment = np.isin(begin, starts) & np.isin(end, ends)
     long = missing.copy()
-    long[missing] = np.repeat((end - begin > fill_limit) | whole_stretch, end - begin)
+    long[missing] = np.repeat((end - begin > fill_limit) | whole_segment, end - begin)
     return long
 
 
@@ -124,8 +124,8 @@ def _sources(missing: NDArray[np.bool_], starts: NDArray[np.intp]) -> NDArray[np
     after = np.searchsorted(known, gaps)
     last_before = np.append(-1, known)[after]
     first_after = np.append(known, n)[after]
-    stretch = np.searchsorted(starts, gaps, side="right")
-    begin, end = starts[stretch - 1], np.append(starts, n)[stretch]
+    segment = np.searchsorted(starts, gaps, side="right")
+    begin, end = starts[segment - 1], np.append(starts, n)[segment]
     within = first_after < end
     return np.where(
         (last_before >= begin) | ((last_before >= 0) & ~within), last_before, first_after

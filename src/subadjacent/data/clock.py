@@ -90,7 +90,7 @@ class Clock:
     interval
         From one row to the next: the median difference. None for fewer than two rows.
     starts
-        First row of every unbroken stretch; begins with 0.
+        First row of every unbroken segment; begins with 0.
     unit
         "seconds" for dates; "own" for plain numbers, whose unit is not known.
     """
@@ -106,11 +106,11 @@ class Clock:
 
 
 def read_clock(times: NDArray[Any], *, fill_limit: int, name: str) -> Clock:
-    """Interval and unbroken stretches of rows at the given times.
+    """Interval and unbroken segments of rows at the given times.
 
     A difference is on time when it is within ``JITTER`` of the interval from one interval, or
     from a few: a gap of at most ``fill_limit`` missing rows is bridged. After a longer gap, of
-    whatever length, a new stretch starts. Other rows are off: too early, or between two ticks.
+    whatever length, a new segment starts. Other rows are off: too early, or between two ticks.
     A few such rows stay where they are; more than ``IRREGULAR`` of them are refused.
 
     The median is the lower one of an even number of differences: gaps only ever lengthen them.

@@ -192,16 +192,16 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         self,
         scores: NDArray[Any],
         entity: str | None = None,
-        stretches: Sequence[tuple[int, int]] | None = None,
+        segments: Sequence[tuple[int, int]] | None = None,
         silent: NDArray[np.bool_] | None = None,
     ) -> Judgement:
         """Decide on scores of one series that were computed before, all its rows in order.
 
-        ``stretches``: bounds of unbroken ones; ``silent``: rows with a missing or stuck channel.
+        ``segments``: bounds of unbroken ones; ``silent``: rows with a missing or stuck channel.
         """
         model = self.models_.of(entity)
         return self.decision.judge(
-            scores, entity, stretches, silent, blur=model.blur, hindsight=model.reach.after != 0
+            scores, entity, segments, silent, blur=model.blur, hindsight=model.reach.after != 0
         )
 
     def _judge(
@@ -209,15 +209,15 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
     ) -> list[Judgement]:
         judgements = []
         for one_series, series_scores in zip(series, scores, strict=True):
-            entity, stretches = one_series.entity, one_series.stretches
+            entity, segments = one_series.entity, one_series.segments
             silent = silent_rows(one_series, self.habits_.of(entity))
-            judgements.append(self.judge(series_scores, entity, stretches, silent))
+            judgements.append(self.judge(series_scores, entity, segments, silent))
         return judgements
 
     def assess(self, X: Any, *, watch: Watch = ignore) -> Assessment:
         """Judge rows in one pass: scores, alarms, explanations and traces are all in the result.
 
-        ``watch`` is called with a ``Progress`` after every unbroken stretch, and within long ones.
+        ``watch`` is called with a ``Progress`` after every unbroken segment, and within long ones.
         """
         check_is_fitted(self)
         return self._assess(self._read(X), watch)
@@ -290,7 +290,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         return StreamScorer(self, **options)
 
     def _evidence(self, series: Sequence[TrainSeries], watch: Watch = ignore) -> Iterator[Evidence]:
-        """The models' evidence on each series, every unbroken stretch assessed once."""
+        """The models' evidence on each series, every unbroken segment assessed once."""
         SeenInput.by(self).warn_of_strangers(series)
         done, total = 0, sum(map(len, series))
 

@@ -1,6 +1,6 @@
 """How dependent neighbouring scores are: clusters of high scores, and the autocorrelation time.
 
-Neighbours are alike, so that high scores come in clusters. A stretch of n rows whose high scores
+Neighbours are alike, so that high scores come in clusters. A segment of n rows whose high scores
 come in clusters of c is worth about n / c independent rows where rare scores are counted.
 """
 

@@ -1,6 +1,6 @@
 """The paper's score in tensors alone, for export to ONNX.
 
-Twins of ``moving.smooth`` and of Eq. 6 and 7 in ``paper``, for one stretch of any length:
+Twins of ``moving.smooth`` and of Eq. 6 and 7 in ``paper``, for one segment of any length:
 no loop over rows, no branch on a value, no function that ONNX lacks. In float64, as they are.
 
 Shapes: T rows.

@@ -1,4 +1,4 @@
-"""Which rows of a series are taken as they come, and where an unbroken stretch begins.
+"""Which rows of a series are taken as they come, and where an unbroken segment begins.
 
 A written rule for each thing that can be wrong with the time of a row; docs/streaming.md has
 them as a table. The rules on gaps are those of ``data.clock``, with the interval known so far.
@@ -25,13 +25,13 @@ NAMELESS = "rows"
 
 STEPS = 100
 """Latest steps from row to row whose median is the interval. A clock that slows down for good is
-followed after half as many rows; until then each of its rows is a stretch by itself."""
+followed after half as many rows; until then each of its rows is a segment by itself."""
 
 
 class Taken(NamedTuple):
-    """Rows that are taken, by their places among those that came, and which begin a stretch.
+    """Rows that are taken, by their places among those that came, and which begin a segment.
 
-    ``skipped`` counts the rows that are missing before one that begins a stretch.
+    ``skipped`` counts the rows that are missing before one that begins a segment.
     """
 
     places: NDArray[np.intp]  # (B,)
@@ -52,7 +52,7 @@ class Counts:
     duplicates
         Rows of the same time as the last one taken: not taken.
     gaps
-        Times that more rows were missing than are bridged, so that a new stretch began.
+        Times that more rows were missing than are bridged, so that a new segment began.
     irregular
         Rows that came between two ticks of the clock; taken.
     unknown

@@ -59,12 +59,12 @@ class FittedModel:
         self._scores = ModelScores(model, twin, self.fill_limit)
 
     def training(self) -> Iterator[tuple[Array, Array]]:
-        """The last rows of training by stretch, and their scores from the past alone.
+        """The last rows of training by segment, and their scores from the past alone.
 
         None of an entity that was not there, and of detectors saved before they kept these rows.
         """
-        for stretch in () if self._recent is None else self._recent.stretches:
-            yield stretch, np.asarray(self._causal.assess(stretch).score, dtype=np.float64)
+        for segment in () if self._recent is None else self._recent.segments:
+            yield segment, np.asarray(self._causal.assess(segment).score, dtype=np.float64)
 
     def score(self, rows: Array, filled: Filled, begins: Sequence[int]) -> tuple[Array, Array]:
         """Scores of rows from the past alone, (B,), and those that became final.
@@ -76,10 +76,10 @@ class FittedModel:
         filled
             The same without gaps.
         begins
-            Numbers of those that begin a stretch.
+            Numbers of those that begin a segment.
         """
         if not begins and not filled.gaps.any():
-            # one stretch goes on without a gap, as nearly always
+            # one segment goes on without a gap, as nearly always
             return self._scores.at_once(filled.values), self._scores.final(rows)
         missing = filled.gaps > self.fill_limit
         bounds = sorted({0, *begins, len(rows)})

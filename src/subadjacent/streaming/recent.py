@@ -29,11 +29,11 @@ class RecentRows(NamedTuple):
     missing: NDArray[Any]  # (T, C), for long
     silent: NDArray[Any]  # (T, C), missing for long or stuck
     anomalous: NDArray[Any]  # (T,)
-    starts: NDArray[Any]  # (T,), of stretches
+    starts: NDArray[Any]  # (T,), of segments
 
     @property
-    def stretch_starts(self) -> tuple[int, ...]:
-        """First rows of unbroken stretches, of which the first row is one."""
+    def segment_starts(self) -> tuple[int, ...]:
+        """First rows of unbroken segments, of which the first row is one."""
         return (0, *(np.flatnonzero(self.starts[1:]) + 1).tolist())
 
 

@@ -29,7 +29,7 @@ class Settled(NamedTuple):
 
 
 class Gaps:
-    """Rows of a stretch that wait for the end of a gap in one of their channels.
+    """Rows of a segment that wait for the end of a gap in one of their channels.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Gaps:
         self.begin()
 
     def begin(self) -> None:
-        """A stretch begins: no channel has had a value yet."""
+        """A segment begins: no channel has had a value yet."""
         channels = len(self._typical)
         self.held = np.zeros((0, channels))
         self.last = np.full(channels, np.nan)
@@ -54,7 +54,7 @@ class Gaps:
     def settle(self, rows: Array, *, ends: bool = False) -> Settled:
         """Take rows, NaN for missing values; give those that are settled, in order.
 
-        ``ends`` says that no more rows of the stretch come.
+        ``ends`` says that no more rows of the segment come.
         """
         if not len(self.held) and len(rows) and not np.isnan(rows).any():
             # nothing is missing, as nearly always
@@ -93,18 +93,18 @@ class Gaps:
         edges = np.flatnonzero(np.diff(unknown.astype(np.int8), prepend=0, append=0))
         for begin, end in edges.reshape(-1, 2).tolist():
             before = held[begin - 1, channel] if begin else self.last[channel]
-            first_of_stretch = not begin and np.isnan(before)
+            first_of_segment = not begin and np.isnan(before)
             is_open = end == len(held) and not ends
             if (
                 (not begin and self.within[channel])
                 or end - begin > self._fill_limit
-                or (first_of_stretch and end == len(held) and ends)
+                or (first_of_segment and end == len(held) and ends)
             ):
                 long[begin:end, channel] = True
             elif is_open:
                 return begin
             else:
-                held[begin:end, channel] = held[end, channel] if first_of_stretch else before
+                held[begin:end, channel] = held[end, channel] if first_of_segment else before
         return len(held)
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -118,7 +118,7 @@ class Gaps:
 
 
 class PartsStream:
-    """A stretch in its parts, each scored by itself: where a channel is missing for long or not."""
+    """A segment in its parts, each scored by itself: where a channel is missing for long or not."""
 
     def __init__(self, stream: ModelStream, *, apart: bool = False) -> None:
         self.stream = stream
@@ -139,7 +139,7 @@ class PartsStream:
         return found
 
     def push_each(self, rows: Array, apart: NDArray[np.bool_]) -> list[Array]:
-        """The score of each row as the last of its stretch, for models that look ahead."""
+        """The score of each row as the last of its segment, for models that look ahead."""
         found = []
         for row, is_apart in zip(rows, apart, strict=True):
             scores = [*self.push(row[None], np.array([is_apart])), self.stream.waiting().score]
@@ -147,7 +147,7 @@ class PartsStream:
         return found
 
     def finish(self) -> Array:
-        """Scores of the rows that wait: the stretch ends here."""
+        """Scores of the rows that wait: the segment ends here."""
         return np.asarray(self.stream.finish().score, dtype=np.float64)
 
 
@@ -158,7 +158,7 @@ class ModelScores:
     ----------
     model, twin
         The model, and the same one with no look at later rows; None where there is none, and what
-        the model says of the last row of a stretch stands for it.
+        the model says of the last row of a segment stands for it.
     fill_limit
         Of the detector.
     """
@@ -175,10 +175,10 @@ class ModelScores:
     def at_once(
         self, values: Array, missing: NDArray[np.bool_] | None = None, *, start: bool = False
     ) -> Array:
-        """Scores from the past alone, (B,), of rows of one stretch that were filled as they came.
+        """Scores from the past alone, (B,), of rows of one segment that were filled as they came.
 
         ``missing`` says which values are missing for long by now, (B, C), where any is; ``start``,
-        whether the first row begins a stretch.
+        whether the first row begins a segment.
         """
         if start:
             self._at_once.finish()
@@ -190,16 +190,16 @@ class ModelScores:
         return joined(push(values, apart))
 
     def final(self, rows: Array, *, start: bool = False) -> Array:
-        """Scores that became final, of rows of one stretch, NaN for missing values."""
-        ended = [self._end_stretch()] if start else []
+        """Scores that became final, of rows of one segment, NaN for missing values."""
+        ended = [self._end_segment()] if start else []
         return joined(ended + self._final.push(*self._gaps.settle(rows)))
 
     def finish(self) -> Array:
-        """Scores of all rows that wait; what comes next is a new stretch."""
+        """Scores of all rows that wait; what comes next is a new segment."""
         self._at_once.finish()
-        return self._end_stretch()
+        return self._end_segment()
 
-    def _end_stretch(self) -> Array:
+    def _end_segment(self) -> Array:
         none = np.zeros((0, len(self._typical)))
         found = self._final.push(*self._gaps.settle(none, ends=True))
         found.append(self._final.finish())

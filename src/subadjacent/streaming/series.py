@@ -80,8 +80,8 @@ class SeriesStream:
             self.channels, entity, rules, fill_limit, None if model is None else model.habits
         )
         if model is not None:
-            for stretch, scores in model.training():
-                self._watcher.warm_up(stretch, scores)
+            for segment, scores in model.training():
+                self._watcher.warm_up(segment, scores)
 
     @property
     def rows(self) -> int:
@@ -204,7 +204,7 @@ class SeriesStream:
         begins = starts.nonzero()[0].tolist()
         scores, final = (None, None) if model is None else model.score(rows, filled, begins)
         span = Span(filled, starts, skipped, now, times, scores)
-        # a channel speaks first, or a stretch begins
+        # a channel speaks first, or a segment begins
         stops = sorted({*first_values, *begins, len(rows)})
         answers: list[Answer] = []
         while (done := len(answers)) < len(rows):
@@ -228,7 +228,7 @@ class SeriesStream:
         return self._watcher.accept(number)
 
     def finish(self) -> list[Answer]:
-        """Final answers of the rows that still wait; a row after this begins a new stretch."""
+        """Final answers of the rows that still wait; a row after this begins a new segment."""
         return (
             [] if self._model is None else self._pending.give([], self._model.finish(), twice=True)
         )

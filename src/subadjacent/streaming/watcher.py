@@ -34,8 +34,8 @@ class Span(NamedTuple):
     """Rows that follow each other, and all that is known of them before they are judged."""
 
     filled: Filled
-    starts: NDArray[np.bool_]  # (B,), of stretches
-    skipped: NDArray[np.int64]  # (B,), rows that are missing before one that begins a stretch
+    starts: NDArray[np.bool_]  # (B,), of segments
+    skipped: NDArray[np.int64]  # (B,), rows that are missing before one that begins a segment
     now: Array  # (B,), what a budget counts: seconds or rows
     times: list[Any] | None
     scores: Array | None  # (B,), of a model, from the past alone
@@ -178,7 +178,7 @@ class Watcher:
             self.recent.mark(row + place, channel, since, missing=missing)
 
     def warm_up(self, rows: Array, scores: Array) -> None:
-        """Learn from one stretch of training rows, with the model's scores of them."""
+        """Learn from one segment of training rows, with the model's scores of them."""
         self.learner.warm_up(rows, scores)
         # the rows that come next may come any time later
         self.learner.gap(0)

@@ -69,7 +69,7 @@ def test_the_graph_gives_what_the_detector_gives(detector: NetworkDetector, n: i
     assert (found.alarm.numpy() == (scores > detector.threshold_)).all()
 
 
-def test_a_stretch_goes_on_as_its_mirror_image() -> None:
+def test_a_segment_goes_on_as_its_mirror_image() -> None:
     assert mirrored(torch.arange(8), 3).tolist() == [0, 1, 2, 2, 1, 0, 0, 1]
 
 

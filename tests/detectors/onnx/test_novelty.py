@@ -6,7 +6,7 @@ import numpy as np
 
 from detectors.onnx.graphs import run
 from subadjacent.detectors.onnx.novelty import state_novelty
-from subadjacent.detectors.onnx.ridge import StretchGraph
+from subadjacent.detectors.onnx.ridge import SegmentGraph
 from subadjacent.detectors.onnx.value import Value
 from subadjacent.methods.views.states import StateView
 
@@ -15,7 +15,7 @@ AXES = np.eye(2, dtype=np.float32)
 
 def novelty(view: StateView, rows: np.ndarray) -> list[np.ndarray]:
     def build(values: Value) -> list[Value]:
-        return [*state_novelty(StretchGraph(values), view, 2)]
+        return [*state_novelty(SegmentGraph(values), view, 2)]
 
     return run(build, [float, float], rows)
 

@@ -21,7 +21,7 @@ class FilledRows(NamedTuple):
 
 
 def fill(rows: Value, fill_limit: int, typical: NDArray[np.float64]) -> FilledRows:
-    """Rows of one stretch without NaN or infinities.
+    """Rows of one segment without NaN or infinities.
 
     A gap takes the value before it, one at the start the value after it. Values missing for more
     than ``fill_limit`` rows, or throughout, are replaced by the channel's typical value.

@@ -1,6 +1,6 @@
 """Sums over windows of rows in a graph, as ``scoring.moving`` makes them.
 
-Shapes: T rows of a stretch.
+Shapes: T rows of a segment.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Window(NamedTuple):
 
 
 def window_sums(values: Value, windows: Sequence[Window]) -> list[Value]:
-    """Sums over each window around each row; rows beyond the ends of a stretch count as 0.
+    """Sums over each window around each row; rows beyond the ends of a segment count as 0.
 
     Sums over powers of two rows are added in pairs, as in ``WindowSums``.
     """

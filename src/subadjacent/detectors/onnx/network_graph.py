@@ -28,7 +28,7 @@ class GraphOutput(NamedTuple):
 
 
 class ScoringGraph(nn.Module):
-    """Scores one unbroken stretch of complete rows of one entity, as its model does.
+    """Scores one unbroken segment of complete rows of one entity, as its model does.
 
     The network is copied: what happens to the model later changes nothing here.
     """
@@ -88,7 +88,7 @@ class ScoringGraph(nn.Module):
 
 
 def mirrored(at: Tensor, t: int) -> Tensor:
-    """Row numbers of a stretch that is continued by mirroring after its ``t`` rows."""
+    """Row numbers of a segment that is continued by mirroring after its ``t`` rows."""
     # as a tensor, for the remainder has no form with a length that is not known yet
     # and at least 1: where there are no rows, nothing may be divided by their number
     rows = torch.scalar_tensor(t, dtype=torch.int64).clamp(min=1)

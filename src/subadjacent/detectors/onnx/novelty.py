@@ -1,6 +1,6 @@
 """The novelty of rows and windows in a graph, as in the views of states and shapes.
 
-Shapes: T rows of a stretch, C channels, K axes, R references; P channels that have shapes, M means
+Shapes: T rows of a segment, C channels, K axes, R references; P channels that have shapes, M means
 of a few rows, W windows of POINTS of them.
 """
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.detectors.onnx.ridge import StretchGraph
+from subadjacent.detectors.onnx.ridge import SegmentGraph
 from subadjacent.detectors.onnx.value import Value
 from subadjacent.detectors.onnx.writer import GraphWriter
 from subadjacent.methods.views.novelty import SOFTNESS
@@ -33,12 +33,12 @@ class NoveltyOutput(NamedTuple):
     values: Value
 
 
-def state_novelty(stretch: StretchGraph, view: StateView, channels: int) -> NoveltyOutput:
+def state_novelty(segment: SegmentGraph, view: StateView, channels: int) -> NoveltyOutput:
     """The novelty of each row: the surprise at its distance from the nearest reference."""
-    write = stretch.write
+    write = segment.write
     references, usual = _different(view)
-    points = (stretch.within @ view.axes).float32()
-    which = _nearest(points, references, stretch.count)
+    points = (segment.within @ view.axes).float32()
+    which = _nearest(points, references, segment.count)
     apart = points - write.value(references).take(which)
     units = 1 / (channels * SOFTNESS * (usual + view.floor))
     row_surprise = _surprise(apart.square().sum(1), write.value(units).take(which))
@@ -74,9 +74,9 @@ def _nearest(points: Value, references: NDArray[np.float32], count: Value) -> Va
     return which.reshape(-1).rows(0, count)
 
 
-def shape_novelty(stretch: StretchGraph, view: ShapeView, channels: int) -> NoveltyOutput:
+def shape_novelty(segment: SegmentGraph, view: ShapeView, channels: int) -> NoveltyOutput:
     """The novelty of each value: the surprise at its windows' distances from references."""
-    lengths = [_of_length(stretch, shapes, view.lookahead, channels) for shapes in view.lengths]
+    lengths = [_of_length(segment, shapes, view.lookahead, channels) for shapes in view.lengths]
     count = float(len(lengths))
     rows = sum((novelty.rows for novelty in lengths[1:]), start=lengths[0].rows)
     values = sum((novelty.values for novelty in lengths[1:]), start=lengths[0].values)
@@ -84,11 +84,11 @@ def shape_novelty(stretch: StretchGraph, view: ShapeView, channels: int) -> Nove
 
 
 def _of_length(
-    stretch: StretchGraph, shapes: ShapesOfLength, lookahead: int | None, channels: int
+    segment: SegmentGraph, shapes: ShapesOfLength, lookahead: int | None, channels: int
 ) -> NoveltyOutput:
     """The novelty of each value by windows of one length."""
-    write, number = stretch.write, len(shapes.channels)
-    points = _windows(stretch, shapes)  # (P, W, POINTS)
+    write, number = segment.write, len(shapes.channels)
+    points = _windows(segment, shapes)  # (P, W, POINTS)
 
     def least(of_channel: Value, table: Value) -> Value:
         return (of_channel @ table).least(1)
@@ -99,19 +99,19 @@ def _of_length(
     units = 1 / (SOFTNESS * (shapes.usual.astype(np.float64) + FLOOR))
     by_window = _surprise(squares.at_least(0.0), units[:, None])  # (P, W)
     # the last, number -1, is for rows that have no window
-    window = _window_of(stretch, shapes, lookahead)
+    window = _window_of(segment, shapes, lookahead)
     by_row = write.concat([by_window, np.zeros((number, 1))], axis=1).take(window, axis=1)  # (P, T)
     places = np.full(channels, -1)
     places[shapes.channels] = np.arange(number)
-    with_none = write.concat([by_row, write.zeros(1, stretch.count)])
+    with_none = write.concat([by_row, write.zeros(1, segment.count)])
     return NoveltyOutput(by_row.sum(0) / float(number), with_none.take(places).swap(1, 0))
 
 
-def _windows(stretch: StretchGraph, shapes: ShapesOfLength) -> Value:
+def _windows(segment: SegmentGraph, shapes: ShapesOfLength) -> Value:
     """Windows of each channel with mean 0 and mean square below 1, (P, W, POINTS)."""
     number, grain = len(shapes.channels), shapes.grain
-    write, count = stretch.write, stretch.count // grain
-    whole = stretch.within.take(shapes.channels, axis=1).rows(0, count * grain)
+    write, count = segment.write, segment.count // grain
+    whole = segment.within.take(shapes.channels, axis=1).rows(0, count * grain)
     means = whole.reshape(count, grain, number).sum(1) / float(grain)  # (M, P)
     first = write.numbers(0, (count - (POINTS - 1)).at_least(0))
     windows = means.take(first.column() + np.arange(POINTS)).swap(2, 0, 1)
@@ -121,11 +121,11 @@ def _windows(stretch: StretchGraph, shapes: ShapesOfLength) -> Value:
     return (centred / deviation).float32()
 
 
-def _window_of(stretch: StretchGraph, shapes: ShapesOfLength, lookahead: int | None) -> Value:
+def _window_of(segment: SegmentGraph, shapes: ShapesOfLength, lookahead: int | None) -> Value:
     """The window that each row is judged by, as ``ShapesOfLength.windows_of``, (T,)."""
-    end = stretch.here + (shapes.ahead(lookahead) + 1 - shapes.rows)
-    window = stretch.write.where(end < 0, -1, end // shapes.grain)
-    last = (stretch.count // shapes.grain - POINTS).at_least(-1)
+    end = segment.here + (shapes.ahead(lookahead) + 1 - shapes.rows)
+    window = segment.write.where(end < 0, -1, end // shapes.grain)
+    last = (segment.count // shapes.grain - POINTS).at_least(-1)
     first = last.at_most(0 if lookahead is None else -1)
     return window.at_least(first).at_most(last)
 

@@ -69,7 +69,7 @@ def in_pieces(
 
 
 def _edges(missing: Value, count: Value) -> Value:
-    """Where stretches begin that are scored separately, and where the last one ends."""
+    """Where segments begin that are scored separately, and where the last one ends."""
     write = missing.writer
     changes = write.op("Xor", missing.rows(1), missing.rows(0, -1))
     return write.concat([np.array([0]), write.op("NonZero", changes).reshape(-1) + 1, count])

@@ -1,6 +1,6 @@
 """Residuals of linear models in a graph, as in ``ridge.sides`` and ``ridge.band``.
 
-Shapes: T rows of a stretch, n of them that a model judges, C channels, K axes, J neighbours.
+Shapes: T rows of a segment, n of them that a model judges, C channels, K axes, J neighbours.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from subadjacent.detectors.onnx.value import Value
 from subadjacent.ridge.axes import CLIP
 from subadjacent.ridge.band import FAR_CLIP, BandRidge
 from subadjacent.ridge.neighbours import Neighbours
-from subadjacent.ridge.sides import StretchRidge
+from subadjacent.ridge.sides import SegmentRidge
 
 
 class ResidualsOutput(NamedTuple):
-    """Residuals of a stretch, (T, C), and which rows are judged, (T,)."""
+    """Residuals of a segment, (T, C), and which rows are judged, (T,)."""
 
     residuals: Value
     judged: Value
@@ -31,8 +31,8 @@ class RowSpan(NamedTuple):
     stop: Value
 
 
-class StretchGraph:
-    """A stretch of standardised rows; what several models need of it is computed once."""
+class SegmentGraph:
+    """A segment of standardised rows; what several models need of it is computed once."""
 
     def __init__(self, rows: Value) -> None:
         self.write, self.rows, self.count = rows.writer, rows, rows.count
@@ -65,25 +65,25 @@ class StretchGraph:
         return self._seen[key]
 
 
-def ridge_residuals(stretch: StretchGraph, ridge: StretchRidge) -> ResidualsOutput:
+def ridge_residuals(segment: SegmentGraph, ridge: SegmentRidge) -> ResidualsOutput:
     """Residuals on the scale of the first model; a row's are by the first that can judge it."""
-    write, count = stretch.write, stretch.count
+    write, count = segment.write, segment.count
     residuals: Value | None = None
     judged: Value | None = None
     earlier: list[Neighbours] = []
     for model, gain in zip(ridge.models, ridge.gains, strict=True):
         mine = _share(model.neighbours, earlier, count)
-        left = (_model_residuals(stretch, model, mine) * gain).float32()
+        left = (_model_residuals(segment, model, mine) * gain).float32()
         pads = write.shape(mine.start, count - mine.stop)
         padded = write.op("Pad", left, pads, 0.0, np.array([0]))
         residuals = padded if residuals is None else residuals + padded
-        complete = (stretch.here >= model.neighbours.behind) & (
-            stretch.here < count - model.neighbours.ahead
+        complete = (segment.here >= model.neighbours.behind) & (
+            segment.here < count - model.neighbours.ahead
         )
         judged = complete if judged is None else judged | complete
         earlier.append(model.neighbours)
     if residuals is None or judged is None:
-        return ResidualsOutput(stretch.rows * 0.0, stretch.here < 0)
+        return ResidualsOutput(segment.rows * 0.0, segment.here < 0)
     return ResidualsOutput(residuals, judged)
 
 
@@ -102,29 +102,29 @@ def _share(layout: Neighbours, earlier: list[Neighbours], count: Value) -> RowSp
     return RowSpan(start, stop.at_least(start))
 
 
-def _model_residuals(stretch: StretchGraph, model: BandRidge, mine: RowSpan) -> Value:
+def _model_residuals(segment: SegmentGraph, model: BandRidge, mine: RowSpan) -> Value:
     """The residuals of one model's rows, (n, C), rounded to float32."""
     offsets = model.neighbours.offsets
     weights: NDArray[np.float32] = model.weights[:-1]
     constant: NDArray[np.float32] = model.weights[-1]
-    row_numbers = stretch.write.numbers(*mine)
-    seen = stretch.seen(model.axes, local=model.local)
+    row_numbers = segment.write.numbers(*mine)
+    seen = segment.seen(model.axes, local=model.local)
     features = seen.take(row_numbers.column() + offsets)  # (n, J, K)
     if model.local:
-        mean = _mean(stretch, model.neighbours, mine)
-        target = stretch.far.rows(*mine) - mean
+        mean = _mean(segment, model.neighbours, mine)
+        target = segment.far.rows(*mine) - mean
         features = (features - (mean @ model.axes).column()).clip(-CLIP, CLIP)
     else:
-        target = stretch.within.rows(*mine)
+        target = segment.within.rows(*mine)
     expected = features.reshape(row_numbers.count, len(weights)) @ weights
     return (target - (expected + constant)).float32()
 
 
-def _mean(stretch: StretchGraph, neighbours: Neighbours, mine: RowSpan) -> Value:
+def _mean(segment: SegmentGraph, neighbours: Neighbours, mine: RowSpan) -> Value:
     """The mean of each row's neighbours, (n, C)."""
     sums = [
-        stretch.up_to.rows(*(edge + (offset + size) for edge in mine))
-        - stretch.up_to.rows(*(edge + offset for edge in mine))
+        segment.up_to.rows(*(edge + (offset + size) for edge in mine))
+        - segment.up_to.rows(*(edge + offset for edge in mine))
         for offset, size in neighbours.sides
     ]
     return sum(sums[1:], start=sums[0]) / float(neighbours.count)

@@ -1,6 +1,6 @@
 """The surprise of residuals in a graph, as in ``scoring.usual``.
 
-Shapes: T rows of a stretch, C channels, S scales.
+Shapes: T rows of a segment, C channels, S scales.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from subadjacent.scoring.usual import (
 
 
 class Averages:
-    """The windows that residuals are averaged over, and how many rows each has within the stretch.
+    """The windows that residuals are averaged over, and how many rows each has within the segment.
 
     Parameters
     ----------
     row_numbers
-        The numbers of all rows of a stretch, (T,).
+        The numbers of all rows of a segment, (T,).
     """
 
     def __init__(self, row_numbers: Value, lookahead: int | None) -> None:

@@ -1,6 +1,6 @@
-"""The default's evidence on a stretch, in a graph: score, and each channel's.
+"""The default's evidence on a segment, in a graph: score, and each channel's.
 
-Shapes: T rows of a stretch, C channels, V views that expect values, P parts.
+Shapes: T rows of a segment, C channels, V views that expect values, P parts.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 from subadjacent.detectors.onnx.moving import Window, row_counts, window_sums
 from subadjacent.detectors.onnx.novelty import NoveltyOutput, shape_novelty, state_novelty
-from subadjacent.detectors.onnx.ridge import ResidualsOutput, StretchGraph, ridge_residuals
+from subadjacent.detectors.onnx.ridge import ResidualsOutput, SegmentGraph, ridge_residuals
 from subadjacent.detectors.onnx.surprise import Averages, channel_surprise, joint_surprise
 from subadjacent.detectors.onnx.value import Value
 from subadjacent.methods.views.combine import DECIMALS, smoothing_lengths
@@ -38,41 +38,41 @@ class CombinedOutput(NamedTuple):
 
 
 def evidence(rows: Value, model: ViewsModel) -> EvidenceOutput:
-    """The evidence of ``ViewsModel.assess`` on an unbroken stretch of complete rows, (T, C)."""
+    """The evidence of ``ViewsModel.assess`` on an unbroken segment of complete rows, (T, C)."""
     scaler, channels = model.scaler, len(model.scaler.center)
     standardised = (rows - scaler.center) / scaler.deviation
-    stretch = StretchGraph(standardised.clip(-scaler.clip, scaler.clip).float32())
-    combined = _expected(stretch, model, channels)
+    segment = SegmentGraph(standardised.clip(-scaler.clip, scaler.clip).float32())
+    combined = _expected(segment, model, channels)
     for name, seeking in model.entity.seeking.items():
         weight = WEIGHTS[name] * seeking.weight
-        novelty = _novelty(stretch, seeking, channels)
+        novelty = _novelty(segment, seeking, channels)
         combined = CombinedOutput(
             combined.rows + novelty.rows * weight, combined.values + novelty.values * weight
         )
     return EvidenceOutput(
-        _smoothed(combined.rows, stretch, model) / model.unit,
-        _unusual(combined.values.float32(), stretch, model),
+        _smoothed(combined.rows, segment, model) / model.unit,
+        _unusual(combined.values.float32(), segment, model),
     )
 
 
-def _novelty(stretch: StretchGraph, seeking: Seeking, channels: int) -> NoveltyOutput:
+def _novelty(segment: SegmentGraph, seeking: Seeking, channels: int) -> NoveltyOutput:
     view = seeking.view
     if isinstance(view, StateView):
-        return state_novelty(stretch, view, channels)
-    return shape_novelty(stretch, view, channels)
+        return state_novelty(segment, view, channels)
+    return shape_novelty(segment, view, channels)
 
 
-def _expected(stretch: StretchGraph, model: ViewsModel, channels: int) -> CombinedOutput:
+def _expected(segment: SegmentGraph, model: ViewsModel, channels: int) -> CombinedOutput:
     """The mean over the parts that judge a row, of all views that expect values.
 
     Their residuals stand side by side: by themselves, given the other channels, then rows as a
     whole.
     """
-    write, views = stretch.write, list(model.entity.expecting.values())
+    write, views = segment.write, list(model.entity.expecting.values())
     if not views:
-        return CombinedOutput(write.zeros(stretch.count), write.zeros(stretch.count, channels))
-    over = Averages(stretch.here, model.settings.ahead.residuals)
-    left = [_look(stretch, view) for view in views]
+        return CombinedOutput(write.zeros(segment.count), write.zeros(segment.count, channels))
+    over = Averages(segment.here, model.settings.ahead.residuals)
+    left = [_look(segment, view) for view in views]
     across = [
         (look.residuals.clip(-CLIP, CLIP) @ view.companions.weights.T).float32()
         for look, view in zip(left, views, strict=True)
@@ -90,11 +90,11 @@ def _expected(stretch: StretchGraph, model: ViewsModel, channels: int) -> Combin
     return CombinedOutput(values.sum(1) / float(channels), values)
 
 
-def _look(stretch: StretchGraph, view: View) -> ResidualsOutput:
+def _look(segment: SegmentGraph, view: View) -> ResidualsOutput:
     """A view's residuals; those of one that expects nothing are the clipped rows."""
     if view.ridge is None:
-        return ResidualsOutput(stretch.within, stretch.here >= 0)
-    return ridge_residuals(stretch, view.ridge)
+        return ResidualsOutput(segment.within, segment.here >= 0)
+    return ridge_residuals(segment, view.ridge)
 
 
 def _side_by_side(views: list[View], channels: int) -> ChannelScale:
@@ -125,25 +125,25 @@ def _shares(entity: EntityViews, left: list[ResidualsOutput], *, whole: bool) ->
     return judged.take(view_of[kept], axis=1) * part_weights / total.at_least(weights.min())
 
 
-def _smoothed(rows: Value, stretch: StretchGraph, model: ViewsModel) -> Value:
+def _smoothed(rows: Value, segment: SegmentGraph, model: ViewsModel) -> Value:
     """The mean of averages over rows, rounded, as ``combine.smoothed``, (T,)."""
     lengths = smoothing_lengths(model.settings.smoothing)
     windows = [Window.around(length, model.settings.ahead.score) for length in lengths]
     means = [
         total
-        / row_counts(stretch.here, stretch.count, window)
+        / row_counts(segment.here, segment.count, window)
         .at_least((window.length + 1) // 2)
         .cast(np.float64)
         for total, window in zip(window_sums(rows, windows), windows, strict=True)
     ]
     total = sum(means[1:], start=means[0]) / float(len(lengths))
-    return stretch.write.op("Round", total * 10.0**DECIMALS) / 10.0**DECIMALS
+    return segment.write.op("Round", total * 10.0**DECIMALS) / 10.0**DECIMALS
 
 
-def _unusual(values: Value, stretch: StretchGraph, model: ViewsModel) -> Value:
+def _unusual(values: Value, segment: SegmentGraph, model: ViewsModel) -> Value:
     """Averaged over rows, as squares in units of the usual one, as ``combine.unusual``, (T, C)."""
     window = Window.around(model.settings.smoothing, model.settings.ahead.score)
     (total,) = window_sums(values, [window])
-    row_count = row_counts(stretch.here, stretch.count, window)
+    row_count = row_counts(segment.here, segment.count, window)
     mean = total / row_count.column().cast(np.float64)
-    return ((stretch.write.op("Exp", mean) - 1.0) * SOFTNESS).cast(np.float32)
+    return ((segment.write.op("Exp", mean) - 1.0) * SOFTNESS).cast(np.float32)
