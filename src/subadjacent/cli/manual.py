@@ -45,7 +45,7 @@ EXIT_CODES = {
 
 ENVIRONMENT = {
     "SUBADJACENT_DATA": "Folder of public benchmark sets; ~/.cache/subadjacent if not set.",
-    "RAY_ADDRESS": "The Ray cluster for '--engine ray' and '--replicas'; a local one if not set.",
+    "RAY_ADDRESS": "The Ray cluster for '--engine ray'; a local one if not set.",
 }
 
 
