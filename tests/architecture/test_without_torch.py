@@ -116,7 +116,7 @@ def test_the_command_detects_reports_and_exports(packages: Path, tmp_path: Path)
         file.name for file in (tmp_path / "plant-anomalies").iterdir()
     }
     model = "plant-anomalies/model"
-    run(packages, tmp_path, *command, "score", "plant.csv", "--model", model, "-o", "again.csv")
+    run(packages, tmp_path, *command, "score", model, "plant.csv", "-o", "again.csv")
     assert (tmp_path / "again.csv").read_text().count("\n") == 1501
     run(packages, tmp_path, *command, "export", model, "-o", "plant.onnx")
     run(packages, tmp_path, "-c", EXPORT)
