@@ -86,7 +86,7 @@ class Guard:
             # it was logged and answered within; a server would only log it again
             log.debug("a request failed", exc_info=True)
         finally:
-            route = str(scope.get("route_path", getattr(scope.get("route"), "path", "other")))
+            route = str(getattr(scope.get("route"), "path", "other"))
             self._measure(method, route, status, clock.perf_counter() - started)
 
     def _check(self, scope: Scope, headers: dict[bytes, bytes]) -> None:

@@ -13,10 +13,10 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from subadjacent.service.hub import Hub
-from subadjacent.service.watched import WatchedSeries
+from subadjacent.service.registry import SeriesRegistry
+from subadjacent.service.series import LiveSeries
 
-MOST_SERIES, MOST_CHANNELS = 1_000, 50
+MAX_SERIES, MAX_CHANNELS = 1_000, 50
 """That have gauges of their own: Prometheus keeps each of them for weeks."""
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -55,9 +55,9 @@ class Measures:
             if count:
                 self._rows.labels(result).inc(count)
 
-    def watch(self, hub: Hub) -> None:
-        """Tell of the series of a hub from now on."""
-        self.registry.register(_SeriesGauges(hub))
+    def watch(self, registry: SeriesRegistry) -> None:
+        """Tell of the series of a registry from now on."""
+        self.registry.register(_SeriesGauges(registry))
 
     def text(self) -> bytes:
         """As Prometheus reads it."""
@@ -65,8 +65,8 @@ class Measures:
 
 
 class _SeriesGauges(Collector):
-    def __init__(self, hub: Hub) -> None:
-        self._hub = hub
+    def __init__(self, registry: SeriesRegistry) -> None:
+        self._registry = registry
 
     def describe(self) -> list[Metric]:
         """Nothing: all is made when it is asked for."""
@@ -74,33 +74,33 @@ class _SeriesGauges(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """What is known now."""
-        hub = self._hub
+        registry = self._registry
         series = sorted(
-            hub.series.values(), key=lambda one: (one.open_alarm is None, -one.severity)
-        )[:MOST_SERIES]
+            registry.series.values(), key=lambda one: (one.open_alarm is None, -one.severity)
+        )[:MAX_SERIES]
         yield _gauge("anomaly_score", "Severity of the newest row.", series, _severity)
         yield _gauge("anomaly_threshold", "The score that opens an alarm.", series, lambda _: 1.0)
         yield _gauge("anomaly_alarm", "1 while an alarm is open.", series, _is_alarm)
         yield _gauge("anomaly_sure", "0 to 1: how much it has seen.", series, lambda one: one.sure)
         yield from _channel_gauges(series)
         for name, text, value in (
-            ("series", "Series that are watched.", len(hub.series)),
-            ("queue_rows", "Rows that wait to be scored.", hub.writer.rows_waiting),
-            ("queue_tasks", "Requests that wait for the writer.", hub.writer.tasks_waiting),
-            ("listeners", "Clients that listen to events.", len(hub.listeners)),
+            ("series", "Series that are watched.", len(registry.series)),
+            ("queue_rows", "Rows that wait to be scored.", registry.writer.rows_waiting),
+            ("queue_tasks", "Requests that wait for the writer.", registry.writer.tasks_waiting),
+            ("listeners", "Clients that listen to events.", len(registry.listeners)),
         ):
             yield GaugeMetricFamily(f"subadjacent_{name}", text, value=value)
 
 
-def _severity(series: WatchedSeries) -> float:
+def _severity(series: LiveSeries) -> float:
     return float(series.severity)
 
 
-def _is_alarm(series: WatchedSeries) -> float:
+def _is_alarm(series: LiveSeries) -> float:
     return float(series.open_alarm is not None)
 
 
-def _gauge(name: str, text: str, series: list[WatchedSeries], value: object) -> Metric:
+def _gauge(name: str, text: str, series: list[LiveSeries], value: object) -> Metric:
     gauge = GaugeMetricFamily(name, text, labels=("series",))
     assert callable(value)
     for one in series:
@@ -108,7 +108,7 @@ def _gauge(name: str, text: str, series: list[WatchedSeries], value: object) -> 
     return gauge
 
 
-def _channel_gauges(series: list[WatchedSeries]) -> Iterator[Metric]:
+def _channel_gauges(series: list[LiveSeries]) -> Iterator[Metric]:
     labels = ("series", "channel")
     scores = GaugeMetricFamily(
         "anomaly_channel_score", "What a channel adds at the newest row.", labels=labels
@@ -121,7 +121,7 @@ def _channel_gauges(series: list[WatchedSeries]) -> Iterator[Metric]:
         if (latest := one.latest) is None:
             continue
         for gauge, numbers in ((scores, latest.by_channel), (expected, latest.expected)):
-            pairs = list(zip(one.channels, numbers.tolist(), strict=True))[:MOST_CHANNELS]
+            pairs = list(zip(one.channels, numbers.tolist(), strict=True))[:MAX_CHANNELS]
             for channel, number in pairs:
                 if math.isfinite(number):
                     gauge.add_metric((one.name, channel), number)

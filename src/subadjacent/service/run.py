@@ -13,7 +13,7 @@ from subadjacent.detectors.registry import load
 from subadjacent.errors import InputError
 from subadjacent.service.app import build
 from subadjacent.service.connections import impatient
-from subadjacent.service.datafolder import held
+from subadjacent.service.database import lock_folder
 from subadjacent.service.guard import Guard
 from subadjacent.service.settings import Settings
 
@@ -31,7 +31,7 @@ times as many."""
 def serve(settings: Settings, *, listening: Callable[[str], None]) -> None:
     """Serve until SIGINT or SIGTERM; ``listening`` is told the address once there is one."""
     settings.check()
-    with held(settings.data):
+    with lock_folder(settings.data):
         # what is wrong with it is said before anything is served
         if settings.model is not None:
             load(settings.model)
