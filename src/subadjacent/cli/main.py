@@ -16,11 +16,11 @@ from typing import Annotated
 import typer
 
 import subadjacent
+from subadjacent.cli.alarms import alarms
 from subadjacent.cli.data import data
 from subadjacent.cli.demo import demo
 from subadjacent.cli.detect import detect
 from subadjacent.cli.evaluate import evaluate
-from subadjacent.cli.export import export
 from subadjacent.cli.fit import fit
 from subadjacent.cli.fleet import fleet
 from subadjacent.cli.generate import generate
@@ -53,8 +53,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (
-    demo, detect, fit, fleet, score, stream, serve, watch, report, export, info, evaluate, generate,
-    reproduce,
+    demo, detect, fit, fleet, score, alarms, stream, serve, watch, report, info, evaluate,
+    generate, reproduce,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)
