@@ -45,8 +45,6 @@ from subadjacent.scoring.silence import silent_rows
 from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
 
 if TYPE_CHECKING:
-    from sklearn.utils import Tags
-
     from subadjacent.streaming.scorer import StreamScorer
 
 HABITS = "habits"
@@ -90,8 +88,6 @@ class BaseDetector(Estimator, ABC):
 
     causal_: CausalTwin | None
     recent_: dict[str | None, Recent]
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
     contamination: Any
     adapt_after: int | None
     fill_limit: int
@@ -395,8 +391,3 @@ class BaseDetector(Estimator, ABC):
         require_whole("fill_limit", self.fill_limit, least=0, most=MOST_ROWS)
         if self.adapt_after is not None:
             require_whole("adapt_after", self.adapt_after, least=1, most=MOST_ROWS)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags

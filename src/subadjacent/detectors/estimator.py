@@ -9,12 +9,17 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, Self
 
+from numpy.typing import NDArray
+
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
 class Estimator:
     """Parameters of the constructor, to get, set, clone and show."""
+
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
@@ -64,9 +69,13 @@ class Estimator:
         return str(estimator_html_repr(self))
 
     def __sklearn_tags__(self) -> Tags:
-        from sklearn.utils import Tags, TargetTags
+        from sklearn.utils import InputTags, Tags, TargetTags
 
-        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            input_tags=InputTags(allow_nan=True),
+        )
 
     def get_metadata_routing(self) -> Any:
         """What scikit-learn may pass on to ``fit``: nothing beside the rows."""
