@@ -9,6 +9,7 @@ import sys
 import textwrap
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -130,6 +131,8 @@ def test_abandoned_drafts_of_this_name_are_removed_with_nothing_of_others_lost(
     killed.mkdir()
     (killed / "a").write_text("half")
     (killed / ".git").write_text("kept")
+    (killed / ".a.89abcdef").write_text("half")
+    (killed / ".cache.89abcdef").write_text("kept")
     others = [".f.0123abc", ".f.0123ABCD", ".g.0123abcd", "f.0123abcd"]
     for name in (".f.0123abcd", *others):
         (tmp_path / name).touch()
@@ -143,7 +146,7 @@ def test_abandoned_drafts_of_this_name_are_removed_with_nothing_of_others_lost(
     put(tmp_path / "m", "new")
     with whole_file(tmp_path / "f"):
         pass
-    assert (tmp_path / "m" / ".git").read_text() == "kept"
+    assert names(tmp_path / "m") == [".cache.89abcdef", ".git", "a", "b"]
     assert names(tmp_path) == sorted([*others, "f", "m"])
 
 
@@ -157,18 +160,21 @@ def test_drafts_of_writers_at_work_are_left_alone(tmp_path: Path) -> None:
     assert names(tmp_path) == ["m"]
 
 
+@pytest.mark.parametrize("step", ["open", "lock"])
 def test_a_draft_removed_before_it_was_locked_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lock, removed = durable.lock, []
+    removed: list[Path] = []
+    module = {"open": os, "lock": durable}[step]
+    original = getattr(module, step)
 
-    def remove_first(handle: int, *, wait: bool) -> bool:
+    def remove_first(*arguments: Any, **options: Any) -> Any:
         if not removed:
             removed.extend(tmp_path.iterdir())
             removed[0].unlink()
-        return lock(handle, wait=wait)
+        return original(*arguments, **options)
 
-    monkeypatch.setattr(durable, "lock", remove_first)
+    monkeypatch.setattr(module, step, remove_first)
     with whole_file(tmp_path / "a") as draft:
         assert draft.exists()
         assert draft != removed[0]

@@ -23,6 +23,9 @@ Result = TypeVar("Result")
 Ours = Callable[[str], bool]
 """Whether we write files of this name; others are kept when a folder is replaced."""
 
+DRAFT = re.compile(r"\.(.+)\.[0-9a-f]{8}", re.DOTALL)
+"""The name of a draft, with the name of its place."""
+
 MAX_ATTEMPTS = 1_000
 """Attempts to read or replace a folder that others replace meanwhile; each costs them a save."""
 
@@ -165,8 +168,8 @@ def _draft(target: Path, make: Callable[[Path], None]) -> Iterator[Path]:
         with opened(draft) as handle:
             if handle is not None:
                 lock(handle, wait=True)
-                if not _is_at(handle, draft):
-                    continue  # removed as abandoned before it was locked
+            if not (draft.exists() if handle is None else _is_at(handle, draft)):
+                continue  # removed as abandoned before it was locked
             try:
                 yield draft
             finally:
@@ -177,9 +180,9 @@ def _draft(target: Path, make: Callable[[Path], None]) -> Iterator[Path]:
 
 def _abandoned_drafts(target: Path) -> Iterator[Path]:
     """Drafts of ``target`` that nobody has locked."""
-    name = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{8}}")
     for draft in sorted(target.parent.iterdir()):
-        if name.fullmatch(draft.name):
+        name = DRAFT.fullmatch(draft.name)
+        if name is not None and name[1] == target.name:
             with opened(draft) as handle:
                 if handle is not None and lock(handle, wait=False) and _is_at(handle, draft):
                     yield draft
@@ -229,7 +232,8 @@ def _discard(old: Path, new: Path, ours: Ours) -> None:
     """Delete an old folder; what is not ours in it moves to the new one."""
     with suppress(OSError):
         for entry in old.iterdir():
-            if not ours(entry.name):
+            draft = DRAFT.fullmatch(entry.name)
+            if not ours(draft[1] if draft else entry.name):
                 new.mkdir(exist_ok=True)
                 if not os.path.lexists(new / entry.name):
                     entry.rename(new / entry.name)
