@@ -160,13 +160,12 @@ def test_drafts_of_writers_at_work_are_left_alone(tmp_path: Path) -> None:
     assert names(tmp_path) == ["m"]
 
 
-@pytest.mark.parametrize("step", ["open", "lock"])
+@pytest.mark.parametrize("step", ["opened", "lock"])
 def test_a_draft_removed_before_it_was_locked_is_made_again(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     removed: list[Path] = []
-    module = {"open": os, "lock": durable}[step]
-    original = getattr(module, step)
+    original = getattr(durable, step)
 
     def remove_first(*arguments: Any, **options: Any) -> Any:
         if not removed:
@@ -174,7 +173,7 @@ def test_a_draft_removed_before_it_was_locked_is_made_again(
             removed[0].unlink()
         return original(*arguments, **options)
 
-    monkeypatch.setattr(module, step, remove_first)
+    monkeypatch.setattr(durable, step, remove_first)
     with whole_file(tmp_path / "a") as draft:
         assert draft.exists()
         assert draft != removed[0]
