@@ -15,7 +15,7 @@ from subadjacent import SubAdjacentDetector
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "subadjacent"
 DOCS = ROOT / "docs"
-PAGES = sorted(DOCS.glob("*.md"))
+PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("start/*.md")])
 TOP_LEVEL = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 ALL_PAGES = [*PAGES, *TOP_LEVEL]
 
