@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 
 import pytest
+
 from website.gather import Gathering, first_sentence, readme_parts
 
 

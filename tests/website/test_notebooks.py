@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import pytest
+
 from website.notebooks import as_markdown
 
 

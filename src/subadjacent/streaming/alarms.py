@@ -27,7 +27,7 @@ SHARE_OF_WORST, AFTERMATH = 0.4, 84
 """In the first 84 rows of an event, a loud row also needs this share of the event's highest
 severity. Expectations are wrong for as long after an event (64 rows, averaged over 20), because
 nothing is learned from it; that is no part of the event. Without a share, a jump of 20 rows early
-in a stream stays open for 200 rows (docs/log.md, "When an alarm is over")."""
+in a stream stays open for 200 rows (reproduce/log.md, "When an alarm is over")."""
 
 QUIET = 30
 """Rows without a loud one after which an event is over: in a batch, as many rows beside an event
