@@ -20,7 +20,6 @@ import subadjacent
 from subadjacent.cli.demo import demo
 from subadjacent.cli.detect import detect
 from subadjacent.cli.evaluate import evaluate
-from subadjacent.cli.export import export
 from subadjacent.cli.fit import fit
 from subadjacent.cli.fleet import fleet
 from subadjacent.cli.generate import generate
@@ -52,7 +51,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (
-    demo, detect, fit, fleet, score, stream, serve, watch, report, export, info, evaluate, generate,
+    demo, detect, fit, fleet, score, stream, serve, watch, report, info, evaluate, generate,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from subadjacent.data.gaps import FilledRows
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import InputError
 from subadjacent.methods.method import State
 from subadjacent.scoring.threshold import BUDGET, AlarmBudget
 from subadjacent.streaming.alarms import AlarmRules
 from subadjacent.streaming.scores import ModelScores, joined
-from subadjacent.streaming.silence import Filled
 
 Array = NDArray[np.float64]
 
@@ -66,7 +66,7 @@ class FittedModel:
         for segment in () if self._recent is None else self._recent.segments:
             yield segment, np.asarray(self._causal.assess(segment).score, dtype=np.float64)
 
-    def score(self, rows: Array, filled: Filled, begins: Sequence[int]) -> tuple[Array, Array]:
+    def score(self, rows: Array, filled: FilledRows, begins: Sequence[int]) -> tuple[Array, Array]:
         """Scores of rows from the past alone, (B,), and those that became final.
 
         Parameters
