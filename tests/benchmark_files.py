@@ -11,7 +11,7 @@ import numpy as np
 
 from reproduce.benchmarks import Benchmark
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 SWAT_SENSORS = [f"FIT{number:03}" for number in range(51)]
 WADI_PREFIX = r"\\WIN-25J4RO10SBF\LOG_DATA\SUTD_WADI\LOG_DATA" + "\\"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
 PAGE = ROOT / "docs" / "results.md"
 RENDERED = ROOT / "docs" / "results"
