@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo serve test coverage test-distributed check bench man gallery notebooks test-adapters docs format install clean
+.PHONY: demo serve test test-all coverage test-distributed check bench man gallery notebooks test-adapters docs format install clean
 
 demo: install  ## find anomalies in built-in data; writes demo/report.html
 	$(BIN)/subadjacent demo --output demo
@@ -18,6 +18,9 @@ ONE_MACHINE := -n 2 --dist worksteal --ignore tests/distributed --ignore tests/a
 
 test: install  ## run every test that needs one machine
 	$(BIN)/pytest $(ONE_MACHINE)
+
+test-all: install  ## the same with the sweeps: promises, calibration, every detector, website, gallery, tutorials
+	$(BIN)/pytest $(ONE_MACHINE) -m ''
 
 coverage: install  ## the same with branch coverage, which takes twice as long; fails below 95 %
 	$(BIN)/pytest $(ONE_MACHINE) --cov --cov-report=term

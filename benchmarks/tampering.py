@@ -34,7 +34,7 @@ from subadjacent.data.plant import multivariate
 from subadjacent.detectors.folder import CONFIG, FACTS, WEIGHTS
 from subadjacent.detectors.integrity import identity, seal
 from subadjacent.detectors.registry import DETECTORS, load
-from subadjacent.errors import SubadjacentError
+from subadjacent.errors import SubAdjacentError
 
 # bytes of address space beyond what the process has when it starts: several times what the largest
 # of these models needs, and far below what the changed ones ask for
@@ -222,7 +222,7 @@ def _outcome(path: Path, rows: dict[str, NDArray[Any]]) -> str:
         return "memory"
     except _TimeUpError:
         return "time"
-    except SubadjacentError:
+    except SubAdjacentError:
         return "refused"
     except Exception as error:
         if "alloc" in str(error):

@@ -15,7 +15,7 @@ from subadjacent.errors import (
     DataNotFound,
     InputError,
     ModelFileError,
-    SubadjacentError,
+    SubAdjacentError,
     require_number,
     require_whole,
 )
@@ -28,7 +28,7 @@ from subadjacent.errors import (
 def test_an_error_can_be_caught_as_ours_or_as_the_built_in(
     ours: type[Exception], builtin: type[Exception]
 ) -> None:
-    assert issubclass(ours, SubadjacentError)
+    assert issubclass(ours, SubAdjacentError)
     assert issubclass(ours, builtin)
     assert str(ours("why")) == "why"
 

@@ -122,5 +122,5 @@ def test_files_are_read_in_a_fork_or_refused_at_once(suffix: str, tmp_path: Path
     assert (counts, arrays, again) == ("400 400", "400", "400")
     assert len(refusals) == 3
     for refusal in refusals:
-        assert refusal.startswith("SubadjacentError: polars, which reads files and polars frames,")
+        assert refusal.startswith("SubAdjacentError: polars, which reads files and polars frames,")
         assert 'multiprocessing.get_context("spawn"), or hand them NumPy arrays' in refusal

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from subadjacent.detectors.rivals.uae import UAEDetector
     from subadjacent.detectors.rivals.usad import USADDetector
     from subadjacent.detectors.transformer import SubAdjacentTransformerDetector
-    from subadjacent.errors import DataNotFound, InputError, ModelFileError, SubadjacentError
+    from subadjacent.errors import DataNotFound, InputError, ModelFileError, SubAdjacentError
     from subadjacent.runtime import Progress
     from subadjacent.scoring.adaptive import AdaptiveConformal
     from subadjacent.scoring.alarms import Alarm
@@ -106,7 +106,7 @@ _HOMES = {
     "SubAdjacentDetector": "detectors.default",
     "SubAdjacentTransformerDetector": "detectors.transformer",
     "SubPCADetector": "detectors.rivals.sub_pca",
-    "SubadjacentError": "errors",
+    "SubAdjacentError": "errors",
     "THOCDetector": "detectors.rivals.thoc",
     "TestSeries": "data.series",
     "TimesNetDetector": "detectors.rivals.timesnet",
@@ -162,9 +162,9 @@ __all__ = [
     "StreamScorer",
     "StrictTransformerDetector",
     "SubAdjacentDetector",
+    "SubAdjacentError",
     "SubAdjacentTransformerDetector",
     "SubPCADetector",
-    "SubadjacentError",
     "THOCDetector",
     "TestSeries",
     "TimesNetDetector",

@@ -10,11 +10,11 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 
-class SubadjacentError(Exception):
+class SubAdjacentError(Exception):
     """Base of every error raised on purpose by this package."""
 
 
-class InputError(SubadjacentError, ValueError):
+class InputError(SubAdjacentError, ValueError):
     """An argument breaks a rule; the message names the argument, the rule and what came.
 
     ``of`` makes the message from its parts and keeps them, so that a program built on the
@@ -49,15 +49,15 @@ class InputError(SubadjacentError, ValueError):
         return type(self).of(argument, self.rule, self.came, remedy)
 
 
-class DataNotFound(SubadjacentError, FileNotFoundError):  # noqa: N818 — reads as a fact
+class DataNotFound(SubAdjacentError, FileNotFoundError):  # noqa: N818 — reads as a fact
     """A file or folder that was named is not there."""
 
 
-class MissingPackage(SubadjacentError, ImportError):  # noqa: N818 — reads as a fact
+class MissingPackage(SubAdjacentError, ImportError):  # noqa: N818 — reads as a fact
     """An optional package is needed and is not installed; the message says how to get it."""
 
 
-class ModelFileError(SubadjacentError, RuntimeError):
+class ModelFileError(SubAdjacentError, RuntimeError):
     """A saved model or checkpoint is damaged, incomplete, or made for something else."""
 
 

@@ -1,7 +1,7 @@
 """Scores, thresholds and alarms of the controls stay as they were.
 
 Scores are those of 0.1.0: none of these rows is bad. Thresholds and alarms were recorded when
-decisions came between score and alarm. Averages and short stretches are among them.
+decisions came between score and alarm. Averages and short segments are among them.
 """
 
 from __future__ import annotations
@@ -29,6 +29,6 @@ def test_control_on_generated_rows(kind: str, name: str) -> None:
     compare(CONTROLS[kind].fit(train), test, f"{kind}-{name}", NEAR)
 
 
-def test_sub_pca_on_stretches_shorter_than_a_window() -> None:
+def test_sub_pca_on_segments_shorter_than_a_window() -> None:
     train, test = cases.generated()["gaps"]
     compare(CONTROLS["sub_pca"].fit(train), test.iloc[445:460], "sub_pca-tiny", NEAR)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import sparse
 
-from subadjacent import SubadjacentError
+from subadjacent import SubAdjacentError
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import DETECTORS
@@ -93,7 +93,7 @@ def answer(function: Callable[[Any], Any], X: Any) -> Any:
     """What came back, or None for one of our errors; objects are a TypeError of scikit-learn."""
     try:
         return function(X)
-    except SubadjacentError:
+    except SubAdjacentError:
         return None
     except TypeError as error:
         if not FOREIGN.search(str(error)):
@@ -157,7 +157,7 @@ def test_a_frame_may_have_names_that_are_not_text(plant: Plant, names: list[Any]
 
 @pytest.mark.parametrize("bad", [None, 3, "rows", object(), {1, 2}, iter([1])])
 def test_things_that_hold_no_rows_are_refused(bad: Any) -> None:
-    with pytest.raises(SubadjacentError):
+    with pytest.raises(SubAdjacentError):
         quick().fit(bad)
 
 
@@ -173,5 +173,5 @@ def test_huge_but_finite_values_are_scored(plant: Plant, name: str) -> None:
     huge[500] = 1e99
     assert np.isfinite(detector.decision_function(huge)).all()
     huge[500, 2] = 1e101
-    with pytest.raises(SubadjacentError, match=r"column 'channel_2' is 1e.101 at row 500"):
+    with pytest.raises(SubAdjacentError, match=r"column 'channel_2' is 1e.101 at row 500"):
         detector.decision_function(huge)

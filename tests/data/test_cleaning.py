@@ -33,7 +33,7 @@ def missing_rows(values: np.ndarray, fill_limit: int, starts: tuple[int, ...] = 
 
 
 def fill_oracle(values: list[float], starts: tuple[int, ...] = (0,)) -> list[float]:
-    """Each stretch: the last value seen, or its first, or else that of another stretch."""
+    """Each segment: the last value seen, or its first, or else that of another segment."""
     filled: list[float] = []
     for start, stop in pairwise((*starts, len(values))):
         seen = [value for value in values[start:stop] if math.isfinite(value)]
@@ -47,7 +47,7 @@ def fill_oracle(values: list[float], starts: tuple[int, ...] = (0,)) -> list[flo
 
 
 def long_oracle(values: list[float], limit: int, starts: tuple[int, ...]) -> list[int]:
-    """Rows of gaps of more rows than the limit, and of stretches without any value."""
+    """Rows of gaps of more rows than the limit, and of segments without any value."""
     found: list[int] = []
     for start, stop in pairwise((*starts, len(values))):
         gap: list[int] = []
@@ -79,7 +79,7 @@ def test_a_gap_at_the_very_start_takes_the_first_value() -> None:
     assert found[:, 0].tolist() == [3, 3, 3, 3, 5]
 
 
-def test_a_gap_after_a_break_takes_the_first_value_of_its_own_stretch() -> None:
+def test_a_gap_after_a_break_takes_the_first_value_of_its_own_segment() -> None:
     values = column(1, NAN, NAN, NAN, 50, NAN)
     assert filled(values, ("a",), 2, starts=(0, 2))[:, 0].tolist() == [1, 1, 50, 50, 50, 50]
     # a gap on either side of a break is two gaps
@@ -88,7 +88,7 @@ def test_a_gap_after_a_break_takes_the_first_value_of_its_own_stretch() -> None:
     assert missing_rows(values, 2) == [1, 2, 3]
 
 
-def test_a_stretch_without_any_value_is_missing_whatever_its_length() -> None:
+def test_a_segment_without_any_value_is_missing_whatever_its_length() -> None:
     values = column(1, NAN, NAN, 4)
     # nothing of its own to take: the value before, as in any gap
     assert filled(values, ("a",), 2, starts=(0, 1, 3))[:, 0].tolist() == [1, 1, 1, 4]

@@ -85,7 +85,7 @@ def test_pieces_of_a_duration_add_up(days: int, hours: int, minutes: int, second
         assert duration(f"{days}d{hours}h{minutes}m{seconds}s") == whole.total_seconds()
 
 
-def test_a_long_gap_starts_a_new_stretch_and_a_short_one_does_not() -> None:
+def test_a_long_gap_starts_a_new_segment_and_a_short_one_does_not() -> None:
     # one row is missing after 120, four after 240
     times = at(0, 60, 120, 240, 540, 600)
     assert read_clock(times, fill_limit=1, name="X") == Clock(60.0, (0, 4))
@@ -257,7 +257,7 @@ def test_the_advice_in_the_message_works(scale: float) -> None:
     interval=st.sampled_from([0.001, 1.0, 60.0, 1e6]),
     jitter=st.integers(0, 2**32 - 1),
 )
-def test_stretches_are_cut_where_too_many_rows_are_missing(
+def test_segments_are_cut_where_too_many_rows_are_missing(
     missing: list[int], fill_limit: int, interval: float, jitter: int
 ) -> None:
     # enough rows on time for the median to be the interval

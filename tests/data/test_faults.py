@@ -79,7 +79,7 @@ def test_what_comes_again_and_again_with_values_of_its_own_is_how_the_channel_is
     assert faults(values).sum() == 20
 
 
-def test_faults_take_the_value_before_them_within_their_stretch() -> None:
+def test_faults_take_the_value_before_them_within_their_segment() -> None:
     values = np.tile([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]], (100, 1))
     values[4, 0] = values[60, 0] = values[61, 0] = 9999
     series = TrainSeries(values, starts=(0, 60), entity="a")

@@ -85,10 +85,10 @@ def test_a_frame_by_hand(library: Library) -> None:
 
 
 @each
-def test_a_frame_without_times_is_one_unbroken_stretch(library: Library) -> None:
+def test_a_frame_without_times_is_one_unbroken_segment(library: Library) -> None:
     (series,) = read(library.frame({"a": [1.5, 2.5], "b": [3, 4]})).series
     assert series.values.tolist() == [[1.5, 3], [2.5, 4]]
-    assert series.stretches == ((0, 2),)
+    assert series.segments == ((0, 2),)
     assert series.interval is None
     assert series.label(1) == 1
 
@@ -96,8 +96,8 @@ def test_a_frame_without_times_is_one_unbroken_stretch(library: Library) -> None
 @each
 def test_a_long_gap_in_time_breaks_the_series(library: Library) -> None:
     frame = library.frame({"t": minutes(0, 1, 2, 10, 11, 13), "a": range(6)})
-    assert read(frame, fill_limit=3).series[0].stretches == ((0, 3), (3, 6))
-    assert read(frame, fill_limit=7).series[0].stretches == ((0, 6),)
+    assert read(frame, fill_limit=3).series[0].segments == ((0, 3), (3, 6))
+    assert read(frame, fill_limit=7).series[0].segments == ((0, 6),)
 
 
 @each
@@ -359,7 +359,7 @@ def test_no_rows_or_no_channels_are_refused_in_scikit_learns_words(library: Libr
 
 
 @each
-def test_a_gap_after_a_break_is_filled_from_its_own_stretch(library: Library) -> None:
+def test_a_gap_after_a_break_is_filled_from_its_own_segment(library: Library) -> None:
     a = [1.0, 2.0, np.nan, np.nan, 50.0, 60.0]
     frame = library.frame({"t": minutes(0, 1, 2, 100, 101, 102), "a": a})
     (series,) = read(frame).series

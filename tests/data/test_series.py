@@ -1,4 +1,4 @@
-"""Series: stretches, names and labels of rows, and what they refuse."""
+"""Series: segments, names and labels of rows, and what they refuse."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ def rows(n: int, channels: int = 2) -> np.ndarray:
     return np.arange(n * channels, dtype=float).reshape(n, channels)
 
 
-def test_stretches_run_from_start_to_start() -> None:
+def test_segments_run_from_start_to_start() -> None:
     series = TrainSeries(rows(7), starts=(0, 3, 4))
-    assert series.stretches == ((0, 3), (3, 4), (4, 7))
+    assert series.segments == ((0, 3), (3, 4), (4, 7))
     assert len(series) == 7
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=8))
-def test_stretches_cover_every_row_once_in_order(lengths: list[int]) -> None:
+def test_segments_cover_every_row_once_in_order(lengths: list[int]) -> None:
     ends = np.cumsum(lengths).tolist()
     series = TrainSeries(rows(ends[-1]), starts=(0, *ends[:-1]))
-    assert [stop - start for start, stop in series.stretches] == lengths
-    covered = [row for start, stop in series.stretches for row in range(start, stop)]
+    assert [stop - start for start, stop in series.segments] == lengths
+    covered = [row for start, stop in series.segments for row in range(start, stop)]
     assert covered == list(range(len(series)))
 
 
-def test_a_series_is_one_stretch_unless_told_otherwise() -> None:
-    assert TrainSeries(rows(4)).stretches == ((0, 4),)
+def test_a_series_is_one_segment_unless_told_otherwise() -> None:
+    assert TrainSeries(rows(4)).segments == ((0, 4),)
 
 
-def test_no_rows_are_one_empty_stretch() -> None:
-    assert TrainSeries(rows(0)).stretches == ((0, 0),)
+def test_no_rows_are_one_empty_segment() -> None:
+    assert TrainSeries(rows(0)).segments == ((0, 0),)
 
 
 def test_parts_end_where_values_begin_and_cease_to_be_missing_by_hand() -> None:
@@ -53,10 +53,10 @@ def test_parts_end_where_values_begin_and_cease_to_be_missing_by_hand() -> None:
     assert series.parts == ((0, 2), (2, 4), (4, 5), (5, 6), (6, 8), (8, 9))
 
 
-def test_without_missing_values_parts_are_stretches() -> None:
+def test_without_missing_values_parts_are_segments() -> None:
     series = TrainSeries(rows(7), starts=(0, 3))
     assert series.missing_rows is None
-    assert series.parts == series.stretches
+    assert series.parts == series.segments
     assert TrainSeries(rows(3), missing=np.ones((3, 2), bool)).parts == ((0, 3),)
     assert TrainSeries(rows(0), missing=np.ones((0, 2), bool)).parts == ((0, 0),)
 

@@ -123,7 +123,7 @@ def test_gaps_are_of_the_share_asked_for_and_never_at_the_beginning() -> None:
     drawn = with_gaps(rng(), np.ones(50_000), 0.01)
     missing = np.isnan(drawn)
     assert not missing[:20].any()
-    assert 0.012 < missing.mean() < 0.03  # single ones, and stretches of ten
+    assert 0.012 < missing.mean() < 0.03  # single ones, and segments of ten
     assert (drawn[~missing] == 1).all()
 
 

@@ -16,7 +16,7 @@ from subadjacent.data.scaling import EntityScalers, Scaler, fit_scalers
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import Stack, Windows, stack
 
-# some series, each of stretches of these lengths
+# some series, each of segments of these lengths
 Layout = list[list[int]]
 layouts = st.lists(st.lists(st.integers(1, 17), min_size=1, max_size=4), min_size=1, max_size=4)
 
@@ -45,13 +45,13 @@ def contents(windows: Windows) -> list[list[float]]:
     return windows.take(torch.arange(len(windows)))[:, :, 0].tolist()
 
 
-def in_one_stretch(rows: list[float], series: list[TrainSeries]) -> bool:
-    """Whether numbered rows follow each other within a stretch."""
+def in_one_segment(rows: list[float], series: list[TrainSeries]) -> bool:
+    """Whether numbered rows follow each other within a segment."""
     if any(b - a != 1 for a, b in pairwise(rows)):
         return False
     number, first = divmod(int(rows[0]), 1000)
     return any(
-        start <= first and first + len(rows) <= stop for start, stop in series[number].stretches
+        start <= first and first + len(rows) <= stop for start, stop in series[number].segments
     )
 
 
@@ -75,7 +75,7 @@ def test_overlapped_scoring_windows_by_hand() -> None:
     assert fresh.tolist() == [0, 0, 4]
 
 
-def test_a_short_stretch_is_continued_by_its_mirror_image() -> None:
+def test_a_short_segment_is_continued_by_its_mirror_image() -> None:
     stack = stacked([[3, 1]], window=5)
     assert stack.values[:, 0].tolist() == [0, 1, 2, 2, 1, 3, 3, 3, 3, 3]
     windows, fresh = stack.scoring_windows(5)
@@ -83,7 +83,7 @@ def test_a_short_stretch_is_continued_by_its_mirror_image() -> None:
     assert fresh.tolist() == [0, 0]
 
 
-def test_a_short_stretch_has_no_training_window() -> None:
+def test_a_short_segment_has_no_training_window() -> None:
     assert contents(stacked([[3, 4]], window=4).windows_within([(0, 7)], 1)) == [[3, 4, 5, 6]]
     assert len(stacked([[3]], window=4).windows_within([(0, 3)], 1)) == 0
 
@@ -100,7 +100,7 @@ def test_windows_stay_within_bounds() -> None:
 def test_no_window_crosses_a_border(layout: Layout, window: int, stride: int) -> None:
     series, stack = numbered(layout), stacked(layout, window)
     found = contents(stack.windows_within([(0, len(one)) for one in series], stride))
-    assert all(in_one_stretch(rows, series) for rows in found)
+    assert all(in_one_segment(rows, series) for rows in found)
     expected = sum(max(n - window, -1) // stride + 1 for lengths in layout for n in lengths)
     assert len(found) == expected
 
@@ -130,8 +130,8 @@ def test_every_row_is_scored(layout: Layout, window: int, data: st.DataObject) -
     assert (counted >= 1).all()
     if stride == window:
         assert (counted == 1).all()
-    for stretch in stack.stretches:
-        inside = (rows >= stretch.at) & (rows < stretch.at + stretch.padded)
+    for segment in stack.segments:
+        inside = (rows >= segment.at) & (rows < segment.at + segment.padded)
         assert (inside.all(axis=1) | ~inside.any(axis=1)).all()
 
 
@@ -163,9 +163,9 @@ def test_what_is_laid_on_the_stack_comes_back(layout: Layout, window: int) -> No
     assert not laid[~real].any()
 
 
-def test_each_stretch_is_mapped_by_itself() -> None:
+def test_each_segment_is_mapped_by_itself() -> None:
     # two series, the first with a break after its second row; the last is padded to a window
-    total = stacked([[2, 3], [1]], window=2).map_stretches(np.arange(7), np.cumsum)
+    total = stacked([[2, 3], [1]], window=2).map_segments(np.arange(7), np.cumsum)
     assert total.tolist() == [0, 1, 2, 5, 9, 5, 6]
 
 
@@ -176,7 +176,7 @@ def test_rows_are_scaled_by_their_entity() -> None:
     ]
     found = stack(series, fit_scalers(series), window=2)
     assert found.values[:, 0].tolist() == [-1, 1, -1, 1, -1, 1]
-    assert [(one.series, one.first, one.rows, one.at) for one in found.stretches] == [
+    assert [(one.series, one.first, one.rows, one.at) for one in found.segments] == [
         (0, 0, 2, 0),
         (1, 0, 2, 2),
         (1, 2, 2, 4),

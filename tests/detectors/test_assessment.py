@@ -128,7 +128,7 @@ def test_a_detector_says_what_its_assessment_says(
     assert found.expected.shape == plant.test.shape
 
 
-def test_every_stretch_is_assessed_once(
+def test_every_segment_is_assessed_once(
     detector: SubAdjacentDetector, plant: Plant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[int] = []

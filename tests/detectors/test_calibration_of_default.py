@@ -110,9 +110,9 @@ def test_anomalies_in_the_training_rows_do_not_hide_others_of_their_kind(events:
     assert fitted.predict(rows[10_000:])[anomalous[10_000:]].mean() > 0.9
 
 
-# one-sided ridges and averages over fewer rows make the ends of a stretch less steady
+# one-sided ridges and averages over fewer rows make the ends of a segment less steady
 @pytest.mark.parametrize(("lookahead", "most"), [("full", 0.05), (0, 0.03)])
-def test_alarms_do_not_gather_at_the_ends_of_a_stretch(lookahead: int | str, most: float) -> None:
+def test_alarms_do_not_gather_at_the_ends_of_a_segment(lookahead: int | str, most: float) -> None:
     rng = np.random.default_rng(0)
     fitted = SubAdjacentDetector(contamination=ASKED, lookahead=lookahead)
     fitted.fit(rng.normal(size=(6000, 3)))

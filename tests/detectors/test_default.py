@@ -28,7 +28,7 @@ def causal() -> SubAdjacentDetector:
 # ---- what it finds
 
 
-def test_a_stretch_out_of_step_scores_highest_though_in_range(fitted: SubAdjacentDetector) -> None:
+def test_a_segment_out_of_step_scores_highest_though_in_range(fitted: SubAdjacentDetector) -> None:
     rows = waves(1000, seed=1)
     rows[500:530, 1] = rows[515, 1]
     scores = fitted.decision_function(rows)
@@ -151,17 +151,17 @@ def test_training_scores_are_of_rows_not_learned_from() -> None:
     assert np.median(detector.decision_scores_) == pytest.approx(np.median(unseen), rel=0.5)
 
 
-# with 50 rows, ridges that look one way learn from 20 of each stretch, and not quite enough
+# with 50 rows, ridges that look one way learn from 20 of each segment, and not quite enough
 @pytest.mark.parametrize(
-    ("stretch", "most"), [(25, 0.02), (35, 0.02), (50, 0.1), (70, 0.02), (120, 0.02)]
+    ("segment", "most"), [(25, 0.02), (35, 0.02), (50, 0.1), (70, 0.02), (120, 0.02)]
 )
 def test_gaps_in_the_training_rows_do_not_make_normal_rows_alarms(
-    stretch: int, most: float
+    segment: int, most: float
 ) -> None:
-    """Stretches too short for some model, or for all of them, leave those silent."""
+    """Segments too short for some model, or for all of them, leave those silent."""
     rows = waves(2400)
     # every so many rows, a pause of a day
-    times = np.arange(len(rows)) * 60 + np.arange(len(rows)) // stretch * 86_400
+    times = np.arange(len(rows)) * 60 + np.arange(len(rows)) // segment * 86_400
     frame = pd.DataFrame(rows, index=pd.to_datetime(times, unit="s"))
     detector = SubAdjacentDetector(contamination=0.01).fit(frame)
     assert detector.predict(waves(2000, seed=12)).mean() < most
@@ -223,7 +223,7 @@ def test_what_is_saved_scores_the_same(fitted: SubAdjacentDetector, tmp_path: Pa
 
 @pytest.mark.parametrize("lookahead", ["full", 0, 30])
 def test_a_saved_fleet_scores_the_same(lookahead: int | str, tmp_path: Path) -> None:
-    # their stretches differ in length, and so do their models
+    # their segments differ in length, and so do their models
     train = {"z": waves(900), "a": 3 * waves(500, seed=1), "short": waves(40, seed=2)}
     detector = SubAdjacentDetector(lookahead=lookahead).fit(train)
     detector.save(tmp_path / "model")

@@ -76,7 +76,7 @@ def test_saving_entities_and_gaps_leave_the_views_as_they_are(tmp_path: Path) ->
     names = [f"channel_{n}" for n in range(frame.shape[1])]
     timed = SubAdjacentDetector().fit(pd.DataFrame(drawn.train, columns=names))
     found = timed.assess(frame.set_axis(names, axis=1))
-    assert len(found.series[0].stretches) == 2
+    assert len(found.series[0].segments) == 2
     assert {alarm.view for alarm in found.alarms()} == {"shape"}
 
 

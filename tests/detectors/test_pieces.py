@@ -65,10 +65,10 @@ def test_pieces_make_the_whole(
 ) -> None:
     series = TrainSeries(np.random.default_rng(0).normal(size=(90, 2)), starts=starts)
     model, told = Around(expects), list[int]()
-    by_stretch = [model.assess(series.values[start:stop]) for start, stop in series.stretches]
+    by_segment = [model.assess(series.values[start:stop]) for start, stop in series.segments]
     monkeypatch.setattr(VALUES, 1)
     found = assess(model, series, told.append)
-    score = np.concatenate([one.score for one in by_stretch])
+    score = np.concatenate([one.score for one in by_segment])
     np.testing.assert_allclose(found.score, score)
     np.testing.assert_allclose(found.traces["half"], score / 2)
     np.testing.assert_array_equal(found.by_channel, 2 * series.values)

@@ -257,7 +257,7 @@ def test_a_detector_reaches_as_far_as_the_farthest_of_its_models() -> None:
 
 
 @pytest.mark.parametrize("part", [1, 19, 97, 250, 1000])
-def test_parts_tell_where_stretches_begin(plant: Plant, part: int) -> None:
+def test_parts_tell_where_segments_begin(plant: Plant, part: int) -> None:
     detector = MagnitudeDetector(smoothing=7).fit(frame(plant.train))
     rows = frame(plant.test[:300], gap_at=73)
     later = pl.col("timestamp") + timedelta(hours=9)
@@ -280,10 +280,10 @@ def test_what_comes_in_parts_is_judged_as_the_whole(plant: Plant) -> None:
     scorer = PiecewiseScorer(detector, least=50)
     parts = [scorer.push(rows[at : at + 97]) for at in range(0, 1000, 97)]
     scores = np.concatenate([*parts, scorer.finish()])
-    stretches = list(pairwise([*scorer.starts, 1000]))
+    segments = list(pairwise([*scorer.starts, 1000]))
     (whole,) = detector.assess(rows).judgements
-    assert stretches == list(whole.stretches)
-    judged = detector.judge(scores, stretches=stretches)
+    assert segments == list(whole.segments)
+    judged = detector.judge(scores, segments=segments)
     np.testing.assert_array_equal(judged.anomalous, whole.anomalous)
     np.testing.assert_allclose(judged.normalized, whole.normalized, rtol=1e-3, atol=1e-3)
 

@@ -25,11 +25,11 @@ def counted(rows: int, *starts: int, entity: str | None = None) -> TrainSeries:
     return TrainSeries(values, starts=(0, *starts), entity=entity)
 
 
-def test_the_last_rows_of_stretches_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_rows_of_segments_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("subadjacent.detectors.recent.MOST_ROWS", 5)
     found = recent_rows([counted(10, 4, 8)])[None]
-    # two rows of the last stretch, three of that before it
-    assert [part.tolist() for part in found.stretches] == [
+    # two rows of the last segment, three of that before it
+    assert [part.tolist() for part in found.segments] == [
         [[10.0, 11.0], [12.0, 13.0], [14.0, 15.0]],
         [[16.0, 17.0], [18.0, 19.0]],
     ]
@@ -46,15 +46,15 @@ def test_how_many_are_kept_is_bounded(
 ) -> None:
     monkeypatch.setattr(f"subadjacent.detectors.recent.{limit}", value)
     found = recent_rows([counted(20, entity="a"), counted(30, entity="b")])
-    assert {name: len(one.stretches[0]) for name, one in found.items()} == {"a": rows, "b": rows}
+    assert {name: len(one.segments[0]) for name, one in found.items()} == {"a": rows, "b": rows}
 
 
 def test_small_moves_far_from_0_are_not_lost() -> None:
     values = 1e9 + np.array([[0.0], [0.25], [-0.5], [0.125]])
-    assert recent_rows([TrainSeries(values)])[None].stretches[0].tolist() == values.tolist()
+    assert recent_rows([TrainSeries(values)])[None].segments[0].tolist() == values.tolist()
 
 
-def test_entities_and_stretches_are_saved_and_loaded() -> None:
+def test_entities_and_segments_are_saved_and_loaded() -> None:
     series = [counted(9, 3, 5, entity="a"), counted(4, entity="b")]
     found = recent_rows(series)
     arrays, facts = save_recent(found)
@@ -62,7 +62,7 @@ def test_entities_and_stretches_are_saved_and_loaded() -> None:
     loaded = load_recent(arrays, facts, 2, ["a", "b"])
     assert list(loaded) == ["a", "b"]
     for name, one in found.items():
-        for mine, other in zip(loaded[name].stretches, one.stretches, strict=True):
+        for mine, other in zip(loaded[name].segments, one.segments, strict=True):
             np.testing.assert_array_equal(mine, other)
 
 
@@ -90,10 +90,10 @@ def test_a_detector_keeps_rows_without_faults(tmp_path: Path) -> None:
     rows = waves(400)
     rows[390, 1] = 9999
     detector = SubPCADetector().fit(rows)
-    kept = detector.recent_[None].stretches[0]
+    kept = detector.recent_[None].segments[0]
     assert kept.shape == (400, 3)
     assert kept.max() < 10
     np.testing.assert_allclose(kept[:390], rows[:390], atol=1e-6)
     detector.save(tmp_path / "model")
     loaded: Recent = SubPCADetector.load(tmp_path / "model").recent_[None]
-    np.testing.assert_array_equal(loaded.stretches[0], kept)
+    np.testing.assert_array_equal(loaded.segments[0], kept)

@@ -13,7 +13,7 @@ import pytest
 from subadjacent import SubAdjacentDetector
 from subadjacent.distributed import cluster as module
 from subadjacent.distributed.cluster import PackSize, connected, over_cluster
-from subadjacent.errors import InputError, MissingPackage, SubadjacentError
+from subadjacent.errors import InputError, MissingPackage, SubAdjacentError
 from subadjacent.runtime import Runtime, in_turn
 
 
@@ -103,7 +103,7 @@ def test_an_item_whose_worker_is_killed_is_done_by_another(cluster: int, tmp_pat
 
 def test_work_that_kills_every_worker_is_given_up(cluster: int) -> None:
     assert cluster
-    with pytest.raises(SubadjacentError, match=r"^the cluster gave up on .* died 4 times"):
+    with pytest.raises(SubAdjacentError, match=r"^the cluster gave up on .* died 4 times"):
         list(over_cluster(lambda _: os.kill(os.getpid(), signal.SIGKILL), [1]))
 
 

@@ -1,4 +1,4 @@
-"""Stretches that come in parts, and what tests hold them against."""
+"""Segments that come in parts, and what tests hold them against."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Rows = NDArray[np.float64]
 
 
 def in_parts(stream: ModelStream, rows: Rows, size: int) -> Evidence:
-    """What a stream finds of a stretch that comes in parts, to its end."""
+    """What a stream finds of a segment that comes in parts, to its end."""
     parts = [stream.push(rows[start : start + size]) for start in range(0, len(rows), size)]
     return joined([*parts, stream.finish()])
 

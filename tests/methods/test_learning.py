@@ -91,11 +91,11 @@ def test_a_row_near_a_fault_scores_no_lower_than_without_it() -> None:
 @pytest.mark.parametrize(
     ("bad", "before", "after", "reached"),
     [
-        ((99,), 2, 2, range(97, 100)),  # not across the end of the stretch
+        ((99,), 2, 2, range(97, 100)),  # not across the end of the segment
         ((100,), 2, 2, range(100, 103)),
         ((399,), 2, 0, range(399, 400)),
         ((0,), 0, 0, range(1)),
-        ((150,), 0, None, range(100, 151)),  # one that needs the whole stretch
+        ((150,), 0, None, range(100, 151)),  # one that needs the whole segment
         ((150, 152), 3, 0, range(150, 156)),
     ],
 )

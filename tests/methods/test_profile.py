@@ -106,7 +106,7 @@ def test_level_and_size_do_not_matter_but_a_shape_never_seen_does() -> None:
     np.testing.assert_allclose(model.predict(3 + 2 * test[:, None]).error, plain, rtol=1e-6)
 
 
-def test_long_stretches_are_judged_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_segments_are_judged_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     model = fitted(noise(), window=5)
     at_once = model.predict(noise(50, seed=1))
     monkeypatch.setattr("subadjacent.methods.profile.CORRELATIONS", 7 * 296)

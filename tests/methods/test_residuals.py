@@ -128,7 +128,7 @@ def test_rows_that_come_in_parts_are_judged_as_all_at_once(name: str, size: int)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 6])
-def test_a_stretch_shorter_than_a_window_is_continued_by_its_mirror_image(n: int) -> None:
+def test_a_segment_shorter_than_a_window_is_continued_by_its_mirror_image(n: int) -> None:
     model = fitted(METHODS["sub_pca"], a=walk()).models.of("a")
     rows = walk(n, seed=1)
     # there and back again, until there are seven rows

@@ -67,10 +67,10 @@ def test_a_row_is_final_when_the_next_has_come_by_hand() -> None:
     assert found.by_channel.tolist() == [[3.0, 1.0], [5.0, 1.0]]
     assert found.traces["twice"].tolist() == [14.0, 28.0]
     assert (stream.taken, stream.given) == (4, 3)
-    # as if the stretch ended here, twice: nothing has changed
+    # as if the segment ended here, twice: nothing has changed
     assert stream.waiting().score.tolist() == [12.0]
     assert stream.finish().score.tolist() == [12.0]
-    # a new stretch: nothing of the old one is in its first row
+    # a new segment: nothing of the old one is in its first row
     assert (stream.taken, stream.given) == (0, 0)
     stream.push(rows[:1])
     assert stream.finish().score.tolist() == [1.0]
@@ -141,7 +141,7 @@ def test_rows_of_another_shape_are_refused(rows: Rows) -> None:
 
 
 def test_a_model_that_needs_all_rows_is_refused() -> None:
-    with pytest.raises(InputError, match="must not need all rows of a stretch at once"):
+    with pytest.raises(InputError, match="must not need all rows of a segment at once"):
         ReplayStream(Around(0, None))
     detector = RandomDetector().fit(np.random.default_rng(0).normal(size=(50, 2)))
     with pytest.raises(InputError, match="must not need all rows"):

@@ -41,7 +41,7 @@ def test_of_many_windows_some_are_drawn_in_their_order_by_the_seed_alone() -> No
     first = sample(task(rows, starts=(0, 300)), 1, 100)[:, 0]
     assert len(np.unique(first)) == 100
     assert (np.diff(first) > 0).all()
-    # from both stretches, about as many as they are long
+    # from both segments, about as many as they are long
     assert 15 < (first < 300).sum() < 45
     np.testing.assert_array_equal(first, sample(task(rows, starts=(0, 300)), 1, 100)[:, 0])
     other = sample(task(rows, starts=(0, 300), seed=1), 1, 100)[:, 0]

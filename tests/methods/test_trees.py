@@ -62,7 +62,7 @@ def test_scores_are_those_of_scikit_learn(n: int, samples: int) -> None:
     np.testing.assert_allclose(found.error, -other.score_samples(test), rtol=1e-12)
 
 
-def test_long_stretches_are_judged_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_segments_are_judged_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     model = fitted(ForestMethod(trees=5), noise(500))
     at_once = model.predict(noise(50, seed=1))
     monkeypatch.setattr("subadjacent.methods.trees.CHUNK", 7)

@@ -424,14 +424,14 @@ def test_the_part_fitted_on_is_shaded_and_said(
         left, right = tab.evaluate(edges, name)
         assert left == whole[0]
         assert right == pytest.approx(whole[0] + (first + 1) * 5 * 60_000)
-    assert tab.locator("#stretch").inner_text().endswith("partly fitted on")
+    assert tab.locator("#segment").inner_text().endswith("partly fitted on")
     tab.evaluate(
         "() => { const [detail, {start}] = ['detail', 'whole'].map("
         "name => Bokeh.documents[0].get_model_by_name(name)); "
         "detail.setv({start, end: start + 6e5}); }"
     )
     frame(tab)
-    assert tab.locator("#stretch").inner_text().endswith("fitted on this part")
+    assert tab.locator("#segment").inner_text().endswith("fitted on this part")
 
 
 def test_a_select_switches_between_entities(opened: Opener, report_of_two: Path) -> None:
@@ -467,12 +467,12 @@ def test_a_long_series_is_drawn_coarse_from_afar_and_row_by_row_at_an_alarm(
     text = page(named, found, title="Long", alarms=found.alarms(again=0))
     path.write_text(text, encoding="utf-8")
     tab = opened(path)
-    assert tab.locator("#stretch").inner_text().endswith("every row")
+    assert tab.locator("#segment").inner_text().endswith("every row")
     visible = f"{MODEL}('channel_0_expected').visible"
     assert tab.evaluate(visible)
     tab.keyboard.press("Escape")
     frame(tab)
-    assert tab.locator("#stretch").inner_text().endswith("lowest and highest of every 20 rows")
+    assert tab.locator("#segment").inner_text().endswith("lowest and highest of every 20 rows")
     channel = CHANNELS.index(channels(tab)[0])
     drawn = tab.evaluate(f"{MODEL}('channel_0_lines').data")
     data = {key: np.array(drawn[key]) for key in ("seen", "expected", "low", "high")}
@@ -505,7 +505,7 @@ def test_a_few_quiet_rows_without_times_are_shown(
     tab = opened(path)
     tab.keyboard.press("j")
     frame(tab)
-    assert tab.locator("#stretch").inner_text() == f"row 0 to row {rows - 1} · every row"
+    assert tab.locator("#segment").inner_text() == f"row 0 to row {rows - 1} · every row"
 
 
 def test_no_line_crosses_a_gap_in_the_clock(

@@ -10,7 +10,7 @@ import pytest
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.assessment import Assessment
-from subadjacent.report.channels import SLOTS, channel_lines, charts_of, missing_stretches
+from subadjacent.report.channels import SLOTS, channel_lines, charts_of, missing_segments
 from subadjacent.report.marks import AlarmRow, alarm_rows
 from subadjacent.report.timeline import timelines
 from subadjacent.scoring.alarms import Alarm
@@ -50,7 +50,7 @@ def test_the_lines_of_a_channel_by_hand() -> None:
 def test_distances_that_differ_are_kept_as_they_are() -> None:
     found = explainer(np.full(200, LEVEL))
     left_out = np.arange(200) < 100
-    # two stretches, the first of which says nothing of what is usual
+    # two segments, the first of which says nothing of what is usual
     halves = replace(found.series, starts=(0, 100))
     _, expected, below, above = channel_lines(replace(found, series=halves, left_out=left_out), 0)
     assert set(expected.tolist()) == {5.0, LEVEL}
@@ -123,14 +123,14 @@ def test_what_was_missing_was_not_seen() -> None:
     assert chart == {"channel": 1, "told": "went away"}
 
 
-def test_missing_stretches_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert missing_stretches(series_of()) == {}
+def test_missing_segments_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert missing_segments(series_of()) == {}
     missing = np.zeros((20, 4), dtype=bool)
     missing[2:5, 3] = missing[10:12, 3] = missing[18:, 1] = True
     some = replace(series_of(), missing=missing)
-    assert missing_stretches(some) == {"1": [(18, 20)], "3": [(2, 5), (10, 12)]}
+    assert missing_segments(some) == {"1": [(18, 20)], "3": [(2, 5), (10, 12)]}
     monkeypatch.setattr("subadjacent.report.channels.MOST_MISSING", 1)
-    assert missing_stretches(some) == {"3": [(2, 5)]}
+    assert missing_segments(some) == {"3": [(2, 5)]}
 
 
 def test_there_are_no_more_charts_than_places() -> None:

@@ -255,7 +255,7 @@ def test_an_epoch_without_a_number_leaves_a_hole_in_its_curve() -> None:
     assert curves([]) == {}
 
 
-def test_attention_is_that_of_the_stretch_a_row_is_in(
+def test_attention_is_that_of_the_segment_a_row_is_in(
     attentive: AttentiveDetector, plant: Plant
 ) -> None:
     frame = dated(plant.test).drop(dated(plant.test).index[105:300])
@@ -263,7 +263,7 @@ def test_attention_is_that_of_the_stretch_a_row_is_in(
     assert series.starts == (0, 105)
     looked = attention(attentive, series, 130)
     assert looked is not None
-    # windows of the second stretch begin at rows 105, 125, …
+    # windows of the second segment begin at rows 105, 125, …
     assert looked.first == 125
 
 

@@ -24,7 +24,7 @@ from subadjacent.detectors.registry import DETECTORS
 from subadjacent.detectors.rivals.rival import RivalDetector
 from subadjacent.networks.network import Attentive
 from subadjacent.report import text as words
-from subadjacent.report.marks import MOST_LISTED, alarm_rows, marked_stretches, occurrences
+from subadjacent.report.marks import MOST_LISTED, alarm_rows, marked_segments, occurrences
 from subadjacent.report.page import page
 from subadjacent.report.panels import panels as panels_of
 from subadjacent.report.timeline import timelines
@@ -306,19 +306,19 @@ def test_bands_are_the_times_that_an_alarm_was_there_each_linked_to_it(
 
 def test_labels_follow_the_rows_of_a_frame_with_mixed_entities() -> None:
     frame = pd.DataFrame({"item_id": ["b", "a", "b", "a"], "x": [1.0, 2, 3, 4]})
-    assert marked_stretches([1, 0, 1, 1], read(frame)) == [[(0, 2)], [(1, 2)]]
+    assert marked_segments([1, 0, 1, 1], read(frame)) == [[(0, 2)], [(1, 2)]]
 
 
 def test_labels_come_in_the_shape_of_the_input() -> None:
     rows = np.zeros((3, 1))
-    assert marked_stretches([[0, 1, 1], [0, 0, 0]], read([rows, rows])) == [[(1, 3)], []]
-    assert marked_stretches({"a": [1, 0, 1]}, read({"a": rows})) == [[(0, 1), (2, 3)]]
+    assert marked_segments([[0, 1, 1], [0, 0, 0]], read([rows, rows])) == [[(1, 3)], []]
+    assert marked_segments({"a": [1, 0, 1]}, read({"a": rows})) == [[(0, 1), (2, 3)]]
     with pytest.raises(InputError, match="labels must be a dict with the keys of X"):
-        marked_stretches([0, 0, 0], read({"a": rows}))
+        marked_segments([0, 0, 0], read({"a": rows}))
     with pytest.raises(InputError, match="labels must be a list of 2"):
-        marked_stretches([[0, 0, 0]], read([rows, rows]))
+        marked_segments([[0, 0, 0]], read([rows, rows]))
     with pytest.raises(InputError, match="labels must be 0 or 1, one for each of 3 rows"):
-        marked_stretches([0, 1], read(rows))
+        marked_segments([0, 1], read(rows))
 
 
 def test_the_part_fitted_on_marks_the_alarms_that_touch_it(

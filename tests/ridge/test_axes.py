@@ -22,7 +22,7 @@ def test_axes_are_those_of_most_variance() -> None:
 
 
 def test_axes_are_eigenvectors_of_the_covariance() -> None:
-    # of cut values, over all stretches, in more than one chunk
+    # of cut values, over all segments, in more than one chunk
     rows = noise(CHUNK + 500, 4) @ noise(4, 4)
     rows[7] = 1e5
     found = principal_axes([rows[:300], rows[300:]], most=4)

@@ -71,7 +71,7 @@ def test_rows_that_stay_alike_say_less(kept: float) -> None:
     assert found == pytest.approx(40_000 * (1 - kept) / (1 + kept), rel=0.1)
 
 
-def test_the_longest_stretch_tells_for_all() -> None:
+def test_the_longest_segment_tells_for_all() -> None:
     longest, other = autoregressive(3000, 0.8), np.zeros((1000, 2))
     alone = independent_rows([longest], np.eye(2))
     assert independent_rows([other, longest], np.eye(2)) == pytest.approx(alone * 4 / 3)

@@ -13,7 +13,7 @@ from subadjacent.ridge.axes import principal_axes
 from subadjacent.ridge.band import BandRidge
 from subadjacent.ridge.fit import RidgeFit, fit_ridge
 from subadjacent.ridge.neighbours import Neighbours
-from subadjacent.ridge.sides import LEAST, SidesFit, StretchRidge, fit_sides, shares
+from subadjacent.ridge.sides import LEAST, SegmentRidge, SidesFit, fit_sides, shares
 
 ONE = np.ones((1, 1), np.float32)
 BOTH, BEFORE, AFTER = Neighbours(2, 4, 4), Neighbours(2, 4, 0), Neighbours(2, 0, 4)
@@ -25,14 +25,14 @@ def layouts(near: int, far: int, step: int = 1, sides: tuple[str, ...] = SIDES) 
     return [Neighbours(near, *reach[side], step) for side in sides]
 
 
-def by_hand() -> StretchRidge:
+def by_hand() -> SegmentRidge:
     """One channel: in the middle 1 is expected, at the ends the only neighbour there is."""
     weights = ([[0], [0], [1]], [[1], [0]], [[1], [0]])
     models = [
         BandRidge(layout, ONE, np.array(values, np.float32), local=False)
         for layout, values in zip(layouts(1, 1), weights, strict=True)
     ]
-    return StretchRidge(tuple(models), np.array([[1.0], [2.0], [3.0]]))
+    return SegmentRidge(tuple(models), np.array([[1.0], [2.0], [3.0]]))
 
 
 def test_three_rows_by_hand() -> None:
@@ -55,7 +55,7 @@ def test_a_row_without_neighbours_is_not_judged_by_hand() -> None:
     assert ridge.judged(1).tolist() == [False]
 
 
-def stretch_ridge(near: int, far: int, sides: tuple[str, ...], step: int = 1) -> StretchRidge:
+def segment_ridge(near: int, far: int, sides: tuple[str, ...], step: int = 1) -> SegmentRidge:
     """Random weights and gains."""
     rng = np.random.default_rng(near + 10 * far)
     models = []
@@ -64,14 +64,14 @@ def stretch_ridge(near: int, far: int, sides: tuple[str, ...], step: int = 1) ->
         axes = rng.normal(size=(2, 2)).astype(np.float32)
         weights = rng.normal(size=(features, 2)) / features
         models.append(BandRidge(layout, axes, weights.astype(np.float32), local=False))
-    return StretchRidge(tuple(models), rng.uniform(0.5, 2, size=(len(sides), 2)))
+    return SegmentRidge(tuple(models), rng.uniform(0.5, 2, size=(len(sides), 2)))
 
 
 def has_all(layout: Neighbours, row: int, rows: int) -> bool:
     return row - layout.behind >= 0 and row + layout.ahead < rows
 
 
-def slow_residuals(ridge: StretchRidge, rows: Rows) -> tuple[NDArray[np.float64], list[bool]]:
+def slow_residuals(ridge: SegmentRidge, rows: Rows) -> tuple[NDArray[np.float64], list[bool]]:
     """The definition read aloud, row by row."""
     found, judged = np.zeros(rows.shape), []
     for row in range(len(rows)):
@@ -94,15 +94,15 @@ def slow_residuals(ridge: StretchRidge, rows: Rows) -> tuple[NDArray[np.float64]
 def test_residuals_are_the_definition(
     near: int, far: int, step: int, sides: tuple[str, ...], count: int
 ) -> None:
-    ridge, rows = stretch_ridge(near, far, sides, step), noise(count)
+    ridge, rows = segment_ridge(near, far, sides, step), noise(count)
     wanted, judged = slow_residuals(ridge, rows)
     np.testing.assert_allclose(ridge.residuals(rows), wanted, atol=1e-5)
     assert ridge.judged(count).tolist() == judged
 
 
 def test_what_is_expected_and_what_is_left_make_the_row() -> None:
-    ridge, rows = stretch_ridge(2, 5, SIDES), noise(30)
-    plain = StretchRidge(ridge.models, np.ones_like(ridge.gains))
+    ridge, rows = segment_ridge(2, 5, SIDES), noise(30)
+    plain = SegmentRidge(ridge.models, np.ones_like(ridge.gains))
     expected = ridge.expected(rows, ridge.residuals(rows))
     np.testing.assert_allclose(expected + plain.residuals(rows), rows, atol=1e-6)
     # whatever the gains are
@@ -111,7 +111,7 @@ def test_what_is_expected_and_what_is_left_make_the_row() -> None:
 
 @pytest.mark.parametrize("rows", [9, 40])
 def test_some_rows_are_as_among_all(rows: int) -> None:
-    ridge, values = stretch_ridge(2, 6, SIDES), noise(rows)
+    ridge, values = segment_ridge(2, 6, SIDES), noise(rows)
     left = ridge.residuals(values)
     expected = ridge.expected(values, left)
     for first in range(rows):
@@ -123,16 +123,16 @@ def test_some_rows_are_as_among_all(rows: int) -> None:
 
 
 def test_from_what_came_before_alone_no_row_changes_when_more_come() -> None:
-    ridge, rows = stretch_ridge(2, 5, ("before",)), noise(60)
+    ridge, rows = segment_ridge(2, 5, ("before",)), noise(60)
     whole = ridge.residuals(rows)
     for stop in (1, 5, 6, 33):
         np.testing.assert_allclose(ridge.residuals(rows[:stop]), whole[:stop], atol=1e-6)
 
 
 def test_a_ridge_reaches_as_far_as_its_models() -> None:
-    assert stretch_ridge(2, 5, SIDES).reach == (5, 5)
-    assert stretch_ridge(2, 5, ("before",)).reach == (5, 0)
-    assert StretchRidge((), np.zeros((0, 2))).reach == (0, 0)
+    assert segment_ridge(2, 5, SIDES).reach == (5, 5)
+    assert segment_ridge(2, 5, ("before",)).reach == (5, 0)
+    assert SegmentRidge((), np.zeros((0, 2))).reach == (0, 0)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 4, 5, 8, 9, 30])

@@ -224,9 +224,9 @@ def test_an_alarm_made_by_hand_was_there_once() -> None:
     assert alarm.times == 1
 
 
-def test_no_alarm_reaches_from_one_stretch_into_the_next() -> None:
+def test_no_alarm_reaches_from_one_segment_into_the_next() -> None:
     # one row lies between the events, and a break in the clock
-    broken = replace(JUDGEMENT, stretches=[(0, 4), (4, 6)])
+    broken = replace(JUDGEMENT, segments=[(0, 4), (4, 6)])
     assert [alarm.occurrences for alarm in described(again=AGAIN, judgement=broken)] == [
         ((1, 2),),
         ((5, 5),),

@@ -85,7 +85,7 @@ def test_of_several_events_the_one_that_a_channel_departed_most_in_tells() -> No
     )
 
 
-def test_rows_of_a_later_stretch_are_those_of_the_series() -> None:
+def test_rows_of_a_later_segment_are_those_of_the_series() -> None:
     jumps = {1: (FIRST, LAST)}
     whole, cut = (explainer(jumps, (0.0, 5.0, 0.0), start) for start in (0, 100))
     assert cut.causes([(FIRST, LAST)], 1)[0].at == whole.causes([(FIRST, LAST)], 1)[0].at

@@ -191,7 +191,7 @@ def test_few_rows_that_remember_long_do_not_go_without_a_warning(
 ) -> None:
     for seed in range(50):
         Conformal(alpha).fit(remembering(np.random.default_rng(seed), 200, 0.99))
-    # some stretches are so short that they do not show it
+    # some segments are so short that they do not show it
     assert 47 <= len(caplog.messages) <= 50
 
 

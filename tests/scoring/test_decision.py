@@ -164,16 +164,16 @@ def test_a_core_is_that_of_what_is_above_usual() -> None:
 def test_a_break_in_the_clock_parts_events() -> None:
     scores = np.array([1.0, 5.0, 5.0, 5.0, 1.0])
     assert BY_HAND.judge(scores).events() == [(1, 4)]
-    found = BY_HAND.judge(scores, stretches=[(0, 2), (2, 5)])
+    found = BY_HAND.judge(scores, segments=[(0, 2), (2, 5)])
     assert found.events() == [(1, 2), (2, 4)]
-    assert list(found.stretches) == [(0, 2), (2, 5)]
+    assert list(found.segments) == [(0, 2), (2, 5)]
     # nor is a row beyond it part of what is around
     high = np.array([1.0, 5.0, 90.0, 1.0])
-    assert BY_HAND.judge(high, stretches=[(0, 2), (2, 4)], blur=3).anomalous[1]
+    assert BY_HAND.judge(high, segments=[(0, 2), (2, 4)], blur=3).anomalous[1]
     assert not BY_HAND.judge(high, blur=3).anomalous[1]
-    # nor are rows between two stretches filled
+    # nor are rows between two segments filled
     apart = np.array([5.0, 1.0, 1.0, 5.0])
-    assert BY_HAND.judge(apart, stretches=[(0, 2), (2, 4)]).anomalous.tolist() == [1, 0, 0, 1]
+    assert BY_HAND.judge(apart, segments=[(0, 2), (2, 4)]).anomalous.tolist() == [1, 0, 0, 1]
 
 
 # ---- the level
@@ -206,7 +206,7 @@ def test_without_hindsight_the_level_does_not_depend_on_how_many_rows_come() -> 
         assert found.threshold[0] == pytest.approx(2 + 0.5 * np.log(0.01 * 500 * 3))
 
 
-def test_in_hindsight_a_longer_stretch_must_stand_out_further_and_many_events_less() -> None:
+def test_in_hindsight_a_longer_segment_must_stand_out_further_and_many_events_less() -> None:
     alone, long = (AUTO.judge(np.ones(rows)).threshold[0] for rows in (500, 5000))
     assert alone == pytest.approx(2 + 0.5 * np.log(15))
     assert long == pytest.approx(2 + 0.5 * np.log(150))
@@ -327,7 +327,7 @@ def test_rows_that_an_average_spreads_an_event_to_do_not_count_against_a_model_b
     assert not BY_HAND.judge(scores, blur=2).fits
     # nor where a break in the clock is between
     broken = [(0, 38), (38, 48), (48, 100)]
-    assert not BY_HAND.judge(scores, stretches=broken, blur=20).fits
+    assert not BY_HAND.judge(scores, segments=broken, blur=20).fits
 
 
 def test_no_rows_are_judged_as_no_rows() -> None:
@@ -369,10 +369,10 @@ def test_missing_rows_join_other_events_and_cross_no_break() -> None:
     scores[[3, 40]] = 9
     missing = rows_missing(60, *range(10, 20), *range(52, 55))
     assert BY_HAND.judge(scores, silent=missing).events() == [(3, 20), (40, 41), (52, 55)]
-    stretches = [(0, 15), (15, 60)]
-    found = BY_HAND.judge(scores, None, stretches, missing)
+    segments = [(0, 15), (15, 60)]
+    found = BY_HAND.judge(scores, None, segments, missing)
     assert found.events() == [(3, 15), (15, 20), (40, 41), (52, 55)]
-    assert found.stretches == stretches
+    assert found.segments == segments
 
 
 def test_scores_of_missing_rows_blur_nothing() -> None:

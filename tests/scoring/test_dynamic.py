@@ -77,7 +77,7 @@ def test_a_level_is_the_mean_and_a_number_of_deviations() -> None:
     assert np.isclose(away, DEVIATIONS).any()
 
 
-def test_a_detector_takes_it_by_name_and_decides_by_the_stretch_itself() -> None:
+def test_a_detector_takes_it_by_name_and_decides_by_the_segment_itself() -> None:
     assert choose_threshold("dynamic") == DynamicLevel()
     rows = np.random.default_rng(0).normal(size=(600, 3))
     later = np.random.default_rng(1).normal(size=(600, 3))

@@ -53,7 +53,7 @@ def test_events_by_hand(above: str, gap: int, shortest: int, events: list[tuple[
 def test_no_event_reaches_across_a_break() -> None:
     above = flags(".##|#.#".replace("|", ""))
     assert join(above, gap=5) == [(1, 6)]
-    assert join(above, gap=5, stretches=[(0, 3), (3, 6)]) == [(1, 3), (3, 6)]
+    assert join(above, gap=5, segments=[(0, 3), (3, 6)]) == [(1, 3), (3, 6)]
 
 
 @given(st.lists(st.booleans(), max_size=40), st.integers(0, 5), st.integers(1, 5))

@@ -1,4 +1,4 @@
-"""What is said of a stretch, and of how far a model looks."""
+"""What is said of a segment, and of how far a model looks."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def test_without_a_high_row_the_level_is_that_of_a_single_alarm() -> None:
         assert lowest_level(scores, NORMAL, NORMAL, HALF) == pytest.approx(10 + np.log(20))
 
 
-def test_a_stretch_counts_as_at_least_as_long_as_the_training_rows() -> None:
+def test_a_segment_counts_as_at_least_as_long_as_the_training_rows() -> None:
     heights = [11.5, 11.51, 11.52, 11.53, 11.54, 11.55]
     assert lowest_level(events(heights, 200), NORMAL, NORMAL, HALF) == 11.5
     # of 200 rows half an excursion goes above 10 + log 4
@@ -131,7 +131,7 @@ HEIGHTS = st.lists(st.floats(9.0, 16.0), max_size=30)
 
 
 @given(HEIGHTS, st.integers(0, 5000), st.floats(0.05, 0.9))
-def test_a_longer_stretch_has_no_lower_level(heights: list[float], more: int, share: float) -> None:
+def test_a_longer_segment_has_no_lower_level(heights: list[float], more: int, share: float) -> None:
     scores = events(heights)
     longer = np.concatenate([scores, np.zeros(more)])
     short = lowest_level(scores, NORMAL, NORMAL, share)
@@ -174,7 +174,7 @@ STRETCHES = 120
 
 
 def alarmed(name: str, train: int, test: int, *, known: bool = False) -> int:
-    """Of so many stretches of pure noise, how many have an alarm."""
+    """Of so many segments of pure noise, how many have an alarm."""
     rng, count = np.random.default_rng(0), 0
     learned = replace(NormalScores.of(DRAWS[name](rng, 200_000)), rows=train)
     for _ in range(STRETCHES):
@@ -191,7 +191,7 @@ def test_where_normal_scores_are_known_at_most_a_third_of_noise_has_an_alarm(nam
 
 
 @pytest.mark.parametrize("name", DRAWS)
-def test_a_stretch_shorter_than_training_has_a_false_alarm_a_third_of_the_time(name: str) -> None:
+def test_a_segment_shorter_than_training_has_a_false_alarm_a_third_of_the_time(name: str) -> None:
     assert 1 <= alarmed(name, 3000, 1000) <= STRETCHES / 3
 
 
@@ -210,7 +210,7 @@ def test_a_stretch_shorter_than_training_has_a_false_alarm_a_third_of_the_time(n
     ],
 )
 @pytest.mark.parametrize("name", DRAWS)
-def test_a_stretch_as_long_as_training_has_a_false_alarm_a_third_of_the_time(
+def test_a_segment_as_long_as_training_has_a_false_alarm_a_third_of_the_time(
     name: str, rows: int
 ) -> None:
     assert alarmed(name, rows, rows) <= STRETCHES / 3 + 8

@@ -86,7 +86,7 @@ def test_a_channel_that_never_moves_has_nothing_usual_but_its_value() -> None:
     assert (found.still, found.partner) == (50, -1)
 
 
-def test_the_last_rows_of_the_longest_stretch_say_enough() -> None:
+def test_the_last_rows_of_the_longest_segment_say_enough() -> None:
     values = np.concatenate([np.full(10, -99.0), np.zeros(5), np.ones(ENOUGH)])[:, None]
     series = TrainSeries(values, starts=(0, 10))
     assert learn_habits(series).of(0).least == 1

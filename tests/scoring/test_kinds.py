@@ -195,7 +195,7 @@ def test_how_long_is_too_long_to_stand_still() -> None:
     assert is_stuck(LEAST_STILL, never._replace(still=NEVER_STILL))
 
 
-def test_rows_of_a_later_stretch() -> None:
+def test_rows_of_a_later_segment() -> None:
     found = told(noise())
     later = found.later(100)
     assert (later.row, later.onset) == (found.row + 100, found.onset + 100)

@@ -196,7 +196,7 @@ def test_window_sums_of_single_values_by_hand() -> None:
     assert sums.over(3, 5, 2, 0).tolist() == [12.0 + 13, 13.0 + 14]
 
 
-def test_rows_that_a_stretch_does_not_have_are_zeros_by_hand() -> None:
+def test_rows_that_a_segment_does_not_have_are_zeros_by_hand() -> None:
     values: NDArray[np.float64] = np.arange(1.0, 4.0)
     rows, begin = around(values, 0, 3, 2)
     assert (rows.tolist(), begin) == ([0, 0, 1, 2, 3, 0, 0], -2)

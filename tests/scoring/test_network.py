@@ -69,10 +69,10 @@ def window_oracle(model: SubAdjacentTransformer, rows: np.ndarray, t: float) -> 
     return list(zip(errors, contributions, scores, expected, strict=True))
 
 
-def stretch_oracle(
+def segment_oracle(
     model: SubAdjacentTransformer, rows: np.ndarray, stride: int, t: float
 ) -> list[np.ndarray]:
-    """Each row of an unbroken stretch: the mean over all windows of the grid that cover it.
+    """Each row of an unbroken segment: the mean over all windows of the grid that cover it.
 
     What no window of the grid covers is taken from one window at the end.
     """
@@ -96,13 +96,13 @@ def stretch_oracle(
 
 
 def series_oracle(model: SubAdjacentTransformer, found: Stack, stride: int, t: float) -> np.ndarray:
-    """All rows of all series, stretch by stretch: error, contribution, score, reconstruction."""
+    """All rows of all series, segment by segment: error, contribution, score, reconstruction."""
     values = found.values.numpy()
     return np.array(
         [
             point
-            for one in found.stretches
-            for point in stretch_oracle(model, values[one.at : one.at + one.rows], stride, t)
+            for one in found.segments
+            for point in segment_oracle(model, values[one.at : one.at + one.rows], stride, t)
         ]
     )
 
@@ -138,7 +138,7 @@ def test_every_row_is_scored_as_by_hand(
 def test_overlapping_windows_are_averaged(
     model: SubAdjacentTransformer, n: int, stride: int
 ) -> None:
-    # two stretches, and a second series
+    # two segments, and a second series
     found = stacked(walk(n + 11, starts=(0, n)), walk(9, seed=1))
     points = judged(model, found, 5.0, stride)
     expected = series_oracle(model, found, stride, 5.0)
@@ -256,7 +256,7 @@ class Last(Network):
         return WindowEvidence((windows - expected).square(), expected, {})
 
 
-def test_what_a_forecast_starts_from_counts_at_the_beginning_of_a_stretch_alone() -> None:
+def test_what_a_forecast_starts_from_counts_at_the_beginning_of_a_segment_alone() -> None:
     values = np.array([0.0, 1, 3, 6, 10, 15, 21, 28])[:, None]
     one = PerEntity(Scaler(np.zeros(1), np.ones(1), clip=100.0), {})
     found = stack([TrainSeries(values, starts=(0, 5))], one, 3)

@@ -176,20 +176,20 @@ def restless(events: range) -> NDArray[np.float64]:
     """Scores of which a third is so high that others seem calm only without it."""
     scores = np.tile(np.arange(10) / 9, 1000)
     scores[2000:3300] = 100.0
-    # as long as the stretch counts: median 5/9, upper fifth 1, far out above 11.7; then 8
+    # as long as the segment counts: median 5/9, upper fifth 1, far out above 11.7; then 8
     scores[list(events)] = 9.5
     return scores
 
 
 def test_what_comes_again_in_every_part_is_left_in_once_anomalies_are_out_by_hand() -> None:
-    stretch = list(range(2000 - REACH, 3300 + REACH))
+    segment = list(range(2000 - REACH, 3300 + REACH))
     # seven events are left out in the second pass
     few = restless(range(500, 10_000, 1400))
     assert few.tolist().count(9.5) == 7
     assert not kept_rows(few)[[500, 1900, 4700, 6100, 7500, 8900]].any()
     # eight, some in every fifth, are how the series is: only what the first pass left out stays out
     many = restless(range(500, 10_000, 1250))
-    assert np.flatnonzero(~kept_rows(many)).tolist() == stretch
+    assert np.flatnonzero(~kept_rows(many)).tolist() == segment
     # without any in the last fifth they are not all through it
     early = restless(range(500, 7900, 600))
     assert not kept_rows(early)[[500, 1100, 7700]].any()

@@ -150,7 +150,7 @@ def test_a_trailing_score_never_changes_when_more_rows_come(
     np.testing.assert_array_equal(longer[: len(scores)], dynamic(scores, warmup, form))
 
 
-def test_after_a_quiet_stretch_a_ripple_is_no_alarm() -> None:
+def test_after_a_quiet_segment_a_ripple_is_no_alarm() -> None:
     warmup = noise(50)
     quiet = np.append(np.full(60, warmup.mean()), warmup.mean() + 0.05 * warmup.std())
     # half of the smallest deviation, a tenth of the warm-up's

@@ -91,6 +91,6 @@ def test_a_piece_is_as_the_whole(rows: int, cycle: int, seed: int, data: st.Data
 
 
 @pytest.mark.parametrize("rows", [1, 2, 19, 20, 21])
-def test_the_shortest_stretches_have_a_level(rows: int) -> None:
+def test_the_shortest_segments_have_a_level(rows: int) -> None:
     found = level_before(np.full(rows, 2.5), NONE[:rows], slice(0, rows))
     assert found.tolist() == [2.5] * rows

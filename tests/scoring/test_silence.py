@@ -32,7 +32,7 @@ def test_a_value_that_stays_is_stuck_from_the_twentieth_row_on() -> None:
     assert rows.tolist() == found[:, 1].tolist()
 
 
-def test_a_run_ends_with_its_stretch() -> None:
+def test_a_run_ends_with_its_segment() -> None:
     values = RNG.normal(size=(80, 1))
     values[30:60] = values[30]
     assert silent(TrainSeries(values, starts=(0, 45)), habits(TRAIN[:, :1])) is None

@@ -1,4 +1,4 @@
-"""The last rows of a growing stretch."""
+"""The last rows of a growing segment."""
 
 from __future__ import annotations
 

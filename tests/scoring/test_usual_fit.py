@@ -47,7 +47,7 @@ def whole(scale: Any, residuals: Floats, lookahead: int | None = None) -> Floats
 
 
 def unseen(fit: ScaleFit[Any], number: int = 0) -> Floats:
-    """The surprise of a stretch's rows to what is usual outside their fold."""
+    """The surprise of a segment's rows to what is usual outside their fold."""
     return np.asarray(fit.surprise(number, 0, len(fit.parts[number])))
 
 
@@ -59,7 +59,7 @@ def test_a_restless_tenth_makes_more_usual_than_the_mean_does_by_hand() -> None:
     assert found > (residuals**2).mean()
 
 
-def test_stretches_are_averaged_each_by_itself_by_hand() -> None:
+def test_segments_are_averaged_each_by_itself_by_hand() -> None:
     up, down = np.ones((400, 1)), -np.ones((400, 1))
     apart = channel_fit([up, down]).scale.squares[2, 0]
     # over 40 rows, the 20 at each end have half to all of them
@@ -83,7 +83,7 @@ def apart(fold: NDArray[np.int64], kept: list[int]) -> list[int]:
 
 
 def drawn(lengths: tuple[int, ...]) -> tuple[list[Floats], list[NDArray[np.bool_]], list[int]]:
-    """Residuals, which are judged, and the numbers of judged rows through all stretches."""
+    """Residuals, which are judged, and the numbers of judged rows through all segments."""
     rng = np.random.default_rng(sum(lengths))
     parts = [rng.normal(size=(rows, 3)) * rng.uniform(0.5, 2) for rows in lengths]
     judged = [np.arange(len(part)) % 4 > 0 for part in parts]
@@ -101,7 +101,7 @@ def test_what_is_usual_of_channels_is_the_definition(
     fit = fit_channel_scale(parts, JudgedRows(judged), lookahead)
     pairs = [slow_squares(part, row, lookahead) for part in parts for row in range(len(part))]
     squares, spreads = np.array([one for one, _ in pairs]), np.array([one for _, one in pairs])
-    # short stretches have less to add up than longer ones to come
+    # short segments have less to add up than longer ones to come
     there = min(max(lengths), SPREAD) / SPREAD
     places = [(row, rows) for rows in lengths for row in range(rows)]
 
@@ -146,7 +146,7 @@ def test_what_is_usual_of_rows_is_the_definition(
             assert found[row] == pytest.approx(wanted)
 
 
-def test_the_surprise_of_some_rows_is_that_of_the_stretch() -> None:
+def test_the_surprise_of_some_rows_is_that_of_the_segment() -> None:
     parts, judged, _ = drawn((300, 90))
     rows = JudgedRows(judged)
     for fit in (fit_channel_scale(parts, rows, None), fit_joint_scale(parts, rows, None)):

@@ -1,4 +1,4 @@
-"""One row amid a stretch is as surprising as among many."""
+"""One row amid a segment is as surprising as among many."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def test_late_rows_and_duplicates_are_not_taken_and_counted() -> None:
     assert (counts.taken, counts.late, counts.duplicates) == (5, 2, 3)
 
 
-def test_a_gap_of_up_to_the_limit_is_bridged_and_a_longer_one_begins_a_stretch() -> None:
+def test_a_gap_of_up_to_the_limit_is_bridged_and_a_longer_one_begins_a_segment() -> None:
     arrivals = Arrivals(fill_limit=2)
     taken = take(arrivals, [0, 1, 2, 5, 6, 10, 11])
     # from 2 to 5 two rows are missing, from 6 to 10 three are
@@ -37,13 +37,13 @@ def test_a_gap_of_up_to_the_limit_is_bridged_and_a_longer_one_begins_a_stretch()
     assert arrivals.counts.gaps == 1
 
 
-def test_a_row_that_is_a_little_late_after_a_short_gap_begins_no_stretch() -> None:
+def test_a_row_that_is_a_little_late_after_a_short_gap_begins_no_segment() -> None:
     # two rows are missing: the third is due after 3, and may be a twentieth late
     assert not take(Arrivals(2), [0, 1, 2, 5.04]).starts.any()
     assert take(Arrivals(2), [0, 1, 2, 5.06]).starts[-1]
 
 
-def test_a_gap_that_begins_a_stretch_is_not_irregular_too() -> None:
+def test_a_gap_that_begins_a_segment_is_not_irregular_too() -> None:
     arrivals = Arrivals(2)
     take(arrivals, [0, 1, 2, 9.5])
     assert (arrivals.counts.gaps, arrivals.counts.irregular) == (1, 0)
@@ -63,7 +63,7 @@ def test_without_an_interval_no_gap_is_told() -> None:
     assert take(Arrivals(0), [0, 1000, 2000, 3000]).starts.tolist() == [False] * 4
 
 
-def test_rows_without_times_are_all_taken_in_one_stretch() -> None:
+def test_rows_without_times_are_all_taken_in_one_segment() -> None:
     arrivals = Arrivals(0)
     places, starts, skipped = arrivals.take(arrivals.read(None, 3), 3)
     assert (places.tolist(), starts.tolist()) == ([0, 1, 2], [False] * 3)
@@ -173,7 +173,7 @@ def test_grouping_changes_nothing(steps: list[int], sizes: list[int], limit: int
 
 
 @given(gaps, st.integers(0, 5))
-def test_stretches_begin_where_they_do_in_a_batch(steps: list[int], limit: int) -> None:
+def test_segments_begin_where_they_do_in_a_batch(steps: list[int], limit: int) -> None:
     # a clock that is known well before its first gap
     times = np.cumsum([0, *[1] * 120, *steps]).astype(float)
     starts = take(Arrivals(limit), times).starts

@@ -64,6 +64,6 @@ def test_a_channel_without_a_value_gets_its_first_one() -> None:
     assert recent.until(2).values[:, 1].tolist() == [5, 5, 5]
 
 
-def test_stretches_begin_at_the_first_row_and_where_they_are_marked() -> None:
-    assert rows(90, 20).stretch_starts == (0, 10)
-    assert rows(100, 5).stretch_starts == (0,)
+def test_segments_begin_at_the_first_row_and_where_they_are_marked() -> None:
+    assert rows(90, 20).segment_starts == (0, 10)
+    assert rows(100, 5).segment_starts == (0,)

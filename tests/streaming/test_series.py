@@ -119,7 +119,7 @@ def test_no_score_reaches_across_a_long_gap(size: int, detectors: Detectors) -> 
     expected = detectors["default"].decision_function(frame).to_numpy()
     np.testing.assert_allclose([final[row] for row in range(300)], expected, rtol=1e-5, atol=1e-7)
     first = {one.row: one.score for one in answers if not one.final}
-    # at once, what is missing where a stretch begins is the value before the gap
+    # at once, what is missing where a segment begins is the value before the gap
     expected = detectors["causal"].decision_function(frame.ffill()).to_numpy()
     np.testing.assert_allclose([first[row] for row in range(300)], expected, rtol=1e-5, atol=1e-7)
 
@@ -148,7 +148,7 @@ def test_a_row_has_an_answer_at_once_and_a_final_one(detectors: Detectors) -> No
     assert stream.finish() == []
 
 
-def test_the_row_after_the_end_begins_a_new_stretch(detectors: Detectors) -> None:
+def test_the_row_after_the_end_begins_a_new_segment(detectors: Detectors) -> None:
     stream = SeriesStream(CHANNELS, detectors["default"])
     rows = plant(120, seed=3)
     rows[50:60, 1] += 5

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from running import GENEROUS, wait_until
 from subadjacent.data.windows import Windows
-from subadjacent.errors import InputError, ModelFileError, SubadjacentError
+from subadjacent.errors import InputError, ModelFileError, SubAdjacentError
 from subadjacent.networks.config import TransformerConfig
 from subadjacent.networks.network import Network, WindowEvidence
 from subadjacent.runtime import Progress
@@ -96,7 +96,7 @@ def test_a_budget_too_short_for_one_epoch_still_gives_weights() -> None:
 
 
 def test_diverging_training_says_so() -> None:
-    with pytest.raises(SubadjacentError, match=r"training diverged.*learning_rate=1e\+30"):
+    with pytest.raises(SubAdjacentError, match=r"training diverged.*learning_rate=1e\+30"):
         fit(network(), TrainingConfig(epochs=1, learning_rate=1e30))
 
 
@@ -366,7 +366,7 @@ def test_a_changed_fact_is_seen(interrupted: Path) -> None:
 def test_a_checkpoint_without_a_good_epoch_yet_can_be_gone_on_with(tmp_path: Path) -> None:
     config = TrainingConfig(epochs=2, learning_rate=1e30)
     for _ in range(2):
-        with pytest.raises(SubadjacentError, match="training diverged"):
+        with pytest.raises(SubAdjacentError, match="training diverged"):
             fit(network(), config, checkpoint=tmp_path / "state")
 
 

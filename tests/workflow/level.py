@@ -16,7 +16,7 @@ from subadjacent.runtime import Runtime
 from subadjacent.scoring.evidence import Evidence, Reach
 
 PASSES: list[int] = []
-"""The length of every stretch that was assessed."""
+"""The length of every segment that was assessed."""
 
 
 @dataclass(frozen=True)

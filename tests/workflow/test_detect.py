@@ -43,14 +43,14 @@ def found_in(path: str, folder: Path, detector: LevelDetector, **options: object
     return detect(detector, open_files([path]), folder, title="plant", **options)  # type: ignore[arg-type]
 
 
-def test_every_unbroken_stretch_is_assessed_once(path: str, tmp_path: Path) -> None:
+def test_every_unbroken_segment_is_assessed_once(path: str, tmp_path: Path) -> None:
     PASSES.clear()
     found_in(path, tmp_path / "out", LevelDetector(), png=True)
-    # the rows that are fitted on, then all rows: two stretches a machine
+    # the rows that are fitted on, then all rows: two segments a machine
     assert PASSES == [200, 200, 300, 100, 300, 100]
 
 
-def test_the_default_too_assesses_every_stretch_once(
+def test_the_default_too_assesses_every_segment_once(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     detector = SubAdjacentDetector()

@@ -1,6 +1,6 @@
 """The way back: detectors of PyOD and scikit-learn with the interface of ours.
 
-Shapes: T rows of a stretch, C channels, L rows in a window, D = L·C.
+Shapes: T rows of a segment, C channels, L rows in a window, D = L·C.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import typer
 from subadjacent.cli import options as option
 from subadjacent.cli.output import ListFormat, print_json, print_list, print_text
 from subadjacent.cli.progress import Bar, say
-from subadjacent.errors import InputError, SubadjacentError
+from subadjacent.errors import InputError, SubAdjacentError
 
 if TYPE_CHECKING:
     from subadjacent.data.benchmarks import Source
@@ -177,6 +177,6 @@ def _judge(source: Source, root: Path) -> tuple[str, str | None]:
 
     try:
         benchmark = load_benchmark(source.name, root)
-    except SubadjacentError as error:
+    except SubAdjacentError as error:
         return f"cannot be read: {error}", None
     return check(benchmark), fingerprint(benchmark)

@@ -16,11 +16,11 @@ from typing import Annotated
 import typer
 
 import subadjacent
+from subadjacent.cli.alarms import alarms
 from subadjacent.cli.data import data
 from subadjacent.cli.demo import demo
 from subadjacent.cli.detect import detect
 from subadjacent.cli.evaluate import evaluate
-from subadjacent.cli.export import export
 from subadjacent.cli.fit import fit
 from subadjacent.cli.fleet import fleet
 from subadjacent.cli.generate import generate
@@ -35,7 +35,7 @@ from subadjacent.cli.start import INTERRUPTED
 from subadjacent.cli.stream import stream
 from subadjacent.cli.watch import watch
 from subadjacent.cli.wording import missing_package
-from subadjacent.errors import SubadjacentError
+from subadjacent.errors import SubAdjacentError
 from subadjacent.showing import visible
 
 BAD_INPUT, BAD_USAGE = 1, 2
@@ -53,8 +53,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (
-    demo, detect, fit, fleet, score, stream, serve, watch, report, export, info, evaluate, generate,
-    reproduce,
+    demo, detect, fit, fleet, score, alarms, stream, serve, watch, report, info, evaluate,
+    generate, reproduce,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)
@@ -147,7 +147,7 @@ def _sentence(error: Exception) -> str:
     text = " ".join(str(error).split())
     if len(text) > LONGEST:
         text = f"{text[:LONGEST]} … ({len(text) - LONGEST:,} characters more)"
-    if isinstance(error, SubadjacentError):
+    if isinstance(error, SubAdjacentError):
         return f"error: {text}"
     if isinstance(error, ModuleNotFoundError):
         return f"error: {missing_package(error)}"

@@ -19,7 +19,7 @@ from subadjacent.cli import options as option
 from subadjacent.cli.data import Root
 from subadjacent.cli.output import print_text
 from subadjacent.cli.progress import Bar, say
-from subadjacent.errors import SubadjacentError
+from subadjacent.errors import SubAdjacentError
 from subadjacent.workflow.writing import whole_file, write_text
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def _make(plan: Plan, rows: Results, place: Place, *, quiet: bool) -> list[str]:
             bar.wait()
             try:
                 write_arrays(rows.folder, figure.name, figure.compute(place, plan.shown.quick))
-            except (SubadjacentError, RuntimeError, MemoryError) as error:
+            except (SubAdjacentError, RuntimeError, MemoryError) as error:
                 failed.append(f"{figure.name}: {error}")
     return failed
 

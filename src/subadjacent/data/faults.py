@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.bulk import bulk
-from subadjacent.data.cleaning import fill
+from subadjacent.data.gaps import fill
 from subadjacent.data.series import TrainSeries
 
 # a gap is this many times as wide as the values on this side of it spread. Of 3,583 channels of

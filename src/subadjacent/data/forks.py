@@ -12,7 +12,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from subadjacent.errors import SubadjacentError
+from subadjacent.errors import SubAdjacentError
 
 THREADS = Path("/proc/self/task")
 """Where Linux lists the threads of a process."""
@@ -44,7 +44,7 @@ if hasattr(os, "register_at_fork"):
 def refuse_lost_threads() -> None:
     """Refuse to work with polars where it would wait for ever."""
     if FORKS.lost:
-        raise SubadjacentError(
+        raise SubAdjacentError(
             "polars, which reads files and polars frames, cannot be used in a process that was "
             "forked from one that had used it; start processes by "
             'multiprocessing.get_context("spawn"), or hand them NumPy arrays'

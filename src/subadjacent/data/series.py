@@ -28,7 +28,7 @@ class TrainSeries:
     index
         One label a row (times, as a rule); row numbers when left out.
     starts
-        First row of every unbroken stretch. No window reaches across one.
+        First row of every unbroken segment. No window reaches across one.
     interval
         Seconds from one row to the next, where the clock is known.
     missing
@@ -59,7 +59,7 @@ class TrainSeries:
             raise InputError(
                 f"index must have one label for each of the {rows} rows; got {len(self.index)}"
             )
-        # a series without rows has one stretch without rows; no other stretch may be empty
+        # a series without rows has one segment without rows; no other segment may be empty
         if self.starts[:1] != (0,) or any(
             a >= b for a, b in pairwise((*self.starts, max(rows, 1)))
         ):
@@ -80,8 +80,8 @@ class TrainSeries:
         return row if self.index is None else self.index[row]
 
     @property
-    def stretches(self) -> tuple[tuple[int, int], ...]:
-        """Half-open row bounds of every unbroken stretch."""
+    def segments(self) -> tuple[tuple[int, int], ...]:
+        """Half-open row bounds of every unbroken segment."""
         return tuple(pairwise((*self.starts, len(self))))
 
     @property
@@ -91,22 +91,22 @@ class TrainSeries:
 
     @property
     def parts(self) -> tuple[tuple[int, int], ...]:
-        """Stretches cut where a value begins or ceases to be missing for long.
+        """Segments cut where a value begins or ceases to be missing for long.
 
         Each is scored by itself, so that what stands in for a missing value reaches no row that
         has all its values.
         """
-        return cut(self.stretches, self.missing_rows)
+        return cut(self.segments, self.missing_rows)
 
 
 def cut(
-    stretches: Sequence[tuple[int, int]], rows: NDArray[np.bool_] | None
+    segments: Sequence[tuple[int, int]], rows: NDArray[np.bool_] | None
 ) -> tuple[tuple[int, int], ...]:
-    """Stretches cut before the first and after the last of each run of ``rows``."""
+    """Segments cut before the first and after the last of each run of ``rows``."""
     if rows is None:
-        return tuple(stretches)
+        return tuple(segments)
     changes = np.flatnonzero(np.diff(rows)) + 1
-    starts = {start for start, _ in stretches}.union(changes.tolist())
+    starts = {start for start, _ in segments}.union(changes.tolist())
     return tuple(pairwise([*sorted(starts), len(rows)]))
 
 

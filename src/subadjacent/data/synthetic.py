@@ -144,7 +144,7 @@ def _sine(rng: np.random.RandomState, n: int, frequency: float, noise: float) ->
 
 
 def _put_shapelets(draft: _Draft) -> None:
-    """Stretches of a square wave of the same period."""
+    """Segments of a square wave of the same period."""
     centers = draft.pattern_centers()
     n = len(draft.values)
     odd = range(1, 40, 2)
@@ -155,7 +155,7 @@ def _put_shapelets(draft: _Draft) -> None:
 
 
 def _put_seasonal(draft: _Draft) -> None:
-    """Stretches at three times the frequency."""
+    """Segments at three times the frequency."""
     for center in draft.pattern_centers():
         rows = draft.rows(center)
         # drawn at full length each time: the published draws are

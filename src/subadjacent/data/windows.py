@@ -62,7 +62,7 @@ class Windows:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class Segment:
     """An unbroken run of rows of one series, and where it lies in the stack."""
 
     series: int
@@ -77,32 +77,32 @@ class Stack:
     """All rows of some series, scaled, below each other."""
 
     values: Tensor  # (T, C)
-    stretches: tuple[Stretch, ...]
+    segments: tuple[Segment, ...]
     window: int
 
     def windows_within(self, bounds: Sequence[tuple[int, int]], stride: int) -> Windows:
         """Every ``stride``-th window inside the given half-open row bounds of each series.
 
-        Stretches shorter than a window have none.
+        Segments shorter than a window have none.
         """
         places = []
-        for stretch in self.stretches:
-            start, stop = bounds[stretch.series]
-            start, stop = max(start - stretch.first, 0), min(stop - stretch.first, stretch.rows)
-            places.append(stretch.at + np.arange(start, stop - self.window + 1, stride))
+        for segment in self.segments:
+            start, stop = bounds[segment.series]
+            start, stop = max(start - segment.first, 0), min(stop - segment.first, segment.rows)
+            places.append(segment.at + np.arange(start, stop - self.window + 1, stride))
         return self._windows(places)
 
     def scoring_windows(self, stride: int) -> tuple[Windows, Tensor]:
         """Windows that together cover every row, and the first point that counts in each.
 
-        They stand on a grid that begins at the stretch's first row, so that what comes later
+        They stand on a grid that begins at the segment's first row, so that what comes later
         never moves them. One more window, aligned to the end, covers what the grid leaves
         over; in it only the rows that no other window covers count.
         """
         places, fresh = [], []
-        for stretch in self.stretches:
-            grid = np.arange(stretch.at, stretch.at + stretch.padded - self.window + 1, stride)
-            left_over = stretch.at + stretch.padded - (grid[-1] + self.window)
+        for segment in self.segments:
+            grid = np.arange(segment.at, segment.at + segment.padded - self.window + 1, stride)
+            left_over = segment.at + segment.padded - (grid[-1] + self.window)
             ends = [grid[-1] + left_over] if left_over else []
             places.append(np.append(grid, ends).astype(np.int64))
             fresh.append(np.append(np.zeros(len(grid)), [self.window - left_over] * len(ends)))
@@ -112,28 +112,28 @@ class Stack:
     def unstack(self, values: NDArray[Any]) -> list[NDArray[Any]]:
         """Cut an array with one entry a stacked row into one array a series."""
         by_series: dict[int, list[NDArray[Any]]] = {}
-        for stretch in self.stretches:
-            by_series.setdefault(stretch.series, []).append(
-                values[stretch.at : stretch.at + stretch.rows]
+        for segment in self.segments:
+            by_series.setdefault(segment.series, []).append(
+                values[segment.at : segment.at + segment.rows]
             )
         return [rows[0] if len(rows) == 1 else np.concatenate(rows) for rows in by_series.values()]
 
-    def map_stretches(
+    def map_segments(
         self, values: NDArray[Any], function: Callable[[NDArray[Any]], NDArray[np.float64]]
     ) -> NDArray[np.float64]:
-        """Apply a function to the rows of each stretch; what the padding holds stays."""
+        """Apply a function to the rows of each segment; what the padding holds stays."""
         mapped = values.astype(np.float64)
-        for stretch in self.stretches:
-            rows = slice(stretch.at, stretch.at + stretch.rows)
+        for segment in self.segments:
+            rows = slice(segment.at, segment.at + segment.rows)
             mapped[rows] = function(mapped[rows])
         return mapped
 
     def restack(self, by_series: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """Lay one array a series, with an entry a row, onto the stack; zeros on the padding."""
         stacked = np.zeros((len(self.values), *by_series[0].shape[1:]), dtype=by_series[0].dtype)
-        for stretch in self.stretches:
-            rows = by_series[stretch.series][stretch.first : stretch.first + stretch.rows]
-            stacked[stretch.at : stretch.at + stretch.rows] = rows
+        for segment in self.segments:
+            rows = by_series[segment.series][segment.first : segment.first + segment.rows]
+            stacked[segment.at : segment.at + segment.rows] = rows
         return stacked
 
     def _windows(self, places: list[NDArray[np.int64]]) -> Windows:
@@ -143,16 +143,16 @@ class Stack:
 def stack(series: Sequence[TrainSeries], scalers: EntityScalers, window: int) -> Stack:
     """Scale every series and lay them below each other.
 
-    A stretch shorter than a window is continued by its mirror image, so that it can be scored.
+    A segment shorter than a window is continued by its mirror image, so that it can be scored.
     """
-    stretches, at = [], 0
+    segments, at = [], 0
     for number, one_series in enumerate(series):
-        for start, stop in one_series.stretches:
+        for start, stop in one_series.segments:
             padded = max(stop - start, window)
-            stretches.append(Stretch(number, start, stop - start, at, padded))
+            segments.append(Segment(number, start, stop - start, at, padded))
             at += padded
     values = np.empty((at, series[0].values.shape[1]), dtype=np.float32)
-    for place in stretches:
+    for place in segments:
         source = series[place.series]
         rows = source.values[place.first : place.first + place.rows]
         target = values[place.at : place.at + place.padded]
@@ -160,4 +160,4 @@ def stack(series: Sequence[TrainSeries], scalers: EntityScalers, window: int) ->
         if missing := place.padded - place.rows:
             mirrored = np.pad(target[: place.rows], ((0, missing), (0, 0)), mode="symmetric")
             target[place.rows :] = mirrored[place.rows :]
-    return Stack(torch.from_numpy(values), tuple(stretches), window)
+    return Stack(torch.from_numpy(values), tuple(segments), window)

@@ -53,7 +53,7 @@ class SubAdjacentDetector(BaseDetector):
     contamination : "auto", float, str or threshold object
         Where to set the threshold, without labels. "auto": so that at most about a third of the
         alarms is false, as far as normal rows tell. A float: the share of normal rows above it.
-        "1/week": a budget of false alarms. "dynamic": where the scores of a stretch stand out
+        "1/week": a budget of false alarms. "dynamic": where the scores of a segment stand out
         most. Or any object with ``fit(scores)`` and ``predict(scores)``.
     adapt_after : int or None
         Rows after which what has moved for good is the new normal: one alarm, not one for ever.

@@ -111,7 +111,7 @@ class NetworkDetector(SeededDetector):
 
         The mean over heads and layers.
         """
-        start, stop = next(bounds for bounds in series.stretches if bounds[0] <= row < bounds[1])
+        start, stop = next(bounds for bounds in series.segments if bounds[0] <= row < bounds[1])
         model = self.models_.of(series.entity)
         assert isinstance(model, NeuralModel)
         first, matrix = model.entity.attention_around(series.values[start:stop], row - start)

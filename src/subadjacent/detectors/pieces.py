@@ -1,8 +1,8 @@
 """Assess rows piece by piece, so that a model's memory does not grow with the rows.
 
 A model holds several tables as large as the rows that it assesses. Where its reach is limited, a
-long stretch is cut into pieces, each with the rows around it that its evidence depends on; put
-together, the evidence is that of the whole stretch.
+long segment is cut into pieces, each with the rows around it that its evidence depends on; put
+together, the evidence is that of the whole segment.
 
 Shapes: T rows of a series, C channels.
 """
@@ -36,7 +36,7 @@ class Piece(NamedTuple):
 
 
 def assess(model: Model, series: TrainSeries, tell: Callable[[int], None]) -> Evidence:
-    """A model's evidence on all unbroken stretches of a series.
+    """A model's evidence on all unbroken segments of a series.
 
     ``tell`` is called with the number of rows that were assessed, after every piece.
     """
@@ -60,12 +60,12 @@ def assess(model: Model, series: TrainSeries, tell: Callable[[int], None]) -> Ev
 
 
 def pieces(start: int, stop: int, channels: int, reach: Reach) -> Iterator[Piece]:
-    """Cut the stretch from ``start`` to ``stop``; into one piece if a model needs all its rows."""
+    """Cut the segment from ``start`` to ``stop``; into one piece if a model needs all its rows."""
     before, after, every = reach
     size = stop - start
     if after is not None:
         size = max(VALUES // channels, TIMES * (before + after), 1)
-        # where windows stand as they do in the whole stretch
+        # where windows stand as they do in the whole segment
         size = -(-size // every) * every
     edges = [*range(start, stop, size), stop] if start < stop else [start, stop]
     for first, last in pairwise(edges):

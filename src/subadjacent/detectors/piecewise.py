@@ -70,7 +70,7 @@ class PiecewiseScorer:
         self._done = 0  # rows of what is kept whose scores were given already
         self._seen = 0  # rows of what is kept that were looked at already
         self._gone = 0  # rows that are no longer kept
-        self._starts = {0}  # first rows of stretches, of all rows so far
+        self._starts = {0}  # first rows of segments, of all rows so far
         # of every row whose score was given
         self._missing = np.zeros(0, dtype=bool)
         self._silent = np.zeros(0, dtype=bool)
@@ -82,7 +82,7 @@ class PiecewiseScorer:
         if len(rows) - self._seen < self._least:
             return np.empty(0)
         series, scores = self._look(rows)
-        start = series.stretches[-1][0]
+        start = series.segments[-1][0]
         # only later rows tell whether a value missing in the last rows is missing for long
         settled = max(len(rows) - self._detector.fill_limit, start)
         begin = max(first for first, _ in series.parts if first < settled or first == start)
@@ -108,7 +108,7 @@ class PiecewiseScorer:
 
     @property
     def starts(self) -> list[int]:
-        """First rows of the unbroken stretches among all rows so far."""
+        """First rows of the unbroken segments among all rows so far."""
         return sorted(self._starts)
 
     @property
@@ -118,8 +118,8 @@ class PiecewiseScorer:
 
     def _give(self, series: TrainSeries, scores: NDArray[Any], final: int) -> NDArray[Any]:
         """New scores up to a row; keeps what else the decision on these rows needs."""
-        # what is kept begins within a stretch
-        self._starts.update(self._gone + start for start, _ in series.stretches[1:])
+        # what is kept begins within a segment
+        self._starts.update(self._gone + start for start, _ in series.segments[1:])
         fresh = slice(self._done, final)
         silent = silent_rows(series, self._detector.habits_.of(series.entity))
         self._missing = _longer(self._missing, series.missing_rows, fresh)
@@ -143,7 +143,7 @@ class PiecewiseScorer:
         if not known.any():
             return series
         missing = np.zeros(series.values.shape, bool) if series.missing is None else series.missing
-        # the channel does not matter: stretches begin where they did
+        # the channel does not matter: segments begin where they did
         missing[: self._done] |= known[:, None]
         return replace(series, missing=missing)
 

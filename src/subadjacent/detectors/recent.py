@@ -34,22 +34,22 @@ ROWS, CENTERS = "recent.rows", "recent.centers"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recent:
-    """The last rows of an entity, by unbroken stretch, the oldest first.
+    """The last rows of an entity, by unbroken segment, the oldest first.
 
     Parameters
     ----------
     center
         Subtracted from values, (C,): in float32, small changes of large values would be lost.
     parts
-        Rows of each stretch less the centre, (rows, C).
+        Rows of each segment less the centre, (rows, C).
     """
 
     center: NDArray[np.float64]
     parts: tuple[NDArray[np.float32], ...]
 
     @property
-    def stretches(self) -> list[NDArray[np.float64]]:
-        """The rows of each stretch in the data's own units."""
+    def segments(self) -> list[NDArray[np.float64]]:
+        """The rows of each segment in the data's own units."""
         return [rows + self.center for rows in self.parts]
 
 
@@ -62,18 +62,18 @@ def recent_rows(series: Sequence[TrainSeries]) -> dict[str | None, Recent]:
 
 def _last(series: TrainSeries, most: int) -> Recent:
     center = np.asarray(series.values[-1], dtype=np.float64)
-    stretches: list[NDArray[np.float32]] = []
-    for start, stop in reversed(series.stretches):
+    segments: list[NDArray[np.float32]] = []
+    for start, stop in reversed(series.segments):
         if most <= 0:
             break
         rows = series.values[max(start, stop - most) : stop]
-        stretches.append(np.clip(rows - center, -FARTHEST, FARTHEST).astype(np.float32))
+        segments.append(np.clip(rows - center, -FARTHEST, FARTHEST).astype(np.float32))
         most -= len(rows)
-    return Recent(center, tuple(stretches[::-1]))
+    return Recent(center, tuple(segments[::-1]))
 
 
 def save_recent(recent: Mapping[str | None, Recent]) -> State:
-    """The rows as arrays, and the lengths of all stretches."""
+    """The rows as arrays, and the lengths of all segments."""
     everything = list(recent.values())
     return State(
         {
@@ -95,15 +95,15 @@ def load_recent(
     if (
         not isinstance(lengths, list)
         or len(lengths) != len(names)
-        or not all(type(n) is int and n > 0 for stretch_lengths in lengths for n in stretch_lengths)
+        or not all(type(n) is int and n > 0 for segment_lengths in lengths for n in segment_lengths)
     ):
         raise InputError(f"recent lengths must be {len(names)} lists of whole numbers above 0")
     require_array(ROWS, rows, (sum(map(sum, lengths)), channels))
     require_array(CENTERS, centers, (len(names), channels))
     recent, at = {}, 0
-    for name, center, stretch_lengths in zip(names, centers, lengths, strict=True):
-        ends = at + np.cumsum([0, *stretch_lengths])
-        stretches = tuple(rows[a:b] for a, b in pairwise(ends))
-        recent[name] = Recent(center, stretches)
+    for name, center, segment_lengths in zip(names, centers, lengths, strict=True):
+        ends = at + np.cumsum([0, *segment_lengths])
+        segments = tuple(rows[a:b] for a, b in pairwise(ends))
+        recent[name] = Recent(center, segments)
         at = int(ends[-1])
     return recent

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from subadjacent.errors import InputError, MissingPackage, SubadjacentError
+from subadjacent.errors import InputError, MissingPackage, SubAdjacentError
 from subadjacent.runtime import cores
 
 Result = TypeVar("Result")
@@ -47,7 +47,7 @@ QUIET = {
 }
 
 
-class LostWork(SubadjacentError, RuntimeError):  # noqa: N818 — reads as a fact
+class LostWork(SubAdjacentError, RuntimeError):  # noqa: N818 — reads as a fact
     """Every worker that tried a piece of work has died."""
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from subadjacent.data.files.paths import expand
 from subadjacent.distributed.cluster import needs_ray
 from subadjacent.durable import whole_file
-from subadjacent.errors import DataNotFound, InputError, SubadjacentError
+from subadjacent.errors import DataNotFound, InputError, SubAdjacentError
 
 PROTOCOL = "://"
 
@@ -126,7 +126,7 @@ def _errors_of(address: str, done: str) -> Iterator[None]:
     """Say of an address what went wrong there; every file system has errors of its own."""
     try:
         yield
-    except SubadjacentError:
+    except SubAdjacentError:
         raise
     except Exception as error:
         reason = getattr(error, "strerror", None) or str(error)

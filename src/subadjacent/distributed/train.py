@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from subadjacent.distributed.cluster import LostWork, needs_ray
-from subadjacent.errors import InputError, MissingPackage, SubadjacentError, require_whole
+from subadjacent.errors import InputError, MissingPackage, SubAdjacentError, require_whole
 from subadjacent.runtime import needs_torch
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def fit_together(detector: Detector, X: Any, *, workers: int, restarts: int = 3)
                 f"{' '.join(str(error).split())}"
             ) from error
     outcome = ray.get(kept.get.remote())
-    if isinstance(outcome, SubadjacentError):
+    if isinstance(outcome, SubAdjacentError):
         raise outcome
     fitted: Detector = outcome
     return fitted
@@ -102,7 +102,7 @@ def _fit(task: dict[str, Any]) -> None:
     with joined() as group:
         try:
             outcome = detector.fit(rows)
-        except SubadjacentError as error:
+        except SubAdjacentError as error:
             # all workers have it alike, and to start again would not help
             outcome = error
         if group.leads:

@@ -40,7 +40,7 @@ class Mean(Predictor):
 class Chance(Predictor):
     """Uniform random numbers for errors; expects the mean of training.
 
-    A number follows from the seed, the entity and the row's place in its stretch, and from
+    A number follows from the seed, the entity and the row's place in its segment, and from
     nothing else: rows that come later change no score.
     """
 
@@ -49,8 +49,8 @@ class Chance(Predictor):
 
     @property
     def reach(self) -> Reach:
-        """The whole stretch."""
-        # a row's place in the stretch is needed, which a part of the stretch does not show
+        """The whole segment."""
+        # a row's place in the segment is needed, which a part of the segment does not show
         return Reach(0, None)
 
     def predict(self, scaled: Rows) -> Prediction:

@@ -1,6 +1,6 @@
 """The next row as a weighted sum of all values of the rows before it.
 
-Shapes: T rows of a stretch, C channels, L rows before a row, D = L·C, W windows.
+Shapes: T rows of a segment, C channels, L rows before a row, D = L·C, W windows.
 """
 
 from __future__ import annotations
@@ -105,5 +105,5 @@ class ForecastMethod(PerEntityMethod):
 
 
 def _windows(task: Task, length: int) -> Iterator[Rows]:
-    for scaled in task.stretches(length):
+    for scaled in task.segments(length):
         yield from windows_of(scaled, length)

@@ -121,7 +121,7 @@ def _with_faults(
 ) -> NDArray[np.float64]:
     """Scores of the original rows: where a fault may have an effect, no lower than without it."""
     raised = scores.copy()
-    for start, stop in series.stretches:
+    for start, stop in series.segments:
         rows = np.flatnonzero(faulty[start:stop])
         if len(rows):
             reached = start + np.flatnonzero(_reached(rows, stop - start, model.reach))

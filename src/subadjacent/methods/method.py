@@ -1,6 +1,6 @@
-"""The contract: a method learns a model for each entity; a model assesses a stretch, once.
+"""The contract: a method learns a model for each entity; a model assesses a segment, once.
 
-Shapes: T rows of a stretch, C channels.
+Shapes: T rows of a segment, C channels.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Model(ABC):
 
     @abstractmethod
     def assess(self, rows: Array) -> Evidence:
-        """Judge the rows of one unbroken stretch, (T, C), given in the data's own units."""
+        """Judge the rows of one unbroken segment, (T, C), given in the data's own units."""
 
     def stream(
         self,
@@ -60,7 +60,7 @@ class Model(ABC):
         *,
         explained: bool = True,  # noqa: ARG002  for models to whom it makes a difference
     ) -> ModelStream:
-        """Score the rows of one unbroken stretch as they come, as ``assess`` scores all at once.
+        """Score the rows of one unbroken segment as they come, as ``assess`` scores all at once.
 
         With the ``state`` of another stream of this model, it continues where that one stood. By
         default, every arrival of rows scores a buffer as long as the model's reach again; models
@@ -100,7 +100,7 @@ class Method(ABC):
         """The same method looking back only, whose scores are final at once.
 
         None where that is this very method, or where it would double a long training. Then the
-        evidence on a row as the last of its stretch takes its place (``ModelStream.waiting``).
+        evidence on a row as the last of its segment takes its place (``ModelStream.waiting``).
         """
         return None
 

@@ -1,6 +1,6 @@
 """Distance of a row to its nearest training rows, and how sparse its neighbourhood is.
 
-Shapes: T rows of a stretch, C channels, L rows in a window, D = L·C, R training vectors,
+Shapes: T rows of a segment, C channels, L rows in a window, D = L·C, R training vectors,
 k neighbours.
 """
 

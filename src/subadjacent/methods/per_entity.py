@@ -4,7 +4,7 @@ A method that keeps rows has seen its training rows as they are: they score next
 threshold set by them would be far too low. Such a method is cross-validated: each fifth of a
 training series is judged by a predictor of the other four.
 
-Shapes: T rows of a stretch, C channels.
+Shapes: T rows of a segment, C channels.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class Task(NamedTuple):
     scaler: Scaler
     seed: int
 
-    def stretches(self, window: int) -> Iterator[Rows]:
-        """Standardised rows of every unbroken stretch, of at least a window, (T, C)."""
+    def segments(self, window: int) -> Iterator[Rows]:
+        """Standardised rows of every unbroken segment, of at least a window, (T, C)."""
         for one_series in self.series:
-            for start, stop in one_series.stretches:
+            for start, stop in one_series.segments:
                 yield standardised(one_series.values[start:stop], self.scaler, window)
 
 
@@ -90,14 +90,14 @@ class PerEntityMethod(ResidualMethod):
         for number in range(FOLDS):
             held = fold == number
             predictor_of_rest = self._fit_one(Task([without(series, held)], scaler, run.seed))
-            for start, stop in cut(series.stretches, held):
+            for start, stop in cut(series.segments, held):
                 if held[start]:
                     yield start, stop, predictor_of_rest
 
 
 def without(series: TrainSeries, held: np.ndarray) -> TrainSeries:
     """A series without some of its rows, broken where they were."""
-    kept = [(start, stop) for start, stop in cut(series.stretches, held) if not held[start]]
+    kept = [(start, stop) for start, stop in cut(series.segments, held) if not held[start]]
     starts = np.cumsum([0, *(stop - start for start, stop in kept[:-1])])
     return replace(
         series, values=series.values[~held], index=None, starts=tuple(starts.tolist()), missing=None

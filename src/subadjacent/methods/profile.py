@@ -1,6 +1,6 @@
 """Distance of each window's shape to the most similar training window, channel by channel.
 
-Shapes: T rows of a stretch, C channels, L rows in a window, W windows, R training rows, V their
+Shapes: T rows of a segment, C channels, L rows in a window, W windows, R training rows, V their
 windows.
 """
 
@@ -128,14 +128,14 @@ class ProfileMethod(PerEntityMethod):
 
     def _fit_one(self, task: Task) -> Predictor:
         length = int(self.window)
-        blocks = list(task.stretches(length))
+        blocks = list(task.segments(length))
         most = min(int(self.references), MOST_VALUES // length)
         if sum(map(len, blocks)) > most:
             size = BLOCK * length
             pieces = [
-                stretch[start : start + size]
-                for stretch in blocks
-                for start in range(0, max(len(stretch) - size, 0) + 1, size)
+                segment[start : start + size]
+                for segment in blocks
+                for start in range(0, max(len(segment) - size, 0) + 1, size)
             ]
             kept = max(most // size, 1)
             chosen = np.linspace(0, len(pieces) - 1, min(kept, len(pieces))).round().astype(int)

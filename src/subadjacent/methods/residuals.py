@@ -4,7 +4,7 @@ All methods without a network but the default one share this. Each works entity 
 standardised and clipped rows; an entity not seen in fitting is judged by a predictor that was
 learned from all entities together.
 
-Shapes: T rows of a stretch, C channels.
+Shapes: T rows of a segment, C channels.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Rows = NDArray[np.float64]
 
 
 class Prediction(NamedTuple):
-    """The expected rows of a stretch, standardised, and the errors of the actual ones.
+    """The expected rows of a segment, standardised, and the errors of the actual ones.
 
     ``departures`` is the part of each channel in the error, never negative: squared residuals,
     unless a method has a better measure.
@@ -57,12 +57,12 @@ class Predictor(ABC):
 
     @property
     def window(self) -> int:
-        """Rows that must be seen together; shorter stretches are continued by mirroring."""
+        """Rows that must be seen together; shorter segments are continued by mirroring."""
         return 1
 
     @abstractmethod
     def predict(self, scaled: Rows) -> Prediction:
-        """Expected values and errors of a stretch of at least a window, (T, C)."""
+        """Expected values and errors of a segment of at least a window, (T, C)."""
 
     @abstractmethod
     def state(self) -> State:
@@ -106,7 +106,7 @@ class ResidualModel(Model):
         return self.scaler.center
 
     def assess(self, rows: Array) -> Evidence:
-        """Judge the rows of one unbroken stretch."""
+        """Judge the rows of one unbroken segment."""
         scaled = standardised(rows, self.scaler, self.predictor.window)
         prediction = self.predictor.predict(scaled)
         error = prediction.error[: len(rows)]
@@ -177,7 +177,7 @@ class ResidualMethod(Method):
         run: Runtime,  # noqa: ARG002 — likewise
     ) -> Iterator[tuple[int, int, Predictor]]:
         """Bounds of unbroken rows that cover a training series, each with the predictor to use."""
-        for start, stop in series.stretches:
+        for start, stop in series.segments:
             yield start, stop, predictor
 
     def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
@@ -211,7 +211,7 @@ class ResidualMethod(Method):
             np.concatenate(
                 [
                     smooth(row_errors[start:stop], self.smoothing, before=usual_error)
-                    for start, stop in one_series.stretches
+                    for start, stop in one_series.segments
                 ]
             )
             for one_series, row_errors in zip(series, errors, strict=True)
@@ -239,7 +239,7 @@ class ResidualMethod(Method):
 
 
 def standardised(rows: NDArray[Any], scaler: Scaler, window: int) -> Rows:
-    """The standardised rows of a stretch; one shorter than a window is continued by mirroring.
+    """The standardised rows of a segment; one shorter than a window is continued by mirroring.
 
     Values are rounded to float32, as those that networks get are.
     """

@@ -1,4 +1,4 @@
-"""Score the rows of one unbroken stretch as they arrive, with the same result as batch scoring.
+"""Score the rows of one unbroken segment as they arrive, with the same result as batch scoring.
 
 A row is final when all rows that its score depends on have arrived; until then it waits. The
 evidence on a row does not depend on how many rows arrive together.
@@ -21,16 +21,16 @@ from subadjacent.scoring.evidence import Evidence
 
 
 class ModelStream(ABC):
-    """One unbroken stretch, scored by one model as it arrives.
+    """One unbroken segment, scored by one model as it arrives.
 
     ``Model.stream()`` begins one. ``push`` and, at the end, ``finish`` give the evidence on every
     row once, in the order of the rows; put together, it is what ``Model.assess`` gives for the
-    whole stretch.
+    whole segment.
 
     Attributes
     ----------
     taken
-        Rows of the stretch that have arrived.
+        Rows of the segment that have arrived.
     given
         Rows whose evidence was given; ``taken - given`` rows wait.
     """
@@ -48,17 +48,17 @@ class ModelStream(ABC):
 
     @abstractmethod
     def waiting(self) -> Evidence:
-        """Evidence on the rows that wait, as if the stretch ended here; changes nothing."""
+        """Evidence on the rows that wait, as if the segment ended here; changes nothing."""
 
     def finish(self) -> Evidence:
-        """Evidence on the rows that wait, as the stretch ends here; the next row begins another."""
+        """Evidence on the rows that wait, as the segment ends here; the next row begins another."""
         rest = self.waiting()
         self._begin()
         return rest
 
     @abstractmethod
     def _begin(self) -> None:
-        """Forget all rows: a new stretch begins."""
+        """Forget all rows: a new segment begins."""
 
     @abstractmethod
     def state(self) -> State:
@@ -71,16 +71,16 @@ class ReplayStream(ModelStream):
     Parameters
     ----------
     model
-        A model that does not need all rows of a stretch at once.
+        A model that does not need all rows of a segment at once.
     state
-        The state to continue from; None for the beginning of a stretch.
+        The state to continue from; None for the beginning of a segment.
     """
 
     def __init__(self, model: Model, state: State | None = None) -> None:
         before, after, every = model.reach
         if after is None:
             raise InputError(
-                "detector must not need all rows of a stretch at once to score them as they come; "
+                "detector must not need all rows of a segment at once to score them as they come; "
                 "one with another setting of its score, or SubAdjacentDetector(), does not"
             )
         self._model = model
@@ -119,7 +119,7 @@ class ReplayStream(ModelStream):
         return max(final - self._before, 0) // self._every * self._every
 
     def waiting(self) -> Evidence:
-        """Evidence on the rows that wait, as if the stretch ended here."""
+        """Evidence on the rows that wait, as if the segment ended here."""
         begin = self.taken - len(self._kept)
         return self._assess(self.given - begin, self.taken - begin)
 
@@ -146,7 +146,7 @@ class ReplayStream(ModelStream):
 
 
 def check_rows(rows: NDArray[Any], channels: int) -> None:
-    """Refuse rows of another shape than a stretch has."""
+    """Refuse rows of another shape than a segment has."""
     if rows.ndim != 2 or rows.shape[1] != channels:
         raise InputError(f"rows must have shape (rows, {channels}); got {rows.shape}")
 

@@ -1,6 +1,6 @@
 """Principal components of rows or short windows, and the residuals that they leave.
 
-Shapes: T rows of a stretch, C channels, L rows in a window, W windows, D = L·C, k directions.
+Shapes: T rows of a segment, C channels, L rows in a window, W windows, D = L·C, k directions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Subspace(Predictor):
 
     A window's error is the mean square of its residual, over all its rows and channels.
     Expected values and error of a row are means over all windows that cover it, of which there
-    are fewer at the ends of a stretch.
+    are fewer at the ends of a segment.
     """
 
     mean: Rows  # (D,)
@@ -108,7 +108,7 @@ class SubspaceMethod(PerEntityMethod):
     def _fit_one(self, task: Task) -> Subspace:
         length = int(self.window)
         vectors = chain.from_iterable(
-            windows_of(stretch, length) for stretch in task.stretches(length)
+            windows_of(segment, length) for segment in task.segments(length)
         )
         return Subspace(*principal(vectors, self._keep), length)
 
@@ -129,7 +129,7 @@ class SubspaceMethod(PerEntityMethod):
 
 
 def windows_of(scaled: Rows, length: int) -> Iterator[Rows]:
-    """Every window of a stretch, flattened, some at a time, (W, D)."""
+    """Every window of a segment, flattened, some at a time, (W, D)."""
     view = np.lib.stride_tricks.sliding_window_view(scaled, length, axis=0)  # (W, C, L)
     for chunk in chunks(len(scaled) - length + 1, CHUNK):
         windows = view[chunk].transpose(0, 2, 1)

@@ -1,6 +1,6 @@
 """Tail probabilities of each channel's value among its training values, multiplied over channels.
 
-Shapes: T rows of a stretch, C channels, R training rows.
+Shapes: T rows of a segment, C channels, R training rows.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A row and the rows before it as one vector, and a sample of such vectors to compare with.
 
-Shapes: T rows of a stretch, C channels, L rows in a window, D = L·C, R vectors of a sample.
+Shapes: T rows of a segment, C channels, L rows in a window, D = L·C, R vectors of a sample.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MOST_VALUES = 20_000_000
 
 
 def trailing(scaled: Rows, length: int) -> Iterator[tuple[slice, Rows]]:
-    """The rows of a stretch, each with those before it as one vector, chunk by chunk, (…, D).
+    """The rows of a segment, each with those before it as one vector, chunk by chunk, (…, D).
 
     Rows before the first are taken to have been like it. So a vector depends on no later row.
     """
@@ -42,18 +42,18 @@ def sample(task: Task, length: int, most: int) -> Rows:
     This bounds the time and memory of comparisons, however long the training series is; of very
     long vectors fewer are drawn. The same seed draws the same ones.
     """
-    stretches = list(task.stretches(length))
-    most = min(most, max(MOST_VALUES // (length * stretches[0].shape[1]), 1))
-    counts = [len(stretch) - length + 1 for stretch in stretches]
+    segments = list(task.segments(length))
+    most = min(most, max(MOST_VALUES // (length * segments[0].shape[1]), 1))
+    counts = [len(segment) - length + 1 for segment in segments]
     total = sum(counts)
     chosen = np.arange(total)
     if total > most:
         draw = np.random.default_rng(task.seed)
         chosen = np.sort(draw.choice(total, most, replace=False))
     vectors, first = [], 0
-    for stretch, count in zip(stretches, counts, strict=True):
+    for segment, count in zip(segments, counts, strict=True):
         first_rows = chosen[(chosen >= first) & (chosen < first + count)] - first
-        view = np.lib.stride_tricks.sliding_window_view(stretch, length, axis=0)  # (T, C, L)
+        view = np.lib.stride_tricks.sliding_window_view(segment, length, axis=0)  # (T, C, L)
         vectors.append(view[first_rows].transpose(0, 2, 1).reshape(len(first_rows), -1))
         first += count
     return np.concatenate(vectors)

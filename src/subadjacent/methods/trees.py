@@ -1,6 +1,6 @@
 """Isolation forest: random cuts separate rows from each other, and an anomalous row needs few.
 
-Shapes: T rows of a stretch, C channels, N nodes of all trees.
+Shapes: T rows of a segment, C channels, N nodes of all trees.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ is learned and the same for all input, and a convolution over neighbours); 60 ro
 next; the score is the squared error. Ours: an encoder alone, whose last point gives the forecast,
 where the paper also has a decoder; influences are averaged, not added, so that their size does not
 grow with the channels; the temperature of the draws is fixed; when rows are judged there are the
-links that are more likely than not. The first rows of a stretch have no forecast and are expected
+links that are more likely than not. The first rows of a segment have no forecast and are expected
 to equal the row before.
 
 Shapes: B windows, N points in one, M = N - 1 of them the input, C channels, D width, H heads.

@@ -10,7 +10,7 @@ a variational autoencoder; both losses are minimised together; a channel's error
 error of the forecast with the improbability of the value, weighted by γ = 0.8. Ours: the paper
 does not say how a density becomes a probability between 0 and 1, and we divide it by its peak;
 each channel has one learned deviation; the decoder is of linear layers and gives all points at
-once. Judging takes the mean of the latent. The first points of a stretch have no forecast, and are
+once. Judging takes the mean of the latent. The first points of a segment have no forecast, and are
 judged by the reconstruction in its place.
 
 Shapes: B windows, N points in one, M = N - 1 of them the input, C channels, D width.

@@ -83,7 +83,7 @@ class Network(nn.Module, ABC):
     def context(self) -> int:
         """First points of a window that a forecast starts from; 0 for all other networks.
 
-        The evidence on them counts at the beginning of a stretch alone, where no other
+        The evidence on them counts at the beginning of a segment alone, where no other
         window covers them.
         """
         return 0

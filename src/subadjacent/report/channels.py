@@ -25,7 +25,7 @@ PARTS = ("seen", "expected", "below", "above")
 # charts of channels that stand below each other at most: the causes of an alarm are up to five, and
 # there is room for what they are compared with
 SLOTS = 8
-# stretches in which a channel is missing that are left blank, of one series: the longest
+# segments in which a channel is missing that are left blank, of one series: the longest
 MOST_MISSING = 2_000
 # how exactly a float64 holds a sum, as a share of what is added
 EXACT = 1e-12
@@ -47,8 +47,8 @@ def _steady(distances: Array, values: Array) -> Array:
     return np.full(len(distances), np.median(distances))
 
 
-def missing_stretches(series: TrainSeries) -> dict[str, list[tuple[int, int]]]:
-    """Half-open row bounds of the stretches in which a channel is missing, by its number."""
+def missing_segments(series: TrainSeries) -> dict[str, list[tuple[int, int]]]:
+    """Half-open row bounds of the segments in which a channel is missing, by its number."""
     if series.missing is None:
         return {}
     bounds = [
@@ -57,10 +57,10 @@ def missing_stretches(series: TrainSeries) -> dict[str, list[tuple[int, int]]]:
         for start, stop in join(series.missing[:, channel])
     ]
     longest = sorted(bounds, reverse=True)[:MOST_MISSING]
-    stretches: dict[str, list[tuple[int, int]]] = {}
-    for rows, channel, start in sorted(longest, key=lambda stretch: stretch[1:]):
-        stretches.setdefault(str(channel), []).append((start, start + rows))
-    return stretches
+    segments: dict[str, list[tuple[int, int]]] = {}
+    for rows, channel, start in sorted(longest, key=lambda segment: segment[1:]):
+        segments.setdefault(str(channel), []).append((start, start + rows))
+    return segments
 
 
 def charts_of(row: AlarmRow, series: TrainSeries) -> list[dict[str, Any]]:

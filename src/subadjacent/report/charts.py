@@ -59,7 +59,7 @@ def detail(kind: Kind, slots: int, panels: Sequence[Panel]) -> tuple[dict[str, M
     Any channel may be drawn in any of the ``slots`` figures that come first.
     """
     shared = Range1d(start=0, end=1, name="detail")
-    marks = [_stretches(name) for name in ("fitted", "labels", "bands")]
+    marks = [_segments(name) for name in ("fitted", "labels", "bands")]
     crosshair = Span(dimension="height", line_width=1, line_dash="dotted", tags=_role("muted"))
     figures: dict[str, Model] = {}
 
@@ -145,7 +145,7 @@ def overview(kind: Kind, shared: Range1d) -> figure:
     """The strip: the severity over the whole series, with a handle on the detail's range."""
     plot = _plot("overview", 150, kind, Range1d(start=0, end=1, name="whole"))
     plot.xaxis.visible = True
-    marks = [_stretches(name) for name in ("all_fitted", "all_labels", "all_bands")]
+    marks = [_segments(name) for name in ("all_fitted", "all_labels", "all_bands")]
     _shade(plot, marks, width=1.5)
     whole = ColumnDataSource({"x": [], "severity": []}, name="whole_line")
     plot.line("x", "severity", source=whole, line_join="bevel").glyph.tags = _role("severity")
@@ -239,7 +239,7 @@ def _without_frame(plot: figure) -> None:
     plot.yaxis.formatter = BasicTickFormatter(tags=[{"number": plot.name}])
 
 
-def _stretches(name: str) -> ColumnDataSource:
+def _segments(name: str) -> ColumnDataSource:
     columns = ("left", "right", "middle", "top", "strength")
     return ColumnDataSource({column: [] for column in columns}, name=name)
 

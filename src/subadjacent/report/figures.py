@@ -25,7 +25,7 @@ from subadjacent.durable import whole_file
 from subadjacent.errors import InputError
 from subadjacent.report import model_facts
 from subadjacent.report.downsample import min_max, step_for
-from subadjacent.report.marks import Stretches, by_severity, marked_stretches, occurrences
+from subadjacent.report.marks import Segments, by_severity, marked_segments, occurrences
 from subadjacent.report.model_facts import AttentionMatrix, BandShape, attention, curves, history
 from subadjacent.report.panels import in_words, trace_names
 from subadjacent.report.text import curve
@@ -165,7 +165,7 @@ def _draw_channel(axis: Axes, explainer: Explainer, name: str, shown: slice) -> 
     axis.set_ylabel(name)
 
 
-def _mark(axis: Axes, alarms: Sequence[Alarm], labels: Stretches, fitted: Stretches) -> None:
+def _mark(axis: Axes, alarms: Sequence[Alarm], labels: Segments, fitted: Segments) -> None:
     """Shade alarms and the rows fitted on; draw labels as a strip above the data."""
     for start, stop in fitted:
         axis.axvspan(start - 0.5, stop - 0.5, color=GREY, alpha=FITTED_ALPHA, lw=0)
@@ -266,7 +266,7 @@ Drawings = dict[str, Callable[[], Figure]]
 
 
 def _series_figures(assessment: Assessment, alarms: Sequence[Alarm], fitted: Any) -> Drawings:
-    learned = None if fitted is None else marked_stretches(fitted, assessment.table, "fitted")
+    learned = None if fitted is None else marked_segments(fitted, assessment.table, "fitted")
     figures: Drawings = {}
     for number, series in enumerate(assessment.series):
         # an entity's name may hold what a file's name may not

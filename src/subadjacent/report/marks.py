@@ -18,7 +18,7 @@ from subadjacent.scoring.causes import Cause
 from subadjacent.scoring.events import join
 from subadjacent.scoring.sentences import lasting, number
 
-Stretches = list[tuple[int, int]]
+Segments = list[tuple[int, int]]
 
 # rows in the table of alarms; more are no longer read, the worst are kept
 MOST_LISTED = 500
@@ -49,7 +49,7 @@ def alarm_rows(
     alarms: Sequence[Alarm],
     series: Sequence[TrainSeries],
     times: Sequence[Timeline],
-    fitted: Sequence[Stretches] | None = None,
+    fitted: Sequence[Segments] | None = None,
 ) -> list[AlarmRow]:
     """The worst alarms, in time order; ``fitted`` are bounds of the rows fitted on, a series."""
     entities = [one_series.entity for one_series in series]
@@ -85,7 +85,7 @@ def alarm_rows(
     return rows
 
 
-def occurrences(alarm: Alarm) -> Stretches:
+def occurrences(alarm: Alarm) -> Segments:
     """Half-open row bounds of each occurrence of an alarm."""
     # one that was made by hand may have its first and last row alone
     bounds = alarm.occurrences or ((alarm.first, alarm.last),)
@@ -103,8 +103,8 @@ def by_severity(alarms: Sequence[Alarm]) -> list[int]:
     return sorted(range(len(alarms)), key=lambda number: -alarms[number].severity)
 
 
-def marked_stretches(marks: Any, table: Table, name: str = "labels") -> list[Stretches]:
-    """Half-open row bounds of the marked stretches of each series.
+def marked_segments(marks: Any, table: Table, name: str = "labels") -> list[Segments]:
+    """Half-open row bounds of the marked segments of each series.
 
     ``marks`` come in the shape of the input: one 0 or 1 a row, or a list or dict of such.
     """

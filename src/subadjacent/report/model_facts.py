@@ -45,7 +45,7 @@ def attention(detector: BaseDetector, series: TrainSeries, row: int) -> Attentio
     model = detector.models_.of(series.entity)
     if not isinstance(model, HasAttention):
         return None
-    start, stop = next(bounds for bounds in series.stretches if bounds[0] <= row < bounds[1])
+    start, stop = next(bounds for bounds in series.segments if bounds[0] <= row < bounds[1])
     try:
         first, matrix = model.attention_around(series.values[start:stop], row - start)
     except InputError:

@@ -17,7 +17,7 @@ from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import charts, model_facts, text
 from subadjacent.report.channels import SLOTS
-from subadjacent.report.marks import Stretches, alarm_rows, marked_stretches
+from subadjacent.report.marks import Segments, alarm_rows, marked_segments
 from subadjacent.report.panels import Panel, panels
 from subadjacent.report.payload import SeriesView, payload, series_views
 from subadjacent.report.pieces import pack
@@ -69,13 +69,13 @@ def page(
     alarms = assessment.alarms() if alarms is None else alarms
     series = assessment.series
     times = timelines(series)
-    learned = _stretches(fitted, assessment, "fitted")
+    learned = _segments(fitted, assessment, "fitted")
     table = alarm_rows(alarms, series, times, learned)
     views = series_views(
         assessment,
         alarms,
         times,
-        _stretches(labels, assessment, "labels"),
+        _segments(labels, assessment, "labels"),
         learned,
         model_facts.around(detector),
     )
@@ -110,11 +110,11 @@ def page(
     )
 
 
-def _stretches(marks: Any, assessment: Assessment, name: str) -> list[Stretches]:
-    """Marked stretches of each series; none where there are no marks."""
+def _segments(marks: Any, assessment: Assessment, name: str) -> list[Segments]:
+    """Marked segments of each series; none where there are no marks."""
     if marks is None:
         return [[] for _ in assessment.series]
-    return marked_stretches(marks, assessment.table, name)
+    return marked_segments(marks, assessment.table, name)
 
 
 def _drawn(detector: BaseDetector, kind: Kind, shown: Sequence[Panel]) -> dict[str, Any]:

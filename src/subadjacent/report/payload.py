@@ -13,8 +13,8 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import model_facts
-from subadjacent.report.channels import PARTS, channel_lines, charts_of, missing_stretches
-from subadjacent.report.marks import AlarmRow, Stretches, by_severity, occurrences
+from subadjacent.report.channels import PARTS, channel_lines, charts_of, missing_segments
+from subadjacent.report.marks import AlarmRow, Segments, by_severity, occurrences
 from subadjacent.report.panels import AXIS_HEIGHT, Panel, trace_key, trace_names, trace_of
 from subadjacent.report.pieces import BUDGET, WINDOWS, LinePiece, plan
 from subadjacent.report.timeline import Timeline
@@ -34,8 +34,8 @@ class SeriesView:
     severity: Array
     times: Timeline
     alarms: Sequence[Alarm]
-    labels: Stretches
-    fitted: Stretches
+    labels: Segments
+    fitted: Segments
     pieces: list[LinePiece]
     traces: tuple[str, ...]
 
@@ -62,8 +62,8 @@ def series_views(
     assessment: Assessment,
     alarms: Sequence[Alarm],
     times: Sequence[Timeline],
-    labels: Sequence[Stretches],
-    fitted: Sequence[Stretches],
+    labels: Sequence[Segments],
+    fitted: Sequence[Segments],
     around: int,
 ) -> list[SeriesView]:
     """Every series with its lines; numbers in the page are shared out by length."""
@@ -102,9 +102,9 @@ def series_views(
 
 def _windows(
     series: Sequence[TrainSeries], alarms: Sequence[Alarm], around: int
-) -> Mapping[str | None, Stretches]:
+) -> Mapping[str | None, Segments]:
     """The rows of each series that are kept in full: those around its worst alarms."""
-    windows: dict[str | None, Stretches] = {one_series.entity: [] for one_series in series}
+    windows: dict[str | None, Segments] = {one_series.entity: [] for one_series in series}
     lengths = {one_series.entity: len(one_series) for one_series in series}
     for number in by_severity(alarms)[:WINDOWS]:
         alarm = alarms[number]
@@ -171,7 +171,7 @@ def _series(
         "anchors": view.times.anchors(),
         "interval": view.times.interval,
         "pieces": [[*piece, piece.size] for piece in view.pieces],
-        "missing": missing_stretches(view.series),
+        "missing": missing_segments(view.series),
         "labels": view.labels,
         "fitted": view.fitted,
         # no two alarms of a series begin at the same row

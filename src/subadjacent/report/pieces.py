@@ -1,6 +1,6 @@
 """A long series as few numbers: coarse for the whole, every row around the worst alarms.
 
-The page picks, for the stretch in view, the finest piece that covers it and is not too long to
+The page picks, for the segment in view, the finest piece that covers it and is not too long to
 draw. All lines of a series have the same pieces, so that they share their places in time.
 """
 
@@ -24,7 +24,7 @@ FINER = 3.5
 # share of a line's numbers that levels of the whole series may take; the rest goes to alarms
 FOR_LEVELS = 0.65
 WINDOWS = 50  # alarms shown with every row
-LONGEST_WINDOW = 4_000  # values of one such stretch
+LONGEST_WINDOW = 4_000  # values of one such segment
 HIGHEST = 2**16 - 1  # of the whole numbers that values are stored as
 
 

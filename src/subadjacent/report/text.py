@@ -89,7 +89,7 @@ def warnings(detector: BaseDetector, assessment: Assessment) -> list[str]:
         )
     if gaps := _gaps(series):
         messages.append(
-            f"The clock has {gaps:,} {'gap' if gaps == 1 else 'gaps'}. Each stretch between "
+            f"The clock has {gaps:,} {'gap' if gaps == 1 else 'gaps'}. Each segment between "
             f"gaps is scored by itself; no alarm reaches across one."
         )
     reach = model_facts.reach_before(detector)

@@ -70,22 +70,22 @@ class RowSums(NamedTuple):
 
 
 class FoldSums:
-    """Sums over the rows of all stretches, in folds and outside them, from one pass."""
+    """Sums over the rows of all segments, in folds and outside them, from one pass."""
 
-    def __init__(self, stretches: Sequence[Rows]) -> None:
-        count, channels = sum(map(len, stretches)), stretches[0].shape[1]
+    def __init__(self, segments: Sequence[Rows]) -> None:
+        count, channels = sum(map(len, segments)), segments[0].shape[1]
         self.bounds = folds(count)
         self.guarded = [guarded(fold, count) for fold in self.bounds]
         self._edges = sorted({0, count, *(edge for pair in self._spans for edge in pair)})
         nothing = RowSums(np.zeros((channels, channels)), np.zeros(channels), 0)
         pieces = [nothing] * (len(self._edges) - 1)
         at = 0
-        for stretch in stretches:
+        for segment in segments:
             for number, (first, last) in enumerate(pairwise(self._edges)):
-                start, stop = max(first - at, 0), min(last - at, len(stretch))
+                start, stop = max(first - at, 0), min(last - at, len(segment))
                 for begin in range(start, stop, CHUNK):
-                    pieces[number] += RowSums.of(stretch[begin : min(begin + CHUNK, stop)])
-            at += len(stretch)
+                    pieces[number] += RowSums.of(segment[begin : min(begin + CHUNK, stop)])
+            at += len(segment)
         self._up_to = list(accumulate(pieces, initial=nothing))
         self.everything = self._up_to[-1]
 
@@ -125,19 +125,19 @@ class FoldSums:
     def _between(self, first: int, last: int) -> RowSums:
         return self._up_to[self._edges.index(last)] - self._up_to[self._edges.index(first)]
 
-    def centred(self, stretches: Sequence[Rows]) -> list[Rows]:
-        """The stretches with values far out clipped, less the mean of rows outside each fold."""
+    def centred(self, segments: Sequence[Rows]) -> list[Rows]:
+        """The segments with values far out clipped, less the mean of rows outside each fold."""
         means = [self.outside(fold).mean for fold in range(len(self.bounds))]
-        edges = np.cumsum([0, *(len(stretch) for stretch in stretches)])
+        edges = np.cumsum([0, *(len(segment) for segment in segments)])
         centred = []
-        for stretch, at in zip(stretches, edges[:-1], strict=True):
-            rows = cut(stretch)
+        for segment, at in zip(segments, edges[:-1], strict=True):
+            rows = cut(segment)
             for (first, last), mean in zip(self.bounds, means, strict=True):
                 rows[max(first - at, 0) : max(last - at, 0)] -= mean.astype(np.float32)
             centred.append(rows)
         return centred
 
 
-def principal_axes(stretches: Sequence[Rows], most: int = MOST) -> NDArray[np.float32]:
-    """The principal axes of all stretches together, (C, K), the widest first."""
-    return FoldSums(stretches).everything.axes(most)
+def principal_axes(segments: Sequence[Rows], most: int = MOST) -> NDArray[np.float32]:
+    """The principal axes of all segments together, (C, K), the widest first."""
+    return FoldSums(segments).everything.axes(most)

@@ -1,6 +1,6 @@
 """A linear model that expects each row from its sub-adjacent ones, and from nothing nearer.
 
-Shapes: T rows of a stretch, C channels, K axes, J neighbours, F = J·K + 1 features.
+Shapes: T rows of a segment, C channels, K axes, J neighbours, F = J·K + 1 features.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FAR_CLIP = 1000.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inputs:
-    """The inputs of a ridge, from the rows of a stretch.
+    """The inputs of a ridge, from the rows of a segment.
 
     A feature of a row is a neighbour's ``seen`` value, less the row's ``level`` where there is
     one, cut at ``CLIP``.
@@ -85,7 +85,7 @@ class BandRidge:
         return residuals
 
     def inputs(self, rows: NDArray[Any], *, with_clipped: bool = True) -> Inputs:
-        """The model's inputs from a stretch, at the rows that have all their neighbours.
+        """The model's inputs from a segment, at the rows that have all their neighbours.
 
         Without ``clipped`` for few rows, whose features are all formed.
         """

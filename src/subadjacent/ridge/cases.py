@@ -1,4 +1,4 @@
-"""The rows that a ridge is learned from: those with all their neighbours, of all stretches.
+"""The rows that a ridge is learned from: those with all their neighbours, of all segments.
 
 Few of them are laid out as one table of features. Of many only sums of products are made, piece
 by piece; the two agree.
@@ -25,15 +25,15 @@ CHUNK = 65_536
 
 
 class Cases(ABC):
-    """Rows that have all their neighbours, counted through all stretches.
+    """Rows that have all their neighbours, counted through all segments.
 
     ``blank`` says which neighbours, and how they are seen.
     """
 
-    def __init__(self, blank: BandRidge, stretches: Sequence[Rows]) -> None:
+    def __init__(self, blank: BandRidge, segments: Sequence[Rows]) -> None:
         self.blank = blank
-        self.stretches = stretches
-        self.complete = [blank.neighbours.complete(len(stretch)) for stretch in stretches]
+        self.segments = segments
+        self.complete = [blank.neighbours.complete(len(segment)) for segment in segments]
 
     @abstractmethod
     def moments(self, first: int, last: int) -> Moments:
@@ -50,18 +50,18 @@ class Cases(ABC):
         wanted: Sequence[slice] | None,
     ) -> list[Rows]:
         """Residuals of the wanted rows, by the model of their fold; 0 where a row is no case."""
-        residuals = [np.zeros_like(stretch) for stretch in self.stretches]
+        residuals = [np.zeros_like(segment) for segment in self.segments]
         for model, (first, last) in zip(models, folds, strict=True):
             for number, start, stop in self._overlaps(first, last):
                 if wanted is not None:
                     start, stop = max(start, wanted[number].start), min(stop, wanted[number].stop)
                 if start < stop:
-                    rows = model.residuals(self.stretches[number], start, stop)
+                    rows = model.residuals(self.segments[number], start, stop)
                     residuals[number][start:stop] = rows
         return residuals
 
     def _overlaps(self, first: int, last: int) -> Iterator[tuple[int, int, int]]:
-        """The stretches that some cases lie on, and from which row to which."""
+        """The segments that some cases lie on, and from which row to which."""
         at = 0
         for number, rows in enumerate(self.complete):
             start, stop = max(first - at, 0), min(last - at, rows.stop - rows.start)
@@ -73,12 +73,12 @@ class Cases(ABC):
 class FewCases(Cases):
     """Features and targets of all cases, in one table."""
 
-    def __init__(self, blank: BandRidge, stretches: Sequence[Rows]) -> None:
-        super().__init__(blank, stretches)
+    def __init__(self, blank: BandRidge, segments: Sequence[Rows]) -> None:
+        super().__init__(blank, segments)
         features, targets = [], []
-        for stretch, rows in zip(stretches, self.complete, strict=True):
+        for segment, rows in zip(segments, self.complete, strict=True):
             if rows.start < rows.stop:
-                inputs = blank.inputs(stretch)
+                inputs = blank.inputs(segment)
                 features.append(blank.features(inputs, rows.start, rows.stop))
                 targets.append(inputs.target[rows])
         self.features = with_constant(np.concatenate(features))  # (n, F)
@@ -98,9 +98,9 @@ class ManyCases(Cases):
     """Sums of products between some edges; no more than about ``most`` cases are looked at."""
 
     def __init__(
-        self, blank: BandRidge, stretches: Sequence[Rows], edges: Collection[int], most: int
+        self, blank: BandRidge, segments: Sequence[Rows], edges: Collection[int], most: int
     ) -> None:
-        super().__init__(blank, stretches)
+        super().__init__(blank, segments)
         self.edges = sorted(edges)
         share = max(most // (len(edges) - 1), 1)
         pieces = [
@@ -122,7 +122,7 @@ class ManyCases(Cases):
         for number, start, stop in self._overlaps(first, last):
             for at in range(start, stop, CHUNK):
                 begin, end = max(at - reach, 0), min(at + CHUNK, stop)
-                inputs = self.blank.inputs(self.stretches[number][begin : end + reach])
+                inputs = self.blank.inputs(self.segments[number][begin : end + reach])
                 piece = moments(self.blank, inputs, at - begin, end - begin)
                 total = piece if total is None else total + piece
         assert total is not None

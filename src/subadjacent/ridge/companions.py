@@ -3,7 +3,7 @@
 Residuals of channels that move together are expected from each other: a relation that breaks shows
 even where every channel by itself stays within what is usual.
 
-Shapes: T rows of a stretch, C channels.
+Shapes: T rows of a segment, C channels.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class CompanionsFit(NamedTuple):
 
 
 def fit_companions(
-    stretches: Sequence[Residuals], judged: Sequence[NDArray[np.bool_]]
+    segments: Sequence[Residuals], judged: Sequence[NDArray[np.bool_]]
 ) -> CompanionsFit:
     """Fit to the rows that have a residual at all; the others have 0 before and after.
 
@@ -68,18 +68,18 @@ def fit_companions(
     """
     # not copied where all are judged
     some = [
-        stretch if rows.all() else stretch[rows]
-        for stretch, rows in zip(stretches, judged, strict=True)
+        segment if rows.all() else segment[rows]
+        for segment, rows in zip(segments, judged, strict=True)
     ]
     rows = np.concatenate(some) if len(some) > 1 else some[0]
     sums = FoldSums([rows])
     trial = _choose_shrinkage(sums)
-    # all stretches in one array, which is filled fold by fold
-    left = np.zeros((sum(map(len, stretches)), stretches[0].shape[1]), dtype=np.float32)
+    # all segments in one array, which is filled fold by fold
+    left = np.zeros((sum(map(len, segments)), segments[0].shape[1]), dtype=np.float32)
     places = np.flatnonzero(np.concatenate(judged))
     for companions, (first, last) in zip(trial.companions, sums.bounds, strict=True):
         left[places[first:last]] = companions.unexplained(rows[first:last])
-    ends = np.cumsum([len(stretch) for stretch in stretches])[:-1]
+    ends = np.cumsum([len(segment) for segment in segments])[:-1]
     return CompanionsFit(_solve(sums.everything, trial.times), np.split(left, ends))
 
 

@@ -1,6 +1,6 @@
 """Fit a band ridge, with cross-validated residuals.
 
-Shapes: T rows of a stretch, n rows in all, C channels, F features.
+Shapes: T rows of a segment, n rows in all, C channels, F features.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class RidgeFit(NamedTuple):
 
 
 def fit_ridge(
-    stretches: Sequence[Rows],
+    segments: Sequence[Rows],
     neighbours: Neighbours,
     axes: NDArray[np.float32],
     *,
@@ -51,29 +51,29 @@ def fit_ridge(
     wanted: Sequence[slice] | None = None,
     most: int = MOST_ROWS,
 ) -> RidgeFit | None:
-    """Fit to unbroken stretches of standardised rows.
+    """Fit to unbroken segments of standardised rows.
 
     Only rows that have all their neighbours are learned from. They are cut into contiguous folds,
     which choose the penalty. Rows within the neighbours' reach of a fold are left out with it, for
     they are made of the same rows. Where that leaves nothing to learn from, there is no model:
     residuals of rows that were learned from are far too small to set a scale. ``wanted``
-    says which rows of every stretch to give residuals of, all when left out. Of more than about
+    says which rows of every segment to give residuals of, all when left out. Of more than about
     ``most`` rows, some from all over them are learned from.
     """
     blank = BandRidge(neighbours, axes, np.zeros((0, 0), np.float32), local)
-    total = sum(rows.stop - rows.start for rows in map(neighbours.complete, map(len, stretches)))
+    total = sum(rows.stop - rows.start for rows in map(neighbours.complete, map(len, segments)))
     if not total:
         return None
-    bounds = _folds(stretches, neighbours, total)
+    bounds = _folds(segments, neighbours, total)
     if not _leave_some(bounds, neighbours.reach):
         return None
     guarded = _guarded(bounds, neighbours.reach)
     cases: Cases
     if total < FEW:
-        cases = FewCases(blank, stretches)
+        cases = FewCases(blank, segments)
     else:
         edges = {0, total, *(edge for pair in (*bounds, *guarded) for edge in pair)}
-        cases = ManyCases(blank, stretches, edges, most)
+        cases = ManyCases(blank, segments, edges, most)
     everything = cases.moments(0, total)
     # fewer rows weigh less against a penalty
     share = everything.rows / total
@@ -87,16 +87,16 @@ def fit_ridge(
     )
 
 
-def _folds(stretches: Sequence[Rows], neighbours: Neighbours, total: int) -> list[Span]:
+def _folds(segments: Sequence[Rows], neighbours: Neighbours, total: int) -> list[Span]:
     """Bounds of the folds among the cases: the folds of all rows, as in every other fit.
 
     Where these leave some fold without a case, or without one to learn from, equal ones.
     """
     at, rows = 0, []
-    for stretch in stretches:
-        complete = neighbours.complete(len(stretch))
+    for segment in segments:
+        complete = neighbours.complete(len(segment))
         rows.append(np.arange(at + complete.start, at + complete.stop))
-        at += len(stretch)
+        at += len(segment)
     edges = [first for first, _ in folds(at)[1:]]
     inner = np.searchsorted(np.concatenate(rows), edges).tolist()
     of_rows = list(pairwise([0, *inner, total]))

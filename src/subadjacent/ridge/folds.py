@@ -19,7 +19,7 @@ Span = tuple[int, int]
 
 
 def folds(count: int) -> list[Span]:
-    """Bounds of the folds of ``count`` rows, counted through all stretches; none is empty."""
+    """Bounds of the folds of ``count`` rows, counted through all segments; none is empty."""
     edges = np.linspace(0, count, min(FOLDS, count) + 1).astype(int).tolist()
     return list(pairwise(edges))
 

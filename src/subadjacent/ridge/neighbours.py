@@ -1,6 +1,6 @@
 """Which rows are the neighbours of a row, and sums over them without forming a window for each.
 
-Shapes: T rows of a stretch, K columns, J neighbours.
+Shapes: T rows of a segment, K columns, J neighbours.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Neighbours:
         return max(self.behind, self.ahead)
 
     def complete(self, rows: int) -> slice:
-        """The rows of a stretch that have all their neighbours."""
+        """The rows of a segment that have all their neighbours."""
         first = min(self.behind, rows)
         return slice(first, max(rows - self.ahead, first))
 

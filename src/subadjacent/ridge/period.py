@@ -2,7 +2,7 @@
 
 Both come from the autocorrelation of the rows.
 
-Shapes: T rows of a stretch, C channels, K axes.
+Shapes: T rows of a segment, C channels, K axes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ AXES = 3
 LONGEST, SHORTEST = 2000, 30
 # of a channel by itself, which has less to be mistaken for a cycle: a day of hours is one
 SHORTEST_OWN = 6
-# rows used at the end of a long stretch
+# rows used at the end of a long segment
 ENOUGH = 100_000
 # the least autocorrelation a cycle away
 STRONG = 0.3
@@ -31,7 +31,7 @@ FALLEN = 0.2
 
 
 def dominant_period(rows: NDArray[Any], axes: NDArray[Any]) -> int | None:
-    """Rows in a cycle of a stretch (T, C), seen along its main axes (C, K); None without one.
+    """Rows in a cycle of a segment (T, C), seen along its main axes (C, K); None without one.
 
     Cycles of more than a quarter of the rows cannot be told from chance.
     """
@@ -41,7 +41,7 @@ def dominant_period(rows: NDArray[Any], axes: NDArray[Any]) -> int | None:
 
 
 def channel_periods(rows: NDArray[Any]) -> list[int | None]:
-    """Rows in the cycle of each channel of a stretch (T, C) by itself; None without one."""
+    """Rows in the cycle of each channel of a segment (T, C) by itself; None without one."""
     longest = min(LONGEST, len(rows) // 4)
     return [
         _period(_autocorrelation(rows[:, [channel]].astype(np.float64), longest), SHORTEST_OWN)
@@ -65,18 +65,18 @@ def _period(likeness: NDArray[np.float64], shortest: int) -> int | None:
     return near + int(np.argmax(likeness[near : near + near // 4 + 1]))
 
 
-def independent_rows(stretches: Sequence[NDArray[Any]], axes: NDArray[Any]) -> float:
-    """The effective number of independent rows of all stretches.
+def independent_rows(segments: Sequence[NDArray[Any]], axes: NDArray[Any]) -> float:
+    """The effective number of independent rows of all segments.
 
     Correlated rows repeat each other: their number is divided by twice the sum of autocorrelations
-    up to the first that is not positive, less 1. They are measured on the longest stretch.
+    up to the first that is not positive, less 1. They are measured on the longest segment.
     """
-    longest = max(stretches, key=len)
+    longest = max(segments, key=len)
     seen = np.asarray(longest[-ENOUGH:] @ axes[:, :AXES], dtype=np.float64)
     likeness = _autocorrelation(seen, len(seen) // 4)
     none = np.flatnonzero(likeness <= 0)
     alike = 2 * float(likeness[: none[0] if len(none) else None].sum()) - 1
-    return sum(map(len, stretches)) / max(alike, 1.0)
+    return sum(map(len, segments)) / max(alike, 1.0)
 
 
 def _autocorrelation(seen: NDArray[np.float64], longest: int) -> NDArray[np.float64]:

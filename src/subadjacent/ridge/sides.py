@@ -1,6 +1,6 @@
-"""A ridge for the middle of a stretch, and one-sided ones for where it begins and ends.
+"""A ridge for the middle of a segment, and one-sided ones for where it begins and ends.
 
-Shapes: T rows of a stretch, C channels.
+Shapes: T rows of a segment, C channels.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FEW_ROWS = 100_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StretchRidge:
+class SegmentRidge:
     """Judges every row by the first model that finds all its neighbours there.
 
     Parameters
@@ -42,7 +42,7 @@ class StretchRidge:
     gains: NDArray[np.float64]
 
     def residuals(self, rows: Rows, first: int = 0, last: int | None = None) -> Rows:
-        """The residuals of a stretch, on one scale, (T, C); 0 where no model judges a row.
+        """The residuals of a segment, on one scale, (T, C); 0 where no model judges a row.
 
         Of all rows, or of those from ``first`` to ``last``.
         """
@@ -70,11 +70,11 @@ class StretchRidge:
         return expected
 
     def shares(self, rows: int) -> list[slice]:
-        """Which rows of a stretch each model is the first to find all neighbours of."""
+        """Which rows of a segment each model is the first to find all neighbours of."""
         return shares([model.neighbours for model in self.models], rows)
 
     def judged(self, rows: int) -> NDArray[np.bool_]:
-        """Which rows of a stretch any model judges."""
+        """Which rows of a segment any model judges."""
         judged = np.zeros(rows, dtype=bool)
         for model in self.models:
             judged[model.neighbours.complete(rows)] = True
@@ -92,25 +92,25 @@ class StretchRidge:
 class SidesFit(NamedTuple):
     """Fitted ridges, and their cross-validated residuals."""
 
-    ridge: StretchRidge
+    ridge: SegmentRidge
     unseen: list[Rows]
 
     @classmethod
-    def of_nothing(cls, stretches: Sequence[Rows]) -> SidesFit:
+    def of_nothing(cls, segments: Sequence[Rows]) -> SidesFit:
         """No model, and no row judged."""
-        ridge = StretchRidge((), np.zeros((0, stretches[0].shape[1])))
-        return cls(ridge, [np.zeros_like(stretch) for stretch in stretches])
+        ridge = SegmentRidge((), np.zeros((0, segments[0].shape[1])))
+        return cls(ridge, [np.zeros_like(segment) for segment in segments])
 
 
 def fit_sides(
-    stretches: Sequence[Rows],
+    segments: Sequence[Rows],
     neighbours: Neighbours,
     axes: NDArray[np.float32],
     *,
     local: bool,
     looks_ahead: bool,
 ) -> SidesFit:
-    """Fit ridges to stretches of one entity; none where too few rows have all their neighbours.
+    """Fit ridges to segments of one entity; none where too few rows have all their neighbours.
 
     Where rows after a row are missing, those before it must do. Where rows before it are missing,
     those after it, but only for a model that may look as far ahead as behind.
@@ -123,27 +123,27 @@ def fit_sides(
     fits: list[RidgeFit] = []
     for number, layout in enumerate(layouts):
         if number == 0:
-            fit = fit_ridge(stretches, layout, axes, local=local)
+            fit = fit_ridge(segments, layout, axes, local=local)
         else:
             # the penalty chosen for the first will do
             fit = fit_ridge(
-                stretches,
+                segments,
                 layout,
                 axes,
                 local=local,
                 penalties=(fits[0].penalty,) if fits else PENALTIES,
                 wanted=[
-                    shares([*_layouts(fits), layout], len(stretch))[-1] for stretch in stretches
+                    shares([*_layouts(fits), layout], len(segment))[-1] for segment in segments
                 ],
                 most=FEW_ROWS,
             )
         if fit is not None:
             fits.append(fit)
-    if _judged_share(_layouts(fits), stretches) < LEAST_SHARE:
-        return SidesFit.of_nothing(stretches)
+    if _judged_share(_layouts(fits), segments) < LEAST_SHARE:
+        return SidesFit.of_nothing(segments)
     squares = np.array([fit.mean_squares for fit in fits])
     gains = np.sqrt((squares[:1] + LEAST) / (squares + LEAST))
-    ridge = StretchRidge(tuple(fit.model for fit in fits), gains)
+    ridge = SegmentRidge(tuple(fit.model for fit in fits), gains)
     # into the residuals of the first model, whose gain is 1
     unseen = fits[0].unseen
     for number, residuals in enumerate(unseen):
@@ -154,7 +154,7 @@ def fit_sides(
 
 
 def shares(layouts: Sequence[Neighbours], rows: int) -> list[slice]:
-    """Which rows of a stretch each layout is the first to have all neighbours of."""
+    """Which rows of a segment each layout is the first to have all neighbours of."""
     spans: list[slice] = []
     for layout in layouts:
         complete = layout.complete(rows)
@@ -184,9 +184,9 @@ def _layouts(fits: Sequence[RidgeFit]) -> list[Neighbours]:
     return [fit.model.neighbours for fit in fits]
 
 
-def _judged_share(layouts: Sequence[Neighbours], stretches: Sequence[Rows]) -> float:
+def _judged_share(layouts: Sequence[Neighbours], segments: Sequence[Rows]) -> float:
     """The share of rows that any of the models judges."""
     judged = [
-        rows.stop - rows.start for stretch in stretches for rows in shares(layouts, len(stretch))
+        rows.stop - rows.start for segment in segments for rows in shares(layouts, len(segment))
     ]
-    return float(sum(judged) / sum(map(len, stretches)))
+    return float(sum(judged) / sum(map(len, segments)))

@@ -108,16 +108,16 @@ def describe(
 
     Events that are close, or of the same channels with at most ``again`` rows between them, are
     one finding. So are all within ``again`` rows in a series that the model no longer fits, as
-    differences between events say little there. None reaches from one stretch into the next.
+    differences between events say little there. None reaches from one segment into the next.
     """
     require_whole("channels", channels, least=0)
     require_whole("again", again, least=0)
     explainer = Explainer.of(series, evidence, habits, judgement.anomalous)
     alarms = []
-    for start, stop in judgement.stretches:
-        in_stretch = [event for event in events if start <= event[0] < stop]
-        profiles = [_profile(evidence, *event) for event in in_stretch]
-        grouped = findings(in_stretch, profiles, again, ALIKE if judgement.fits else 0.0)
+    for start, stop in judgement.segments:
+        in_segment = [event for event in events if start <= event[0] < stop]
+        profiles = [_profile(evidence, *event) for event in in_segment]
+        grouped = findings(in_segment, profiles, again, ALIKE if judgement.fits else 0.0)
         alarms += [_alarm(explainer, judgement, finding, channels) for finding in grouped]
     return alarms
 

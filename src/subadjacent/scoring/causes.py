@@ -95,7 +95,7 @@ class Explainer:
         # some rows at a time: each is compared with many others
         by_chunk = [
             habit.usual(values[start:stop], self.left_out[start:stop], rows)
-            for start, stop in self.series.stretches
+            for start, stop in self.series.segments
             for rows in chunks(stop - start)
         ]
         return Usual(*(np.concatenate(columns) for columns in zip(*by_chunk, strict=True)))
@@ -133,7 +133,7 @@ class Explainer:
             return said_nothing, float(self.evidence.by_channel[rows, channel].sum())
 
         first, last = max(events, key=departed)
-        start, stop = next(bounds for bounds in series.stretches if first < bounds[1])
+        start, stop = next(bounds for bounds in series.segments if first < bounds[1])
 
         def event_of(number: int) -> ChannelEvent:
             return ChannelEvent(

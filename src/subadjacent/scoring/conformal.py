@@ -10,7 +10,7 @@ of ``c`` rows. Every c-th of the held-out rows alone would be nearly exchangeabl
 to take every c-th, and the mean of their p-values is ``p = (c + number as high) / (n + c)``. Rows
 that come one by one have c = 1, and the p-values above. The chance is then about ``alpha`` as long
 as held-out rows are many times as long as the scores remember; where they are not, a warning says
-so: a short stretch has not seen what the series does. With ``block`` rows the highest scores of
+so: a short segment has not seen what the series does. With ``block`` rows the highest scores of
 blocks are compared, and the promise is about blocks, not rows.
 """
 
@@ -39,7 +39,7 @@ out up to 1 % too high between them, never too low; a million scores are kept as
 
 FEW = 20
 """Times that held-out rows are as long as scores remember, below which a warning says that alarms
-may be several times as frequent as asked for. With 10, a third of stretches of 200 rows that keep
+may be several times as frequent as asked for. With 10, a third of segments of 200 rows that keep
 0.99 of the row before go without it; with 40, two thirds of those that keep 0.9 have it, where
 little is wrong (docs/log.md, "Conformal thresholds and clusters")."""
 

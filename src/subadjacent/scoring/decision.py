@@ -2,7 +2,7 @@
 
 One principle for all data: a row is anomalous if it stands out from the training rows and from the
 recent rows of the series. How far it must stand out is set by a threshold from fitting or, by
-default, from the scores of the stretch itself in hindsight (``false_alarms``). A row in which a
+default, from the scores of the segment itself in hindsight (``false_alarms``). A row in which a
 channel is silent (``silence``) is anomalous whatever its score, and does not count for other rows.
 """
 
@@ -62,8 +62,8 @@ class Judgement:
         How far the level of the series' scores has moved.
     fits
         Whether the model still fits the series.
-    stretches
-        Bounds of its unbroken stretches.
+    segments
+        Bounds of its unbroken segments.
     gap
         Rows between two runs of anomalous rows that made them one: none where no row may be
         judged by rows after it, or where a share of rows was asked for.
@@ -78,7 +78,7 @@ class Judgement:
     anomalous: NDArray[np.bool_]
     lately: Lately
     fits: bool
-    stretches: Sequence[tuple[int, int]]
+    segments: Sequence[tuple[int, int]]
     gap: int = GAP
     p_values: NDArray[np.float64] | None = None
 
@@ -89,7 +89,7 @@ class Judgement:
 
     def events(self, gap: int | None = None, shortest: int = 1) -> list[tuple[int, int]]:
         """Half-open row bounds of the runs of anomalous rows; None: joined as they were."""
-        return join(self.anomalous, self.gap if gap is None else gap, shortest, self.stretches)
+        return join(self.anomalous, self.gap if gap is None else gap, shortest, self.segments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Decision:
         self,
         scores: NDArray[Any],
         entity: str | None = None,
-        stretches: Sequence[tuple[int, int]] | None = None,
+        segments: Sequence[tuple[int, int]] | None = None,
         silent: NDArray[np.bool_] | None = None,
         *,
         blur: int = 0,
@@ -131,8 +131,8 @@ class Decision:
             One a row, in time order.
         entity
             The entity's name.
-        stretches
-            Bounds of unbroken stretches; all rows are one if not given.
+        segments
+            Bounds of unbroken segments; all rows are one if not given.
         silent
             Rows in which a channel is missing for long or stuck, (T,); none if not given.
         blur
@@ -141,7 +141,7 @@ class Decision:
             Whether a row may be judged by rows after it.
         """
         scores = np.asarray(scores, dtype=np.float64)
-        bounds = [(0, len(scores))] if stretches is None else stretches
+        bounds = [(0, len(scores))] if segments is None else segments
         known_parts = cut(bounds, silent)
         known = np.ones(len(scores), dtype=bool) if silent is None else ~silent
         normal = self.normal.of(entity)
@@ -231,12 +231,12 @@ def _fits(
     known: NDArray[np.bool_],
     level: float | NDArray[np.float64],
     blur: int,
-    stretches: Sequence[tuple[int, int]],
+    segments: Sequence[tuple[int, int]],
 ) -> bool:
     """Whether few rows are unlike training, not counting rows that averages spread events to."""
     unlike = scores > level
     if blur and unlike.any():
-        unlike = core_of(unlike, scores, blur, stretches)
+        unlike = core_of(unlike, scores, blur, segments)
     return not known.any() or bool(unlike[known].mean() <= MISFIT)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter1d
-from scipy.signal import find_peaks, peak_prominences
 
 from subadjacent.errors import require_whole
 
@@ -23,17 +22,17 @@ def join(
     above: NDArray[np.bool_],
     gap: int = 0,
     shortest: int = 1,
-    stretches: Sequence[tuple[int, int]] | None = None,
+    segments: Sequence[tuple[int, int]] | None = None,
 ) -> list[tuple[int, int]]:
     """Half-open row bounds of the events in ``above``.
 
     Runs with at most ``gap`` rows between them are one event; events that then span fewer
-    than ``shortest`` rows are dropped. No event reaches from one stretch into the next.
+    than ``shortest`` rows are dropped. No event reaches from one segment into the next.
     """
     require_whole("gap", gap, least=0)
     require_whole("shortest", shortest, least=1)
     joined: list[tuple[int, int]] = []
-    for first, last in stretches or [(0, len(above))]:
+    for first, last in segments or [(0, len(above))]:
         edges = np.diff(above[first:last], prepend=False, append=False)
         runs = first + np.flatnonzero(edges).reshape(-1, 2)
         for start, stop in runs.tolist():
@@ -48,7 +47,7 @@ def core_of(
     above: NDArray[np.bool_],
     scores: NDArray[Any],
     reach: int,
-    stretches: Sequence[tuple[int, int]],
+    segments: Sequence[tuple[int, int]],
 ) -> NDArray[np.bool_]:
     """Those rows of ``above`` that score at least half as high as any around them.
 
@@ -56,7 +55,7 @@ def core_of(
     within ``reach`` that no valley parts from it: a small event beside a large one stays.
     """
     highest = np.empty(len(scores))
-    for first, last in stretches:
+    for first, last in segments:
         for start, stop in _slopes(scores[first:last], reach):
             slope = slice(first + start, first + stop)
             highest[slope] = maximum_filter1d(scores[slope], 2 * reach + 1, mode="nearest")
@@ -65,6 +64,8 @@ def core_of(
 
 def _slopes(scores: NDArray[Any], reach: int) -> list[tuple[int, int]]:
     """Where the slopes of each peak begin and end, from valley to valley."""
+    from scipy.signal import find_peaks, peak_prominences
+
     # one row more at either end: the first and the last row may be peaks
     padded = np.pad(scores.astype(float), 1, constant_values=scores.min() - 1)
     # seen from the middle of a longer plateau nothing is lower: it does not stand out

@@ -1,6 +1,6 @@
-"""A model's evidence on one stretch of rows, from one pass.
+"""A model's evidence on one segment of rows, from one pass.
 
-Shapes: T rows of a stretch, C channels.
+Shapes: T rows of a segment, C channels.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ ERROR_FLOOR = 1e-3
 class Reach(NamedTuple):
     """The rows around a row that its score depends on.
 
-    ``after`` is 0 for a causal model and None for one that needs the whole stretch. A piece of a
-    stretch is scored as the whole is if it begins at a multiple of ``every`` rows: 1 for most
+    ``after`` is 0 for a causal model and None for one that needs the whole segment. A piece of a
+    segment is scored as the whole is if it begins at a multiple of ``every`` rows: 1 for most
     models, the stride of the windows for networks.
     """
 
@@ -31,7 +31,7 @@ class Reach(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """A model's evidence on every row of a stretch.
+    """A model's evidence on every row of a segment.
 
     ``by_channel`` is how unusual each channel is: its squared departure in units of the usual
     one. ``expected`` is in the data's own units, None where a model expects nothing. ``traces``

@@ -1,8 +1,8 @@
 """The lowest level at which most alarms are expected to be true.
 
-The normal scores tell how many excursions above a level to expect in a stretch of a given length.
+The normal scores tell how many excursions above a level to expect in a segment of a given length.
 Where there are clearly more, most of them are real. This is how Benjamini and Hochberg
-(1995) bound the share of false discoveries, for excursions in place of tests: a long stretch must
+(1995) bound the share of false discoveries, for excursions in place of tests: a long segment must
 stand out further than a short one, and many anomalies may each be smaller than a single one.
 """
 
@@ -23,7 +23,7 @@ def lowest_level(
     """The lowest level above which at most a ``share`` of the excursions are expected to be false.
 
     Normal excursions are those of the entity itself or of all entities together, whichever are
-    rarer: a restless while in training does not hide all later anomalies. A stretch counts
+    rarer: a restless while in training does not hide all later anomalies. A segment counts
     as at least as long as the training rows: no rarer chance can be told from them. And
     no level is below what one normal row in a hundred exceeds.
     """

@@ -22,7 +22,7 @@ from subadjacent.errors import InputError
 from subadjacent.ridge.period import channel_periods
 from subadjacent.scoring.references import BLOCK, CYCLES, level_before, same_time
 
-# rows that habits are learned from: the last ones of the longest stretch
+# rows that habits are learned from: the last ones of the longest segment
 ENOUGH = 20_000
 # a cycle must leave no more than this share of a channel's variance to be a rhythm
 LEFT = 0.5
@@ -91,14 +91,14 @@ class Habit(NamedTuple):
     apart: float
 
     def usual(self, column: NDArray[Any], left_out: NDArray[np.bool_], rows: slice) -> Usual:
-        """Expected values and usual bounds at some rows of a stretch.
+        """Expected values and usual bounds at some rows of a segment.
 
         Parameters
         ----------
         column
-            The channel's values in the whole stretch.
+            The channel's values in the whole segment.
         left_out
-            Rows of the stretch that are not usual.
+            Rows of the segment that are not usual.
         rows
             The rows wanted.
         """
@@ -164,7 +164,7 @@ def restore_habits(
 
 def learn_habits(series: TrainSeries) -> Habits:
     """Learn the habits of the channels of a training series."""
-    start, stop = max(series.stretches, key=lambda bounds: bounds[1] - bounds[0])
+    start, stop = max(series.segments, key=lambda bounds: bounds[1] - bounds[0])
     values = series.values[max(start, stop - ENOUGH) : stop].astype(np.float64)
     low, middle, high = np.quantile(values, [RANGE_OUTSIDE, 0.5, 1 - RANGE_OUTSIDE], axis=0)
     cycle, irregular = _irregular(values)

@@ -70,18 +70,18 @@ MORE = 2.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChannelEvent:
-    """One channel in an event of a stretch.
+    """One channel in an event of a segment.
 
     Parameters
     ----------
     column, left_out
-        Values of the whole stretch, and its rows that are not usual.
+        Values of the whole segment, and its rows that are not usual.
     habit
         The channel's habit, learned from training rows.
     first, last
         The event, half-open.
     missing
-        Rows of the stretch where it is missing for long, if there are any.
+        Rows of the segment where it is missing for long, if there are any.
     for_good
         Whether the series is known not to come back from the event.
     """
@@ -123,7 +123,7 @@ class ChannelEvent:
 class Departure:
     """How a channel departed in an event.
 
-    ``row`` is the row of the stretch where it was furthest from ``expected``; ``low`` and ``high``
+    ``row`` is the row of the segment where it was furthest from ``expected``; ``low`` and ``high``
     are the usual bounds there. ``onset`` is the first row where it was out. ``lasted`` counts the
     rows of the event or, where the channel was stuck or missing, those rows; ``steps`` is the mean
     step from row to row in units of the usual one.
@@ -139,7 +139,7 @@ class Departure:
     steps: float
 
     def later(self, rows: int) -> Departure:
-        """The departure in rows of the series, whose stretch begins at a later row."""
+        """The departure in rows of the series, whose segment begins at a later row."""
         return replace(self, row=self.row + rows, onset=self.onset + rows)
 
 

@@ -104,7 +104,7 @@ class WindowSums:
     Parameters
     ----------
     values
-        Rows from ``begin`` on of a stretch, with zeros where the stretch has no rows.
+        Rows from ``begin`` on of a segment, with zeros where the segment has no rows.
     """
 
     def __init__(self, values: NDArray[np.float64], begin: int) -> None:
@@ -133,7 +133,7 @@ def around(
 ) -> tuple[NDArray[np.float64], int]:
     """Rows ``first`` to ``last`` with ``margin`` rows on either side, and where they begin.
 
-    Zeros stand for rows that the stretch does not have.
+    Zeros stand for rows that the segment does not have.
     """
     begin, end = first - margin, last + margin
     rows = np.zeros((end - begin, *values.shape[1:]))

@@ -73,7 +73,7 @@ def judge_rows(
     leaves out the evidence by channel.
     """
     windows, fresh = stack.scoring_windows(stride)
-    begins = torch.isin(windows.starts, torch.tensor([stretch.at for stretch in stack.stretches]))
+    begins = torch.isin(windows.starts, torch.tensor([segment.at for segment in stack.segments]))
     fresh = torch.where(begins, fresh, fresh.clamp(min=network.context))
     steps = torch.arange(windows.length)
     names: list[str] = []

@@ -33,7 +33,7 @@ PASSES = 5
 TINY = 1e-6
 # outliers recur if there are this many events, and one in each of this many parts. Anomalies
 # that are alike are found up to twelve times, and half of them at twenty (docs/log.md, "Ends of a
-# stretch, and normal bursts")
+# segment, and normal bursts")
 MANY, PARTS = 8, 5
 # fewer kept rows than this do not tell the level of a fold
 FEW = 20

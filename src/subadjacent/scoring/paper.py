@@ -1,6 +1,6 @@
 """The paper's score: Eq. 6 weights errors by contributions, Eq. 7 compares scores in time.
 
-Shapes: B windows, N points in a window, C channels, T rows of a stretch.
+Shapes: B windows, N points in a window, C channels, T rows of a segment.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Scores = NDArray[np.float64]
 
 # rows that the released form looks ahead
 AHEAD = 10
-# a deviation below this share of the warm-up's is taken as this share: after a quiet stretch
+# a deviation below this share of the warm-up's is taken as this share: after a quiet segment
 # any ripple would otherwise be infinitely surprising
 SMALLEST_SHARE = 0.1
 # a deviation below this, or this share of the mean, is rounding
@@ -63,7 +63,7 @@ class PaperScore:
 
     @property
     def needs_all_rows(self) -> bool:
-        """Whether a row's score may depend on any other row of its stretch."""
+        """Whether a row's score may depend on any other row of its segment."""
         return self.block is not None or self.dynamic == "released"
 
     def memory(self, warmup: NDArray[Any]) -> int:
@@ -78,11 +78,11 @@ class PaperScore:
         return weighted(error, judged.traces[CONTRIBUTION], self.temperature)
 
     def smoothed(self, scores: NDArray[Any], usual: float) -> Scores:
-        """Scores of a stretch, averaged; ``usual`` stands for those before the first."""
+        """Scores of a segment, averaged; ``usual`` stands for those before the first."""
         return smooth(scores, self.smoothing, before=usual)
 
     def compared(self, scores: NDArray[Any], warmup: NDArray[Any]) -> Scores:
-        """Eq. 7 for the scores of a stretch."""
+        """Eq. 7 for the scores of a segment."""
         return dynamic(scores, warmup, self.dynamic)
 
 
@@ -99,7 +99,7 @@ def weighted(error: Tensor, contribution: Tensor, temperature: float) -> Tensor:
 def blockwise(
     error: NDArray[Any], contribution: NDArray[Any], block: int, temperature: float
 ) -> NDArray[Any]:
-    """Eq. 6 over blocks of consecutive rows of a stretch, (T,); the last may be shorter."""
+    """Eq. 6 over blocks of consecutive rows of a segment, (T,); the last may be shorter."""
     score = np.empty_like(error)
     for start in range(0, len(error), block):
         rows = slice(start, start + block)

@@ -2,7 +2,7 @@
 
 Rows of alarms are left out, so that reference values do not follow anomalies.
 
-Shapes: T rows of a stretch, R rows wanted.
+Shapes: T rows of a segment, R rows wanted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Rows = NDArray[np.float64]
 def same_time(column: Column, left_out: Left, cycle: int, rows: slice) -> Rows:
     """The median of the latest cycles before each row, or of the first after it; NaN without.
 
-    ``left_out`` are rows of the stretch that are not usual, (T,).
+    ``left_out`` are rows of the segment that are not usual, (T,).
     """
     numbers = np.arange(rows.start, rows.stop)
     expected = _median_at(column, left_out, numbers, range(-cycle, -(CYCLES + 1) * cycle, -cycle))

@@ -38,7 +38,7 @@ def silent_rows(series: TrainSeries, habits: Habits) -> NDArray[np.bool_] | None
 
 
 def _stuck(column: NDArray[Any], starts: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Rows by which a channel has been the same for ``LEAST_STILL`` rows of its stretch, (T,)."""
+    """Rows by which a channel has been the same for ``LEAST_STILL`` rows of its segment, (T,)."""
     # the last row that differs from the one before it
     changes = np.zeros(len(column), dtype=np.intp)
     moved = np.flatnonzero(column[1:] != column[:-1]) + 1

@@ -1,4 +1,4 @@
-"""The last rows of a stretch that is still growing, by their numbers in it."""
+"""The last rows of a segment that is still growing, by their numbers in it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LEAST_ROOM = 64
 
 
 class Tail:
-    """Rows ``begin`` to ``end`` of a stretch, of any shape; rows before them are forgotten.
+    """Rows ``begin`` to ``end`` of a segment, of any shape; rows before them are forgotten.
 
     Rows are added in place: the time that it takes does not depend on how many are kept.
 
@@ -56,7 +56,7 @@ class Tail:
             self.begin = before
 
     def between(self, first: int, last: int) -> NDArray[Any]:
-        """Rows ``first`` to ``last`` of the stretch, all of them kept."""
+        """Rows ``first`` to ``last`` of the segment, all of them kept."""
         at = self._first - self.begin
         return self._room[at + first : at + last]
 

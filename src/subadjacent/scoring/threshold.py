@@ -65,10 +65,10 @@ class ExtremeValue(BaseThreshold):
 
 @dataclass(frozen=True)
 class FalseShare(BaseThreshold):
-    """At most about this share of the alarms in a stretch is false, judged in hindsight.
+    """At most about this share of the alarms in a segment is false, judged in hindsight.
 
     ``threshold_`` is for a single alarm in as many rows as were fitted on. A decision lowers it
-    where a stretch has more to show, and raises it for a longer one (``false_alarms``).
+    where a segment has more to show, and raises it for a longer one (``false_alarms``).
     """
 
     kind: ClassVar[str] = "false_share"
@@ -203,7 +203,7 @@ class DynamicLevel(BaseThreshold):
     """The level above which scores stand out most, by Hundman et al. (see ``dynamic``).
 
     ``threshold_`` is that of the rows fitted on. A decision in hindsight takes that of the
-    stretch itself.
+    segment itself.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ small error that lasts counts as much as a large one that does not. On each scal
 with the same average of residuals on held-out rows; residuals of rows that a model was fitted to
 are far too small. The spread of residuals, whatever their sign, counts as well.
 
-Shapes: T rows of a stretch, C channels, S scales.
+Shapes: T rows of a segment, C channels, S scales.
 """
 
 from __future__ import annotations
@@ -119,9 +119,9 @@ class Squares:
 
     @classmethod
     def of(cls, residuals: Residuals, first: int, last: int, lookahead: int | None) -> Squares:
-        """The squares of rows ``first`` to ``last`` of a stretch.
+        """The squares of rows ``first`` to ``last`` of a segment.
 
-        Near the ends of a stretch averages are over fewer rows, and vary more: they are reduced
+        Near the ends of a segment averages are over fewer rows, and vary more: they are reduced
         by as much as those of white noise would vary more. For the spread, rows beyond an end
         count as 0.
         """
@@ -182,7 +182,7 @@ class JointSquares:
 
     @classmethod
     def of(cls, residuals: Residuals, first: int, last: int, lookahead: int | None) -> JointSquares:
-        """The mean squares of rows ``first`` to ``last`` of a stretch."""
+        """The mean squares of rows ``first`` to ``last`` of a segment."""
         n = len(residuals)
         values, begin = around(residuals, first, last, MARGIN)
         values.clip(-JOINT_CLIP, JOINT_CLIP, out=values)

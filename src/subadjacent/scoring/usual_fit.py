@@ -4,7 +4,7 @@ The judged rows are cut into contiguous folds. A fold is compared with scales fr
 and not next to it: rows that count for the scales, or share averages with such rows, have a smaller
 surprise than rows to come will have.
 
-Shapes: T rows of a stretch, C channels, S scales.
+Shapes: T rows of a segment, C channels, S scales.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ S = TypeVar("S", bound=_Scale)
 class ScaleFit(Generic[S]):
     """The scale from all rows, and those from all rows outside each fold.
 
-    ``bounds`` are row numbers, counted through all stretches; a fold begins at each but the last.
+    ``bounds`` are row numbers, counted through all segments; a fold begins at each but the last.
     """
 
     scale: S
@@ -71,7 +71,7 @@ class ScaleFit(Generic[S]):
     measure: Callable[[Residuals, int, int], _Measured]
 
     def surprise(self, number: int, first: int, last: int) -> Surprise:
-        """The surprise of rows ``first`` to ``last`` of a stretch, on scales without their fold."""
+        """The surprise of rows ``first`` to ``last`` of a segment, on scales without their fold."""
         measured = self.measure(self.parts[number], first, last)
         at = sum(len(residuals) for residuals in self.parts[:number]) + first
         surprises = []
@@ -83,7 +83,7 @@ class ScaleFit(Generic[S]):
 
 
 def fit_channel_scale(
-    stretches: Sequence[Residuals],
+    segments: Sequence[Residuals],
     rows: JudgedRows,
     lookahead: int | None,
     floor: float | NDArray[np.float64] = FLOOR,
@@ -94,22 +94,22 @@ def fit_channel_scale(
         return Squares.of(residuals, first, last, lookahead)
 
     sums, spreads = _Sums(rows), _Sample(rows)
-    for number, first, last in _everything(stretches):
-        squares = measure(stretches[number], first, last)
+    for number, first, last in _everything(segments):
+        squares = measure(segments[number], first, last)
         sums.add(number, first, np.stack(squares.scales, axis=1))
         spreads.add(number, first, squares.spread)
-    # short stretches have less to add up than longer ones to come
-    share = min(max(1, *map(len, stretches)), SPREAD) / SPREAD
+    # short segments have less to add up than longer ones to come
+    share = min(max(1, *map(len, segments)), SPREAD) / SPREAD
 
     def scale(fold: int | None) -> ChannelScale:
         return ChannelScale(sums.block_mean(fold), spreads.quantile(fold) / share, floor)
 
     by_fold = [scale(fold) for fold in range(len(rows.folds))]
-    return ScaleFit(scale(None), by_fold, rows.bounds, stretches, measure)
+    return ScaleFit(scale(None), by_fold, rows.bounds, segments, measure)
 
 
 def fit_joint_scale(
-    stretches: Sequence[Residuals], rows: JudgedRows, lookahead: int | None, floor: float = FLOOR
+    segments: Sequence[Residuals], rows: JudgedRows, lookahead: int | None, floor: float = FLOOR
 ) -> ScaleFit[JointScale]:
     """Fit to residuals of held-out rows; where none is judged, nothing is ever unusual."""
 
@@ -117,26 +117,26 @@ def fit_joint_scale(
         return JointSquares.of(residuals, first, last, lookahead)
 
     sums = _Sums(rows)
-    for number, first, last in _everything(stretches):
-        sums.add(number, first, measure(stretches[number], first, last).squares)
+    for number, first, last in _everything(segments):
+        sums.add(number, first, measure(segments[number], first, last).squares)
     by_fold = [JointScale(sums.block_mean(fold), floor) for fold in range(len(rows.folds))]
     scale = JointScale(sums.block_mean(None), floor)
-    return ScaleFit(scale, by_fold, rows.bounds, stretches, measure)
+    return ScaleFit(scale, by_fold, rows.bounds, segments, measure)
 
 
-def _everything(stretches: Sequence[Residuals]) -> Iterator[tuple[int, int, int]]:
-    for number, residuals in enumerate(stretches):
+def _everything(segments: Sequence[Residuals]) -> Iterator[tuple[int, int, int]]:
+    for number, residuals in enumerate(segments):
         for first, last in chunks(len(residuals)):
             yield number, first, last
 
 
 class JudgedRows:
-    """The judged rows of all stretches, counted through, and the folds they are cut into.
+    """The judged rows of all segments, counted through, and the folds they are cut into.
 
     Parameters
     ----------
     judged
-        One a stretch: which of its rows have a residual at all.
+        One a segment: which of its rows have a residual at all.
     """
 
     def __init__(self, judged: Judged) -> None:
@@ -181,7 +181,7 @@ class _Sums:
         self.totals: NDArray[np.float64] | None = None
 
     def add(self, number: int, first: int, squares: NDArray[np.float64]) -> None:
-        """Add squares of the rows of a stretch from ``first`` on."""
+        """Add squares of the rows of a segment from ``first`` on."""
         if self.totals is None:
             self.totals = np.zeros((len(self.rows.edges), *squares.shape[1:]))
         at = int(self.rows.starts[number]) + first
@@ -225,7 +225,7 @@ class _Sample:
         self.found: list[NDArray[np.float64]] = []
 
     def add(self, number: int, first: int, spreads: NDArray[np.float64]) -> None:
-        """Keep the sampled ones of the rows of a stretch from ``first`` on."""
+        """Keep the sampled ones of the rows of a segment from ``first`` on."""
         at = int(self.rows.starts[number]) + first
         low, high = np.searchsorted(self.picked, [at, at + len(spreads)])
         self.found.append(spreads[self.picked[low:high] - at])

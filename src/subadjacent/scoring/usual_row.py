@@ -1,4 +1,4 @@
-"""How surprising one row amid a stretch is, in few calls.
+"""How surprising one row amid a segment is, in few calls.
 
 A row that comes alone costs NumPy as much as a thousand: it is the number of calls that counts.
 This is what ``usual`` makes of many rows, for one whose averages all have their rows, and of the
@@ -73,7 +73,7 @@ class RowSurprise:
         self._joints = [_JointRow(joint) for joint in several]
 
     def of(self, residuals: NDArray[Any], row: int, lookahead: int | None) -> float | None:
-        """Of one row of a stretch; None where one of its averages lacks rows."""
+        """Of one row of a segment; None where one of its averages lacks rows."""
         begin = row + rows_ahead(MARGIN, lookahead) + 1 - MARGIN
         there = residuals[max(begin, 0) : begin + MARGIN]
         if len(there) < MARGIN:

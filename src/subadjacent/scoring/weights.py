@@ -5,7 +5,7 @@ a part whose squares are mostly as large as their mean is larger on a normal row
 bursts. It would dominate the others; so would a part that is broken. Neither needs labels to be
 seen: the median over training rows shows it, and is robust to some anomalies among them.
 
-Shapes: T rows of a stretch, C channels, P parts.
+Shapes: T rows of a segment, C channels, P parts.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def typical_surprise(rows: NDArray[np.float64], softness: float) -> float:
 class PartWeights:
     """The typical surprise of each part, (P,), and which of them the others are compared with.
 
-    A part that judges only some rows of every stretch is not one of these: it is averaged with
+    A part that judges only some rows of every segment is not one of these: it is averaged with
     rows that it does not judge, and smaller than it will be on unbroken ones.
     """
 

@@ -13,7 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from subadjacent.errors import SubadjacentError
+from subadjacent.errors import SubAdjacentError
 from subadjacent.service.problems import refusal_of
 from subadjacent.service.schemas import Problem
 
@@ -94,7 +94,7 @@ def add_problems(app: FastAPI) -> None:
         }.get(error.status_code, str(error.detail))
         return Json({"error": sentence}, error.status_code, error.headers)
 
-    app.add_exception_handler(SubadjacentError, ours)
+    app.add_exception_handler(SubAdjacentError, ours)
     app.add_exception_handler(Exception, ours)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, of_http)

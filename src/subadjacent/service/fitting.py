@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from subadjacent.errors import SubadjacentError
+from subadjacent.errors import SubAdjacentError
 from subadjacent.runtime import Progress
 from subadjacent.service.problems import told_of
 from subadjacent.service.widths import MOST_FITTED_ROWS, check_table
@@ -37,7 +37,7 @@ def main(file: str, folder: str, share: str, columns: str) -> None:
         detector = SubAdjacentDetector()
         fitted = fit(detector, rows, TrainingRows(float(share)), _watch)
         save_model(detector, Path(folder))
-    except SubadjacentError as error:
+    except SubAdjacentError as error:
         _tell(error=told_of(error, "the file").replace(file, "the file"))
     except MemoryError:
         _tell(error="the file must fit into memory; it does not: send fewer rows")

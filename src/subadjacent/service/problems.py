@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import sqlite3
 
-from subadjacent.errors import DataNotFound, InputError, ModelFileError, SubadjacentError
+from subadjacent.errors import DataNotFound, InputError, ModelFileError, SubAdjacentError
 
 RETRY_AFTER = 1
 """Seconds after which a client that came too early may come again: a queue empties in less."""
@@ -15,7 +15,7 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 """What the system says where a file cannot be written."""
 
 
-class Refusal(SubadjacentError):  # noqa: N818 — reads as a fact
+class Refusal(SubAdjacentError):  # noqa: N818 — reads as a fact
     """A request that cannot be met; ``status`` is HTTP's number for why."""
 
     def __init__(self, status: int, sentence: str) -> None:
@@ -58,7 +58,7 @@ def _no_room(why: str) -> Refusal:
     )
 
 
-def told_of(error: SubadjacentError, what: str) -> str:
+def told_of(error: SubAdjacentError, what: str) -> str:
     """The sentence of an error, with ``what`` in place of the library's ``X``."""
     if isinstance(error, InputError) and error.argument.partition("[")[0] in ("X", "times of X"):
         argument = error.argument.replace("X", what, 1)

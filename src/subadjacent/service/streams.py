@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import load
-from subadjacent.errors import SubadjacentError
+from subadjacent.errors import SubAdjacentError
 from subadjacent.methods.method import State
 from subadjacent.service.problems import Refusal, refusal_of
 from subadjacent.streaming.alarms import LiveAlarm
@@ -70,7 +70,7 @@ class Posted:
         """The answer; a 503 where the process has ended."""
         while not self.is_there:
             self._host.fetch_next()
-        if isinstance(self.answer, SubadjacentError | Refusal):
+        if isinstance(self.answer, SubAdjacentError | Refusal):
             raise self.answer
         return self.answer
 
@@ -252,7 +252,7 @@ class _Streams:
         name, *words = question
         try:
             return getattr(self, name)(*words)
-        except SubadjacentError as error:
+        except SubAdjacentError as error:
             return error
         except Exception as error:
             # of one stream: the others must not end with it

@@ -7,7 +7,7 @@ import logging
 from dataclasses import dataclass
 from pathlib import Path
 
-from subadjacent.errors import DataNotFound, InputError, SubadjacentError
+from subadjacent.errors import DataNotFound, InputError, SubAdjacentError
 from subadjacent.service.problems import Refusal
 
 log = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ class TokenFile:
             self._seen = mark
             try:
                 self._tokens = read_tokens(self._path)
-            except (SubadjacentError, OSError, UnicodeDecodeError) as error:
+            except (SubAdjacentError, OSError, UnicodeDecodeError) as error:
                 log.warning("the tokens stay as they were: %s", error)
         self._tokens.check(header, writes=writes)
 

@@ -1,4 +1,4 @@
-"""Which rows of a series are taken as they come, and where an unbroken stretch begins.
+"""Which rows of a series are taken as they come, and where an unbroken segment begins.
 
 A written rule for each thing that can be wrong with the time of a row; docs/streaming.md has
 them as a table. The rules on gaps are those of ``data.clock``, with the interval known so far.
@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.data.clock import IRREGULAR, JITTER
+from subadjacent.data.clock import IRREGULAR, compare_steps, find_order, median_step
+from subadjacent.data.times import Times, Unit, read_times
 from subadjacent.errors import InputError
-from subadjacent.streaming.times import Times, Unit, read_times
 
 log = logging.getLogger(__name__)
 
@@ -25,13 +25,13 @@ NAMELESS = "rows"
 
 STEPS = 100
 """Latest steps from row to row whose median is the interval. A clock that slows down for good is
-followed after half as many rows; until then each of its rows is a stretch by itself."""
+followed after half as many rows; until then each of its rows is a segment by itself."""
 
 
 class Taken(NamedTuple):
-    """Rows that are taken, by their places among those that came, and which begin a stretch.
+    """Rows that are taken, by their places among those that came, and which begin a segment.
 
-    ``skipped`` counts the rows that are missing before one that begins a stretch.
+    ``skipped`` counts the rows that are missing before one that begins a segment.
     """
 
     places: NDArray[np.intp]  # (B,)
@@ -52,7 +52,7 @@ class Counts:
     duplicates
         Rows of the same time as the last one taken: not taken.
     gaps
-        Times that more rows were missing than are bridged, so that a new stretch began.
+        Times that more rows were missing than are bridged, so that a new segment began.
     irregular
         Rows that came between two ticks of the clock; taken.
     unknown
@@ -120,15 +120,14 @@ class Arrivals:
             self.counts.taken += count
             return Taken(np.arange(count), np.zeros(count, dtype=bool), np.zeros(count, np.int64))
         self._unit = times.unit
-        # the latest time before each row
-        before = np.maximum.accumulate(np.concatenate([[self._last], times.ticks]))
-        places = np.flatnonzero(times.ticks > before[:-1])
-        duplicates = int((times.ticks == before[:-1]).sum())
+        order = find_order(times.ticks, self._last)
+        places, duplicates = np.flatnonzero(order.accepted), int(order.duplicate.sum())
         self.counts.taken += len(places)
         self.counts.duplicates += duplicates
         self.counts.late += count - len(places) - duplicates
-        self._last = float(before[-1])
-        skipped = self._breaks(times.ticks[places] - before[places])
+        if len(places):
+            self._last = float(times.ticks[places[-1]])
+        skipped = self._breaks(times.ticks[places] - order.before[places])
         return Taken(places, skipped > 0, skipped)
 
     def _breaks(self, steps: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -147,20 +146,16 @@ class Arrivals:
         interval = self._interval
         if interval is None:
             return np.zeros(len(steps), dtype=np.int64)
-        slack = JITTER * interval
-        broken = steps > (self._fill_limit + 1) * interval + slack
-        ticks = np.maximum(np.rint(steps / interval), 1)
-        off = ~broken & (np.abs(steps - ticks * interval) > slack)
+        broken, irregular, ticks = compare_steps(steps, interval, self._fill_limit)
         self.counts.gaps += int(broken.sum())
-        self.counts.irregular += int(off.sum())
+        self.counts.irregular += int(irregular.sum())
         return np.where(broken, np.maximum(ticks - 1, 1), 0).astype(np.int64)
 
     def _learn(self, steps: NDArray[np.float64]) -> None:
         self._steps = [*self._steps, *steps.tolist()][-STEPS:]
         self._seen += len(steps)
         if _is_due(self._seen):
-            # the lower one of an even number, as in a batch: gaps only ever lengthen steps
-            self._interval = sorted(self._steps)[(len(self._steps) - 1) // 2]
+            self._interval = median_step(np.array(self._steps))
             self._warn()
 
     def _warn(self) -> None:

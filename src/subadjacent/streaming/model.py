@@ -10,15 +10,15 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from subadjacent.data.gaps import FilledRows
 from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.estimator import require_fitted
 from subadjacent.errors import InputError
 from subadjacent.methods.method import State
 from subadjacent.scoring.threshold import BUDGET, AlarmBudget
 from subadjacent.streaming.alarms import AlarmRules
 from subadjacent.streaming.scores import ModelScores, joined
-from subadjacent.streaming.silence import Filled
 
 Array = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ class FittedModel:
     def __init__(
         self, detector: BaseDetector, channels: tuple[str, ...], entity: str | None
     ) -> None:
-        check_is_fitted(detector)
+        require_fitted(detector)
         if len(channels) != len(detector.channels_):
             raise InputError.of(
                 "channels",
@@ -59,14 +59,14 @@ class FittedModel:
         self._scores = ModelScores(model, twin, self.fill_limit)
 
     def training(self) -> Iterator[tuple[Array, Array]]:
-        """The last rows of training by stretch, and their scores from the past alone.
+        """The last rows of training by segment, and their scores from the past alone.
 
         None of an entity that was not there, and of detectors saved before they kept these rows.
         """
-        for stretch in () if self._recent is None else self._recent.stretches:
-            yield stretch, np.asarray(self._causal.assess(stretch).score, dtype=np.float64)
+        for segment in () if self._recent is None else self._recent.segments:
+            yield segment, np.asarray(self._causal.assess(segment).score, dtype=np.float64)
 
-    def score(self, rows: Array, filled: Filled, begins: Sequence[int]) -> tuple[Array, Array]:
+    def score(self, rows: Array, filled: FilledRows, begins: Sequence[int]) -> tuple[Array, Array]:
         """Scores of rows from the past alone, (B,), and those that became final.
 
         Parameters
@@ -76,10 +76,10 @@ class FittedModel:
         filled
             The same without gaps.
         begins
-            Numbers of those that begin a stretch.
+            Numbers of those that begin a segment.
         """
         if not begins and not filled.gaps.any():
-            # one stretch goes on without a gap, as nearly always
+            # one segment goes on without a gap, as nearly always
             return self._scores.at_once(filled.values), self._scores.final(rows)
         missing = filled.gaps > self.fill_limit
         bounds = sorted({0, *begins, len(rows)})

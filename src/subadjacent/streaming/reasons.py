@@ -50,7 +50,7 @@ def explain(
     """What happened in an event, half-open bounds, of some rows."""
     missing = rows.missing if rows.missing.any() else None
     series = TrainSeries(
-        rows.values, channels, None, labels, rows.stretch_starts, interval, missing
+        rows.values, channels, None, labels, rows.segment_starts, interval, missing
     )
     evidence = Evidence(np.zeros(len(rows.values)), rows.by_channel, None, {})
     left_out = rows.anomalous.copy()
@@ -73,7 +73,7 @@ def _jumped(cause: Cause, explainer: Explainer, event: tuple[int, int]) -> Cause
         return cause
     series = explainer.series
     channel = series.channels.index(cause.channel)
-    start, stop = next(bounds for bounds in series.stretches if event[0] < bounds[1])
+    start, stop = next(bounds for bounds in series.segments if event[0] < bounds[1])
     before = max(event[0] - 1, start)
     steps = np.abs(np.diff(series.values[before : min(event[1], stop), channel]))
     # the step back may be as great

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.streaming.times import from_json, to_json
+from subadjacent.data.times import from_json, to_json
 
 KEPT = 1_000
 """Rows that are kept: the 300 before an alarm and the 300 within it that explanations look at, and
@@ -29,11 +29,11 @@ class RecentRows(NamedTuple):
     missing: NDArray[Any]  # (T, C), for long
     silent: NDArray[Any]  # (T, C), missing for long or stuck
     anomalous: NDArray[Any]  # (T,)
-    starts: NDArray[Any]  # (T,), of stretches
+    starts: NDArray[Any]  # (T,), of segments
 
     @property
-    def stretch_starts(self) -> tuple[int, ...]:
-        """First rows of unbroken stretches, of which the first row is one."""
+    def segment_starts(self) -> tuple[int, ...]:
+        """First rows of unbroken segments, of which the first row is one."""
         return (0, *(np.flatnonzero(self.starts[1:]) + 1).tolist())
 
 

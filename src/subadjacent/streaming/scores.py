@@ -1,7 +1,7 @@
 """Scores of a fitted model as rows come: at once from the past alone, and final ones.
 
 Final scores are those of a batch over the same rows. What a batch does to missing values
-(``data.cleaning``) only later rows tell: whether a gap is short, so that it is filled, or long, so
+(``data.gaps``) only later rows tell: whether a gap is short, so that it is filled, or long, so
 that the rows of it are scored by themselves. Rows wait for that here, at most ``fill_limit`` of
 them, and then for the rows that the model looks ahead at.
 
@@ -10,115 +10,20 @@ Shapes: B rows that come together, C channels.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.gaps import GapFiller
 from subadjacent.methods.method import Model, State
 from subadjacent.methods.stream import ModelStream
 
 Array = NDArray[np.float64]
 
 
-class Settled(NamedTuple):
-    """Rows whose gaps are known to be short or long, filled as a batch fills them."""
-
-    values: Array  # (B, C)
-    apart: NDArray[np.bool_]  # (B,), a channel is missing for long
-
-
-class Gaps:
-    """Rows of a stretch that wait for the end of a gap in one of their channels.
-
-    Parameters
-    ----------
-    typical
-        Stands in for what is missing for long, (C,).
-    fill_limit
-        The longest gap that is filled.
-    """
-
-    def __init__(self, typical: Array, fill_limit: int) -> None:
-        self._typical = typical
-        self._fill_limit = fill_limit
-        self.begin()
-
-    def begin(self) -> None:
-        """A stretch begins: no channel has had a value yet."""
-        channels = len(self._typical)
-        self.held = np.zeros((0, channels))
-        self.last = np.full(channels, np.nan)
-        self.within = np.zeros(channels, dtype=bool)  # a long gap, whose first rows were given
-
-    def settle(self, rows: Array, *, ends: bool = False) -> Settled:
-        """Take rows, NaN for missing values; give those that are settled, in order.
-
-        ``ends`` says that no more rows of the stretch come.
-        """
-        if not len(self.held) and len(rows) and not np.isnan(rows).any():
-            # nothing is missing, as nearly always
-            self.last, self.within = rows[-1].copy(), np.zeros(len(self.last), dtype=bool)
-            return Settled(rows, np.zeros(len(rows), dtype=bool))
-        held = np.concatenate([self.held, rows])
-        unknown = np.isnan(held)
-        long = np.zeros(held.shape, dtype=bool)
-        settled = len(held)
-        for channel in np.flatnonzero(unknown.any(axis=0)):
-            known_until = self._fill(held, long, unknown[:, channel], int(channel), ends=ends)
-            settled = min(settled, known_until)
-        self.held = held[settled:].copy()
-        # what is filled is not known to the rows that still wait
-        self.held[unknown[settled:]] = np.nan
-        if settled:
-            self.within = long[settled - 1]
-            self.last = np.where(self.within, self.last, held[settled - 1])
-            seen = np.flatnonzero(~long[:settled].all(axis=0) & self.within)
-            for channel in seen:
-                # the last value before the long gap
-                self.last[channel] = held[:settled, channel][~long[:settled, channel]][-1]
-        values = np.where(long, self._typical, held)[:settled]
-        return Settled(values, np.asarray(long[:settled].any(axis=1)))
-
-    def _fill(
-        self,
-        held: Array,
-        long: NDArray[np.bool_],
-        unknown: NDArray[np.bool_],
-        channel: int,
-        *,
-        ends: bool,
-    ) -> int:
-        """Fill short gaps of a channel in place, mark long ones; gives how many rows are done."""
-        edges = np.flatnonzero(np.diff(unknown.astype(np.int8), prepend=0, append=0))
-        for begin, end in edges.reshape(-1, 2).tolist():
-            before = held[begin - 1, channel] if begin else self.last[channel]
-            first_of_stretch = not begin and np.isnan(before)
-            is_open = end == len(held) and not ends
-            if (
-                (not begin and self.within[channel])
-                or end - begin > self._fill_limit
-                or (first_of_stretch and end == len(held) and ends)
-            ):
-                long[begin:end, channel] = True
-            elif is_open:
-                return begin
-            else:
-                held[begin:end, channel] = held[end, channel] if first_of_stretch else before
-        return len(held)
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        """All that is carried, as arrays."""
-        return {"held": self.held, "last": self.last, "within": self.within.astype(np.float64)}
-
-    def restore(self, saved: dict[str, NDArray[Any]]) -> None:
-        """The inverse of ``state``."""
-        self.held, self.last = np.array(saved["held"]), np.array(saved["last"])
-        self.within = saved["within"].astype(bool)
-
-
 class PartsStream:
-    """A stretch in its parts, each scored by itself: where a channel is missing for long or not."""
+    """A segment in its parts, each scored by itself: where a channel is missing for long or not."""
 
     def __init__(self, stream: ModelStream, *, apart: bool = False) -> None:
         self.stream = stream
@@ -139,7 +44,7 @@ class PartsStream:
         return found
 
     def push_each(self, rows: Array, apart: NDArray[np.bool_]) -> list[Array]:
-        """The score of each row as the last of its stretch, for models that look ahead."""
+        """The score of each row as the last of its segment, for models that look ahead."""
         found = []
         for row, is_apart in zip(rows, apart, strict=True):
             scores = [*self.push(row[None], np.array([is_apart])), self.stream.waiting().score]
@@ -147,7 +52,7 @@ class PartsStream:
         return found
 
     def finish(self) -> Array:
-        """Scores of the rows that wait: the stretch ends here."""
+        """Scores of the rows that wait: the segment ends here."""
         return np.asarray(self.stream.finish().score, dtype=np.float64)
 
 
@@ -158,7 +63,7 @@ class ModelScores:
     ----------
     model, twin
         The model, and the same one with no look at later rows; None where there is none, and what
-        the model says of the last row of a stretch stands for it.
+        the model says of the last row of a segment stands for it.
     fill_limit
         Of the detector.
     """
@@ -168,17 +73,17 @@ class ModelScores:
         twin = model if twin is None else twin
         self._models = model, twin
         self._typical = np.asarray(model.typical_values, dtype=np.float64)
-        self._gaps = Gaps(self._typical, fill_limit)
+        self._gaps = GapFiller(self._typical, fill_limit)
         self._final = PartsStream(model.stream(explained=False))
         self._at_once = PartsStream(twin.stream(explained=False))
 
     def at_once(
         self, values: Array, missing: NDArray[np.bool_] | None = None, *, start: bool = False
     ) -> Array:
-        """Scores from the past alone, (B,), of rows of one stretch that were filled as they came.
+        """Scores from the past alone, (B,), of rows of one segment that were filled as they came.
 
         ``missing`` says which values are missing for long by now, (B, C), where any is; ``start``,
-        whether the first row begins a stretch.
+        whether the first row begins a segment.
         """
         if start:
             self._at_once.finish()
@@ -190,16 +95,16 @@ class ModelScores:
         return joined(push(values, apart))
 
     def final(self, rows: Array, *, start: bool = False) -> Array:
-        """Scores that became final, of rows of one stretch, NaN for missing values."""
-        ended = [self._end_stretch()] if start else []
+        """Scores that became final, of rows of one segment, NaN for missing values."""
+        ended = [self._end_segment()] if start else []
         return joined(ended + self._final.push(*self._gaps.settle(rows)))
 
     def finish(self) -> Array:
-        """Scores of all rows that wait; what comes next is a new stretch."""
+        """Scores of all rows that wait; what comes next is a new segment."""
         self._at_once.finish()
-        return self._end_stretch()
+        return self._end_segment()
 
-    def _end_stretch(self) -> Array:
+    def _end_segment(self) -> Array:
         none = np.zeros((0, len(self._typical)))
         found = self._final.push(*self._gaps.settle(none, ends=True))
         found.append(self._final.finish())

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.gaps import FilledRows
 from subadjacent.scoring.decision import SILENT
 from subadjacent.scoring.habits import Habits
 from subadjacent.streaming.alarms import (
@@ -25,7 +26,7 @@ from subadjacent.streaming.book import AlarmBook, closed
 from subadjacent.streaming.learning.learner import Learner, LiveJudgement
 from subadjacent.streaming.nested import join_names, split_names
 from subadjacent.streaming.recent import Recent, RecentRows
-from subadjacent.streaming.silence import Filled, Silence, Silent
+from subadjacent.streaming.silence import Silence, Silent
 
 Array = NDArray[np.float64]
 
@@ -33,9 +34,9 @@ Array = NDArray[np.float64]
 class Span(NamedTuple):
     """Rows that follow each other, and all that is known of them before they are judged."""
 
-    filled: Filled
-    starts: NDArray[np.bool_]  # (B,), of stretches
-    skipped: NDArray[np.int64]  # (B,), rows that are missing before one that begins a stretch
+    filled: FilledRows
+    starts: NDArray[np.bool_]  # (B,), of segments
+    skipped: NDArray[np.int64]  # (B,), rows that are missing before one that begins a segment
     now: Array  # (B,), what a budget counts: seconds or rows
     times: list[Any] | None
     scores: Array | None  # (B,), of a model, from the past alone
@@ -178,7 +179,7 @@ class Watcher:
             self.recent.mark(row + place, channel, since, missing=missing)
 
     def warm_up(self, rows: Array, scores: Array) -> None:
-        """Learn from one stretch of training rows, with the model's scores of them."""
+        """Learn from one segment of training rows, with the model's scores of them."""
         self.learner.warm_up(rows, scores)
         # the rows that come next may come any time later
         self.learner.gap(0)

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from subadjacent.data.windows import Windows
-from subadjacent.errors import InputError, SubadjacentError
+from subadjacent.errors import InputError, SubAdjacentError
 from subadjacent.networks.network import Network
 from subadjacent.runtime import Watch, ignore
 from subadjacent.training.checkpoint import (
@@ -101,7 +101,7 @@ def fit_network(
         if epoch.complete:
             keeper.save(model, optimizers, state)
     if state.history and not state.best:
-        raise SubadjacentError(
+        raise SubAdjacentError(
             f"training diverged: no epoch gave a finite validation error with "
             f"learning_rate={config.learning_rate}; try a smaller one"
         )

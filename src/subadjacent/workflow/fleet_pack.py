@@ -17,7 +17,7 @@ import numpy as np
 from subadjacent.data.files import ENTITY, Columns, open_files
 from subadjacent.detectors.many import assess_each, fit_each
 from subadjacent.distributed.packs import Pack, read_pieces
-from subadjacent.errors import InputError, SubadjacentError
+from subadjacent.errors import InputError, SubAdjacentError
 from subadjacent.runtime import one_thread_each
 from subadjacent.scoring.discoveries import Worst, worst_of
 from subadjacent.workflow.fit import TrainingRows
@@ -157,7 +157,7 @@ def count_part(task: PackTask) -> FleetCounts:
 def sentence(error: BaseException) -> str:
     """An error as one line of text."""
     text = " ".join(str(error).split())
-    return text if isinstance(error, SubadjacentError) else f"{type(error).__name__}: {text}"
+    return text if isinstance(error, SubAdjacentError) else f"{type(error).__name__}: {text}"
 
 
 def _frames(task: PackTask, failed: list[_Entity]) -> Iterator[pl.DataFrame]:

@@ -20,7 +20,7 @@ from subadjacent.distributed import storage
 from subadjacent.distributed.cluster import over_cluster
 from subadjacent.distributed.lake import ROWS_OF_PACK, Counts, Cutting, Lake, add, packs_of
 from subadjacent.distributed.tasks import over_actors
-from subadjacent.errors import InputError, SubadjacentError
+from subadjacent.errors import InputError, SubAdjacentError
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.workflow.report import warn_of_misfits
 from subadjacent.workflow.score import CHUNK, scored, strangers_among, warn_of_strangers
@@ -167,7 +167,7 @@ def _score_pack(
     result = scored(detector, rows, labels="skip")
     table = scores_table(result.keys, result.judged, rows.named)
     if len(table) != pack.rows:
-        raise SubadjacentError(
+        raise SubAdjacentError(
             f"the files changed while they were scored: part {pack.number} had {pack.rows:,} rows "
             f"and has {len(table):,} now; score them again when nobody writes to them"
         )

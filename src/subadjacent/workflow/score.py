@@ -146,8 +146,8 @@ class _EntityScores:
             self._pass_on()
         scorer = self._scorer
         scores = np.concatenate([*self._scores, scorer.finish()])
-        stretches = list(pairwise([*scorer.starts, len(scores)]))
-        return detector.judge(scores, name, stretches, scorer.silent)
+        segments = list(pairwise([*scorer.starts, len(scores)]))
+        return detector.judge(scores, name, segments, scorer.silent)
 
     def _pass_on(self) -> None:
         self._scores.append(self._scorer.push(self.waiting))

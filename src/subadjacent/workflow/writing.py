@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subadjacent import durable
-from subadjacent.errors import InputError, SubadjacentError
+from subadjacent.errors import InputError, SubAdjacentError
 from subadjacent.exchange import check_replaceable, whole_folder
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def whole_output(folder: Path) -> Iterator[Path]:
         with whole_folder(folder, is_output) as draft:
             yield draft
     except OSError as error:
-        if isinstance(error, SubadjacentError):
+        if isinstance(error, SubAdjacentError):
             raise
         raise _unwritable(folder, error) from error
     except InputError as error:
@@ -110,7 +110,7 @@ def save_model(detector: BaseDetector, folder: Path) -> None:
         detector.save(folder)
     except (OSError, SafetensorError) as error:
         # errors of ours are of other kinds, but for folders that are not there
-        if isinstance(error, SubadjacentError):
+        if isinstance(error, SubAdjacentError):
             raise
         raise _unwritable(folder, error) from error
 

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from subadjacent.data.files import Columns, FileRows, Rows, open_files
 from subadjacent.data.files.parquet import Decoder
 from subadjacent.data.inputs import read
-from subadjacent.errors import DataNotFound, InputError, SubadjacentError
+from subadjacent.errors import DataNotFound, InputError, SubAdjacentError
 
 PLAIN = "time,a,b\n2024-01-01 00:00:00,1,2\n2024-01-01 00:01:00,3,4.5\n2024-01-01 00:02:00,5,6\n"
 
@@ -661,6 +661,6 @@ def test_a_decoder_that_does_not_start_is_no_fault_of_the_file(
     monkeypatch.setattr(
         "subadjacent.data.files.parquet.COMMAND", (sys.executable, "-c", "raise SystemExit")
     )
-    with pytest.raises(SubadjacentError, match="does not start") as caught:
+    with pytest.raises(SubAdjacentError, match="does not start") as caught:
         Decoder().schema(tmp_path / "a.parquet", "a")
     assert not isinstance(caught.value, InputError)

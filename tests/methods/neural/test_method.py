@@ -241,7 +241,7 @@ def test_the_strict_form_refuses_a_band_with_the_point_itself(plant: Plant) -> N
         StrictMethod(**SMALL, near=0).fit([TrainSeries(plant.train)], CPU)
 
 
-def test_stretches_too_short_for_a_window_are_refused(plant: Plant) -> None:
+def test_segments_too_short_for_a_window_are_refused(plant: Plant) -> None:
     broken = TrainSeries(plant.train, starts=tuple(range(0, 1000, 10)))
-    with pytest.raises(InputError, match="unbroken stretches of at least window=20 rows to learn"):
+    with pytest.raises(InputError, match="unbroken segments of at least window=20 rows to learn"):
         SubAdjacentMethod(**SMALL).fit([broken], CPU)

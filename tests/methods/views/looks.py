@@ -22,7 +22,7 @@ CAUSAL = ViewSettings(views=EXPECTING, lookahead=0)
 
 
 class Judgement(NamedTuple):
-    """What one part makes of a stretch, before any factor."""
+    """What one part makes of a segment, before any factor."""
 
     part: Part
     surprise: Floats
@@ -43,7 +43,7 @@ def fitted(rows: int = 3000, settings: ViewSettings | None = None) -> EntityView
 def judgements(
     entity: EntityViews, rows: Rows, lookahead: int | None = None
 ) -> dict[tuple[str, str], Judgement]:
-    """What the views that expect values make of a stretch, by view and form."""
+    """What the views that expect values make of a segment, by view and form."""
     parts = [
         (surprise(0, len(rows)), look.judged)
         for look in entity.look(rows, lookahead).expecting.values()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from subadjacent.methods.views.combine import (
     AddedPart,
-    PartOfStretch,
+    PartOfSegment,
     RowsOfPart,
     combine,
     combine_rows,
@@ -28,9 +28,9 @@ Floats = NDArray[np.float64]
 
 def part(
     surprise: Floats, judged: NDArray[np.bool_], weight: float = 1.0, factor: float = 1.0
-) -> PartOfStretch:
+) -> PartOfSegment:
     # what it gives is worked on in place
-    return PartOfStretch(lambda first, last: surprise[first:last].copy(), judged, weight, factor)
+    return PartOfSegment(lambda first, last: surprise[first:last].copy(), judged, weight, factor)
 
 
 def test_two_rows_by_hand() -> None:
@@ -95,7 +95,7 @@ def drawn_novelties(rows: int, channels: int) -> list[AddedPart]:
 
 def parts_of(
     surprise: list[Floats], judged: list[NDArray[np.bool_]], factors: list[float]
-) -> list[PartOfStretch]:
+) -> list[PartOfSegment]:
     return [
         part(own, rows, kind.weight, factor)
         for own, rows, kind, factor in zip(surprise, judged, PARTS, factors, strict=True)
@@ -178,7 +178,7 @@ def test_a_score_is_the_mean_of_three_averages_by_hand() -> None:
     assert smoothed(rows, 1, 0).tolist() == [0, 0, 0, 9, 0, 0, 0]
 
 
-def test_rows_that_a_short_stretch_lacks_count_as_silent_beyond_half_by_hand() -> None:
+def test_rows_that_a_short_segment_lacks_count_as_silent_beyond_half_by_hand() -> None:
     rows = np.full(3, 6.0)
     # over 4 rows there are 2 or 3 around each; over 12 rows 3, and 6 are the least
     assert smoothed(rows, 4, None).tolist() == [(6 + 6 + 18 / 6) / 3] * 3

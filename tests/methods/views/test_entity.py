@@ -81,7 +81,7 @@ def test_each_part_is_multiplied_by_its_factor() -> None:
     np.testing.assert_allclose(weighted.by_part, np.array(factors)[:, None] * plain.by_part)
 
 
-def test_a_short_stretch_is_judged_by_its_level_and_its_states_alone() -> None:
+def test_a_short_segment_is_judged_by_its_level_and_its_states_alone() -> None:
     whole = without_factors(model().entity)
     entity, rows = replace(whole, seeking={}), waves(20, seed=3)
     rows[10, 1] = 9.0

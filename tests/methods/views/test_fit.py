@@ -25,7 +25,7 @@ from subadjacent.methods.views.view import PARTS
 from subadjacent.ridge.axes import FoldSums, principal_axes
 from subadjacent.ridge.companions import fit_companions
 from subadjacent.ridge.neighbours import Neighbours
-from subadjacent.ridge.sides import StretchRidge, fit_sides
+from subadjacent.ridge.sides import SegmentRidge, fit_sides
 from subadjacent.scoring.usual_fit import JudgedRows, ScaleFit, fit_channel_scale, fit_joint_scale
 
 FULL = ViewSettings()
@@ -36,7 +36,7 @@ def fit(parts: list[Rows], settings: ViewSettings = FULL) -> ViewsFit:
     return fit_views(parts, settings)
 
 
-def slow_ridge(found: ViewsFit) -> StretchRidge:
+def slow_ridge(found: ViewsFit) -> SegmentRidge:
     ridge = found.entity.expecting["slow rhythm"].ridge
     assert ridge is not None
     return ridge
@@ -44,7 +44,7 @@ def slow_ridge(found: ViewsFit) -> StretchRidge:
 
 @pytest.mark.parametrize(
     ("lengths", "far"),
-    # a tenth of the longest stretch, and 400 at most; below 36 a step does not fit
+    # a tenth of the longest segment, and 400 at most; below 36 a step does not fit
     [((5000,), 400), ((700, 650), 70), ((360,), 36), ((359,), None), ((40,), None)],
 )
 def test_the_slow_rhythm_reaches_as_far_as_there_are_rows_for(
@@ -148,7 +148,7 @@ def test_threads_change_nothing(settings: ViewSettings, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("lengths", [(1, 100), (100, 1), (700,), (3, 1200)])
-def test_rows_are_picked_evenly_however_short_stretches_are(lengths: tuple[int, ...]) -> None:
+def test_rows_are_picked_evenly_however_short_segments_are(lengths: tuple[int, ...]) -> None:
     every = [*lengths] * (4 * ENOUGH // sum(lengths))
     pieces = list(_pieces(every))
     sizes = [last - first for _, first, last in pieces]

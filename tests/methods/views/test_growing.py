@@ -1,4 +1,4 @@
-"""Windows of a growing stretch."""
+"""Windows of a growing segment."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_windows_that_look_back_are_settled_at_once() -> None:
 
 @pytest.mark.parametrize("lookahead", [None, 0, 9])
 @pytest.mark.parametrize("step", [1, 10, 700])
-def test_what_is_new_is_as_in_the_whole_stretch(step: int, lookahead: int | None) -> None:
+def test_what_is_new_is_as_in_the_whole_segment(step: int, lookahead: int | None) -> None:
     fit = fit_shapes([waves(3000)], 48, lookahead)
     assert fit is not None
     windows, rows = GrowingWindows(fit.view), waves(700, seed=1)

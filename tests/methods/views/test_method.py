@@ -24,7 +24,7 @@ from subadjacent.methods.views.method import (
     MOST_CHANNELS,
     EntityFit,
     ViewsMethod,
-    _last_stretches,
+    _last_segments,
     _warn_of_few_rows,
     in_own_unit,
 )
@@ -243,7 +243,7 @@ def test_a_single_named_series_has_the_pooled_model_too() -> None:
 )
 def test_the_last_rows_of_a_series_are_pooled_by_hand(most: int, kept: list[int]) -> None:
     one = TrainSeries(np.arange(160.0)[:, None], starts=(0, 60))
-    found = _last_stretches(one, most)
+    found = _last_segments(one, most)
     assert [len(rows) for rows in found] == kept
     if found:
         assert found[-1][-1] == 159
@@ -349,13 +349,13 @@ def test_as_many_independent_rows_as_are_needed_are_enough(
 
 
 @pytest.mark.parametrize(("rows", "warned"), [(149, True), (150, False)])
-def test_short_stretches_are_warned_of(
+def test_short_segments_are_warned_of(
     rows: int, warned: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, logger="subadjacent"):
         fit(series(rows))
     assert ("expect false alarms" in caplog.text) == warned
-    assert not warned or f"stretch has {rows} rows, few for neighbours up to 30" in caplog.text
+    assert not warned or f"segment has {rows} rows, few for neighbours up to 30" in caplog.text
 
 
 def test_views_that_know_nothing_of_a_series_are_said_so(caplog: pytest.LogCaptureFixture) -> None:

@@ -226,9 +226,9 @@ def test_weights_are_learned_from_scores_of_held_out_rows(lookahead: int | str) 
     """The definition read aloud: each view beside those that expect values, and all of it added."""
     rows = [waves(900, seed=1), waves(700, seed=2)]
 
-    def scores(stretches: list[Floats]) -> Floats:
+    def scores(segments: list[Floats]) -> Floats:
         ahead = ViewSettings(lookahead=lookahead).ahead.score
-        return np.concatenate([smoothed(stretch, 20, ahead) for stretch in stretches])
+        return np.concatenate([smoothed(segment, 20, ahead) for segment in segments])
 
     unseen = {
         views: fit_views(rows, ViewSettings(views=views, lookahead=lookahead)).unseen
@@ -236,7 +236,7 @@ def test_weights_are_learned_from_scores_of_held_out_rows(lookahead: int | str) 
     }
     state, shape, expecting = unseen.values()
     # alone they have weight 1, and the share of their kind
-    state = [2 * stretch for stretch in state]
+    state = [2 * segment for segment in state]
     found = fit_views(rows, ViewSettings(lookahead=lookahead))
     wanted = [novelty_weight(scores(own), scores(expecting)) for own in (state, shape)]
     assert [seeking.weight for seeking in found.entity.seeking.values()] == wanted

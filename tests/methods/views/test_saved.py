@@ -27,11 +27,11 @@ def model(
     lookahead: int | str = "full",
     views: str | tuple[str, ...] = "all",
 ) -> ViewsModel:
-    """Fitted on one series with a gap after each stretch."""
+    """Fitted on one series with a gap after each segment."""
     rows = np.concatenate([waves(rows, seed=rows) for rows in lengths]).astype(np.float64)
     starts = tuple(np.cumsum([0, *lengths[:-1]]).tolist())
     series = TrainSeries(rows, starts=starts)
-    assert [stop - start for start, stop in series.stretches] == list(lengths)
+    assert [stop - start for start, stop in series.segments] == list(lengths)
     settings = ViewSettings(lookahead=lookahead, views=views)
     found = ViewsMethod(settings).fit([series], Runtime()).models.pooled
     assert isinstance(found, ViewsModel)

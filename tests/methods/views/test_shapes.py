@@ -267,7 +267,7 @@ def test_the_novelty_of_rows_is_the_definition(count: int, lookahead: int | None
 def slow_fit(name: str, channel: int, grain: int) -> tuple[Floats, float, list[Floats]]:
     """References of a channel, the usual distance, and the surprise of windows that are judged.
 
-    Windows begin at every row of each stretch and are numbered through. A window is held against
+    Windows begin at every row of each segment and are numbered through. A window is held against
     references that begin at least a whole window before the first or after the last of its fold.
     """
     parts, length = AWKWARD[name], 16 * grain
@@ -304,7 +304,7 @@ def slow_fit(name: str, channel: int, grain: int) -> tuple[Floats, float, list[F
 AWKWARD: dict[str, list[Rows]] = {
     # windows of 64 rows begin at 9 times 64 rows
     "just enough rows": [waves(639)],
-    "several stretches": [waves(400, seed=1), waves(20, seed=2), waves(64, seed=3), waves(900)],
+    "several segments": [waves(400, seed=1), waves(20, seed=2), waves(64, seed=3), waves(900)],
     "a single channel": [waves(800, seed=4)[:, 1:2]],
     "a constant and a flag": [
         np.column_stack([waves(700), np.zeros(700), waves(700)[:, 0] > 1]).astype(np.float32)
@@ -347,7 +347,7 @@ def test_lengths_take_part_that_fit_the_rows_ten_times(
     assert lengths == (None if found is None else [length.grain for length in found.view.lengths])
 
 
-def test_windows_of_short_stretches_add_up() -> None:
+def test_windows_of_short_segments_add_up() -> None:
     assert fit_shapes([waves(15, seed=n) for n in range(99)], CYCLE, None) is None
     many = fit_shapes([waves(17, seed=n) for n in range(72)], CYCLE, None)
     assert many is not None

@@ -36,7 +36,7 @@ def test_the_local_rhythm_says_what_is_expected_or_another(
 
 @pytest.mark.parametrize("lookahead", ["full", 0])
 @pytest.mark.parametrize("few", [1, 8, 9])
-def test_residuals_and_what_they_come_to_are_those_of_a_whole_stretch(
+def test_residuals_and_what_they_come_to_are_those_of_a_whole_segment(
     few: int, lookahead: int | str
 ) -> None:
     views, settings = stacked(lookahead)

@@ -166,7 +166,7 @@ def slow_fit(parts: list[Rows], axes: NDArray[np.float32]) -> tuple[Floats, Floa
 
 AWKWARD: dict[str, list[Rows]] = {
     "exactly enough rows": [waves(500)],
-    "several stretches": [waves(300, seed=1), waves(1, seed=2), waves(283, seed=3)],
+    "several segments": [waves(300, seed=1), waves(1, seed=2), waves(283, seed=3)],
     "duplicates": [np.repeat(waves(310, seed=4), 2, axis=0)],
     "a constant channel": [np.column_stack([waves(510, seed=5), np.zeros(510, np.float32)])],
     "flags": [(waves(700, seed=6) > 0.8).astype(np.float32)],
@@ -184,7 +184,7 @@ def test_a_fit_is_the_definition(parts: list[Rows]) -> None:
     usual *= math.exp(sums.narrower() - 1)
     np.testing.assert_array_equal(found.view.axes, axes)
     np.testing.assert_allclose(found.view.references, references, atol=1e-5)
-    assert [len(stretch) for stretch in found.unseen] == [len(part) for part in parts]
+    assert [len(segment) for segment in found.unseen] == [len(part) for part in parts]
     np.testing.assert_allclose(np.concatenate(found.unseen), unseen, rtol=2e-3, atol=2e-3)
     # rounding may decide which of two references is nearer, and lend a row to the other
     close = np.isclose(found.view.usual, usual, rtol=1e-3, atol=1e-5)

@@ -1,4 +1,4 @@
-"""The default scores a stretch as it comes, to the last digit as all at once."""
+"""The default scores a segment as it comes, to the last digit as all at once."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_row_by_row_is_all_at_once(lookahead: int | str) -> None:
 
 @pytest.mark.parametrize("rows", [1, 2, 29, 31, 47, 130, 300])
 @pytest.mark.parametrize("lookahead", LOOKAHEADS)
-def test_short_stretches_end_as_they_do_all_at_once(lookahead: int | str, rows: int) -> None:
+def test_short_segments_end_as_they_do_all_at_once(lookahead: int | str, rows: int) -> None:
     found = in_parts(model(3, lookahead).stream(), spoiled(900, 3)[:rows], 7)
     assert_exact(found, all_at_once(3, lookahead, rows))
 
@@ -124,7 +124,7 @@ def test_a_row_is_final_as_soon_as_the_rows_that_it_looks_at_have_come(
     stream, after = fitted.stream(), fitted.reach.after
     assert after is not None
     rows = spoiled(600, 5)
-    # the first rows of a stretch may look further ahead, to the first whole window
+    # the first rows of a segment may look further ahead, to the first whole window
     stream.push(rows[:550])
     for taken, row in enumerate(rows[550:], start=551):
         stream.push(row[None])
@@ -149,7 +149,7 @@ def test_looking_at_what_waits_changes_nothing() -> None:
     assert_exact(joined([*parts, stream.finish()]), all_at_once(5, "full", 900))
 
 
-def test_after_the_end_a_new_stretch_begins() -> None:
+def test_after_the_end_a_new_segment_begins() -> None:
     fitted, rows = model(3, 30), spoiled(300, 3)
     stream = fitted.stream()
     in_parts(stream, odd_rows(400, 3, seed=5), 100)

@@ -19,7 +19,7 @@ from methods.views.looks import (
     waves,
     without_factors,
 )
-from subadjacent.methods.views.combine import PartOfStretch, combine, smoothed
+from subadjacent.methods.views.combine import PartOfSegment, combine, smoothed
 from subadjacent.methods.views.entity import EntityViews
 from subadjacent.methods.views.fit import fit_views
 from subadjacent.methods.views.settings import ViewSettings
@@ -122,10 +122,10 @@ def test_a_part_that_is_but_noise_of_any_size_costs_little(
         typical_surprise(one.surprise.mean(axis=1)[one.judged], one.part.softness) for one in known
     ]
 
-    def part_of(own: Judgement, factor: float) -> PartOfStretch:
+    def part_of(own: Judgement, factor: float) -> PartOfSegment:
         # what it gives is worked on in place
         surprise, judged, weight = own.surprise, own.judged, own.part.weight
-        return PartOfStretch(
+        return PartOfSegment(
             lambda first, last: surprise[first:last].copy(), judged, weight, factor
         )
 

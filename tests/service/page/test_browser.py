@@ -441,7 +441,7 @@ def test_drag_moves_and_the_wheel_zooms_with_ctrl_only(opened: Opener) -> None:
     assert view(tab)[0] < moved[0]
 
 
-def test_a_drag_over_the_whole_series_chooses_a_stretch(opened: Opener) -> None:
+def test_a_drag_over_the_whole_series_chooses_a_segment(opened: Opener) -> None:
     tab = opened()
     tab.locator("#all").click()
     box = tab.locator("#overview").bounding_box()

@@ -1,4 +1,4 @@
-"""The rows that the page holds and the stretch of them that it shows, in the browser."""
+"""The rows that the page holds and the segment of them that it shows, in the browser."""
 
 from __future__ import annotations
 

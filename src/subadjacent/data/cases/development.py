@@ -24,7 +24,7 @@ MODES = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
 def unseen_combination(rng: np.random.Generator, rows: int) -> Draft:
     """Three channels switch between two levels; the signs multiply to 1, but not in an anomaly.
 
-    A mode lasts 20 to 120 rows. An anomaly is one such stretch with one channel
+    A mode lasts 20 to 120 rows. An anomaly is one such segment with one channel
     at its other level, so it begins and ends where the mode would switch anyway.
     """
     spans = consecutive(rng, rows + 120, 20, 120)

@@ -105,7 +105,7 @@ def until(values: Floats, start: int, length: int) -> Span:
 
 
 def with_gaps(rng: np.random.Generator, values: Floats, share: float) -> Floats:
-    """The values with missing rows (NaN): single ones, and some stretches of ten."""
+    """The values with missing rows (NaN): single ones, and some segments of ten."""
     missing = rng.random(len(values)) < share
     for start in np.flatnonzero(missing & (rng.random(len(values)) < 0.1)).tolist():
         missing[start : start + 10] = True

@@ -89,7 +89,7 @@ def mentions(rng: np.random.Generator) -> Drawn:
 def cost_of_a_click(rng: np.random.Generator) -> Drawn:
     """Hourly prices of an advertisement: skewed noise around a slow price.
 
-    An anomaly is an hour far above, or a stretch of nothing.
+    An anomaly is an hour far above, or a segment of nothing.
     """
     rows = int(rng.integers(1_500, 1_800))
     days = day(rows, 60)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from subadjacent.data.files.blocks import Block
-from subadjacent.errors import InputError, SubadjacentError
+from subadjacent.errors import InputError, SubAdjacentError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -164,7 +164,7 @@ def _start() -> subprocess.Popen[bytes]:
     assert process.stdout is not None
     if process.stdout.readline() != READY:
         _stop(process)
-        raise SubadjacentError(
+        raise SubAdjacentError(
             f"the process that decodes Parquet files does not start ({' '.join(COMMAND)}); "
             f"export them as CSV"
         )

@@ -17,7 +17,7 @@ from subadjacent.data.files.delimited import Delimited
 from subadjacent.data.files.opening import HEAD_BYTES, PACKED, ZIPPED, find_encoding
 from subadjacent.data.files.parquet import MAGIC, Parquet
 from subadjacent.data.forks import refuse_lost_threads
-from subadjacent.errors import DataNotFound, InputError, SubadjacentError
+from subadjacent.errors import DataNotFound, InputError, SubAdjacentError
 
 STANDARD_INPUT = "-"
 PARQUET_NAMES = (".parquet", ".pq")
@@ -130,7 +130,7 @@ def only_our_errors(name: str) -> Iterator[None]:
 
     try:
         yield
-    except (SubadjacentError, MemoryError):
+    except (SubAdjacentError, MemoryError):
         raise
     except FileNotFoundError as error:
         raise DataNotFound(f"{name} is not there; check the path") from error

@@ -20,7 +20,7 @@ class LSTMDetector(RivalDetector):
     smoothing : int
         Number of errors that are averaged: that of the row, and those before it; the paper's 105.
     contamination : "dynamic" or as of every detector
-        "dynamic": the paper's threshold, above which the errors of a stretch stand out most.
+        "dynamic": the paper's threshold, above which the errors of a segment stand out most.
     others
         As of every ``NetworkDetector``. A window has 250 points, unless it is given.
     """

@@ -13,7 +13,7 @@ class RandomDetector(SeededDetector):
     """Scores every row by a uniform random number between 0 and 1.
 
     The number follows from the seed, the entity's name and the row's place in its unbroken
-    stretch, and from nothing else: rows that come later change no score. Entities that were not
+    segment, and from nothing else: rows that come later change no score. Entities that were not
     there in fitting share the numbers of a series without a name. Explanations are those of
     ``MagnitudeDetector``.
 

@@ -15,7 +15,7 @@ class SubPCADetector(MethodDetector):
     Every window of ``window`` rows, all channels in one vector, is projected on the directions
     of its entity. A window's error is the mean square of its residual, over all its rows
     and channels; a row's score is the mean error of all windows that cover it, of which there
-    are fewer at the ends of a stretch.
+    are fewer at the ends of a segment.
 
     Parameters
     ----------

@@ -165,7 +165,7 @@ def _part_scores(run: Run, root: str | None, device: str) -> tuple[PartScores, .
 
 
 def _scores_of(model: ViewsModel, test: TestSeries) -> PartScores:
-    # test series of the benchmarks have no gaps: one stretch each
+    # test series of the benchmarks have no gaps: one segment each
     rows = model.scaler.apply(test.rows.values)
     entity = model.entity
     calm = replace(

@@ -197,9 +197,9 @@ class NeuralMethod(Method):
         network, paper = networks.pooled.network, self._paper()
         points = _points(network, stacked, networks.pooled.stride, paper)
         usual = float(points[held_out].mean())
-        smoothed = stacked.map_stretches(points, lambda rows: paper.smoothed(rows, usual))
+        smoothed = stacked.map_segments(points, lambda rows: paper.smoothed(rows, usual))
         warmup = _spaced(smoothed[held_out], self.memory)
-        scores = stacked.map_stretches(smoothed, lambda rows: paper.compared(rows, warmup))
+        scores = stacked.map_segments(smoothed, lambda rows: paper.compared(rows, warmup))
         calibration = Calibration(usual, warmup, usual_errors(network, validation))
 
         def model(entity: EntityNetwork) -> Model:
@@ -289,7 +289,7 @@ class NeuralMethod(Method):
         for name, cut_windows in (("learn from", windows), ("validate on", validation)):
             if not len(cut_windows):
                 raise InputError(
-                    f"X must have unbroken stretches of at least window={window} rows to "
+                    f"X must have unbroken segments of at least window={window} rows to "
                     f"{name}; its clock has too many gaps"
                 )
         return windows, validation
@@ -328,8 +328,8 @@ def _points(
     """Eq. 6 for every stacked row; zeros on the padding."""
     judged = judge_rows(network, stacked, stride, paper.of_windows, channels=False)
     points = np.zeros_like(judged.score)
-    for stretch in stacked.stretches:
-        rows = slice(stretch.at, stretch.at + stretch.rows)
+    for segment in stacked.segments:
+        rows = slice(segment.at, segment.at + segment.rows)
         points[rows] = row_scores(judged, rows, paper)
     return points
 

@@ -1,6 +1,6 @@
-"""The model of a trained network: it judges the rows of a stretch in one pass.
+"""The model of a trained network: it judges the rows of a segment in one pass.
 
-Shapes: T rows of a stretch, C channels, M scores to warm up with.
+Shapes: T rows of a segment, C channels, M scores to warm up with.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ class EntityNetwork:
     stride: int
 
     def judge(self, rows: Array, score: Callable[[WindowEvidence], Tensor]) -> RowEvidence:
-        """Judge the rows of one unbroken stretch, in one pass; ``score`` as for ``judge_rows``."""
+        """Judge the rows of one unbroken segment, in one pass; ``score`` as for ``judge_rows``."""
         judged = judge_rows(self.network, self._stacked(rows), self.stride, score)
-        # without the padding of a stretch shorter than a window
+        # without the padding of a segment shorter than a window
         own_rows = slice(len(rows))
         return RowEvidence(
             judged.score[own_rows],
@@ -75,7 +75,7 @@ class EntityNetwork:
         )
 
     def residuals(self, rows: Array) -> NDArray[np.float32]:
-        """The network's residuals of a stretch, in scaled units, (T, C)."""
+        """The network's residuals of a segment, in scaled units, (T, C)."""
         expected = self.judge(rows, PaperScore(temperature=0.0).of_windows).expected
         if expected is None:
             raise InputError(f"{type(self.network).__name__} expects no values")
@@ -153,7 +153,7 @@ class NeuralModel(Model):
         return self.entity.scaler.center
 
     def assess(self, rows: Array) -> Evidence:
-        """Judge the rows of one unbroken stretch, in one pass of the network."""
+        """Judge the rows of one unbroken segment, in one pass of the network."""
         judged = self.entity.judge(rows, self.paper.of_windows)
         points = row_scores(judged, slice(None), self.paper)
         smoothed = self.paper.smoothed(points, self.calibration.score)
@@ -182,7 +182,7 @@ class NeuralModel(Model):
 
 
 def row_scores(judged: RowEvidence, rows: slice, paper: PaperScore) -> NDArray[np.float32]:
-    """Eq. 6 for the rows of one stretch: over the windows, or over blocks of rows."""
+    """Eq. 6 for the rows of one segment: over the windows, or over blocks of rows."""
     if paper.block is None or paper.temperature == 0:
         return judged.score[rows]
     error, contribution = judged.traces["error"][rows], judged.traces[CONTRIBUTION][rows]

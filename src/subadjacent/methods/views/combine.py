@@ -1,8 +1,8 @@
-"""What all views together make of a stretch, chunk by chunk.
+"""What all views together make of a segment, chunk by chunk.
 
 The parts of views that expect values are averaged; what was never seen is added to their mean.
 
-Shapes: T rows of a stretch, C channels, P parts.
+Shapes: T rows of a segment, C channels, P parts.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ MANY = 200_000
 DECIMALS = 6
 
 
-class PartOfStretch(NamedTuple):
-    """What one part makes of a stretch: the surprise of some rows, and which rows it judges.
+class PartOfSegment(NamedTuple):
+    """What one part makes of a segment: the surprise of some rows, and which rows it judges.
 
     It counts by its weight and a factor; the mean is by the weights of parts that judge a row.
     """
@@ -42,7 +42,7 @@ class PartOfStretch(NamedTuple):
 
 
 class RowsOfPart(NamedTuple):
-    """What one part makes of the rows of a stretch as a whole, and which of them it judges."""
+    """What one part makes of the rows of a segment as a whole, and which of them it judges."""
 
     rows: NDArray[np.float64]  # (T,), the mean over channels
     judged: NDArray[np.bool_]
@@ -58,7 +58,7 @@ class AddedPart(NamedTuple):
 
 
 class Combined(NamedTuple):
-    """What all parts together make of a stretch.
+    """What all parts together make of a segment.
 
     ``by_part`` is what each part adds to ``rows``, those that are added after the others.
     """
@@ -68,7 +68,7 @@ class Combined(NamedTuple):
     by_part: NDArray[np.float64]  # (P, T)
 
 
-def combine(parts: Sequence[PartOfStretch], added: Sequence[AddedPart], shape: Any) -> Combined:
+def combine(parts: Sequence[PartOfSegment], added: Sequence[AddedPart], shape: Any) -> Combined:
     """The mean over parts, at each row over those that judge it, and what others add to it."""
     rows, channels = shape
     values = np.empty((rows, channels), dtype=np.float32)
@@ -107,7 +107,7 @@ def combine_rows(parts: Sequence[RowsOfPart], rows: int) -> NDArray[np.float64]:
     return total
 
 
-def _total_weight(parts: Sequence[PartOfStretch | RowsOfPart], rows: int) -> NDArray[np.float64]:
+def _total_weight(parts: Sequence[PartOfSegment | RowsOfPart], rows: int) -> NDArray[np.float64]:
     """Of the parts that judge each row, (T,)."""
     weight = np.zeros(rows)
     for part in parts:
@@ -116,7 +116,7 @@ def _total_weight(parts: Sequence[PartOfStretch | RowsOfPart], rows: int) -> NDA
 
 
 def _share(
-    part: PartOfStretch | RowsOfPart, weight: NDArray[np.float64], here: slice
+    part: PartOfSegment | RowsOfPart, weight: NDArray[np.float64], here: slice
 ) -> NDArray[np.float64]:
     """What part of the mean is a part's, at some rows; 0 at those that it does not judge.
 
@@ -139,10 +139,10 @@ def smoothed(
     first: int = 0,
     last: int | None = None,
 ) -> Surprise:
-    """The score of a stretch: the surprise of its rows, averaged; of some rows if asked.
+    """The score of a segment: the surprise of its rows, averaged; of some rows if asked.
 
     Anomalies last a row or a hundred: the mean of what the row itself, ``smoothing`` rows and three
-    times as many come to. Where a stretch has fewer than half of these, the others count as
+    times as many come to. Where a segment has fewer than half of these, the others count as
     silent: a few rows of a cycle stay above the mean of a whole one without being odd.
     """
     n, last = len(rows), len(rows) if last is None else last
@@ -182,7 +182,7 @@ def unusual(values: NDArray[Any], smoothing: int, lookahead: int | None) -> NDAr
 def unusual_rows(
     values: NDArray[Any], smoothing: int, lookahead: int | None, first: int, last: int
 ) -> NDArray[np.float64]:
-    """The same of the rows from ``first`` to ``last`` of a stretch."""
+    """The same of the rows from ``first`` to ``last`` of a segment."""
     counts = row_counts(len(values), smoothing, lookahead, first, last)
     sums = WindowSums(*around(values, first, last, smoothing))
     mean = sums.over(first, last, smoothing, rows_ahead(smoothing, lookahead)) / counts[:, None]

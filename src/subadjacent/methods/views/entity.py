@@ -1,6 +1,6 @@
 """The model of one entity: its rows, seen in all views, become evidence.
 
-Shapes: T rows of a stretch, C channels.
+Shapes: T rows of a segment, C channels.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from subadjacent.methods.views.combine import (
     MANY,
     AddedPart,
     Combined,
-    PartOfStretch,
+    PartOfSegment,
     combine,
     smoothed,
     smoothing_lengths,
@@ -71,7 +71,7 @@ class EntityViews:
     seeking: Mapping[str, Seeking]
 
     def look(self, rows: Rows, lookahead: int | None) -> Looks:
-        """Judge a stretch in each view."""
+        """Judge a segment in each view."""
         looks: dict[str, Look] = {}
         novelties: dict[str, Novelty] = {}
 
@@ -99,7 +99,7 @@ class EntityViews:
             for surprise in looks.expecting[name].parts
         ]
         parts = [
-            PartOfStretch(surprise, judged, part.weight, factor)
+            PartOfSegment(surprise, judged, part.weight, factor)
             for (surprise, judged), part, factor in zip(
                 surprises, kinds, self.weights.factors(), strict=True
             )
@@ -143,7 +143,7 @@ class EntityViews:
 
 
 class Looks(NamedTuple):
-    """A stretch as each view judges it, by the view's name."""
+    """A segment as each view judges it, by the view's name."""
 
     expecting: Mapping[str, Look]
     seeking: Mapping[str, Novelty]
@@ -200,7 +200,7 @@ class ViewsModel(Model):
         return self.scaler.center
 
     def assess(self, rows: Array) -> Evidence:
-        """Judge the rows of one unbroken stretch, in one pass."""
+        """Judge the rows of one unbroken segment, in one pass."""
         allowed, smoothing = self.settings.ahead, self.settings.smoothing
         scaled = self.scaler.apply(rows)
         looks = self.entity.look(scaled, allowed.residuals)
@@ -235,7 +235,7 @@ class ViewsModel(Model):
         }
 
     def stream(self, state: State | None = None, *, explained: bool = True) -> ModelStream:
-        """Score a stretch as it comes, every row once; with a network, by replaying."""
+        """Score a segment as it comes, every row once; with a network, by replaying."""
         if self.network is not None:
             return super(ViewsModel, self).stream(state, explained=explained)
         from subadjacent.methods.views.stream import ViewsStream

@@ -1,6 +1,6 @@
 """Fit all views of an entity, and score its training rows by cross-validation.
 
-Shapes: T rows of a stretch, C channels.
+Shapes: T rows of a segment, C channels.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ ENOUGH, PIECE = 5_000, 500
 class ViewsFit(NamedTuple):
     """The views of an entity, and the cross-validated surprise of its training rows.
 
-    The surprise is one number a row, (T,) a stretch: ``unseen`` of all views, ``expecting`` of
+    The surprise is one number a row, (T,) a segment: ``unseen`` of all views, ``expecting`` of
     those that expect values, or of all if there are none. ``independent`` is the effective number
     of independent rows, estimated from residuals.
     """
@@ -66,18 +66,18 @@ class ViewsFit(NamedTuple):
 
 
 class Common:
-    """What is learned once of an entity's stretches, whatever the look-ahead.
+    """What is learned once of an entity's segments, whatever the look-ahead.
 
     Parameters
     ----------
-    stretches
-        An entity's unbroken stretches of standardised rows.
+    segments
+        An entity's unbroken segments of standardised rows.
     """
 
-    def __init__(self, stretches: Sequence[Rows]) -> None:
-        self.sums = FoldSums(stretches)
-        self.cycle = dominant_period(cut(max(stretches, key=len)), self.sums.axes)
-        self._stretches = stretches
+    def __init__(self, segments: Sequence[Rows]) -> None:
+        self.sums = FoldSums(segments)
+        self.cycle = dominant_period(cut(max(segments, key=len)), self.sums.axes)
+        self._segments = segments
         # filled as views ask for it
         self._states: dict[float, StateFit | None] = {}
         self._lengths: list[LengthFit] | None = None
@@ -91,33 +91,33 @@ class Common:
     def states(self, floor: float) -> StateFit | None:
         """The view of states."""
         if floor not in self._states:
-            self._states[floor] = fit_states(self._stretches, self.sums, floor)
+            self._states[floor] = fit_states(self._segments, self.sums, floor)
         return self._states[floor]
 
     def shapes(self, lookahead: int | None) -> ShapeFit | None:
         """The view of shapes with this look-ahead."""
         if self._lengths is None:
-            self._lengths = fit_lengths(self._stretches, self.cycle)
-        return shapes_of(self._lengths, list(map(len, self._stretches)), lookahead)
+            self._lengths = fit_lengths(self._segments, self.cycle)
+        return shapes_of(self._lengths, list(map(len, self._segments)), lookahead)
 
 
 def fit_views(
-    stretches: Sequence[Rows],
+    segments: Sequence[Rows],
     settings: ViewSettings,
     watch: Watch = ignore,
     common: Common | None = None,
 ) -> ViewsFit:
-    """Fit all views to an entity's unbroken stretches of standardised rows.
+    """Fit all views to an entity's unbroken segments of standardised rows.
 
-    ``watch`` gets the progress in rows; ``common`` is what was already learned of these stretches.
+    ``watch`` gets the progress in rows; ``common`` is what was already learned of these segments.
     """
-    names, rows = settings.names[::-1], sum(map(len, stretches))
+    names, rows = settings.names[::-1], sum(map(len, segments))
 
     def tell(done: int) -> None:
         watch(Progress("fitting", rows * done // len(names), rows, "rows"))
 
     tell(0)
-    known = Common(stretches) if common is None else common
+    known = Common(segments) if common is None else common
     views: dict[str, ViewFit] = {}
     novelties: dict[str, StateFit | ShapeFit | None] = {}
 
@@ -126,27 +126,27 @@ def fit_views(
             novelties[name] = known.novelty(name, settings)
         else:
             (views[name],) = fit_view(
-                name, [_view_residuals(name, stretches, known, settings)], settings
+                name, [_view_residuals(name, segments, known, settings)], settings
             )
 
     # the slowest views first
-    worth_it = sum(stretch.size for stretch in stretches) >= MANY
+    worth_it = sum(segment.size for segment in segments) >= MANY
     side_by_side(fit, names, worth_it=worth_it, tell=tell)
-    return _combined(views, novelties, stretches, settings)
+    return _combined(views, novelties, segments, settings)
 
 
 def fit_views_of_many(entities: Sequence[Sequence[Rows]], settings: ViewSettings) -> list[ViewsFit]:
-    """Do as ``fit_views`` for each of several entities whose stretches have the same lengths.
+    """Do as ``fit_views`` for each of several entities whose segments have the same lengths.
 
     Scales of single channels are fitted to the channels of all entities at once.
     """
-    known = [Common(stretches) for stretches in entities]
+    known = [Common(segments) for segments in entities]
     views: list[dict[str, ViewFit]] = [{} for _ in entities]
     for name in settings.names:
         if name not in SEEKING:
             left = [
-                _view_residuals(name, stretches, common, settings)
-                for stretches, common in zip(entities, known, strict=True)
+                _view_residuals(name, segments, common, settings)
+                for segments, common in zip(entities, known, strict=True)
             ]
             for entity_views, fit in zip(views, fit_view(name, left, settings), strict=True):
                 entity_views[name] = fit
@@ -154,22 +154,22 @@ def fit_views_of_many(entities: Sequence[Sequence[Rows]], settings: ViewSettings
         _combined(
             entity_views,
             {name: about.novelty(name, settings) for name in settings.names if name in SEEKING},
-            stretches,
+            segments,
             settings,
         )
-        for entity_views, about, stretches in zip(views, known, entities, strict=True)
+        for entity_views, about, segments in zip(views, known, entities, strict=True)
     ]
 
 
 def _combined(
     views: Mapping[str, ViewFit],
     novelties: Mapping[str, StateFit | ShapeFit | None],
-    stretches: Sequence[Rows],
+    segments: Sequence[Rows],
     settings: ViewSettings,
 ) -> ViewsFit:
     """Combine the views of an entity, with their weights."""
     views = {name: views[name] for name in settings.names if name in views}
-    weights, combined = _combine_expecting(views, stretches)
+    weights, combined = _combine_expecting(views, segments)
     entity = EntityViews({name: fit.view for name, fit in views.items()}, weights, {})
     views_fit = _add_seeking(entity, combined, novelties, settings)
     return views_fit._replace(
@@ -178,12 +178,12 @@ def _combined(
 
 
 def _combine_expecting(
-    views: Mapping[str, ViewFit], stretches: Sequence[Rows]
+    views: Mapping[str, ViewFit], segments: Sequence[Rows]
 ) -> tuple[PartWeights, list[NDArray[np.float64]]]:
     """Weights of the parts of all views that expect values, and the mean over the parts."""
     kinds = [part for name in views for part in parts_of(name)]
     unseen = [unseen_part for fit in views.values() for unseen_part in fit.parts]
-    weights = _weights(kinds, unseen, stretches)
+    weights = _weights(kinds, unseen, segments)
     factors = weights.factors()
     combined = [
         combine_rows(
@@ -195,7 +195,7 @@ def _combine_expecting(
             ],
             len(rows),
         )
-        for number, rows in enumerate(stretches)
+        for number, rows in enumerate(segments)
     ]
     return weights, combined
 
@@ -213,7 +213,7 @@ def _add_seeking(
 
     def scores(rows: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
         return np.concatenate(
-            [smoothed(stretch, settings.smoothing, settings.ahead.score) for stretch in rows]
+            [smoothed(segment, settings.smoothing, settings.ahead.score) for segment in rows]
         )
 
     expecting_scores = scores(expecting)
@@ -237,42 +237,42 @@ def _add_seeking(
 
 
 def _view_residuals(
-    name: str, stretches: Sequence[Rows], known: Common, settings: ViewSettings
+    name: str, segments: Sequence[Rows], known: Common, settings: ViewSettings
 ) -> ViewResiduals:
-    """A view's cross-validated residuals of an entity's stretches."""
+    """A view's cross-validated residuals of an entity's segments."""
     axes = known.sums.axes
     if name == LEVEL:
-        everywhere = [np.ones(len(stretch), dtype=bool) for stretch in stretches]
-        return ViewResiduals(None, known.sums.centred(stretches), everywhere, axes)
+        everywhere = [np.ones(len(segment), dtype=bool) for segment in segments]
+        return ViewResiduals(None, known.sums.centred(segments), everywhere, axes)
     looks_ahead = settings.ahead.neighbours is None
     if name == SLOW:
-        sides = _fit_slow(stretches, axes, known.cycle, settings)
+        sides = _fit_slow(segments, axes, known.cycle, settings)
     else:
         band = settings.neighbours(settings.near, settings.far)
-        sides = fit_sides(stretches, band, axes, local=name == LOCAL, looks_ahead=looks_ahead)
+        sides = fit_sides(segments, band, axes, local=name == LOCAL, looks_ahead=looks_ahead)
     return ViewResiduals(
-        sides.ridge, sides.unseen, [sides.ridge.judged(len(stretch)) for stretch in stretches], axes
+        sides.ridge, sides.unseen, [sides.ridge.judged(len(segment)) for segment in segments], axes
     )
 
 
 def _fit_slow(
-    stretches: Sequence[Rows], axes: NDArray[np.float32], cycle: int | None, settings: ViewSettings
+    segments: Sequence[Rows], axes: NDArray[np.float32], cycle: int | None, settings: ViewSettings
 ) -> SidesFit:
     """Fit the slow rhythm, which reaches as far as the rows allow; no model if they are too few."""
-    far = min(max(SLOW_FAR, round(CYCLES * (cycle or 0))), max(map(len, stretches)) // SHARE)
+    far = min(max(SLOW_FAR, round(CYCLES * (cycle or 0))), max(map(len, segments)) // SHARE)
     if far < SLOW_NEAR + SLOW_STEP:
-        return SidesFit.of_nothing(stretches)
+        return SidesFit.of_nothing(segments)
     step = max(SLOW_STEP, (far - SLOW_NEAR) // SLOW_COUNT)
     neighbours = settings.neighbours(SLOW_NEAR, far, step)
     looks_ahead = settings.ahead.neighbours is None
-    return fit_sides(stretches, neighbours, axes, local=False, looks_ahead=looks_ahead)
+    return fit_sides(segments, neighbours, axes, local=False, looks_ahead=looks_ahead)
 
 
 def _weights(
-    kinds: Sequence[Part], unseen: Sequence[UnseenPart], stretches: Sequence[Rows]
+    kinds: Sequence[Part], unseen: Sequence[UnseenPart], segments: Sequence[Rows]
 ) -> PartWeights:
     """Weights of the parts, from their surprise on typical rows."""
-    pieces = list(_pieces([len(stretch) for stretch in stretches]))
+    pieces = list(_pieces([len(segment) for segment in segments]))
     typical = [
         typical_surprise(
             np.concatenate(
@@ -290,7 +290,7 @@ def _weights(
 
 
 def _pieces(lengths: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """Pieces from all over the rows, or all rows if they are few: stretch, first and last row."""
+    """Pieces from all over the rows, or all rows if they are few: segment, first and last row."""
     total = sum(lengths)
     step = 1 if total < 2 * ENOUGH else total // ENOUGH
     left = 0
@@ -299,6 +299,6 @@ def _pieces(lengths: Sequence[int]) -> Iterator[tuple[int, int, int]]:
             last = min(first + PIECE, length)
             if left <= 0:
                 yield number, first, last
-                # rows, not pieces: stretches may be as short as a row
+                # rows, not pieces: segments may be as short as a row
                 left += step * (last - first)
             left -= last - first

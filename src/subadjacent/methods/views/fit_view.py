@@ -3,7 +3,7 @@
 Residuals of many entities of one shape stand side by side, as columns of one table: scales are
 fitted column by column, and with few rows the time is that of the calls, not of the rows.
 
-Shapes: T rows of a stretch, C channels, E entities.
+Shapes: T rows of a segment, C channels, E entities.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from subadjacent.methods.views.view import JOINT_VIEW, View, parts_of
 from subadjacent.ridge.axes import Rows
 from subadjacent.ridge.companions import Companions, CompanionsFit, fit_companions
 from subadjacent.ridge.period import independent_rows
-from subadjacent.ridge.sides import StretchRidge
+from subadjacent.ridge.sides import SegmentRidge
 from subadjacent.scoring.usual import NEVER_UNUSUAL, SCALES, ChannelScale, JointScale, chunks
 from subadjacent.scoring.usual_fit import (
     Judged,
@@ -39,21 +39,21 @@ class ViewResiduals(NamedTuple):
     ridge
         The view's ridge; None for a view that expects the mean.
     residuals
-        One table a stretch, (T, C).
+        One table a segment, (T, C).
     judged
-        Which rows have a residual, (T,) a stretch.
+        Which rows have a residual, (T,) a segment.
     axes
         The main axes of the entity's rows.
     """
 
-    ridge: StretchRidge | None
+    ridge: SegmentRidge | None
     residuals: Sequence[Rows]
     judged: Judged
     axes: NDArray[np.float32]
 
 
 class UnseenPart(NamedTuple):
-    """The cross-validated surprise of training rows in one part, (T,) a stretch.
+    """The cross-validated surprise of training rows in one part, (T,) a segment.
 
     Only one number a row is kept: the surprise of every value in all views would take several
     times the memory of the training rows.
@@ -74,7 +74,7 @@ class ViewFit(NamedTuple):
 def fit_view(name: str, entities: Sequence[ViewResiduals], settings: ViewSettings) -> list[ViewFit]:
     """Fit the scales of the residuals of each entity.
 
-    All have one shape: as many rows in each stretch, of which the same are judged.
+    All have one shape: as many rows in each segment, of which the same are judged.
     """
     judged = entities[0].judged
     if not any(rows_judged.any() for rows_judged in judged):
@@ -153,7 +153,7 @@ def _fit_scales_side_by_side(
             for place, own_floor in zip((number, number + 1), floors, strict=True)
         )
         parts = [
-            UnseenPart([stretch[:, place].copy() for stretch in means], judged)
+            UnseenPart([segment[:, place].copy() for segment in means], judged)
             for place in (number, number + 1)
         ]
         fitted.append(((alone, across), parts))
@@ -183,7 +183,7 @@ def _with_joint(
 def _means(
     fit: ScaleFit[Any], judged: Judged, channels: int | None = None
 ) -> list[NDArray[np.float64]]:
-    """Mean surprise over all channels, (T,) a stretch, or over groups of ``channels``, (T, …)."""
+    """Mean surprise over all channels, (T,) a segment, or over groups of ``channels``, (T, …)."""
     means = []
     for number, rows_judged in enumerate(judged):
         pieces = []

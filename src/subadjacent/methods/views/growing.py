@@ -1,4 +1,4 @@
-"""Windows of a growing stretch: the surprise of each is found once, when its last row has come.
+"""Windows of a growing segment: the surprise of each is found once, when its last row has come.
 
 Shapes: B rows that are looked at, W windows, C channels, P channels that have shapes.
 """
@@ -55,7 +55,7 @@ class GrowingWindows:
     def needed_windows(self, row: int, rows: int) -> list[int]:
         """The first window of each length that rows from ``row`` on are judged by, of so many."""
         return [
-            # near the end of a stretch the last serves
+            # near the end of a segment the last serves
             min(self._window(length, row), max(count - 1, 0))
             for length, count in zip(self.view.lengths, self.complete(rows), strict=True)
         ]
@@ -76,7 +76,7 @@ class GrowingWindows:
                 tail.push(references.last.of(those, judge))
 
     def novelty(self, windows: list[Tail], rows: int, first: int, last: int) -> Novelty:
-        """Of rows ``first`` to ``last`` of a stretch that has so many by now."""
+        """Of rows ``first`` to ``last`` of a segment that has so many by now."""
         values = np.zeros((last - first, self._width), dtype=np.float32)
         total = np.zeros(last - first)
         for length, tail in zip(self.view.lengths, windows, strict=True):

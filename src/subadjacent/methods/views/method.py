@@ -1,6 +1,6 @@
 """The default's method: views of every entity, in the entity's own unit.
 
-Shapes: T rows of a stretch, C channels.
+Shapes: T rows of a segment, C channels.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ FEWEST_ROWS = 8
 # cube of their number and memory that grows with its square. 2,000 rows of 2,000 channels take
 # minutes on two cores and 3 GB
 MOST_CHANNELS = 2_000
-# an unbroken stretch of fewer times the band's reach has little to learn from
+# an unbroken segment of fewer times the band's reach has little to learn from
 FEW_ROWS = 5
 # independent rows; with fewer, the rate of alarms is not to be relied on: with 8 to 33 of them some
 # processes have 5 to 15 times the alarms asked for, with more none has more than 3 times
@@ -106,14 +106,14 @@ class ViewsMethod(Method):
             _check_channels([one_series])
             _check_rows([one_series], self.settings.far)
         scalers = [fit_scalers([one_series], FAR_CLIP) for one_series in series]
-        stretches = [
+        segments = [
             [
                 scaler.pooled.apply(one_series.values[start:stop])
-                for start, stop in one_series.stretches
+                for start, stop in one_series.segments
             ]
             for one_series, scaler in zip(series, scalers, strict=True)
         ]
-        views = fit_views_of_many(stretches, self.settings)
+        views = fit_views_of_many(segments, self.settings)
         for one_series, scaler, fit in zip(series, scalers, views, strict=True):
             entity_fit = in_own_unit(fit, self.settings)
             _warn_of_no_views([one_series], [entity_fit])
@@ -184,9 +184,9 @@ class ViewsMethod(Method):
             return []
         some = series[:: -(-len(series) // POOLED_ENTITIES)]
         most = max(POOLED_ROWS // len(some), 2 * self.settings.far)
-        stretches = [rows for one_series in some for rows in _last_stretches(one_series, most)]
-        starts = np.cumsum([0, *map(len, stretches)])[:-1]
-        together = TrainSeries(np.concatenate(stretches), starts=tuple(starts.tolist()))
+        segments = [rows for one_series in some for rows in _last_segments(one_series, most)]
+        starts = np.cumsum([0, *map(len, segments)])[:-1]
+        together = TrainSeries(np.concatenate(segments), starts=tuple(starts.tolist()))
         return [_EntityTask(together, scalers.pooled, (self.settings,))]
 
     def restore(self, state: State, channels: int) -> Model:
@@ -222,8 +222,8 @@ class EntityFits(NamedTuple):
 
 def _fit_entity(task: _EntityTask) -> list[EntityFit]:
     series, scaler, settings, watch = task
-    stretches = [scaler.apply(series.values[start:stop]) for start, stop in series.stretches]
-    common = Common(stretches)
+    segments = [scaler.apply(series.values[start:stop]) for start, stop in series.segments]
+    common = Common(segments)
 
     def watch_share(number: int) -> Watch:
         def tell(done: Progress) -> None:
@@ -233,7 +233,7 @@ def _fit_entity(task: _EntityTask) -> list[EntityFit]:
         return tell
 
     return [
-        in_own_unit(fit_views(stretches, view_settings, watch_share(number), common), view_settings)
+        in_own_unit(fit_views(segments, view_settings, watch_share(number), common), view_settings)
         for number, view_settings in enumerate(settings)
     ]
 
@@ -247,7 +247,7 @@ def in_own_unit(fit: ViewsFit, settings: ViewSettings) -> EntityFit:
     reach = max(smoothing_lengths(settings.smoothing))
 
     def level(rows: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        scores = [smoothed(stretch, settings.smoothing, settings.ahead.score) for stretch in rows]
+        scores = [smoothed(segment, settings.smoothing, settings.ahead.score) for segment in rows]
         return level_folds(np.concatenate(scores), FOLDS, reach)
 
     shapes = fit.entity.shapes
@@ -258,10 +258,10 @@ def in_own_unit(fit: ViewsFit, settings: ViewSettings) -> EntityFit:
     return EntityFit(fit, unit, scores / unit, scores[normal] / unit)
 
 
-def _last_stretches(series: TrainSeries, most: int) -> list[NDArray[np.float64]]:
-    """The last ``most`` rows of a series, by stretch."""
+def _last_segments(series: TrainSeries, most: int) -> list[NDArray[np.float64]]:
+    """The last ``most`` rows of a series, by segment."""
     kept: list[NDArray[np.float64]] = []
-    for start, stop in reversed(series.stretches):
+    for start, stop in reversed(series.segments):
         if most <= 0:
             break
         kept.append(series.values[max(start, stop - most) : stop])
@@ -325,11 +325,11 @@ def _check_rows(series: Sequence[TrainSeries], far: int) -> None:
             f"must have at least {FEWEST_ROWS} rows",
             f"the longest series has n_samples={longest}",
         )
-    stretch = max(stop - start for one_series in series for start, stop in one_series.stretches)
-    if stretch < FEW_ROWS * far:
+    segment = max(stop - start for one_series in series for start, stop in one_series.segments)
+    if segment < FEW_ROWS * far:
         log.warning(
-            "the longest unbroken stretch has %d rows, few for neighbours up to %d rows away: "
+            "the longest unbroken segment has %d rows, few for neighbours up to %d rows away: "
             "expect false alarms",
-            stretch,
+            segment,
             far,
         )

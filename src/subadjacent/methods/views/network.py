@@ -1,6 +1,6 @@
 """A network's residuals as one more view, beside the plain views.
 
-Shapes: T rows of a stretch, C channels.
+Shapes: T rows of a segment, C channels.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class NetworkView:
         return self.network.window - 1
 
     def surprise(self, residuals: NDArray[np.float32]) -> NDArray[np.float32]:
-        """How surprising residuals of a stretch are, (T, C)."""
+        """How surprising residuals of a segment are, (T, C)."""
         surprise = np.empty(residuals.shape, dtype=np.float32)
         for first, last in chunks(len(residuals)):
             surprise[first:last] = self.scale.surprise(Squares.of(residuals, first, last, None))

@@ -8,7 +8,7 @@ references far from them in time.
 Such a view may know nothing of some data: where nothing comes twice, everything is far from
 everything. Its weight is learned from held-out rows, without any label.
 
-Shapes: T rows of a stretch, N rows of all stretches.
+Shapes: T rows of a segment, N rows of all segments.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Distances = NDArray[Any]
 
 
 class Novelty(NamedTuple):
-    """How new a stretch is: its rows, and each channel's part in that.
+    """How new a segment is: its rows, and each channel's part in that.
 
     The rows make the score; channels explain it. Channels share what a state comes to, times their
     number; the mean value of shapes, over the channels that have any, is their row's.

@@ -27,7 +27,7 @@ from subadjacent.methods.views.view import JOINT_VIEW, View, parts_of
 from subadjacent.ridge.band import FAR_CLIP, BandRidge
 from subadjacent.ridge.companions import Companions
 from subadjacent.ridge.neighbours import Neighbours
-from subadjacent.ridge.sides import StretchRidge
+from subadjacent.ridge.sides import SegmentRidge
 from subadjacent.scoring.usual import SCALES, ChannelScale, JointScale
 from subadjacent.scoring.weights import PartWeights
 
@@ -196,7 +196,7 @@ def _view(
     return View(ridge, companions, alone, across, joint)
 
 
-def _ridge(read: _Reader, name: str, layouts: list[list[int]], channels: int) -> StretchRidge:
+def _ridge(read: _Reader, name: str, layouts: list[list[int]], channels: int) -> SegmentRidge:
     models = []
     for number, layout in enumerate(layouts):
         neighbours = Neighbours(*layout)
@@ -208,4 +208,4 @@ def _ridge(read: _Reader, name: str, layouts: list[list[int]], channels: int) ->
     gains = read(f"{name}.gains", len(models), channels)
     if (gains <= 0).any():
         raise InputError(f"{name}.gains must be above 0; got {gains.min()}")
-    return StretchRidge(tuple(models), gains)
+    return SegmentRidge(tuple(models), gains)

@@ -5,7 +5,7 @@ are brought to mean 0 and deviation 1, so that the form is all that counts, and 
 windows of the same channel at every phase. The smaller deviation of a channel that stands still
 is not blown up: noise on a flat line is no shape.
 
-Shapes: T rows of a stretch, C channels, W windows, R references, POINTS points of a window.
+Shapes: T rows of a segment, C channels, W windows, R references, POINTS points of a window.
 """
 
 from __future__ import annotations
@@ -90,11 +90,11 @@ class ShapesOfLength:
     def windows_of(
         self, rows: int, lookahead: int | None, start: int = 0, stop: int | None = None
     ) -> NDArray[np.int64]:
-        """The window of a stretch that each of its rows is judged by: the nth to begin.
+        """The window of a segment that each of its rows is judged by: the nth to begin.
 
         Of all rows, or of those from ``start`` to ``stop``.
 
-        It is the last that ends no later than the row may look ahead; near the end of the stretch
+        It is the last that ends no later than the row may look ahead; near the end of the segment
         the last there is. Before the first whole window the first one serves a view that may look
         as far ahead as it likes; otherwise, and if there is no window at all, it is -1 for none.
         """
@@ -156,17 +156,17 @@ class ShapeView:
         # windows begin every few rows: the last may end that much earlier
         before = max(length.rows + length.grain for length in self.lengths) - 2
         if self.lookahead is None:
-            # the first rows of a stretch share its first window
+            # the first rows of a segment share its first window
             return before, longest - 1
         return before, max(length.ahead(self.lookahead) for length in self.lengths)
 
     @property
     def every(self) -> int:
-        """Pieces of a stretch are judged as the whole if they begin at multiples of so many."""
+        """Pieces of a segment are judged as the whole if they begin at multiples of so many."""
         return int(np.lcm.reduce([length.grain for length in self.lengths]))
 
     def novelty(self, rows: Rows) -> Novelty:
-        """Of a stretch: the mean over lengths, of rows over the channels that have shapes."""
+        """Of a segment: the mean over lengths, of rows over the channels that have shapes."""
         values = np.zeros(rows.shape, dtype=np.float32)
         within = cut(rows)
         means = [length.add_to(values, within, self.lookahead) for length in self.lengths]
@@ -177,7 +177,7 @@ class ShapeView:
 class ShapeFit(NamedTuple):
     """A fitted view of shapes, and how surprising rows are to references far from them.
 
-    ``unseen`` holds the mean over channels, (T,) a stretch.
+    ``unseen`` holds the mean over channels, (T,) a segment.
     """
 
     view: ShapeView
@@ -234,7 +234,7 @@ def grains(cycle: int | None) -> tuple[int, int]:
 
 
 def fit_shapes(parts: Sequence[Rows], cycle: int | None, lookahead: int | None) -> ShapeFit | None:
-    """From stretches of standardised rows; None where no channel has shapes."""
+    """From segments of standardised rows; None where no channel has shapes."""
     return shapes_of(fit_lengths(parts, cycle), list(map(len, parts)), lookahead)
 
 
@@ -250,7 +250,7 @@ def fit_lengths(parts: Sequence[Rows], cycle: int | None) -> list[LengthFit]:
 def shapes_of(
     fits: Sequence[LengthFit], lengths: Sequence[int], lookahead: int | None
 ) -> ShapeFit | None:
-    """A view of fitted shapes whose rows look so far ahead, given how long stretches are."""
+    """A view of fitted shapes whose rows look so far ahead, given how long segments are."""
     if not fits:
         return None
     view = ShapeView(tuple(fit.shapes for fit in fits), lookahead)
@@ -266,7 +266,7 @@ def shapes_of(
 class LengthFit(NamedTuple):
     """Shapes of one length, and how surprising windows are to references far from them.
 
-    ``unseen`` holds the mean over channels, one a window, for each stretch.
+    ``unseen`` holds the mean over channels, one a window, for each segment.
     """
 
     shapes: ShapesOfLength
@@ -281,7 +281,7 @@ def _fit_length(values: Sequence[Rows], moving: Sequence[int], grain: int) -> Le
     if total < (FEWEST_WINDOWS - 1) * length:
         return None
     chosen = spread_out(total, min(MOST_REFERENCES, -(-total // grain)))
-    # windows that are judged: every few rows, from the first row of each stretch on
+    # windows that are judged: every few rows, from the first row of each segment on
     starts = np.cumsum([0, *counts])[:-1]
     judged = np.concatenate(
         [start + np.arange(0, count, grain) for start, count in zip(starts, counts, strict=True)]
@@ -317,7 +317,7 @@ def _fit_length(values: Sequence[Rows], moving: Sequence[int], grain: int) -> Le
 
 
 def _joined(windows: Sequence[Windows]) -> Windows:
-    """The windows of all stretches; those of a single one are not copied."""
+    """The windows of all segments; those of a single one are not copied."""
     if len(windows) == 1:
         return windows[0]
     points, deviations = (np.concatenate(parts) for parts in zip(*windows, strict=True))

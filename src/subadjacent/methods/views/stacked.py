@@ -1,8 +1,8 @@
-"""Views that expect values, side by side: what rows of a growing stretch come to in one go.
+"""Views that expect values, side by side: what rows of a growing segment come to in one go.
 
 A few rows cost NumPy as much as many: it is the number of calls that counts. So the residuals of
 all views stand in the columns of one table, which is judged at once, by the same functions that
-judge a whole stretch view by view.
+judge a whole segment view by view.
 
 Shapes: B rows that are looked at, C channels, V views, P parts.
 """
@@ -76,7 +76,7 @@ class StackedViews:
             relations = [view.companions.weights.T for view in self._views]
             self._companions = np.stack(relations).astype(np.float64)  # (V, C, C)
             self._row = self._row_surprise()
-        # rows that are in the middle of a stretch to all views; none where a view knows nothing
+        # rows that are in the middle of a segment to all views; none where a view knows nothing
         ridges = [view.ridge for view in self._views if view.ridge is not None]
         layouts = [ridge.models[0].neighbours for ridge in ridges if ridge.models]
         self._reach = (
@@ -109,9 +109,9 @@ class StackedViews:
         return 2 * len(self._views) * self.channels
 
     def look(self, rows: Rows, first: int, last: int, *, explained: bool = True) -> Left:
-        """What is left of rows ``first`` to ``last`` of a stretch of standardised rows.
+        """What is left of rows ``first`` to ``last`` of a segment of standardised rows.
 
-        The rows before them must be there as far as views look, or as the stretch goes. What is
+        The rows before them must be there as far as views look, or as the segment goes. What is
         expected of them is there if they are to be ``explained``.
         """
         if last - first == 1 and not explained and (one := self._look_at(rows, first)) is not None:
@@ -157,9 +157,9 @@ class StackedViews:
         last: int,
         lookahead: int | None,
     ) -> Shares:
-        """What all parts together make of rows ``first`` to ``last`` of a stretch.
+        """What all parts together make of rows ``first`` to ``last`` of a segment.
 
-        ``residuals`` are those of the stretch, as far as averages look; ``judged`` those of the
+        ``residuals`` are those of the segment, as far as averages look; ``judged`` those of the
         rows asked for alone.
         """
         if not self._views:
@@ -201,7 +201,7 @@ def _rank(form: str) -> int:
 
 
 def _few_rows(view: View) -> FewRows | None:
-    """For rows in the middle of a stretch, all of them by the first model."""
+    """For rows in the middle of a segment, all of them by the first model."""
     if view.ridge is None or not view.ridge.models:
         return None
     return FewRows(view.ridge.models[0], view.ridge.gains[0])

@@ -5,7 +5,7 @@ its pump is off. Rows are compared along their main axes. How far from its neare
 usually is differs from region to region, as in a local outlier factor: a state that was rarely
 seen need not be odd.
 
-Shapes: T rows of a stretch, N rows of all stretches, C channels, K axes, R references.
+Shapes: T rows of a segment, N rows of all segments, C channels, K axes, R references.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class StateView:
     floor: float = FLOOR
 
     def novelty(self, rows: Rows, references: References | None = None) -> Novelty:
-        """The novelty of a stretch; a row's is shared out to channels by their squared distances.
+        """The novelty of a segment; a row's is shared out to channels by their squared distances.
 
         ``references`` are this view's own in prepared form, where there is one.
         """
@@ -102,23 +102,23 @@ class StateView:
 class StateFit(NamedTuple):
     """A fitted view of states, and the cross-validated surprise of the training rows.
 
-    ``unseen`` holds one number a row, (T,) a stretch.
+    ``unseen`` holds one number a row, (T,) a segment.
     """
 
     view: StateView
     unseen: list[Scores]
 
 
-def fit_states(stretches: Sequence[Rows], sums: FoldSums, floor: float = FLOOR) -> StateFit | None:
-    """Fit the view to stretches of standardised rows; None if there are few rows or no states.
+def fit_states(segments: Sequence[Rows], sums: FoldSums, floor: float = FLOOR) -> StateFit | None:
+    """Fit the view to segments of standardised rows; None if there are few rows or no states.
 
     A single channel, or several that are copies of one, have levels only: another view's task.
     """
-    count = sum(map(len, stretches))
+    count = sum(map(len, segments))
     axes = sums.axes
     if axes.shape[1] < 2 or count < FEWEST_ROWS:
         return None
-    points = np.concatenate([along(stretch, axes) for stretch in stretches])
+    points = np.concatenate([along(segment, axes) for segment in segments])
     chosen = spread_out(count, MOST_REFERENCES)
     references = points[chosen]
     squares, which, fold_of = np.empty(count), np.empty(count, np.int64), np.empty(count, np.int64)
@@ -141,7 +141,7 @@ def fit_states(stretches: Sequence[Rows], sums: FoldSums, floor: float = FLOOR) 
     # that grows as exp(|x|² / K), with |x|² / K being 1 for a reference on average
     usual = math.exp(sums.narrower() - 1) * closer.mean() * by_reference.usual()
     view = StateView(axes, references, usual.astype(np.float32), floor)
-    return StateFit(view, np.split(unseen, np.cumsum([len(stretch) for stretch in stretches])[:-1]))
+    return StateFit(view, np.split(unseen, np.cumsum([len(segment) for segment in segments])[:-1]))
 
 
 def along(rows: Rows, axes: NDArray[np.float32]) -> NDArray[np.float32]:

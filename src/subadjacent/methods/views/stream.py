@@ -1,8 +1,8 @@
-"""The default's score of a stretch as it grows, step by step.
+"""The default's score of a segment as it grows, step by step.
 
 Every step (standardised rows, residuals, their surprise, the average over rows) keeps the last rows
 of what it is made of, as many as it looks back, and is behind by the rows that it looks ahead. New
-rows are worked on once, by the functions that score a whole stretch.
+rows are worked on once, by the functions that score a whole segment.
 
 Shapes: B rows that come together, C channels, P parts.
 """
@@ -35,7 +35,7 @@ from subadjacent.scoring.usual import MARGIN
 AT_LEAST = 25
 # residuals that are worked on at a time: few enough to stay in the processor's cache
 MOST_VALUES = 100_000
-# names of the tables that are kept, one row a row of the stretch
+# names of the tables that are kept, one row a row of the segment
 ROWS, LEFT, JUDGED, EXPECTED, VALUES, MEANS, BY_PART = (
     "rows",
     "left",
@@ -58,14 +58,14 @@ class _Final(NamedTuple):
 
 
 class ViewsStream(ModelStream):
-    """One stretch, scored by the views of an entity as it comes.
+    """One segment, scored by the views of an entity as it comes.
 
     Parameters
     ----------
     model
         Without a network.
     state
-        Where to go on; None for the beginning of a stretch.
+        Where to go on; None for the beginning of a segment.
     explained
         Whether evidence says more than scores.
     """
@@ -145,7 +145,7 @@ class ViewsStream(ModelStream):
         return joined([self._take(scaled[start : start + self._step]) for start in starts])
 
     def waiting(self) -> Evidence:
-        """Of the rows that wait, as if the stretch ended here."""
+        """Of the rows that wait, as if the segment ended here."""
         tails, ends = self._tails, self._ends
         # worked on in copies, and left as they were
         self._tails = {name: tail.copy() for name, tail in tails.items()}

@@ -3,7 +3,7 @@
 The view's residual of each value is judged by itself, given the residuals of the other channels in
 the same row, and, in one view, for the row as a whole.
 
-Shapes: T rows of a stretch, C channels.
+Shapes: T rows of a segment, C channels.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from subadjacent.methods.views.settings import EXPECTING, RHYTHM
 from subadjacent.ridge.axes import Rows, cut
 from subadjacent.ridge.companions import Companions
-from subadjacent.ridge.sides import StretchRidge
+from subadjacent.ridge.sides import SegmentRidge
 from subadjacent.scoring.usual import (
     JOINT_SOFTNESS,
     SOFTNESS,
@@ -73,14 +73,14 @@ class View:
         Scale of rows as a whole, in the one view that judges them.
     """
 
-    ridge: StretchRidge | None
+    ridge: SegmentRidge | None
     companions: Companions
     alone: ChannelScale
     across: ChannelScale
     joint: JointScale | None
 
     def look(self, rows: Rows, lookahead: int | None) -> Look:
-        """Judge a stretch of standardised rows."""
+        """Judge a segment of standardised rows."""
         residuals = cut(rows) if self.ridge is None else self.ridge.residuals(rows)
         judged = np.ones(len(rows), bool) if self.ridge is None else self.ridge.judged(len(rows))
         left = self.companions.unexplained(residuals)
@@ -100,7 +100,7 @@ class View:
 
 
 class Look(NamedTuple):
-    """One stretch as a view judges it: residuals, the rows that have one, and the view's parts.
+    """One segment as a view judges it: residuals, the rows that have one, and the view's parts.
 
     Each of ``parts`` gives the surprise of the rows from one number to another, (rows, C).
     """

@@ -60,7 +60,7 @@ class NetworkedViewsMethod(ViewsMethod):
         residuals = [
             [
                 trained.networks.of(one_series.entity).residuals(one_series.values[start:stop])
-                for start, stop in one_series.stretches
+                for start, stop in one_series.segments
             ]
             for one_series in series
         ]
@@ -71,8 +71,8 @@ class NetworkedViewsMethod(ViewsMethod):
             return NetworkView(trained.networks.of(entity), scale, views.weights.factor(typical))
 
         entities = [
-            self._with_network(fit.views, view(one_series.entity, fit.views.entity), by_stretch)
-            for one_series, fit, by_stretch in zip(series, plain.entities, residuals, strict=True)
+            self._with_network(fit.views, view(one_series.entity, fit.views.entity), by_segment)
+            for one_series, fit, by_segment in zip(series, plain.entities, residuals, strict=True)
         ]
         fitted = self.fitted(series, plain._replace(entities=entities))
         models = {
@@ -89,10 +89,10 @@ class NetworkedViewsMethod(ViewsMethod):
         """One network after the other: each is trained on one series."""
         return Method.fit_each(self, series, run)
 
-    def _with_network(self, views: ViewsFit, view: NetworkView, by_stretch: Residuals) -> EntityFit:
+    def _with_network(self, views: ViewsFit, view: NetworkView, by_segment: Residuals) -> EntityFit:
         rows = [
             add_network(plain, view.surprise(residuals).mean(axis=1, dtype=np.float64))
-            for plain, residuals in zip(views.unseen, by_stretch, strict=True)
+            for plain, residuals in zip(views.unseen, by_segment, strict=True)
         ]
         return in_own_unit(views._replace(unseen=rows), self.settings)
 
@@ -154,28 +154,28 @@ def _fit_scales(
     """Scales from the held-out rows; an entity without any gets the scale of all."""
     held_out = trained.stacked.unstack(trained.held_out)
     kept = []
-    for one_series, by_stretch, mask in zip(series, residuals, held_out, strict=True):
-        bounds = zip(by_stretch, one_series.stretches, strict=True)
+    for one_series, by_segment, mask in zip(series, residuals, held_out, strict=True):
+        bounds = zip(by_segment, one_series.segments, strict=True)
         kept.append(
-            [stretch_residuals[mask[start:stop]] for stretch_residuals, (start, stop) in bounds]
+            [segment_residuals[mask[start:stop]] for segment_residuals, (start, stop) in bounds]
         )
-    everything = [stretch_residuals for by_stretch in kept for stretch_residuals in by_stretch]
+    everything = [segment_residuals for by_segment in kept for segment_residuals in by_segment]
     return PerEntity(
         _fit_scale(everything, floor),
         {
-            one_series.entity: _fit_scale(by_stretch, floor)
-            for one_series, by_stretch in zip(series, kept, strict=True)
-            if one_series.entity is not None and any(map(len, by_stretch))
+            one_series.entity: _fit_scale(by_segment, floor)
+            for one_series, by_segment in zip(series, kept, strict=True)
+            if one_series.entity is not None and any(map(len, by_segment))
         },
     )
 
 
-def _fit_scale(by_stretch: Residuals, floor: float) -> _NetworkScale:
-    rows = JudgedRows([np.ones(len(residuals), bool) for residuals in by_stretch])
-    fit = fit_channel_scale(by_stretch, rows, None, floor)
+def _fit_scale(by_segment: Residuals, floor: float) -> _NetworkScale:
+    rows = JudgedRows([np.ones(len(residuals), bool) for residuals in by_segment])
+    fit = fit_channel_scale(by_segment, rows, None, floor)
     unseen = [
         fit.surprise(number, first, last).mean(axis=1)
-        for number, residuals in enumerate(by_stretch)
+        for number, residuals in enumerate(by_segment)
         for first, last in chunks(len(residuals))
     ]
     return _NetworkScale(fit.scale, typical_surprise(np.concatenate(unseen), SOFTNESS))

@@ -19,23 +19,23 @@ let models, range, planned = false, drawnDense, markerHeight;
 const named = name => models.get(name);
 const color = role => getComputedStyle(document.documentElement).getPropertyValue(`--${role}`).trim();
 
-// stretches of time: alarms, labels, and what was fitted on
+// segments of time: alarms, labels, and what was fitted on
 
 const drawnStrips = new Map();
-function strips(source, stretches, top) {
+function strips(source, segments, top) {
   // all figures share them: while they stay the same, none need be drawn again for them
-  const drawn = JSON.stringify([series.number, current, top, stretches]);
+  const drawn = JSON.stringify([series.number, current, top, segments]);
   if (drawnStrips.get(source) === drawn) return;
   drawnStrips.set(source, drawn);
   const half = 0.5 * series.interval;
-  const left = stretches.map(([first]) => series.place(first) - half);
-  const right = stretches.map(([, last]) => series.place(last - 1) + half);
+  const left = segments.map(([first]) => series.place(first) - half);
+  const right = segments.map(([, last]) => series.place(last - 1) + half);
   source.data = {
     left, right,
     middle: left.map((one, i) => (one + right[i]) / 2),
     top: left.map(() => top),
     // those of the chosen alarm stand out among the others
-    strength: stretches.map(one => one[2] === current && current >= 0 ? CHOSEN : UNCHOSEN),
+    strength: segments.map(one => one[2] === current && current >= 0 ? CHOSEN : UNCHOSEN),
   };
 }
 
@@ -79,7 +79,7 @@ function drawMarks() {
   for (const name of MARKS) strips(named(`all_${name}`), series.info[name], markerHeight);
 }
 
-// the stretch in view
+// the segment in view
 
 function view() {
   return [series.row(range.start), series.row(range.end)];
@@ -148,7 +148,7 @@ function learned(low, high) {
 
 function tell(low, high, piece) {
   const every = piece.step === 1 ? "every row" : `lowest and highest of every ${piece.step} rows`;
-  byId("stretch").textContent = `${nameOf(low)} to ${nameOf(high)} · ${every}${learned(low, high)}`;
+  byId("segment").textContent = `${nameOf(low)} to ${nameOf(high)} · ${every}${learned(low, high)}`;
   const alarm = payload.alarms[current];
   const why = alarm ? `: ${alarm.sentence}` : "";
   byId("detail-title").textContent = alarm ? `Alarm ${current + 1} of ${payload.alarms.length}${why}` : "Detail";

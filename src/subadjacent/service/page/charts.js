@@ -139,7 +139,7 @@ export class Charts {
     }
     const kind = columns.kind;
     say(byId("pointed"), this.pointer < 0 ? "" : place(columns.at[row], kind));
-    say(byId("stretch"), [first, last].map(one => place(columns.at[one], kind)).join(" to "));
+    say(byId("segment"), [first, last].map(one => place(columns.at[one], kind)).join(" to "));
   }
 
   // every chart in a sentence, for those who do not see it
@@ -147,13 +147,13 @@ export class Charts {
     const {columns, view} = this;
     if (!columns?.length) return;
     const [first, last] = this.edges(), range = [first, last + 1];
-    const stretch = byId("stretch").textContent;
+    const segment = byId("segment").textContent;
     const alarms = spansOf(this.alarms, columns, null).filter(one => one.to >= view.from && one.from <= view.to);
     for (const {channel, chart, summary} of this.panels) {
       const values = channel === null ? columns.severity : columns.values[channel];
       const [low, high] = extremes(values, range), written = channel === null ? severity : number;
       const text = low > high ? "no values" : `lowest ${written(low)}, highest ${written(high)}, last ${written(values[last])}`;
-      say(summary, `${channel ?? "Severity"}, ${stretch}: ${text}; ${count(alarms.length, "alarm")} in view.`);
+      say(summary, `${channel ?? "Severity"}, ${segment}: ${text}; ${count(alarms.length, "alarm")} in view.`);
       chart.canvas.dataset.points = chart.drawn;
     }
   }

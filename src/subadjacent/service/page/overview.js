@@ -1,4 +1,4 @@
-// The whole series in a strip: its severity, its alarms, and the stretch that the charts show.
+// The whole series in a strip: its severity, its alarms, and the segment that the charts show.
 
 import {Chart, RIGHT} from "./chart.js";
 import {binsOf, severityLimits} from "./charts.js";
@@ -41,7 +41,7 @@ export class Overview {
     if (event.button !== 0 || !this.columns?.length) return;
     this.canvas.setPointerCapture(event.pointerId);
     const at = this.at(this.share(event)), {from, to} = this.view;
-    // within what is shown a drag moves it; beside it a drag chooses another stretch
+    // within what is shown a drag moves it; beside it a drag chooses another segment
     const whole = to - from > 0.98 * (this.view.whole[1] - this.view.whole[0]);
     this.drag = {x: event.clientX, at, moves: !whole && at >= from && at <= to ? at - from : null};
   }

@@ -1,4 +1,4 @@
-// The stretch of time that all charts of a series show, and whether it follows the newest rows.
+// The segment of time that all charts of a series show, and whether it follows the newest rows.
 
 const FEWEST = 8;   // rows: closer than that there is nothing more to see
 const LATEST = 500;   // rows that are shown of a series at first

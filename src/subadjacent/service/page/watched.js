@@ -8,7 +8,7 @@ import {inView} from "./thinning.js";
 const ALL = 100_000;   // rows of the history: as many as the service gives at once, and keeps
 const OF_ALL = 4_000;   // points that stand for the whole history
 const OF_VIEW = 4_000;   // points of what is in view: more than a screen has columns
-const CLOSE = 0.1;   // of a stretch by which another one may differ and still be the same
+const CLOSE = 0.1;   // of a segment by which another one may differ and still be the same
 const SETTLES = 200;   // milliseconds for which a view stands still before more of it is fetched
 
 export class Watched {

@@ -1,4 +1,4 @@
-"""Times of rows as they come (numbers, ISO text, dates) as numbers that can be compared."""
+"""Times as rows bring them (numbers, ISO 8601 text, dates) → numbers that can be compared."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ from subadjacent.errors import InputError
 
 Unit = Literal["seconds", "own"]
 
+EARLIEST, LATEST = 631_152_000, 4_102_444_800
+"""1990 and 2100: numbers between them, in a unit of ``EPOCH_UNITS``, are dates."""
+
+EPOCH_UNITS = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
+
 RULE = "must be numbers, dates, or text such as 2026-01-31T12:00"
 
 
@@ -27,7 +32,7 @@ class Times(NamedTuple):
 
 
 def read_times(times: Sequence[Any] | NDArray[Any]) -> Times:
-    """Times as they came, as numbers.
+    """Times of any library as numbers.
 
     A date without a zone is in UTC. Text that is a number counts as one, as it does in a file.
 
@@ -77,7 +82,7 @@ def _one(time: Any, row: int) -> tuple[float, Unit]:
         time = time.astype("datetime64[us]").item()
     if isinstance(time, datetime):
         # what stands for a missing date in pandas is a date as well, and equals nothing
-        return _timestamp(time) if time == time else math.nan, "seconds"
+        return utc_seconds(time) if time == time else math.nan, "seconds"
     if isinstance(time, date):
         return datetime(time.year, time.month, time.day, tzinfo=UTC).timestamp(), "seconds"
     if isinstance(time, int | float | np.number) and not isinstance(time, bool):
@@ -91,13 +96,22 @@ def _text(text: str, row: int) -> tuple[float, Unit]:
     except ValueError:
         pass
     try:
-        return _timestamp(datetime.fromisoformat(text.strip())), "seconds"
+        return utc_seconds(datetime.fromisoformat(text.strip())), "seconds"
     except (ValueError, OverflowError):
         raise InputError.of("times", RULE, f"row {row} has {short(text)}") from None
 
 
-def _timestamp(moment: datetime) -> float:
+def utc_seconds(moment: datetime) -> float:
+    """Seconds since 1970; a date without a zone is in UTC."""
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def epoch_seconds(number: float) -> float | None:
+    """Seconds since 1970 in a number that counts a unit of ``EPOCH_UNITS``; None for others."""
+    for scale in EPOCH_UNITS.values():
+        if EARLIEST <= number / scale < LATEST:
+            return round(number / scale, 6)
+    return None
 
 
 def to_json(time: Any) -> Any:

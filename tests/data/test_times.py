@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from subadjacent import InputError
-from subadjacent.streaming.times import from_json, read_times, to_json
+from subadjacent.data.times import from_json, read_times, to_json
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
