@@ -17,6 +17,7 @@ from typing import Annotated
 import typer
 
 import subadjacent
+from subadjacent.cli.alarms import alarms
 from subadjacent.cli.demo import demo
 from subadjacent.cli.detect import detect
 from subadjacent.cli.evaluate import evaluate
@@ -51,7 +52,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (
-    demo, detect, fit, fleet, score, stream, serve, watch, report, info, evaluate, generate,
+    demo, detect, fit, fleet, score, alarms, stream, serve, watch, report, info, evaluate,
+    generate,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)

@@ -199,10 +199,12 @@ class AlarmKeeper:
         """Add a row to an event, and return the changes of its alarm."""
         reported = float(rows.reported[place])
         short = event.last - event.first < AFTERMATH
-        if severity >= max(LOUD, SHARE_OF_WORST * event.severity if short else 0.0):
+        loud = severity >= max(LOUD, SHARE_OF_WORST * event.severity if short else 0.0)
+        if loud:
             event.last, event.severity = row, max(event.severity, reported)
         if event.number is None:
-            return self._maybe_open(event, row, reported, float(rows.now[place]))
+            # a row that is no part of the event says nothing of it, and may be its last
+            return self._maybe_open(event, row, reported, float(rows.now[place])) if loud else []
         if self._is_check_due(event, row):
             self._note_check(event, row)
             return [Notice(row, UPDATED, replace(event))]
