@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 
 import numpy as np
-
 from examples.gallery.case import (
     Drawn,
     Planted,

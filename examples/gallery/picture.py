@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from examples.gallery.run import Outcome, marks
 from examples.gallery.small_png import small_png
+
 from subadjacent.report.figures import figure_series
 from subadjacent.scoring.alarms import Alarm
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from examples.gallery.case import SEED, Case, Drawn, Planted
 
 import subadjacent
-from examples.gallery.case import SEED, Case, Drawn, Planted
 from subadjacent.cli.main import run as command
 from subadjacent.data.files import Columns, FileRows, open_files
 from subadjacent.detectors.assessment import Assessment

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbclient import NotebookClient
-
 from examples.gallery.small_png import small_png
+from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[2]
 TUTORIALS = ROOT / "docs" / "tutorials"

@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from website.charts import COST, FAVOURITE, Chart, block, sets
 
 ROOT = Path(__file__).parents[2]

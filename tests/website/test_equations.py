@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 from fontTools.ttLib import TTFont
-
 from website.equations import block, inline, write_font
 
 MATHS = (Path(__file__).parents[2] / "docs" / "maths.md").read_text(encoding="utf-8")

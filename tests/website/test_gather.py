@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 
 import pytest
-
 from website.gather import Gathering, first_sentence, readme_parts
 
 

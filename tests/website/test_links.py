@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 import pytest
-
 from website.links import is_local, relative, resolve, rewrite
 
 
