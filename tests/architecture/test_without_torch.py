@@ -102,7 +102,7 @@ def test_the_command_detects_and_reports(packages: Path, tmp_path: Path) -> None
         file.name for file in (tmp_path / "plant-anomalies").iterdir()
     }
     model = "plant-anomalies/model"
-    run(packages, tmp_path, *command, "score", "plant.csv", "--model", model, "-o", "again.csv")
+    run(packages, tmp_path, *command, "score", model, "plant.csv", "-o", "again.csv")
     assert (tmp_path / "again.csv").read_text().count("\n") == 1501
     done = run(packages, tmp_path, *command, "detect", "plant.csv", "--network", "small", code=1)
     assert "pip install 'subadjacent[network]'" in done.stderr
