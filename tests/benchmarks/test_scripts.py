@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-from subadjacent.data.cases.departures import DepartureCase
+from reproduce.cases.departures import DepartureCase
 from subadjacent.detectors.entries import ENTRIES
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 
@@ -414,6 +414,18 @@ def test_odd_files_are_counted_by_what_comes_of_them(
     for row in counted:
         assert int(row["fitted"]) + int(row["refused"]) == int(row["files"]) >= 20
         assert f"| {row['form']} | {row['files']} | {row['fitted']} | {row['refused']} |" in page
+
+
+def test_files_of_every_kind_are_read_as_the_committed_table_says(run: Run, tmp_path: Path) -> None:
+    found = tmp_path / "table_readers.csv"
+    run("table_readers", "--readers", "ours", "--output", found)
+    with (
+        found.open(newline="") as file,
+        (FOLDER / "reports" / "table_readers.csv").open(newline="") as committed,
+    ):
+        expected = [(row["kind"], row["ours"]) for row in csv.DictReader(committed)]
+        assert [(row["kind"], row["ours"]) for row in csv.DictReader(file)] == expected
+    assert len(expected) > 40
 
 
 def test_kills_are_counted_by_part(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 HIGH = 0.1
 """Share of the scores that count as high. With half as many the clusters of 200 rows are not seen;
 with twice and a half as many, moderate scores count, whose clusters are longer than those of rare
-ones, and alarms get rarer than was asked for (docs/log.md, "Conformal thresholds and clusters")."""
+ones, and alarms get rarer than was asked for (the log, "Conformal thresholds and clusters")."""
 
 
 def cluster_size(scores: NDArray[np.float64]) -> float:
