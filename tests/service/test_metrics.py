@@ -8,13 +8,13 @@ from pathlib import Path
 
 from apart import run_apart
 from subadjacent.service.database import connect
-from subadjacent.service.metrics import MOST_SERIES, Measures
+from subadjacent.service.metrics import MAX_SERIES, Measures
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.settings import Settings
 
 
 def test_the_calmest_series_beyond_the_bound_have_no_measures(tmp_path: Path) -> None:
-    severities = [number / 1_000 for number in range(MOST_SERIES + 2)]
+    severities = [number / 1_000 for number in range(MAX_SERIES + 2)]
     with closing(connect(tmp_path)) as tables:
         # together: a commit of each would wait for the disk
         tables.execute("begin")
