@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.plant import multivariate
+from subadjacent.service.metrics import Measures
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.request_body import RowBatch
 from subadjacent.service.times import TimeKind
@@ -54,7 +55,7 @@ SERIES = (
 )
 
 
-async def play(registry: SeriesRegistry) -> None:
+async def play(registry: SeriesRegistry, _measures: Measures) -> None:
     """Push rows until it is cancelled."""
     await asyncio.gather(*(_play(registry, series) for series in SERIES))
 

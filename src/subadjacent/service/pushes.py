@@ -19,7 +19,7 @@ from subadjacent.service.events import LiveEvent
 from subadjacent.service.request_body import RowBatch
 from subadjacent.service.row_store import new_rows, write_rows
 from subadjacent.service.scoring import ScoreCall, ScoredRows, StreamStart
-from subadjacent.service.series import LiveSeries
+from subadjacent.service.series import LiveSeries, snapshot_is_due
 from subadjacent.service.times import TimeKind, for_stream, from_stream, show_time
 from subadjacent.service.writer import Changes
 from subadjacent.streaming.answer import Answer
@@ -79,13 +79,11 @@ class Push:
         self._batch, self._late, self._duplicates = new_rows(tables, series, batch)
         if not len(self._batch):
             return None
-        return ScoreCall(
-            registry.next_key() if series is None else series.id,
-            self._batch.values,
-            for_stream(self._batch.times or (), self._batch.kind),
-            start,
-            series is not None and series.snapshot_is_due(series.rows + len(self._batch)),
-        )
+        key = registry.next_key() if series is None else series.id
+        first, last = (0, 0) if series is None else (series.rows, series.snapshot_row)
+        is_due = snapshot_is_due(key, last, first + len(self._batch))
+        times = for_stream(self._batch.times or (), self._batch.kind)
+        return ScoreCall(key, self._batch.values, times, start, is_due)
 
     def finish(
         self, changes: Changes, call: ScoreCall | None, scored: ScoredRows | Exception | None
@@ -105,10 +103,7 @@ class Push:
             series = self._registry.create(changes, call.key, self.name, batch, self._model)
         first = series.rows
         write_rows(tables, series, batch, answers)
-        series.rows += len(batch)
-        series.last_time = batch.times[-1] if batch.times else None
-        series.latest = max(answers, key=lambda answer: answer.row)
-        series.severity, series.sure = series.latest.severity, series.latest.sure
+        series.follow(batch, answers)
         alarms = {
             answer.alarm.number: write_alarm(tables, series, answer.alarm)
             for answer in answers

@@ -24,12 +24,19 @@ from subadjacent.service.models import Models
 from subadjacent.service.problems import Refusal, not_found
 from subadjacent.service.pushes import Push, PushResult
 from subadjacent.service.request_body import RowBatch, check_name, check_series_name
-from subadjacent.service.scoring import ScoreCall, ScoredRows, ScoringProcess
+from subadjacent.service.row_store import write_rows
+from subadjacent.service.scoring import ScoreCall, ScoredRows, ScoringProcess, StreamStart
 from subadjacent.service.series import COLUMNS, LiveSeries
 from subadjacent.service.settings import Settings
+from subadjacent.service.times import for_stream
+from subadjacent.service.watch.rules import WatchRules
 from subadjacent.service.writer import Changes, Writer
+from subadjacent.streaming.answer import Answer
 
 log = logging.getLogger(__name__)
+
+LEARNED_AT_ONCE = 500
+"""Rows of history that are scored in one call: other requests wait no longer than for these."""
 
 READERS = 4
 """Connections that read: more would wait for the two cores, not for the disk."""
@@ -154,6 +161,65 @@ class SeriesRegistry:
         found: PushResult = await self.writer.push(push, len(batch), patient=patient)
         return found
 
+    def watched_series(self) -> dict[str, tuple[str, str]]:
+        """Query and fingerprint of the rules of every series that was learned from history."""
+        with self.reader() as tables:
+            found = tables.execute(
+                "select name, json_extract(facts, '$.watch.query'), "
+                "json_extract(facts, '$.watch.fingerprint') from snapshots "
+                "join series on series.id = snapshots.series"
+            ).fetchall()
+        return {name: (query, mark) for name, query, mark in found if query is not None}
+
+    async def learn_history(
+        self, name: str, batch: RowBatch, rules: WatchRules, labels: dict[str, str]
+    ) -> None:
+        """Put a series that was learned from history in place of the one of its name.
+
+        Its rows are kept, alarms of the past are not. Nothing is written before all is learned.
+        """
+        check_series_name(name)
+        key: int = await self.writer.do(lambda _: self.next_key(), patient=True)
+        first = StreamStart(batch.channels, name, None)
+        generation = self._process.generation
+        times = for_stream(batch.times or (), batch.kind)
+        answers: list[Answer] = []
+        try:
+            for start in range(0, len(batch), LEARNED_AT_ONCE):
+                part = slice(start, start + LEARNED_AT_ONCE)
+                call = ScoreCall(
+                    key,
+                    batch.values[part],
+                    None if times is None else times[part],
+                    None if start else first,
+                )
+                answers += await self.writer.do(partial(self._score_history, call), patient=True)
+
+            def work(changes: Changes) -> None:
+                if generation != self._process.generation:
+                    raise Refusal(503, "the process that scores has ended: this is done again")
+                if name in self.series:
+                    self._delete(changes, self.series[name])
+                series = self.create(changes, key, name, batch, None)
+                series.labels = labels
+                saved = self._process.watch(key, rules)
+                write_rows(changes.tables, series, batch, answers)
+                series.follow(batch, answers)
+                series.write(changes.tables)
+                series.write_snapshot(changes.tables, saved)
+                self._publish_series(changes, series)
+
+            await self.writer.do(work)
+        except BaseException:
+            self._process.drop(key)
+            raise
+
+    def _score_history(self, call: ScoreCall, _changes: Changes) -> list[Answer]:
+        (found,) = self._process.score([call])
+        if isinstance(found, Exception):
+            raise found
+        return found.answers
+
     async def acknowledge(self, key: int, note: str) -> dict[str, Any]:
         """Mark an alarm as seen."""
 
@@ -257,13 +323,7 @@ class SeriesRegistry:
         """Delete a series with its rows, alarms and state."""
 
         def work(changes: Changes) -> None:
-            series = self.find(name)
-            changes.touched.add(series.id)
-            for table in ("rows", "alarms", "snapshots"):
-                changes.tables.execute(f"delete from {table} where series = ?", (series.id,))
-            changes.tables.execute("delete from series where id = ?", (series.id,))
-            self._forget(series)
-            changes.events.append(LiveEvent("deleted", name, lambda: {"name": name}))
+            self._delete(changes, self.find(name))
 
         await self.writer.do(work)
 
@@ -293,6 +353,7 @@ class SeriesRegistry:
         self, changes: Changes, key: int, name: str, batch: RowBatch, model: int | None
     ) -> LiveSeries:
         """Add a series whose stream has begun."""
+        changes.touched.add(key)
         columns = changes.tables.execute(
             "insert into series (id, name, channels, time_kind, model) values (?, ?, ?, ?, ?) "
             f"returning {COLUMNS}",
@@ -301,6 +362,14 @@ class SeriesRegistry:
         series = self._remember(LiveSeries(columns))
         series.stream = self._process.generation
         return series
+
+    def _delete(self, changes: Changes, series: LiveSeries) -> None:
+        changes.touched.add(series.id)
+        for table in ("rows", "alarms", "snapshots"):
+            changes.tables.execute(f"delete from {table} where series = ?", (series.id,))
+        changes.tables.execute("delete from series where id = ?", (series.id,))
+        self._forget(series)
+        changes.events.append(LiveEvent("deleted", series.name, lambda: {"name": series.name}))
 
     def restore_stream(self, tables: sqlite3.Connection, series: LiveSeries) -> None:
         """Have the stream of a series in the scoring process."""

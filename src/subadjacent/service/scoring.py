@@ -30,6 +30,7 @@ from subadjacent.detectors.registry import load
 from subadjacent.errors import SubAdjacentError
 from subadjacent.methods.method import State
 from subadjacent.service.problems import Refusal, refusal_of
+from subadjacent.service.watch.rules import FACTS, WatchedStream, WatchRules
 from subadjacent.streaming.alarms import LiveAlarm
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.series import SeriesStream
@@ -117,6 +118,10 @@ class ScoringProcess:
         """The state of a stream."""
         return self._call(save, key)
 
+    def watch(self, key: int, rules: WatchRules) -> SavedStream:
+        """Report alarms of a stream by these rules from its next row on; return its state."""
+        return self._call(watch, key, rules)
+
     def drop(self, key: int) -> None:
         """Forget a stream; nobody waits for it."""
         if self._pool is not None:
@@ -160,7 +165,7 @@ class ScoringProcess:
 
 # what follows runs in the worker process
 
-_streams: dict[int, SeriesStream] = {}
+_streams: dict[int, SeriesStream | WatchedStream] = {}
 _detectors: WeakValueDictionary[Path, BaseDetector] = WeakValueDictionary()
 _detector_of: dict[int, BaseDetector | None] = {}
 """Keeps a detector as long as a stream uses it."""
@@ -214,7 +219,10 @@ def begin(key: int, start: StreamStart) -> None:
     else:
         facts, arrays = start.saved
         state = State(load_arrays(arrays), json.loads(facts))
-        _streams[key] = SeriesStream.restore(state, detector)
+        is_watched = FACTS in state.facts
+        _streams[key] = (
+            WatchedStream.restore(state) if is_watched else SeriesStream.restore(state, detector)
+        )
     _detector_of[key] = detector
 
 
@@ -235,6 +243,14 @@ def _push(key: int, rows: Array, times: list[Any] | None) -> list[Answer]:
 def accept_alarm(key: int, number: int) -> LiveAlarm:
     """Mark an alarm of a stream as normal."""
     return _streams[key].accept(number)
+
+
+def watch(key: int, rules: WatchRules) -> SavedStream:
+    """Report alarms of a stream by these rules from its next row on; return its state."""
+    stream = _streams[key]
+    assert isinstance(stream, SeriesStream)
+    _streams[key] = WatchedStream.begin(stream, rules)
+    return save(key)
 
 
 def save(key: int) -> SavedStream:

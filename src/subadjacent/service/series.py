@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from subadjacent.service.request_body import RowBatch
 from subadjacent.service.scoring import SavedStream, ScoringProcess, StreamStart
 from subadjacent.service.times import TimeKind, for_stream, show_time
 from subadjacent.streaming.answer import Answer
@@ -41,6 +42,9 @@ class LiveSeries:
     def __init__(self, columns: tuple[Any, ...]) -> None:
         self.stream: int | None = None
         self.latest: Answer | None = None
+        # of a series that is polled: the labels of its metrics, and its newest row if it is shown
+        self.labels: dict[str, str] | None = None
+        self.newest: tuple[float, ...] | None = None
         self.read(columns)
 
     def read(self, columns: tuple[Any, ...]) -> None:
@@ -66,6 +70,13 @@ class LiveSeries:
                 self.id,
             ),
         )  # fmt: skip
+
+    def follow(self, batch: RowBatch, answers: list[Answer]) -> None:
+        """Take over what new rows have changed."""
+        self.rows += len(batch)
+        self.last_time = batch.times[-1] if batch.times else None
+        self.latest = max(answers, key=lambda answer: answer.row)
+        self.severity, self.sure = self.latest.severity, self.latest.sure
 
     @property
     def is_muted(self) -> bool:
@@ -147,11 +158,6 @@ class LiveSeries:
         (row,) = tables.execute("select min(row) from rows where series = ?", (self.id,)).fetchone()
         return self.rows if row is None else int(row)
 
-    def snapshot_is_due(self, rows: int) -> bool:
-        """Whether the series needs a snapshot at this row; not all series at the same time."""
-        last: int = (self.snapshot_row + self.id) // SNAPSHOT_EVERY
-        return (rows + int(self.id)) // SNAPSHOT_EVERY > last
-
     def write_snapshot(self, tables: sqlite3.Connection, saved: SavedStream) -> None:
         """Keep the state of its stream after its last row."""
         tables.execute(
@@ -159,3 +165,11 @@ class LiveSeries:
             (self.id, self.rows, *saved),
         )
         self.snapshot_row = self.rows
+
+
+def snapshot_is_due(key: int, last: int, rows: int) -> bool:
+    """Whether a series needs a snapshot after ``rows`` rows, ``last`` at the snapshot before.
+
+    It depends on the key, so that not all series take one at the same time.
+    """
+    return (rows + key) // SNAPSHOT_EVERY > (last + key) // SNAPSHOT_EVERY

@@ -187,12 +187,12 @@ class Writer:
         """How many pieces of work have queued."""
         return len(self._urgent) + len(self._patient)
 
-    async def do(self, work: Work) -> Any:
-        """The result of a piece of work, once it is on disk."""
-        return await self._add(_Task(self._loop.create_future(), work), patient=False)
+    async def do(self, work: Work, *, patient: bool = False) -> Any:
+        """The result of work, once it is on disk; ``patient`` work comes after all other."""
+        return await self._add(_Task(self._loop.create_future(), work), patient=patient)
 
     async def push(self, push: Push, rows: int, *, patient: bool = False) -> Any:
-        """The result of a push, once it is on disk; a ``patient`` one comes after all others."""
+        """The result of a push, once it is on disk."""
         task = _Task(self._loop.create_future(), None, push, rows)
         return await self._add(task, patient=patient)
 
