@@ -235,7 +235,7 @@ def test_every_time_that_an_alarm_was_there_is_shaded_and_leads_to_it(
     alarms: list[Alarm],
     tmp_path: Path,
 ) -> None:
-    alarms = [replace(alarm, for_good=False) for alarm in alarms]
+    alarms = [replace(alarm, permanent=False) for alarm in alarms]
     again = replace(alarms[0], first=100, last=700, occurrences=((100, 149), (600, 700)))
     other = replace(alarms[1], first=300, last=304, occurrences=((300, 304),), severity=0.5)
     path = tmp_path / "again.html"

@@ -68,7 +68,7 @@ def test_an_alarm_opens_goes_on_through_a_lull_and_closes_after_the_quiet_period
     closed = found.notices[-1].event
     assert (closed.first, closed.last, closed.severity, closed.number) == (2, 5, 1.0, 1)
     assert np.flatnonzero(found.alarmed).tolist() == [2, 3, 4, 5, 6, 7]
-    assert not found.notices[-1].for_good
+    assert not found.notices[-1].permanent
 
 
 def test_what_a_great_event_leaves_behind_is_no_part_of_it() -> None:
@@ -90,7 +90,7 @@ def test_what_goes_on_is_looked_at_after_twice_the_time_or_at_twice_the_severity
 def test_what_lasts_is_the_new_normal() -> None:
     found = Followed(adapt_after=5).push([1.0] * 6)
     assert found.told[-2:] == [(4, CLOSED), (5, OPENED)]
-    assert found.notices[-2].for_good
+    assert found.notices[-2].permanent
     assert found.accepted == [0]
 
 
@@ -209,7 +209,7 @@ def test_grouping_and_stopping_change_nothing_and_no_alarm_flaps(
     assert parts.accepted == whole.accepted
     numbers = [notice.event.number for notice in whole.notices if notice.what == OPENED]
     assert numbers == list(range(1, len(numbers) + 1))
-    closed = {n.event.number: n for n in whole.notices if n.what == CLOSED and not n.for_good}
+    closed = {n.event.number: n for n in whole.notices if n.what == CLOSED and not n.permanent}
     for notice in whole.notices:
         if notice.what == OPENED and notice.event.number in closed:
             assert closed[notice.event.number].row - notice.row >= quiet

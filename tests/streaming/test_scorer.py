@@ -298,7 +298,7 @@ def test_alarms_of_all_series_are_read_and_accepted() -> None:
     scorer.score_many(rows, entity="pump")
     (alarm,) = scorer.alarms
     assert alarm.entity == "pump"
-    assert scorer.accept(alarm.number, "pump").for_good
+    assert scorer.accept(alarm.number, "pump").permanent
     numbered = StreamScorer()
     numbered.score_many(rows, entity=7)
     assert list(numbered.series) == ["7"]

@@ -50,7 +50,7 @@ def alike(found: list[Answer], expected: list[Answer]) -> None:
     found, expected = (sorted(one, key=lambda a: (a.row, a.final)) for one in (found, expected))
     for name in ("row", "time", "entity", "final", "anomalous"):
         assert [getattr(one, name) for one in found] == [getattr(one, name) for one in expected]
-    for name in ("score", "severity", "sure", "by_channel", "expected", "low", "high"):
+    for name in ("score", "severity", "warm_up", "by_channel", "expected", "low", "high"):
         first, second = ([getattr(one, name) for one in many] for many in (found, expected))
         if first[0] is None:
             assert not any(value is not None for value in [*first, *second])
@@ -220,7 +220,7 @@ def test_a_spike_is_an_alarm_that_opens_and_closes_with_a_sentence() -> None:
     assert answers[2].anomalous
     assert not answers[1].anomalous
     (closed,) = [one.alarm for one in answers if one.alarm and one.alarm.state == CLOSED]
-    assert (closed.number, closed.first, closed.for_good) == (alarm.number, 502, False)
+    assert (closed.number, closed.first, closed.permanent) == (alarm.number, 502, False)
 
 
 def test_a_channel_that_is_missing_for_long_is_an_alarm_from_its_first_missing_row() -> None:
@@ -286,7 +286,7 @@ def test_what_lasts_is_closed_for_good_and_normal_from_then_on() -> None:
     stream, answers = calm_then(rows)
     (alarm,) = opened(answers)
     closed = stream.alarms[-1]
-    assert (closed.first, closed.state, closed.for_good) == (500, CLOSED, True)
+    assert (closed.first, closed.state, closed.permanent) == (500, CLOSED, True)
     assert not any(one.anomalous for one in answers[300:])
     assert closed.sentence.startswith("speed moved to another level for good")
     assert alarm.number == closed.number
@@ -297,7 +297,7 @@ def test_what_is_missing_for_good_is_normal_from_then_on() -> None:
     rows[:, 1] = np.nan
     stream, answers = calm_then(rows, rules=AlarmRules(adapt_after=50))
     assert len(opened(answers)) == 1
-    assert stream.alarms[-1].for_good
+    assert stream.alarms[-1].permanent
 
 
 def test_an_open_alarm_that_is_accepted_is_closed_and_learned_from() -> None:
@@ -306,7 +306,7 @@ def test_an_open_alarm_that_is_accepted_is_closed_and_learned_from() -> None:
     stream, answers = calm_then(rows[:100])
     (alarm,) = opened(answers)
     accepted = stream.accept(alarm.number)
-    assert (accepted.state, accepted.for_good, accepted.last) == (CLOSED, True, 599)
+    assert (accepted.state, accepted.permanent, accepted.last) == (CLOSED, True, 599)
     assert stream.alarms[-1] == accepted
     assert opened(stream.push(rows[100:])) == []
 
@@ -317,7 +317,7 @@ def test_a_closed_alarm_that_is_accepted_is_no_alarm_again() -> None:
     stream, answers = calm_then(rows)
     (alarm,) = opened(answers)
     assert stream.alarms[-1].state == CLOSED
-    assert stream.accept(alarm.number).for_good
+    assert stream.accept(alarm.number).permanent
     with pytest.raises(InputError, match=r"^number must be that of an alarm"):
         stream.accept(99)
 

@@ -47,7 +47,7 @@ class LiveAlarm:
 
     ``number`` counts the alarms of its series from 1; ``state`` is one of ``STATES``. ``start``
     and ``end`` are times, or row numbers where rows have none; ``first`` and ``last`` are always
-    row numbers. ``severity`` is the highest of its rows. ``for_good`` says that it was closed
+    row numbers. ``severity`` is the highest of its rows. ``permanent`` says that it was closed
     because the series did not come back, so that it counts as normal from then on.
     """
 
@@ -62,7 +62,7 @@ class LiveAlarm:
     kind: str
     sentence: str
     causes: tuple[Cause, ...] = ()
-    for_good: bool = False
+    permanent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Notice(NamedTuple):
     row: int
     what: str
     event: Event
-    for_good: bool = False
+    permanent: bool = False
 
 
 class Severities(NamedTuple):
@@ -184,13 +184,13 @@ class AlarmKeeper:
             over = row + place - self.event.last >= self.rules.quiet
             alarmed[place] = self.event.number is not None and not over
             if over:
-                notices += self._close(self.event, row + place, for_good=False)
+                notices += self._close(self.event, row + place, permanent=False)
         event = self.event
         if event is None or not may_accept or not self._is_new_normal(event, row + count - 1):
             return AlarmProgress(notices, alarmed, calm)
         # it is closed at this row, so that an update of the same row is left out
         notices = [notice for notice in notices if notice.row < row + count - 1 or _opens(notice)]
-        notices += self._close(event, row + count - 1, for_good=True)
+        notices += self._close(event, row + count - 1, permanent=True)
         return AlarmProgress(notices, alarmed, calm, event)
 
     def _go_on(
@@ -219,9 +219,9 @@ class AlarmKeeper:
         self._note_check(event, row)
         return [Notice(row, OPENED, replace(event))]
 
-    def _close(self, event: Event, row: int, *, for_good: bool) -> list[Notice]:
+    def _close(self, event: Event, row: int, *, permanent: bool) -> list[Notice]:
         self.event = None
-        return [] if event.number is None else [Notice(row, CLOSED, replace(event), for_good)]
+        return [] if event.number is None else [Notice(row, CLOSED, replace(event), permanent)]
 
     def _note_check(self, event: Event, row: int) -> None:
         event.checked_rows = row + 1 - event.first

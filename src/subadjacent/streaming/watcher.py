@@ -115,7 +115,7 @@ class Watcher:
         if progress.accepted is not None:
             self._accept_rows(progress.accepted.first, self.recent.count - 1)
         judged, severity = assessed.judged, assessed.severity.tolist()
-        sure, alarmed = judged.sure.tolist(), progress.alarmed.tolist()
+        warm_up, alarmed = judged.warm_up.tolist(), progress.alarmed.tolist()
         scores = None if span.scores is None else span.scores.tolist()
         for place in range(count):
             yield Answer(
@@ -126,7 +126,7 @@ class Watcher:
                 None if scores is None else scores[place],
                 severity[place],
                 alarmed[place],
-                sure[place],
+                warm_up[place],
                 judged.by_channel[place],
                 usual.expected[place],
                 usual.low[place],

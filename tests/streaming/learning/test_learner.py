@@ -49,7 +49,7 @@ def test_rows_of_the_burn_in_have_no_severity() -> None:
     found, usual = judged_and_told(Learner(2), noise(BURN_IN))
     assert (found.severity == 0).all()
     assert (usual.expected == noise(BURN_IN)).all()
-    assert found.sure.tolist() == [(row + 1) / WARM_UP for row in range(BURN_IN)]
+    assert found.warm_up.tolist() == [(row + 1) / WARM_UP for row in range(BURN_IN)]
 
 
 def test_it_is_of_use_after_a_hundred_rows_and_sure_after_two_hundred() -> None:
@@ -58,7 +58,7 @@ def test_it_is_of_use_after_a_hundred_rows_and_sure_after_two_hundred() -> None:
     found = judged(Learner(2), rows)
     assert found.severity[100] > 1
     assert found.severity[100] == found.severity.max()
-    assert found.sure[[100, -1]] == pytest.approx([101 / WARM_UP, 1])
+    assert found.warm_up[[100, -1]] == pytest.approx([101 / WARM_UP, 1])
 
 
 @pytest.mark.parametrize("value", [12.0, -12.0])

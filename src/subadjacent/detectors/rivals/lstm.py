@@ -7,6 +7,7 @@ from typing import Any
 
 from subadjacent.detectors.rivals.rival import RivalDetector
 from subadjacent.networks.lstm import LSTM
+from subadjacent.scoring.threshold import DynamicLevel
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -19,8 +20,8 @@ class LSTMDetector(RivalDetector):
     ----------
     smoothing : int
         Number of errors that are averaged: that of the row, and those before it; the paper's 105.
-    contamination : "dynamic" or as of every detector
-        "dynamic": the paper's threshold, above which the errors of a segment stand out most.
+    contamination : threshold object, "auto", float or str
+        ``DynamicLevel()``, the paper's threshold: the errors of a segment stand out most above it.
     others
         As of every ``NetworkDetector``. A window has 250 points, unless it is given.
     """
@@ -28,4 +29,4 @@ class LSTMDetector(RivalDetector):
     rival = LSTM
 
     smoothing: int = 105
-    contamination: Any = "dynamic"
+    contamination: Any = DynamicLevel()  # noqa: RUF009 — frozen, and fitted as a copy
