@@ -138,7 +138,7 @@ def test_detect_says_how_often_what_stayed_and_what_does_not_fit(
     stayed = next(alarm for alarm in alarms if alarm["entity"] == "fan" and alarm["permanent"])
     told = command("detect", "two.csv", "-o", "again").stderr
     for alarm in (bursts, stayed):
-        good = ", changed for good" if alarm["permanent"] else ""
+        good = ", permanent" if alarm["permanent"] else ""
         where = f"  {alarm['entity']}, row {alarm['start']:,}, "
         lasted = f"{alarm['duration']:,} rows{good}, severity {alarm['severity']:.1f}: "
         often = f"{alarm['times']} times: " if alarm["times"] > 1 else ""

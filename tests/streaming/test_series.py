@@ -273,7 +273,7 @@ def test_a_channel_that_fell_silent_is_told_once_the_budget_allows() -> None:
     rows = plant(700)[500:]
     rows[0, 0] += 500
     rows[100:, 2] = 0.5
-    _, answers = calm_then(rows, rules=AlarmRules(budget=150))
+    _, answers = calm_then(rows, rules=AlarmRules(contamination=1 / 150))
     first, second = opened(answers)
     assert (first.kind == "stuck", second.kind) == (False, "stuck")
     assert [one.row for one in answers if one.severity >= SILENT and one.row > 550] == [619]
@@ -366,15 +366,15 @@ def test_no_more_alarms_are_opened_than_the_budget_allows_for() -> None:
     # what comes again is no alarm, so each is larger than all before
     rows[::600, 2] += 20 * 4.0 ** np.arange(8)
     unlimited = opened(calm_then(rows)[1])
-    few = opened(calm_then(rows, rules=AlarmRules(budget=1200))[1])
+    few = opened(calm_then(rows, rules=AlarmRules(contamination=1 / 1200))[1])
     assert [alarm.first for alarm in unlimited] == list(range(500, 5_300, 600))
     assert [alarm.first for alarm in few] == [500, 1700, 2900, 4100]
 
 
 def test_a_budget_by_time_needs_dates() -> None:
-    stream = SeriesStream(CHANNELS, rules=AlarmRules(budget="1/week"))
+    stream = SeriesStream(CHANNELS, rules=AlarmRules(contamination="1/week"))
     for times in (None, [1, 2, 3]):
-        with pytest.raises(InputError, match=r"^budget must be a number of rows where"):
+        with pytest.raises(InputError, match=r"^contamination must be a share of the rows where"):
             stream.push(plant(3), times)
     assert stream.rows == 0
     assert len(stream.push(plant(3), ["2026-01-01", "2026-01-02", "2026-01-03"])) == 3
@@ -387,7 +387,7 @@ def test_a_budget_by_time_counts_time_not_rows() -> None:
     found = {}
     # from one jump to the next it is 25 days
     for budget in ("1/week", "1/30days"):
-        stream = SeriesStream(CHANNELS, rules=AlarmRules(budget=budget))
+        stream = SeriesStream(CHANNELS, rules=AlarmRules(contamination=budget))
         stream.push(plant(500), list(times[:500]))
         found[budget] = [one.first for one in opened(stream.push(rows, list(times[500:])))]
     assert found == {"1/week": [500, 1100, 1700], "1/30days": [500, 1700]}

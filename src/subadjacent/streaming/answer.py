@@ -32,7 +32,7 @@ class Answer:
     anomalous
         Whether an alarm is open at this row.
     warm_up
-        From 0 to 1: how much of what it needs to have seen to be warm_up it has seen.
+        From 0 to 1: the share of the warm-up that is done; severities are low until then.
     by_channel
         What each channel adds, (C,).
     expected, low, high

@@ -178,9 +178,9 @@ class Watcher:
             missing = bool(silent.missing[place, channel])
             self.recent.mark(row + place, channel, since, missing=missing)
 
-    def warm_up(self, rows: Array, scores: Array) -> None:
+    def learn_training_rows(self, rows: Array, scores: Array) -> None:
         """Learn from one segment of training rows, with the model's scores of them."""
-        self.learner.warm_up(rows, scores)
+        self.learner.learn_training_rows(rows, scores)
         # the rows that come next may come any time later
         self.learner.gap(0)
 

@@ -31,7 +31,7 @@ from subadjacent.streaming.nested import join_names, split_names
 Array = NDArray[np.float64]
 
 WARM_UP = 200
-"""Rows until answers are warm_up; until then surprise is reduced in proportion to the rows."""
+"""Rows of the warm-up; until its end surprise is reduced in proportion to the rows."""
 
 MUTED_AFTER_GAP = 16
 """Rows after a gap that report nothing: their expectations are from rows before the gap."""
@@ -182,7 +182,7 @@ class Learner:
     def _add_references(self, count: int) -> None:
         self.views.add_references(count, waiting=self._mini_batch.count)
 
-    def warm_up(self, rows: Array, scores: Array | None = None) -> None:
+    def learn_training_rows(self, rows: Array, scores: Array | None = None) -> None:
         """Learn from rows, (T, C), as if all were calm, without an answer."""
         done = 0
         while done < len(rows):
