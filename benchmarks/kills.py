@@ -32,7 +32,7 @@ import numpy as np
 import subadjacent
 from subadjacent import exchange
 from subadjacent.detectors.registry import load
-from subadjacent.detectors.rivals.pca import PCADetector
+from subadjacent.rivals.pca import PCADetector
 
 WAYS = ("exchange", "two renames")
 POINTS = ("line", "moment")

@@ -11,6 +11,7 @@ import pytest
 
 import subadjacent
 from subadjacent import SubAdjacentDetector
+from subadjacent.detectors.registry import REGISTRY
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "subadjacent"
@@ -106,9 +107,12 @@ def test_the_first_page_links_to_every_other(page: Path) -> None:
     assert page.name == "README.md" or f"({page.name})" in start
 
 
-@pytest.mark.parametrize("name", subadjacent.__all__)
-def test_every_public_name_is_documented(name: str) -> None:
-    assert any(re.search(rf"\b{name}\b", code(page)) for page in PAGES)
+def test_every_public_name_is_documented() -> None:
+    text = "\n".join(map(code, PAGES))
+    rivals = {entry.class_name for entry in REGISTRY.values() if entry.module.startswith("rivals.")}
+    # rivals are described by their docstrings, of which the reference is made
+    for name in set(subadjacent.__all__) - rivals:
+        assert re.search(rf"\b{name}\b", text), name
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from subadjacent.data.benchmarks import SOURCES
-from subadjacent.detectors.registry import DETECTORS
+from subadjacent.detectors.registry import REGISTRY, create
 from subadjacent.experiments.methods import METHODS
 from subadjacent.experiments.protocols import published, unadjusted
 from subadjacent.experiments.protocols.scaling import RULES
@@ -31,8 +31,9 @@ def nearest_settings() -> tuple[str, dict[str, Any]]:
 
 def test_the_nearest_detector_is_the_one_that_tables_run_as_the_papers() -> None:
     name, arguments = nearest_settings()
-    assert name == METHODS["sub-adjacent"][0]
-    assert DETECTORS[name](**arguments).get_params()["size"] == "paper"
+    registered = METHODS["sub-adjacent"][0]
+    assert name == REGISTRY[registered].class_name
+    assert create(registered, **arguments).get_params()["size"] == "paper"
 
 
 # the authors' number of epochs is that of their scripts; the paper says at most 10

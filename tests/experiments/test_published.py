@@ -11,7 +11,6 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from subadjacent.data.series import TestSeries
-from subadjacent.detectors.rivals.pca import PCADetector
 from subadjacent.errors import InputError
 from subadjacent.evaluation.metrics import average_precision, best_f1, best_point_adjusted_f1
 from subadjacent.experiments.datasets import load
@@ -19,6 +18,7 @@ from subadjacent.experiments.protocols import published, unadjusted
 from subadjacent.experiments.protocols.published import BLOCKS, TEMPERATURES, RowOutputs
 from subadjacent.experiments.protocols.scaling import scale_benchmark
 from subadjacent.experiments.run import HEURISTICS, PUBLISHED, Run
+from subadjacent.rivals.pca import PCADetector
 
 RUN = Run("nips-ts", "sub-adjacent", PUBLISHED, quick=True)
 CPU = torch.device("cpu")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from experiments.committed import RESULTS
-from subadjacent.detectors.registry import DETECTORS
+from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import InputError
 from subadjacent.experiments import catalogue
 from subadjacent.experiments.catalogue import FIGURES, OURS, PAPERS, TABLES
@@ -63,8 +63,7 @@ def test_every_run_has_settings_that_its_protocol_takes(name: str, quick: bool) 
             published._settings(run)
         else:
             # refuses a parameter that it does not have
-            detector = build(run, "cpu")
-            assert type(detector) in DETECTORS.values()
+            assert isinstance(build(run, "cpu"), BaseDetector)
         assert run.quick == quick
 
 
