@@ -219,7 +219,7 @@ def _import(name: str, module: str, class_name: str, extra: str) -> Any:
 def load(path: str | os.PathLike[str], *, device: str = "auto") -> BaseDetector:
     """Load the detector that a model folder holds, of any class, onto any device."""
     from subadjacent.detectors.folder import read_kind
-    from subadjacent.exchange import read_steady
+    from subadjacent.durable import read_whole
 
     names = {chosen.class_name: name for name, chosen in REGISTRY.items() if not chosen.library}
 
@@ -230,4 +230,4 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> BaseDetector:
         return detector_class(names[kind]).load(folder, device=device)
 
     # another kind of model may be saved there between the two reads
-    return read_steady(Path(path), load_any)
+    return read_whole(Path(path), load_any)

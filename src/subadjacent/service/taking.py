@@ -186,9 +186,9 @@ def keep_alarm(tables: sqlite3.Connection, series: WatchedSeries, alarm: LiveAla
     state = CLOSED_STATE if alarm.state == CLOSED else OPEN_STATE
     timed = series.time_kind is not TimeKind.none
     (key,) = tables.execute(
-        "insert into alarms (id, series, number, state, start, end, first, last, severity, kind, "
+        "insert into alarms (series, number, state, start, end, first, last, severity, kind, "
         "sentence, causes, for_good, opened_at) "
-        "values (next_number(), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "on conflict (series, number) do update set state = excluded.state, end = excluded.end, "
         "last = excluded.last, severity = excluded.severity, kind = excluded.kind, "
         "sentence = excluded.sentence, causes = excluded.causes, for_good = excluded.for_good "
