@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from subadjacent.data import bulk as module
-from subadjacent.data.bulk import bulk
+from subadjacent.data.scaling import bulk
 
 
 def test_a_fiftieth_of_the_rows_lies_outside_on_either_side_by_hand() -> None:
@@ -36,7 +36,7 @@ def test_a_bulk_of_one_value_has_no_bounds() -> None:
 def test_rows_of_all_tables_count_however_many_are_sorted_at_once(
     at_a_time: int, dtype: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "AT_A_TIME", at_a_time)
+    monkeypatch.setattr(module, "SORTED_VALUES", at_a_time)
     rng = np.random.default_rng(0)
     parts = [(40 * rng.normal(size=(rows, 5))).astype(dtype) for rows in (200, 1, 49)]
     found = bulk(parts)

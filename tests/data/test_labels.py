@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from subadjacent.data.labels import as_word, look_like_labels
+from subadjacent.data.names import as_word, look_like_labels
 
 
 @pytest.mark.parametrize(

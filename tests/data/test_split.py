@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subadjacent.data.series import TrainSeries
-from subadjacent.data.split import validation_starts
+from subadjacent.data.windows import validation_starts
 from subadjacent.errors import InputError
 
 

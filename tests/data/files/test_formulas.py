@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subadjacent.data.files.formulas import guard, guard_name, unguard, unguard_name
+from subadjacent.data.files.cells import guard, guard_name, unguard, unguard_name
 
 CELLS = st.text(st.sampled_from("'=+-@\t\r\n5.eE x\uff1dü"))
 

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from subadjacent.data.files.labels import is_signed, read_labels
+from subadjacent.data.files.cells import is_signed, read_labels
 
 
 @pytest.mark.parametrize(

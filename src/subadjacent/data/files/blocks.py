@@ -11,9 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.cleaning import LARGEST
-from subadjacent.data.files.cells import blank_missing, read_numbers, show
-from subadjacent.data.files.formulas import unguard
-from subadjacent.data.files.labels import LABELS_SHOWN, read_labels
+from subadjacent.data.files.cells import (
+    LABELS_SHOWN,
+    blank_missing,
+    read_labels,
+    read_numbers,
+    show,
+    unguard,
+)
 from subadjacent.errors import InputError
 
 if TYPE_CHECKING:

@@ -1,9 +1,15 @@
-"""The value of a cell of text: a number, however people write it, or a word for missing."""
+"""The value of a cell of text: a number, however people write it, a label, or a missing value.
+
+A cell that a spreadsheet would run as a formula, such as an entity ``=cmd|…``, is written with an
+apostrophe before it, as OWASP advises, and read without it: ``guard`` and ``unguard``.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
+
+from subadjacent.data.names import ANOMALOUS, NORMAL, SIGN, as_word
 
 if TYPE_CHECKING:
     import polars as pl
@@ -147,3 +153,76 @@ def _grouped(mark: str, point: str) -> str:
     kinds = [_SPACES, _APOSTROPHES, *([mark] if mark else [])]
     groups = "|".join(rf"(?:[{kind}]\d{{3}})+" for kind in kinds)
     return rf"[+-]?[1-9]\d{{0,2}}(?:{groups})(?:{point}\d*)?"
+
+
+# what begins a formula, behind any number of apostrophes; some programs take the wide forms of the
+# four marks for the marks
+_FORMULA = "[=+\\-@\t\r\uff0b\uff0d\uff1d\uff20]"
+# -5 and +1.5e3 are numbers and no formulas
+_PLAIN_NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+
+
+def guard(cells: pl.Series) -> pl.Series:
+    """Text with an apostrophe before each cell that a spreadsheet would run."""
+    formula = cells.str.contains(f"^'*{_FORMULA}") & ~cells.str.contains(f"^{_PLAIN_NUMBER}$")
+    return ("'" + cells).zip_with(formula.fill_null(False), cells)
+
+
+def unguard(cells: pl.Series) -> pl.Series:
+    """The inverse of ``guard``."""
+    return cells.str.replace(f"^'('*{_FORMULA})", "${1}")
+
+
+def guard_name(name: str) -> str:
+    """Do as ``guard`` for the name of a column."""
+    formula = re.match(f"'*{_FORMULA}", name) and not re.fullmatch(_PLAIN_NUMBER, name)
+    return f"'{name}" if formula else name
+
+
+def unguard_name(name: str) -> str:
+    """The inverse of ``guard_name``."""
+    return re.sub(f"^'('*{_FORMULA})", r"\1", name)
+
+
+LABELS_SHOWN = "0 or 1, true or false, yes or no, normal or anomaly (or attack), or 1 or -1"
+
+
+def counts_rows(column: pl.Series) -> bool:
+    """Whether each number is one more than the number before it."""
+    import polars as pl
+
+    numbers, bad = read_numbers(column.cast(pl.String))
+    steps = numbers.diff()[1:]
+    return bad is None and len(steps) > 0 and bool((steps == 1).fill_null(False).all())
+
+
+def read_labels(cells: pl.Series, *, signed: bool) -> pl.Series:
+    """Labels as 8-bit integers, 1 for anomalous; null where a cell is none.
+
+    Where labels are ``signed``, -1 is anomalous and 1 normal.
+    """
+    import polars as pl
+
+    meaning = dict.fromkeys(NORMAL, 0) | dict.fromkeys(ANOMALOUS, 1)
+    if signed:
+        meaning |= {SIGN: 1, "1": 0}
+        del meaning["0"]
+    words = _words(cells)
+    return words.replace_strict(meaning, default=None, return_dtype=pl.Int8)
+
+
+def is_signed(cells: pl.Series) -> bool | None:
+    """Whether -1 stands among labels; None where there are only ones, which tell nothing."""
+    words = set(_words(cells).unique().to_list())
+    if SIGN in words:
+        return True
+    return None if words <= {"1", "", None} else False
+
+
+def _words(cells: pl.Series) -> pl.Series:
+    """The distinct cells, as ``as_word`` writes them."""
+    import polars as pl
+
+    text = cells.cast(pl.String)
+    words = {cell: as_word(cell) for cell in text.unique().to_list() if cell is not None}
+    return text.replace_strict(words, default=None, return_dtype=pl.String)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.files.blocks import Block, Source, TimeOrder
-from subadjacent.data.files.labels import is_signed
+from subadjacent.data.files.cells import is_signed
 from subadjacent.data.files.layouts import pattern_of_format
 from subadjacent.data.files.paths import only_our_errors, open_sources
 from subadjacent.data.files.readings import Writing, settle

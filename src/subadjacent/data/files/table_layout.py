@@ -14,8 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from subadjacent.data.files.cells import MISSING, decimal_mark, is_missing, is_number, show
-from subadjacent.data.files.formulas import unguard_name
+from subadjacent.data.files.cells import (
+    MISSING,
+    decimal_mark,
+    is_missing,
+    is_number,
+    show,
+    unguard_name,
+)
 from subadjacent.data.files.layouts import is_written_time
 from subadjacent.data.files.opening import END_OF_FILE
 from subadjacent.errors import InputError

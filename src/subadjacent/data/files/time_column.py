@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from subadjacent.data.files.blocks import Block, Source
-from subadjacent.data.files.cells import blank_missing, read_numbers, show
-from subadjacent.data.files.channels import counts_rows
+from subadjacent.data.files.cells import blank_missing, counts_rows, read_numbers, show
 from subadjacent.data.files.timestamps import BEYOND, EXAMPLES, TimeForm, find_forms, text_form
 from subadjacent.data.names import TIME_NAMES, columns_named
 from subadjacent.errors import InputError

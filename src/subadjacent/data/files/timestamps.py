@@ -9,8 +9,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from subadjacent.data.files.cells import blank_missing, read_numbers
-from subadjacent.data.files.layouts import DIGITS, PATTERNS, has_date
-from subadjacent.data.files.written import FIRST, LAST, Unit, find_parts, read_written
+from subadjacent.data.files.layouts import (
+    DIGITS,
+    FIRST,
+    LAST,
+    PATTERNS,
+    Unit,
+    find_parts,
+    has_date,
+    read_written,
+)
 from subadjacent.data.times import EARLIEST, EPOCH_UNITS, LATEST
 
 if TYPE_CHECKING:
