@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subadjacent.data import bulk as module
+from subadjacent.data import scaling as module
 from subadjacent.data.scaling import bulk
 
 
