@@ -21,7 +21,7 @@ MISSING = (
 )  # fmt: skip
 """Words for a missing value, in lower case: those of people, of databases and of spreadsheets."""
 
-LONGEST_QUOTE = 40
+MAX_QUOTED = 40
 """Characters of a cell that a message shows."""
 
 # between thousands: a mark that is the same all through the number, before each three digits
@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?|[+-]?inf(inity)?")
 def show(cell: Any) -> str:
     """A cell as messages quote it: on one line, and not too long."""
     text = str(cell)
-    return repr(text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 1] + "…")
+    return repr(text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + "…")
 
 
 def is_missing(cell: str) -> bool:
@@ -88,7 +88,7 @@ def decimal_mark(cells: list[str], separator: str) -> tuple[bool, bool]:
     and 1,234,567 that points are.
     1,234 tells nothing: between cells that no comma separates it is taken for a decimal mark.
     """
-    seen = {mark: _seen(cells, mark) for mark in (",", ".")}
+    seen = {mark: _evidence_of_mark(cells, mark) for mark in (",", ".")}
     comma, point = seen[","], seen["."]
     if comma["sure"] and not point["sure"]:
         return True, False
@@ -97,7 +97,7 @@ def decimal_mark(cells: list[str], separator: str) -> tuple[bool, bool]:
     return False, separator == "," or point["sure"]
 
 
-def _seen(cells: list[str], mark: str) -> dict[str, bool]:
+def _evidence_of_mark(cells: list[str], mark: str) -> dict[str, bool]:
     """Whether a mark is surely a decimal one in some cell; whether it may set thousands apart."""
     other_mark = "." if mark == "," else ","
     plain = re.compile(rf"[+-]?\d*{re.escape(mark)}\d+(e[+-]?\d+)?")
@@ -171,17 +171,6 @@ def guard(cells: pl.Series) -> pl.Series:
 def unguard(cells: pl.Series) -> pl.Series:
     """The inverse of ``guard``."""
     return cells.str.replace(f"^'('*{_FORMULA})", "${1}")
-
-
-def guard_name(name: str) -> str:
-    """Do as ``guard`` for the name of a column."""
-    formula = re.match(f"'*{_FORMULA}", name) and not re.fullmatch(_PLAIN_NUMBER, name)
-    return f"'{name}" if formula else name
-
-
-def unguard_name(name: str) -> str:
-    """The inverse of ``guard_name``."""
-    return re.sub(f"^'('*{_FORMULA})", r"\1", name)
 
 
 LABELS_SHOWN = "0 or 1, true or false, yes or no, normal or anomaly (or attack), or 1 or -1"

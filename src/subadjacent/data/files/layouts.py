@@ -158,7 +158,7 @@ def _refused(rule: str, given: str) -> InputError:
 
 Unit = Literal["us", "ns"]
 
-CENTURY_TURNS = 69
+CENTURY_PIVOT = 69
 """Two-digit years from this one on are of the 1900s, those before it of the 2000s, as in POSIX."""
 
 # a day after the year 1 begins and a day before 9999 ends, in microseconds since 1970: Python has
@@ -166,7 +166,7 @@ CENTURY_TURNS = 69
 FIRST, LAST = -62_135_510_400_000_000, 253_402_214_400_000_000
 
 # a day after the first nanosecond and before the last that 64 bits can count, in microseconds
-FIRST_FINE, LAST_FINE = -9_223_286_400_000_000, 9_223_286_400_000_000
+FIRST_NANO, LAST_NANO = -9_223_286_400_000_000, 9_223_286_400_000_000
 
 WORDS_IN_GROUPS = ("name", "half", "zone", "sign")
 """Groups that do not hold numbers."""
@@ -194,7 +194,7 @@ def read_written(cells: pl.Series, layout: str, unit: Unit, *, zoned: bool) -> p
         seconds=number["second"].fill_null(0),
         time_unit="us",
     )
-    bounds = (FIRST, LAST) if unit == "us" else (FIRST_FINE, LAST_FINE)
+    bounds = (FIRST, LAST) if unit == "us" else (FIRST_NANO, LAST_NANO)
     legal = (
         pl.coalesce("year", "hour").is_not_null()
         & (pl.col("half").is_null() | number["hour"].is_between(1, 12))
@@ -223,7 +223,7 @@ def _day(number: dict[str, pl.Expr]) -> pl.Expr:
     import polars as pl
 
     year = number["year"].fill_null(1970)
-    century = pl.when(year < CENTURY_TURNS).then(2000).otherwise(1900)
+    century = pl.when(year < CENTURY_PIVOT).then(2000).otherwise(1900)
     year = pl.when(pl.col("year").str.len_chars() == 2).then(year + century).otherwise(year)
     by_name = {name[:3]: month for month, name in enumerate(MONTHS, 1)}
     name = pl.col("name").str.to_lowercase().str.head(3)

@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+import polars as pl
+
 from subadjacent.data.files.blocks import Block, Source
 from subadjacent.data.files.cells import blank_missing, counts_rows
 from subadjacent.data.files.time_column import TimeColumn, find_time
@@ -206,8 +208,6 @@ def _without_numbers(sample: Block, columns: Sequence[str]) -> dict[str, str]:
     A column is text when fewer than half of its filled cells are numbers; otherwise a cell that
     is not a number is an error.
     """
-    import polars as pl
-
     reasons, flat = {}, set(sample.frame.columns)
     for column in columns:
         if column not in flat:
