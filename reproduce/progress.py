@@ -1,13 +1,23 @@
-"""Estimate how long the remaining runs take, from the runs made so far."""
+"""The progress of runs: what is running, and how long the rest will take."""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reproduce.run import Run
+from subadjacent.cli.progress import Bar, say
+
+if TYPE_CHECKING:
+    from reproduce.runner import RunEvent
+
+SECONDS_BETWEEN_LINES = 60.0
+"""Between two lines where there is no terminal to draw a bar on."""
 
 
 class TimeLeft:
@@ -54,3 +64,36 @@ def in_words(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 100 * 60 else f"{seconds / 3600:.1f} h"
+
+
+class RunWatch:
+    """Reports what is running and how long the rest will take."""
+
+    def __init__(self, runs: tuple[Run, ...], jobs: int, bar: Bar, *, quiet: bool) -> None:
+        self._left = TimeLeft(runs, jobs)
+        self._running: dict[Run, None] = {}
+        self._bar = bar
+        # a log gets a line a minute, where a terminal gets a bar
+        self._quiet = quiet or sys.stderr.isatty()
+        self._said = time.monotonic()
+
+    def __call__(self, step: RunEvent) -> None:
+        """Take note that a run has begun or ended."""
+        if step.begun:
+            self._running[step.run] = None
+        else:
+            self._running.pop(step.run, None)
+            self._left.done(step.run, step.seconds)
+        words = self.words(step)
+        self._bar.update(step.done, step.total, words)
+        if not self._quiet and time.monotonic() - self._said >= SECONDS_BETWEEN_LINES:
+            self._said = time.monotonic()
+            say(words)
+
+    def words(self, step: RunEvent) -> str:
+        """The progress in one line."""
+        left = self._left.seconds()
+        phrases = [f"{step.done} of {step.total} runs"]
+        phrases += [f"about {in_words(left)} left"] if left is not None else []
+        phrases += [run.describe() for run in self._running]
+        return " · ".join(phrases)
