@@ -17,6 +17,12 @@ class Section:
     pages: tuple[str, ...]
 
 
+START = Section(
+    "start/index",
+    "Start",
+    "One screen each: the shortest way from your data to alarms.",
+    ("start/file", "start/python", "start/live", "start/timestamps", "start/threshold"),
+)
 TUTORIALS = Section(
     "tutorials/index",
     "Tutorials",
@@ -62,13 +68,13 @@ EXPLANATION = Section(
     "explanation",
     "Explanation",
     "How the detectors work, and why they are built this way.",
-    ("method", "maths", "core", "ridge", "methods", "networks", "architecture", "decisions", "log"),
+    ("method", "maths", "core", "ridge", "methods", "networks", "architecture", "decisions"),
 )
 RESULTS = Section(
     "outcomes",
     "Results",
     "Results on public data, how long they took, and how to reproduce them.",
-    ("leaderboard", "results", "experiments", "benchmarks"),
+    ("leaderboard", "results", "benchmarks"),
 )
 PROJECT = Section(
     "project", "Project", "The changelog, and how to contribute.", ("changelog", "contributing")
@@ -84,7 +90,6 @@ TITLES = {
     "detectors": "Find anomalies in Python",
     "distributed": "Use more than one machine",
     "evaluation": "Compare alarms with labels",
-    "experiments": "How results are made",
     "install": "Install",
     "maths": "The paper's equations",
     "methods": "From settings to a model",
@@ -122,7 +127,7 @@ ABOUTS = {
     "prometheus": "Learn from the history of metrics, and raise alerts.",
 }
 
-SECTIONS = (TUTORIALS, GALLERY, HOW_TO, REFERENCE, EXPLANATION, RESULTS, PROJECT)
+SECTIONS = (START, TUTORIALS, GALLERY, HOW_TO, REFERENCE, EXPLANATION, RESULTS, PROJECT)
 
 
 def sections(pages: Iterable[str]) -> list[Section]:

@@ -44,7 +44,6 @@ EXIT_CODES = {
 }
 
 ENVIRONMENT = {
-    "SUBADJACENT_DATA": "Folder of public benchmark sets; ~/.cache/subadjacent if not set.",
     "RAY_ADDRESS": "The Ray cluster for '--engine ray'; a local one if not set.",
 }
 
@@ -84,6 +83,8 @@ def _lines(group: Any) -> Iterator[str]:
 def leaves(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
     """Every command by what is typed for it; those of a group too."""
     for name, command in group.commands.items():
+        if command.hidden:
+            continue
         if hasattr(command, "commands"):
             yield from leaves(command, f"{before}{name} ")
         else:

@@ -10,10 +10,10 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from subadjacent.data.gaps import FilledRows
 from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.estimator import require_fitted
 from subadjacent.errors import InputError
 from subadjacent.methods.method import State
 from subadjacent.scoring.threshold import BUDGET, AlarmBudget
@@ -39,7 +39,7 @@ class FittedModel:
     def __init__(
         self, detector: BaseDetector, channels: tuple[str, ...], entity: str | None
     ) -> None:
-        check_is_fitted(detector)
+        require_fitted(detector)
         if len(channels) != len(detector.channels_):
             raise InputError.of(
                 "channels",

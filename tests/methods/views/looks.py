@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
 from subadjacent.methods.views.combine import Combined
+
 from subadjacent.methods.views.entity import EntityViews
 from subadjacent.methods.views.fit import fit_views
 from subadjacent.methods.views.settings import EXPECTING, ViewSettings

@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
 from subadjacent.methods.views.combine import (
     AddedPart,
     PartOfSegment,
@@ -19,6 +18,7 @@ from subadjacent.methods.views.combine import (
     unusual,
     unusual_rows,
 )
+
 from subadjacent.methods.views.novelty import Novelty
 from subadjacent.methods.views.view import PARTS
 from subadjacent.scoring.usual import CHUNK

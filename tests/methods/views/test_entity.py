@@ -7,10 +7,10 @@ from functools import cache
 
 import numpy as np
 import pytest
+from subadjacent.methods.views.combine import Combined, smoothed, unusual
 
 from methods.views.looks import Rows, combined, judgements, waves, without_factors
 from subadjacent.data.series import TrainSeries
-from subadjacent.methods.views.combine import Combined, smoothed, unusual
 from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.method import ViewsMethod
 from subadjacent.methods.views.novelty import WEIGHTS

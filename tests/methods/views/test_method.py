@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from subadjacent.methods.views.combine import smoothed
 
 from methods.views.looks import Floats, waves
 from subadjacent.data.scaling import fit_scalers
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Fitted, Model
-from subadjacent.methods.views.combine import smoothed
 from subadjacent.methods.views.entity import EntityViews, ViewsModel
 from subadjacent.methods.views.fit import ViewsFit, fit_views
 from subadjacent.methods.views.method import (

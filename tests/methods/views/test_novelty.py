@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from subadjacent.methods.views.combine import smoothed
 
 from methods.views.looks import Floats, waves
-from subadjacent.methods.views.combine import smoothed
 from subadjacent.methods.views.fit import fit_views
 from subadjacent.methods.views.nearest import nearest
 from subadjacent.methods.views.novelty import (

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
+from subadjacent.methods.views.combine import smoothed
 
 import subadjacent.methods.views.shapes as module
 from methods.views.looks import Floats, Rows, combined, waves
-from subadjacent.data.cases import case
+from reproduce.cases import case
 from subadjacent.data.scaling import fit_scalers
 from subadjacent.data.series import TrainSeries
-from subadjacent.methods.views.combine import smoothed
 from subadjacent.methods.views.fit import fit_views
 from subadjacent.methods.views.nearest import nearest, spread_out
 from subadjacent.methods.views.settings import EXPECTING, ViewSettings

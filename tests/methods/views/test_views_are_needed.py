@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
+from subadjacent.methods.views.combine import PartOfSegment, combine, smoothed
 
 from methods.views.looks import (
     Floats,
@@ -19,7 +20,6 @@ from methods.views.looks import (
     waves,
     without_factors,
 )
-from subadjacent.methods.views.combine import PartOfSegment, combine, smoothed
 from subadjacent.methods.views.entity import EntityViews
 from subadjacent.methods.views.fit import fit_views
 from subadjacent.methods.views.settings import ViewSettings

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from subadjacent.methods.views.combine import Combined
 
 import subadjacent
 from subadjacent import InputError, SubAdjacentDetector, TrainSeries, multivariate
@@ -18,7 +19,6 @@ from subadjacent.data.entities import PerEntity
 from subadjacent.methods.method import Fitted, State
 from subadjacent.methods.neural.transformers import SubAdjacentMethod
 from subadjacent.methods.stream import ReplayStream, joined
-from subadjacent.methods.views.combine import Combined
 from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.method import ViewsMethod
 from subadjacent.methods.views.network import WEIGHT, NetworkView, add_network

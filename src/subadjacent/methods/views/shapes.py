@@ -22,7 +22,7 @@ from subadjacent.ridge.axes import Rows, cut
 from subadjacent.scoring.tail import Tail
 
 # a window is so many means of a few rows each. 10 or 32 change little
-# (docs/log.md, "States and shapes")
+# (reproduce/log.md, "States and shapes")
 POINTS = 16
 # deviation of a window below which it has no shape, in standard deviations of its channel. A third
 # of it costs up to four points where channels are mostly at rest, twice of it ten on SMD (same
