@@ -95,7 +95,7 @@ def two_parts() -> PartScores:
 
 def test_parts_are_weighed_where_they_judge_by_hand() -> None:
     def score(*arguments: Any, **named: Any) -> Any:
-        return two_parts().score(*arguments, seeking=(), **named)
+        return two_parts().score(*arguments, novelties=(), **named)
 
     # (1 + 0.5 · 4) / 1.5, and 2 alone
     np.testing.assert_allclose(score(), [2, 2])
@@ -111,8 +111,8 @@ def test_states_and_shapes_are_added_to_the_mean_by_hand() -> None:
     entity = two_parts()
     # 2 and 2 of the mean, 4 and 3 of the state, 1 and 0 of the shape
     np.testing.assert_allclose(entity.score(), [7, 5])
-    np.testing.assert_allclose(entity.score(seeking=(SHAPE,)), [3, 2])
-    np.testing.assert_allclose(entity.score(seeking=(STATE,)), [6, 5])
+    np.testing.assert_allclose(entity.score(novelties=(SHAPE,)), [3, 2])
+    np.testing.assert_allclose(entity.score(novelties=(STATE,)), [6, 5])
     # a part that is left out changes the mean and not what is added to it
     np.testing.assert_allclose(entity.score(lambda part: part.form == "level"), [6, 5])
     # 4 and 8 of the mean, 8 and 6 of the state

@@ -38,9 +38,9 @@ class ViewFacts(NamedTuple):
 
 
 # in the order in which traces are shown. Weights of novelty views: half and twice change the four
-# development sets by up to three points, either way (reproduce/log.md, "States and shapes"). Weights of
-# forms: from half to twice of each changes little (reproduce/log.md, "The default detector"); a network
-# alone ranks anomalies less well, and twice its weight costs up to 2.6 points (same entry)
+# development sets by up to three points (reproduce/log.md, "States and shapes"). Weights of forms:
+# from half to twice of each changes little; a network alone ranks anomalies less well, and twice
+# its weight costs up to 2.6 points (reproduce/log.md, "The default detector")
 RECORDS = (
     ViewFacts(
         "level",
