@@ -1,7 +1,7 @@
 // Numbers, times and durations as people write them.
 
 const SMALLEST_STEP = 1e-6, LARGEST = 1e12;   // beyond these a power of ten is easier to read
-const DIGITS = 4;   // of a value that are told
+export const DIGITS = 4;   // of a value that are told
 export const SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
 
 // the power of ten that leaves so many digits of a value
@@ -47,19 +47,16 @@ export function timeOf(value) {
   return Number.isNaN(found) ? null : found;
 }
 
-const iso = time => new Date(time).toISOString();
-
-// 2026-01-02 12:44, and the seconds where they are not zero
+// 2026-01-02 12:44, and seconds and their fractions where they are not zero
 export function moment(time) {
   if (!Number.isFinite(time) || Math.abs(time) > 8.64e15) return "–";
-  const text = iso(time).slice(0, 19).replace("T", " ");
-  return text.endsWith(":00") ? text.slice(0, 16) : text;
+  return new Date(time).toISOString().slice(0, 23).replace("T", " ").replace(/(:00)?\.000$/, "");
 }
 
-// a place along the axis of a series: a time, a plain number, or the number of a row
+// a place along the axis of a series: a time, a plain number, or the number of a row or epoch
 export function place(at, kind) {
   if (kind === "time") return moment(at);
-  return kind === "number" ? number(at) : `row ${number(Math.round(at), 1)}`;
+  return kind === "number" ? String(Number(at.toPrecision(12))) : `${kind} ${number(Math.round(at), 1)}`;
 }
 
 // the time of a row as it came in; without times it is the number of the row
