@@ -29,8 +29,8 @@ from live_data import put_between, read_csv
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
+from reproduce.cases.normal import NORMAL, normal_rows
 from subadjacent import AdaptiveConformal, Conformal, SubAdjacentDetector
-from subadjacent.data.cases.normal import NORMAL, normal_rows
 from subadjacent.detectors.many import assess_each, fit_each
 from subadjacent.scoring import clusters, conformal, discoveries
 from subadjacent.scoring.base_threshold import BaseThreshold

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 
+from reproduce.cases import DEVELOPMENT, case
 from subadjacent import SubAdjacentDetector, multivariate
-from subadjacent.data.cases import DEVELOPMENT, case
 from subadjacent.data.series import TrainSeries
 from subadjacent.evaluation.segments import segments
 from subadjacent.methods.views.method import ViewsMethod

@@ -30,8 +30,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from reproduce.cases.departures import KINDS, DepartureCase, departure_case
 from subadjacent import SubAdjacentDetector
-from subadjacent.data.cases.departures import KINDS, DepartureCase, departure_case
 from subadjacent.scoring import kinds
 
 NOT_FOUND = "not found"

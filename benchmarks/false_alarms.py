@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 
+from reproduce.cases.normal import NORMAL, normal_rows
 from subadjacent import SubAdjacentDetector
-from subadjacent.data.cases.normal import NORMAL, normal_rows
 from subadjacent.scoring.threshold import AlarmBudget
 
 SIZES = ((300, 100), (300, 500), (500, 50), (1_000, 5), (1_000, 55), (3_000, 20), (10_000, 20))

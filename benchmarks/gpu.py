@@ -323,8 +323,8 @@ def parity(data: str) -> list[Row]:
 
 def judged(data: str, on: bool, seed: int) -> list[Row]:
     """One fit, and what it is worth."""
-    from subadjacent.experiments.protocols.clean import execute
-    from subadjacent.experiments.run import Run
+    from reproduce.protocols.clean import execute
+    from reproduce.run import Run
 
     name = "with kernels" if on else "without"
     run = Run("msl", "sub-adjacent", "clean", seed, settings=(("size", "paper"),))

@@ -66,7 +66,7 @@ def command(folder: Path) -> None:
     assert all(json.loads(alarm)["causes"] for alarm in alarms)
     assert "<html" in (out / "report.html").read_text(encoding="utf-8")
     run("generate", "plant", "--rows", ROWS, "--output", lake)
-    scores = run("score", lake, "--model", out / "model").splitlines()
+    scores = run("score", out / "model", lake).splitlines()
     # of the same rows: the same scores, from either kind of file
     assert [float(line.split(",")[1]) for line in scores[1:]] == [
         float(line.split(",")[1]) for line in (out / "scores.csv").read_text().splitlines()[1:]

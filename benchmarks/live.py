@@ -34,8 +34,8 @@ from live_data import (
     write_csv,
 )
 
+from reproduce.cases.streams import kept_back_streams, live_streams
 from subadjacent import SubAdjacentDetector
-from subadjacent.data.cases.streams import kept_back_streams, live_streams
 from subadjacent.evaluation.alarms import count_alarms, joined_runs, total
 from subadjacent.evaluation.live import PROFILES, live_score, live_score_at
 from subadjacent.streaming.scorer import StreamScorer

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from subadjacent.data.benchmarks import load_benchmark
-from subadjacent.data.cases.streams import LiveStream
+from reproduce.benchmarks import load_benchmark
+from reproduce.cases.streams import LiveStream
 from subadjacent.evaluation.live import LONGEST_UNJUDGED, UNJUDGED, Watched
 from subadjacent.evaluation.segments import segments
 

@@ -17,9 +17,9 @@ from typing import Any
 from joblib import Parallel, delayed
 from live_data import SETS, markdown, put_between, quiet, read_csv, write_csv
 
-from subadjacent.experiments.datasets import load
-from subadjacent.experiments.protocols import clean
-from subadjacent.experiments.run import CLEAN, Run
+from reproduce.datasets import load
+from reproduce.protocols import clean
+from reproduce.run import CLEAN, Run
 
 LOOKAHEADS: tuple[int | str, ...] = (0, 5, 10, 30, 100, "full")
 SHARES = {

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 
+from reproduce.cases import DEVELOPMENT, case
 from subadjacent import SubAdjacentDetector
-from subadjacent.data.cases import DEVELOPMENT, case
 from subadjacent.evaluation.metrics import average_precision
 
 SETS = {"MSL": "msl.npz", "SMAP": "smap.npz", "SMD (4)": "smd19.npz", "NeurIPS-TS": "nips_ts.npz"}

@@ -89,9 +89,7 @@ def main() -> None:
                 "--channels", str(arguments.channels),
             )  # fmt: skip
             scores = Path(folder) / "scores.parquet"
-            seconds, peak = run(
-                COMMAND, "score", file, "-m", file.with_name("model"), "-o", scores, "-q"
-            )
+            seconds, peak = run(COMMAND, "score", file.with_name("model"), file, "-o", scores, "-q")
             alone = rows * arguments.channels * 4 / 2**20
             print(f"{rows:>12,} {seconds:>8.1f} {peak:>9.0f} {alone:>16.0f}", flush=True)
             scores.unlink()

@@ -1,88 +1,51 @@
-"""Seconds until the package is imported and until the command says something.
+"""Seconds until the package is imported, and until commands on the README's file are done.
 
     python benchmarks/start.py [--rounds 9]
 
-Each time in a new interpreter; medians. What is heavy is loaded when it is first used: importing
-the package should load none of it. The first detector does, torch and scikit-learn above all; the
-interpreter imports them on the way, so that their part is told apart.
+Each round is a new process. Wall time depends on what else the machine does; CPU time hardly does.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from itertools import pairwise
 from pathlib import Path
 
-HEAVY = ("torch", "scipy", "sklearn", "pandas", "polars", "pyarrow", "bokeh", "matplotlib")
-IMPORT_TARGET, HELP_TARGET = 0.2, 0.5
-# one after the other
-STEPS = (
-    "import subadjacent",
-    "import torch",
-    "import sklearn.base, sklearn.utils.validation, scipy.special, scipy.stats",
-    "from subadjacent import SubAdjacentDetector",
-)
+PYTHON = (sys.executable, "-c")
+COMMAND = str(Path(sys.executable).with_name("subadjacent"))
+TARGETS = {
+    (*PYTHON, "import subadjacent"): 0.2,
+    (*PYTHON, "import subadjacent; subadjacent.SubAdjacentDetector"): 1.0,
+    (COMMAND, "--help"): 0.5,
+    (COMMAND, "detect", "plant.csv", "--quiet"): 2.0,
+}
+"""Commands, and the wall seconds that each may take on a calm machine."""
 
 
-def python(code: str) -> str:
-    return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout
-
-
-def import_seconds() -> list[float]:
-    """What each step takes, in one new interpreter."""
-    code = "import time; clock = time.perf_counter; taken = [clock()]\n"
-    code += "".join(f"{one}; taken.append(clock())\n" for one in STEPS)
-    taken = [float(one) for one in python(f"{code}print(*taken)").split()]
-    return [after - before for before, after in pairwise(taken)]
-
-
-def heavy_modules() -> list[str]:
-    """Large packages that importing ours loads."""
-    found = python("import subadjacent, sys; print(*{one.split('.')[0] for one in sys.modules})")
-    return sorted(set(HEAVY).intersection(found.split()))
-
-
-def help_seconds() -> float:
-    """The whole of `subadjacent --help`, from its start to its end."""
-    command = Path(sys.executable).with_name("subadjacent")
-    started = time.perf_counter()
-    subprocess.run([command, "--help"], stdout=subprocess.DEVNULL, check=True)
-    return time.perf_counter() - started
-
-
-def measure(rounds: int) -> list[tuple[str, float, float | None]]:
-    """What, seconds, target."""
-    each = [import_seconds() for _ in range(rounds)]
-    ours, torch, others, detector = (statistics.median(one) for one in zip(*each, strict=True))
-    return [
-        (STEPS[0], ours, IMPORT_TARGET),
-        (STEPS[-1], statistics.median(map(sum, each)), None),
-        ("  of that, torch", torch, None),
-        ("  of that, SciPy and scikit-learn", others, None),
-        ("  of that, the rest", detector, IMPORT_TARGET),
-        (
-            "subadjacent --help",
-            statistics.median(help_seconds() for _ in range(rounds)),
-            HELP_TARGET,
-        ),
-    ]
+def run(command: tuple[str, ...], folder: str) -> tuple[float, float]:
+    """Wall and CPU seconds of a process."""
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=True)
+    wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=9)
-    arguments = parser.parse_args()
-    for name, seconds, target in measure(arguments.rounds):
-        wanted = "" if target is None else f"   target: under {target:g} s"
-        print(f"{name:46} {seconds:>7.3f} s{wanted}", flush=True)
-    found = heavy_modules()
-    print(f"heavy packages that `import subadjacent` loads: {', '.join(found) or 'none'}")
+    rounds = parser.parse_args().rounds
+    with tempfile.TemporaryDirectory() as folder:
+        run((COMMAND, "generate", "plant", "--rows", "4000", "-o", "plant.csv"), folder)
+        for command, target in TARGETS.items():
+            times = [run(command, folder) for _ in range(rounds)]
+            wall, cpu = (statistics.median(each) for each in zip(*times, strict=True))
+            name = " ".join((Path(command[0]).name, *command[1:]))
+            print(f"{name:70} {wall:6.2f} s, CPU {cpu:5.2f} s   target: under {target:g} s")
 
 
 if __name__ == "__main__":

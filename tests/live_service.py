@@ -91,6 +91,9 @@ class LiveService:
         self.process.wait()
         return said
 
+    def connect(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
+
     def ask(
         self,
         method: str,
@@ -99,7 +102,7 @@ class LiveService:
         kind: str | None = "application/json",
         **headers: str,
     ) -> Answered:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
+        connection = self.connect()
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -24,11 +25,11 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 Codes = int | tuple[int, ...]
 
 
-def runner(folder: Path) -> Run:
+def runner(folder: Path, module: str = "subadjacent.cli.main", function: str = "run") -> Run:
     """A function that runs `subadjacent …` in a folder and checks its exit code (or codes).
 
     It runs in this process, where everything is imported already. It takes ``input`` and ``env``
-    as ``subprocess.run`` does.
+    as ``subprocess.run`` does. ``module`` and ``function`` name another command.
     """
 
     def run(
@@ -37,8 +38,7 @@ def runner(folder: Path) -> Run:
         input: str = "",  # noqa: A002 — subprocess's name
         env: dict[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        from subadjacent.cli.main import run as command
-
+        command = getattr(import_module(module), function)
         words = ["subadjacent", *map(str, arguments)]
         stdin = io.TextIOWrapper(io.BytesIO(input.encode()))
         exit_code: Any = None

@@ -18,9 +18,9 @@ from bokeh.embed import json_item
 from bokeh.models import BasicTickFormatter, ColumnDataSource, FixedTicker, HoverTool, Span
 from bokeh.plotting import figure
 
-from subadjacent.experiments.comparison import RANDOM, dataset_title
-from subadjacent.experiments.results import Results
-from subadjacent.experiments.tables.leaderboard_figure import (
+from reproduce.comparison import RANDOM, dataset_title
+from reproduce.results import Results
+from reproduce.tables.leaderboard_figure import (
     CONTROL,
     FASTEST,
     KINDS,

@@ -32,6 +32,8 @@ def page() -> str:
 
 def _below(command: Any, context: typer.Context) -> Iterator[typer.Context]:
     for name, child in command.commands.items():
+        if child.hidden:
+            continue
         inner = typer.Context(child, info_name=name, parent=context)
         if hasattr(child, "commands"):
             yield from _below(child, inner)

@@ -62,13 +62,13 @@ EXPLANATION = Section(
     "explanation",
     "Explanation",
     "How the detectors work, and why they are built this way.",
-    ("method", "maths", "core", "ridge", "methods", "networks", "architecture", "decisions", "log"),
+    ("method", "maths", "core", "ridge", "methods", "networks", "architecture", "decisions"),
 )
 RESULTS = Section(
     "outcomes",
     "Results",
     "Results on public data, how long they took, and how to reproduce them.",
-    ("leaderboard", "results", "experiments", "benchmarks"),
+    ("leaderboard", "results", "benchmarks"),
 )
 PROJECT = Section(
     "project", "Project", "The changelog, and how to contribute.", ("changelog", "contributing")
@@ -84,7 +84,6 @@ TITLES = {
     "detectors": "Find anomalies in Python",
     "distributed": "Use more than one machine",
     "evaluation": "Compare alarms with labels",
-    "experiments": "How results are made",
     "install": "Install",
     "maths": "The paper's equations",
     "methods": "From settings to a model",

@@ -12,9 +12,9 @@ from sklearn.ensemble import IsolationForest
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from reproduce.cases.normal import normal_rows
 from subadjacent import InputError, KNNDetector, MagnitudeDetector, SubAdjacentDetector
 from subadjacent.adapters.sklearn import SklearnOutlierDetector
-from subadjacent.data.cases.normal import normal_rows
 from subadjacent.data.plant import Plant
 
 TIME_ORDER = "scores depend on neighbours in time"

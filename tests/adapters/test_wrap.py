@@ -20,14 +20,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from reproduce.benchmarks import Benchmark
+from reproduce.protocols.clean import measure
 from subadjacent import InputError, MagnitudeDetector, WrappedDetector, wrap
 from subadjacent.adapters.pyod import PyODDetector
 from subadjacent.adapters.sklearn import SklearnOutlierDetector
-from subadjacent.data.benchmarks import Benchmark
 from subadjacent.data.plant import Plant
 from subadjacent.data.series import TestSeries, TrainSeries
 from subadjacent.evaluation.metrics import auroc
-from subadjacent.experiments.protocols.clean import measure
 from subadjacent.report.page import page
 
 FOREST = IsolationForest(n_estimators=10, random_state=0)

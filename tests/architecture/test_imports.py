@@ -52,8 +52,17 @@ assert not torch.cuda.is_initialized()
     assert python(code) == ""
 
 
-def test_importing_the_package_does_not_import_torch() -> None:
-    assert python("import subadjacent, sys; print('torch' in sys.modules)").strip() == "False"
+def test_the_default_detector_is_imported_without_heavy_packages() -> None:
+    heavy = (
+        *("torch", "sklearn", "pandas", "polars", "narwhals", "pyarrow", "joblib", "matplotlib"),
+        *("bokeh", "typer", "fastapi", "ray", "scipy.stats", "scipy.signal", "scipy.optimize"),
+    )
+    code = f"""
+import subadjacent, sys
+subadjacent.SubAdjacentDetector
+print([name for name in {heavy} if name in sys.modules])
+"""
+    assert python(code).strip() == "[]"
 
 
 @pytest.mark.parametrize(

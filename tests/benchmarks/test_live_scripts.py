@@ -15,7 +15,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from subadjacent.data.cases.streams import LiveStream, live_stream
+from reproduce.cases.streams import LiveStream, live_stream
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 REPORTS = FOLDER / "reports"

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-from subadjacent.data.cases.departures import DepartureCase
+from reproduce.cases.departures import DepartureCase
 from subadjacent.detectors.entries import ENTRIES
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 

@@ -48,7 +48,7 @@ def rows_of(folder: Path) -> pl.DataFrame:
 @pytest.mark.parametrize("name", DETECTORS)
 def test_score_gives_what_the_library_gives(folder: Path, tmp_path: Path, name: str) -> None:
     out = tmp_path / "scores.parquet"
-    done = runner(folder)("score", "plant.csv", "-m", name, "--label", "label", "-o", out)
+    done = runner(folder)("score", name, "plant.csv", "--label", "label", "-o", out)
     expected = DETECTORS[name].decision_function(rows_of(folder)).to_numpy()
     table = pl.read_parquet(out)
     np.testing.assert_allclose(table["score"].to_numpy(), expected, rtol=1e-3, atol=1e-9)
@@ -72,7 +72,7 @@ def test_info_tells_what_is_there_and_nothing_else(folder: Path, name: str) -> N
 def test_report_shows_what_there_is(folder: Path, tmp_path: Path, name: str) -> None:
     page, figures = tmp_path / "page.html", tmp_path / "figures"
     done = runner(folder)(
-        "report", "plant.csv", "-m", name, "--label", "label", "-o", page, "--png", figures,
+        "report", name, "plant.csv", "--label", "label", "-o", page, "--png", figures,
     )  # fmt: skip
     text = page.read_text()
     assert f"<dd>{type(DETECTORS[name]).__name__}</dd>" in text
@@ -90,5 +90,5 @@ def test_other_channels_are_refused_by_every_kind(
     pl.DataFrame({"other": np.arange(100.0)}).write_csv(tmp_path / "other.csv")
     for name in ("sub_pca", "magnitude"):
         for verb in ("score", "report"):
-            told = command(verb, "other.csv", "-m", folder / name, code=1).stderr
+            told = command(verb, folder / name, "other.csv", code=1).stderr
             assert "other.csv must have the channels seen in fitting, in their order" in told

@@ -73,10 +73,10 @@ def test_a_pattern_gives_its_folder_the_name_of_a_file(
 
 def test_a_model_takes_the_columns_that_it_knows(command: Run, tmp_path: Path, plant: str) -> None:
     command("fit", plant, "-o", "m", "--columns", "flow")
-    done = command("score", plant, "-m", "m", "-o", "scores.csv")
+    done = command("score", "m", plant, "-o", "scores.csv")
     assert "columns 'heat', 'comment' are left out: each is unknown to the model" in done.stderr
     assert len(pl.read_csv(tmp_path / "scores.csv")) == N
-    assert "unknown to the model" in command("report", plant, "-m", "m").stderr
+    assert "unknown to the model" in command("report", "m", plant).stderr
 
 
 def test_a_blank_label_stops_only_what_needs_labels(
@@ -85,7 +85,7 @@ def test_a_blank_label_stops_only_what_needs_labels(
     text = (tmp_path / plant).read_text().replace("Bad Input", "3")
     (tmp_path / plant).write_text(text.replace("normal", "", 1))
     assert "labels, since" not in command("fit", plant, "-o", "m").stderr
-    done = command("score", plant, "-m", "m", "-o", "scores.csv")
+    done = command("score", "m", plant, "-o", "scores.csv")
     assert "there are no labels, since one cannot be read: good plant.csv, line 2," in done.stderr
     assert "attack" not in pl.read_csv(tmp_path / "scores.csv").columns
     command("detect", plant, "-o", "found", "-q")

@@ -16,6 +16,7 @@ import pytest
 import subadjacent
 from running import Run, json_lines, runner
 from subadjacent import SubAdjacentDetector, load
+from subadjacent.cli.options import parse_false_alarms
 
 QUICK = "smoothing = 3\n"
 
@@ -142,14 +143,14 @@ def test_detect_says_how_often_what_stayed_and_what_does_not_fit(
         lasted = f"{alarm['duration']:,} rows{good}, severity {alarm['severity']:.1f}: "
         often = f"{alarm['times']} times: " if alarm["times"] > 1 else ""
         assert where + lasted + often in told
-    scored = command("score", "two.csv", "-m", "out/model", "-o", "s.csv").stderr
+    scored = command("score", "out/model", "two.csv", "-o", "s.csv").stderr
     assert "The model does not fit fan any more" in scored
 
 
 def test_scores_of_the_command_are_those_of_the_library(
     command: Run, plant: Path, model: Path, tmp_path: Path
 ) -> None:
-    command("score", plant, "-m", model, "-o", "scores.parquet", "--label", "label")
+    command("score", model, plant, "-o", "scores.parquet", "--label", "label")
     table = pl.read_parquet(tmp_path / "scores.parquet")
     frame = pl.read_csv(plant, try_parse_dates=True).drop("label")
     detector = SubAdjacentDetector.load(model)
@@ -164,8 +165,8 @@ def test_scores_of_the_command_are_those_of_the_library(
 
 
 def test_commands_read_standard_input_and_pipe(command: Run, plant: Path, model: Path) -> None:
-    piped = command("score", "-", "-m", model, "--label", "label", input=plant.read_text())
-    direct = command("score", plant, "-m", model, "--label", "label")
+    piped = command("score", model, "-", "--label", "label", input=plant.read_text())
+    direct = command("score", model, plant, "--label", "label")
     assert piped.stdout == direct.stdout
     assert piped.stdout.splitlines()[0] == "time,score,normalized_score,anomalous,label"
 
@@ -176,8 +177,8 @@ def test_several_files_are_one_series(
     header, *rows = plant.read_text().splitlines()
     for number, part in enumerate((rows[:500], rows[500:])):
         (tmp_path / f"part-{number}.csv").write_text("\n".join([header, *part]) + "\n")
-    parts = command("score", "part-*.csv", "-m", model, "--label", "label").stdout
-    assert parts == command("score", plant, "-m", model, "--label", "label").stdout
+    parts = command("score", model, "part-*.csv", "--label", "label").stdout
+    assert parts == command("score", model, plant, "--label", "label").stdout
 
 
 def test_an_entity_column_splits_the_rows(command: Run, plant: Path, tmp_path: Path) -> None:
@@ -187,12 +188,45 @@ def test_an_entity_column_splits_the_rows(command: Run, plant: Path, tmp_path: P
     ).sort("time", maintain_order=True)
     both.write_csv(tmp_path / "both.csv")
     command("fit", "both.csv", "--entity", "machine", "-o", "model", "--config", "quick.toml")
-    done = command("score", "both.csv", "--entity", "machine", "-m", "model", "-o", "s.csv")
+    done = command("score", "model", "both.csv", "--entity", "machine", "-o", "s.csv")
     assert "2,400 rows" in done.stderr
     scores = pl.read_csv(tmp_path / "s.csv")
     assert scores.columns == ["time", "machine", "score", "normalized_score", "anomalous"]
     of_a, of_b = (scores.filter(pl.col("machine") == name)["score"] for name in "ab")
     np.testing.assert_allclose(of_a.to_numpy(), of_b.to_numpy(), rtol=1e-5)
+
+
+def test_alarms_are_those_of_the_scores_and_of_the_library(
+    command: Run, tmp_path: Path, plant: Path, model: Path
+) -> None:
+    done = command("alarms", model, plant, "--label", "label")
+    printed = [json.loads(line) for line in done.stdout.splitlines()]
+    assert f"{len(printed)} alarm" in done.stderr
+    detector = load(model)
+    frame = pl.read_csv(plant, try_parse_dates=True).drop("label")
+    expected = detector.alarms(frame)
+    assert printed
+    assert [alarm["sentence"] for alarm in printed] == [alarm.sentence for alarm in expected]
+    command("alarms", model, plant, "--label", "label", "-o", "alarms.csv")
+    written = (tmp_path / "alarms.csv").read_text()
+    assert written == command("alarms", model, plant, "--format", "csv", "-q").stdout
+    scores = pl.read_csv(command("score", model, plant, "-q").stdout.encode())
+    assert scores["anomalous"].sum() == sum(
+        last - first + 1 for alarm in printed for first, last in alarm["occurrences"]
+    )
+
+
+def test_a_file_in_the_model_s_place_is_bad_usage(command: Run, plant: Path, model: Path) -> None:
+    for verb in ("score", "alarms", "report"):
+        assert "model folder, named before the files" in command(verb, plant, model, code=2).stderr
+
+
+def test_the_false_alarm_rate_has_three_forms() -> None:
+    assert parse_false_alarms("auto") == "auto"
+    assert parse_false_alarms("0.002") == 0.002
+    assert parse_false_alarms(" 0.2% ") == 0.002
+    assert parse_false_alarms("1/week") == "1/week"
+    assert parse_false_alarms("2 per day") == "2 per day"
 
 
 def test_info_tells_what_a_model_holds(command: Run, model: Path) -> None:
@@ -204,7 +238,7 @@ def test_info_tells_what_a_model_holds(command: Run, model: Path) -> None:
 def test_evaluate_takes_what_score_wrote_and_puts_a_random_score_beside(
     command: Run, plant: Path, model: Path
 ) -> None:
-    command("score", plant, "-m", model, "--label", "label", "-o", "scores.csv")
+    command("score", model, plant, "--label", "label", "-o", "scores.csv")
     metrics = json.loads(command("evaluate", "scores.csv", "--label", "label").stdout)
     ours, random = metrics["this detector"], metrics["random score"]
     assert ours["average_precision"] > random["average_precision"]
@@ -279,7 +313,7 @@ def test_report_writes_a_page_and_figures(
     command: Run, plant: Path, model: Path, tmp_path: Path
 ) -> None:
     done = command(
-        "report", plant, "-m", model, "--label", "label", "-o", "page.html", "--png", "figures"
+        "report", model, plant, "--label", "label", "-o", "page.html", "--png", "figures"
     )
     written = json.loads(done.stdout)["written"]
     assert written[0] == "page.html"
@@ -384,15 +418,15 @@ def test_bad_usage_exits_with_two(command: Run, arguments: list[Any]) -> None:
     assert done.stderr or done.stdout
 
 
-FIT, SCORE = ["fit", "x.csv", "-o", "m"], ["score", "x.csv", "-m", "m"]
-DETECT, REPORT = ["detect", "x.csv"], ["report", "x.csv", "-m", "m"]
+FIT, SCORE = ["fit", "x.csv", "-o", "m"], ["score", "m", "x.csv"]
+DETECT, REPORT = ["detect", "x.csv"], ["report", "m", "x.csv"]
 EVALUATE = ["evaluate", "x.csv", "--label", "y"]
 BAD_VALUES = {
     "--device": (("tpu", "meta", "cuda:99"), (FIT, DETECT, SCORE, REPORT)),
     "--detector": (("knnn", "SubAdjacentDetector", ""), (FIT, DETECT)),
     "--budget": (("soon", "0s", "-5m", ""), (FIT, DETECT)),
     "--false-alarms": (
-        ("lots", "0.5", "auto", "0/week", "1/never", "conformal", "0%", "60%"),
+        ("lots", "0/week", "1/never", "conformal", "0", "0%", "60%", "0.7", "1% adaptive", ""),
         (FIT, DETECT),
     ),
     "--train-fraction": (("0", "-1", "2", "nan", "half"), (FIT, DETECT)),
@@ -436,7 +470,7 @@ def test_a_remark_about_strange_entities_comes_once(command: Run, tmp_path: Path
         "column 'unique_id' names the entities"
         in command("fit", "one.csv", "-o", "model", "--config", "quick.toml").stderr
     )
-    said = command("score", "all.csv", "-m", "model", "-o", "s.csv", "-q").stderr.splitlines()
+    said = command("score", "model", "all.csv", "-o", "s.csv", "-q").stderr.splitlines()
     assert len([line for line in said if "judged by what all" in line]) == 1
     assert said[-1] == "3 entities in all were not seen in fitting: b, c, d"
 
@@ -447,7 +481,7 @@ def test_a_model_of_a_newer_version_is_refused(
     shutil.copytree(model, tmp_path / "newer")
     facts = json.loads((tmp_path / "newer" / "detector.json").read_text())
     (tmp_path / "newer" / "detector.json").write_text(json.dumps(facts | {"schema": 99}))
-    done = command("score", plant, "-m", "newer", code=1)
+    done = command("score", "newer", plant, code=1)
     assert "has schema 99" in done.stderr
     assert "upgrade" in done.stderr
 
@@ -481,7 +515,7 @@ def test_settings_of_the_file_hold_where_no_option_is_given(
 def test_columns_called_like_ours_do_not_collide(command: Run, plant: Path, tmp_path: Path) -> None:
     pl.read_csv(plant).with_columns(score=pl.lit("press")).write_csv(tmp_path / "named.csv")
     command("fit", "named.csv", "--entity", "score", "-o", "model", "--config", "quick.toml")
-    command("score", "named.csv", "--entity", "score", "-m", "model", "-o", "out.csv")
+    command("score", "model", "named.csv", "--entity", "score", "-o", "out.csv")
     columns = pl.read_csv(tmp_path / "out.csv").columns
     assert columns == ["time", "item_id", "score", "normalized_score", "anomalous", "label"]
 
@@ -503,7 +537,7 @@ def test_a_file_without_times_is_counted_in_rows(command: Run, plant: Path, tmp_
     scores = pl.read_csv(tmp_path / "out" / "scores.csv")
     assert scores.columns == ["score", "normalized_score", "anomalous", "label"]
     assert len(scores) == 1200
-    command("score", "untimed.csv", "-m", "out/model", "-o", "again.csv")
+    command("score", "out/model", "untimed.csv", "-o", "again.csv")
     again = pl.read_csv(tmp_path / "again.csv")
     assert again.columns == scores.columns
     np.testing.assert_allclose(again["score"], scores["score"], rtol=1e-3)
@@ -517,10 +551,10 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(
     told = command("fit", plant, "-o", "full", code=1).stderr
     assert "path must be new or a model folder" in told
     # under /proc nothing can be made, not even by root
-    for verb in (("fit", plant), ("score", plant, "-m", model), ("report", plant, "-m", model)):
+    for verb in (("fit", plant), ("score", model, plant), ("report", model, plant)):
         told = command(*verb, "-o", "/proc/nowhere/out.csv", code=1).stderr
         assert told.count("\n") == 1
         assert told.startswith("error: /proc/nowhere/out.csv cannot be written")
     assert "must be a folder" in command("detect", plant, "-o", plant, code=1).stderr
-    assert "must be a file" in command("report", plant, "-m", model, "-o", "-", code=2).stderr
-    assert "got an empty one" in command("score", "", "-m", model, code=1).stderr
+    assert "must be a file" in command("report", model, plant, "-o", "-", code=2).stderr
+    assert "got an empty one" in command("score", model, "", code=1).stderr

@@ -60,7 +60,7 @@ def test_no_cell_is_a_formula_and_our_own_reader_sees_the_name(found: Path) -> N
         assert not [cell for cell in cells if cell[:1] in tuple("=+@\t\r")]
     command = runner(found)
     model = found / "found" / "model"
-    printed = command("score", "in.csv", "-m", model, "--entity", "=machine", "-q").stdout
+    printed = command("score", model, "in.csv", "--entity", "=machine", "-q").stdout
     assert printed.splitlines()[0].startswith("'=machine,")
     header, *rows = csv.reader(io.StringIO(printed))
     (found / "scored.csv").write_text(
@@ -70,7 +70,7 @@ def test_no_cell_is_a_formula_and_our_own_reader_sees_the_name(found: Path) -> N
     again = command("evaluate", "scored.csv", "--entity", "=machine", "--label", "label")
     assert json.loads(again.stdout)["alarms"]
     # the entities that the model knows: no remark about strange ones
-    back = command("score", "in.csv", "-m", model, "--entity", "=machine", "-q")
+    back = command("score", model, "in.csv", "--entity", "=machine", "-q")
     assert back.stderr == ""
 
 
@@ -86,7 +86,7 @@ def test_a_terminal_gets_no_escapes_of_a_table(found: Path) -> None:
     frame.write_parquet(found / "in.parquet")
     leader, follower = pty.openpty()
     process = subprocess.Popen(
-        [COMMAND, "score", "in.parquet", "-m", "found/model"],
+        [COMMAND, "score", "found/model", "in.parquet"],
         cwd=found, stdout=follower, stderr=subprocess.PIPE,
     )  # fmt: skip
     os.close(follower)
@@ -131,7 +131,7 @@ def test_thousands_of_strange_entities_are_counted(command: Run, tmp_path: Path)
         "fit", "known.csv", "-o", "model", "--entity", "machine", "--config", "quick.toml",
         "--train-fraction", "1",
     )  # fmt: skip
-    said = command("score", "many.csv", "-m", "model", "--entity", "machine", "-o", "s.csv").stderr
+    said = command("score", "model", "many.csv", "--entity", "machine", "-o", "s.csv").stderr
     assert (
         "300 entities in all were not seen in fitting: "
         "new_000, new_001, new_002, new_003, new_004 and 295 more"
@@ -155,9 +155,9 @@ def test_a_file_name_that_is_not_utf8_works(tmp_path: Path, suffix: str) -> None
     }  # fmt: skip
     model = str(folder / "model")
     other = os.fsdecode(b"\xff.csv")
-    command("score", name, "-m", model, "-o", other)
+    command("score", model, name, "-o", other)
     assert len((tmp_path / other).read_text().splitlines()) - 1 == 300
-    command("report", name, "-m", model, "-o", os.fsdecode(b"\xff.html"))
+    command("report", model, name, "-o", os.fsdecode(b"\xff.html"))
     page = (tmp_path / os.fsdecode(b"\xff.html")).read_text(encoding="utf-8")
     assert f"caf\\xe9.{suffix}" in page
     assert "kind" in json.loads(command("info", model).stdout)

@@ -63,10 +63,10 @@ def test_a_hole_is_an_alarm_of_exactly_its_rows(command: Run, folder: Path) -> N
 
 
 def test_a_model_scores_and_reports_a_file_with_a_hole(command: Run, folder: Path) -> None:
-    said = command("score", "hole.csv", "-m", "model", "-o", "scores.csv").stderr
+    said = command("score", "model", "hole.csv", "-o", "scores.csv").stderr
     assert "900 rows, 50 anomalous" in said
     assert anomalous(folder / "scores.csv") == list(range(600, 650))
-    command("report", "hole.csv", "-m", "model", "-o", "page.html")
+    command("report", "model", "hole.csv", "-o", "page.html")
     assert (folder / "page.html").exists()
 
 
@@ -82,7 +82,7 @@ def test_a_hole_in_the_rows_to_fit_on_is_named(command: Run, folder: Path) -> No
 def test_a_column_without_any_value_is_an_alarm_over_the_whole_file(
     command: Run, folder: Path
 ) -> None:
-    command("score", "gone.csv", "-m", "model", "-o", "gone-scores.csv")
+    command("score", "model", "gone.csv", "-o", "gone-scores.csv")
     assert anomalous(folder / "gone-scores.csv") == list(range(ROWS))
 
 

@@ -35,7 +35,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def scored(command: Run, folder: Path, model: Path, *options: str) -> tuple[pl.Series, str]:
     """The times that `score` writes for times.csv, and what it remarks."""
-    done = command("score", "times.csv", "-m", model, "-o", "scores.csv", *options)
+    done = command("score", model, "times.csv", "-o", "scores.csv", *options)
     first = pl.read_csv(folder / "scores.csv", try_parse_dates=True).to_series(0)
     return first, done.stderr
 
@@ -104,7 +104,7 @@ def test_a_clock_holds_for_one_day(command: Run, tmp_path: Path, model: Path) ->
     assert times.to_list() == minutes[:1440]
     assert "a clock without dates, all of one day, which is called 1970-01-01" in said
     (tmp_path / "times.csv").write_text(table("time", clock, minutes))
-    done = command("score", "times.csv", "-m", model, "-q", code=1)
+    done = command("score", model, "times.csv", "-q", code=1)
     assert "line 1442, column 'time': times must increase from row to row; got 00:00" in done.stderr
     assert "add a column of dates and name both as the time (date+time)" in done.stderr
 
@@ -113,7 +113,7 @@ def test_two_readings_are_a_question(command: Run, tmp_path: Path, model: Path) 
     (tmp_path / "times.csv").write_text(
         table("time", lambda time: time.strftime("%d/%m/%Y %H:%M"), SHORT)
     )
-    for verb in (["detect"], ["fit", "-o", "m"], ["score", "-m", model], ["report", "-m", model]):
+    for verb in (["detect"], ["fit", "-o", "m"], ["score", model], ["report", model]):
         (sentence,) = command(*verb, "times.csv", "-q", code=1).stderr.splitlines()
         assert "'02/01/2024 00:00' is 2024-01-02 00:00:00 (day first) or 2024-02-01" in sentence
         assert "give --time-format '%d/%m/%Y %H:%M' or --time-format '%m/%d/%Y" in sentence
@@ -128,7 +128,7 @@ def test_a_cell_that_is_not_of_the_format_is_named(
 ) -> None:
     (tmp_path / "times.csv").write_text("time,a,b\n31/01/2024,1,2\n1.2.2024,1,2\n")
     options = ("-q", "--time-format", "%d/%m/%Y")
-    done = command("score", "times.csv", "-m", model, *options, code=1)
+    done = command("score", model, "times.csv", *options, code=1)
     assert done.stderr == (
         "error: times.csv, line 3, column 'time', must be a time written as '%d/%m/%Y'; it holds "
         "'1.2.2024': correct it, or give another format, as in --time-format '%d/%m/%Y %H:%M'\n"

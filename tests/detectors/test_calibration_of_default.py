@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from detectors.test_benchmark_data import DATA
+from reproduce.benchmarks import load_benchmark
 from subadjacent import DataNotFound, SubAdjacentDetector, multivariate
-from subadjacent.data.benchmarks import load_benchmark
 from subadjacent.data.synthetic import neurips_ts
 
 ASKED = 0.01

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from reproduce.cases import DEVELOPMENT, Case, case
 from subadjacent import Alarm, MagnitudeDetector, SubAdjacentDetector, load
-from subadjacent.data.cases import DEVELOPMENT, Case, case
 from subadjacent.data.plant import Plant
 
 # views that a kind of anomaly may be named by, and the channels that it shows in. A channel at its

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from reproduce.cases.normal import NORMAL, STATIONARY, normal_rows
 from subadjacent import AlarmBudget, SubAdjacentDetector
-from subadjacent.data.cases.normal import NORMAL, STATIONARY, normal_rows
 
 ASKED = 0.01
 FEWEST, MOST = 0.3 * ASKED, 3 * ASKED
@@ -32,7 +32,7 @@ SIZES = {
 }
 TOO_FEW = "too few rows to promise how many alarms will come"
 # process, rows, channels → percent of rows that are alarms; stationary ones without a word beside
-# them are those of fewer than 40 independent rows (docs/log.md, "What contamination promises")
+# them are those of fewer than 40 independent rows (reproduce/log.md, "What contamination promises")
 MISSED: dict[tuple[str, int, int], str] = {
     ("AR 0.95", 300, 100): "15",
     ("AR 0.95", 300, 500): "30",

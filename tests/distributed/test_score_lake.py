@@ -229,7 +229,7 @@ def test_a_folder_that_holds_something_else_is_refused(protocol: str, tmp_path: 
 def test_the_command_scores_a_lake(lake: Path, default: Path, tmp_path: Path) -> None:
     command = runner(tmp_path)
     pattern = f"{lake}/**/*.parquet"
-    common = ("score", pattern, "-m", default, "--entity", "pump")
+    common = ("score", default, pattern, "--entity", "pump")
     here = command(*common, "-o", "scores.parquet")
     there = command(*common, "-o", "scores", "--engine", "ray")
     # a lake of this size is one part, in the order of the files
@@ -251,11 +251,11 @@ def test_the_command_refuses_what_a_cluster_cannot_read_or_write(
     command = runner(tmp_path)
     files = f"{lake}/**/*.parquet"
     for output in ((), ("-o", "scores.csv"), ("-o", "scores.parquet")):
-        done = command("score", files, "-m", random, "--engine", "ray", *output, code=2)
+        done = command("score", random, files, "--engine", "ray", *output, code=2)
         assert "must be a folder with --engine ray" in done.stderr
-    done = command("score", "-", "-m", random, "--engine", "ray", "-o", "scores", code=2)
+    done = command("score", random, "-", "--engine", "ray", "-o", "scores", code=2)
     assert "a cluster reads files, not standard input" in done.stderr
-    done = command("score", "no/*.parquet", "-m", random, "--engine", "ray", "-o", "new", code=1)
+    done = command("score", random, "no/*.parquet", "--engine", "ray", "-o", "new", code=1)
     assert (
         done.stderr == "error: no file matches 'no/*.parquet'; check the folder and the pattern\n"
     )
@@ -267,7 +267,7 @@ def test_the_command_starts_a_cluster_of_its_own_where_there_is_none(
 ) -> None:
     """In a process that is not connected to one; nothing but results is on standard output."""
     files = lake / "single" / "alone.parquet"
-    common = ("score", files, "-m", random, "--entity", "pump", "-q")
+    common = ("score", random, files, "--entity", "pump", "-q")
     done = process_runner(tmp_path)(*common, "--engine", "ray", "-o", "scores")
     assert done.stdout == ""
     wanted = on_one_machine(str(files), random)

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from reproduce import runner as module
+from reproduce.results import Results
+from reproduce.run import CLEAN, PUBLISHED, Run
+from reproduce.runner import Place, RunEvent, make
 from running import runner
 from subadjacent.distributed import tasks
-from subadjacent.experiments import runner as module
-from subadjacent.experiments.results import Results
-from subadjacent.experiments.run import CLEAN, PUBLISHED, Run
-from subadjacent.experiments.runner import Place, RunEvent, make
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -71,8 +71,8 @@ def test_runs_that_fail_or_kill_their_workers_stop_no_other(
 
 
 def test_the_command_makes_its_rows_on_a_cluster(tmp_path: Path) -> None:
-    command = runner(tmp_path)
-    trial = ("reproduce", "table1", "--quick", "--device", "cpu", "--root", "none")
+    command = runner(tmp_path, "reproduce.__main__", "main")
+    trial = ("table1", "--quick", "--device", "cpu", "--root", "none")
     here = command(*trial, "-o", "here")
     there = command(*trial, "-o", "there", "--engine", "ray")
     assert there.stdout == here.stdout != ""

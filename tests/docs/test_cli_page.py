@@ -18,6 +18,8 @@ def leaves(group: Any, before: str = "") -> dict[str, Any]:
     """Every command by what is typed for it; those of a group too."""
     found = {}
     for name, command in group.commands.items():
+        if command.hidden:
+            continue
         nested = hasattr(command, "commands")
         found |= leaves(command, f"{before}{name} ") if nested else {f"{before}{name}": command}
     return found

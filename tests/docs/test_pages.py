@@ -16,7 +16,16 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "subadjacent"
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
-TOP_LEVEL = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+TOP_LEVEL = [
+    ROOT / name
+    for name in (
+        "README.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "reproduce/README.md",
+        "reproduce/log.md",
+    )
+]
 ALL_PAGES = [*PAGES, *TOP_LEVEL]
 
 FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)

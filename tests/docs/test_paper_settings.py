@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from subadjacent.data.benchmarks import SOURCES
+from reproduce.benchmarks import SOURCES
+from reproduce.methods import METHODS
+from reproduce.protocols import published, unadjusted
+from reproduce.protocols.scaling import RULES
+from reproduce.run import PUBLISHED, Run
 from subadjacent.detectors.registry import DETECTORS
-from subadjacent.experiments.methods import METHODS
-from subadjacent.experiments.protocols import published, unadjusted
-from subadjacent.experiments.protocols.scaling import RULES
-from subadjacent.experiments.run import PUBLISHED, Run
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 
 
 def nearest_settings() -> tuple[str, dict[str, Any]]:
@@ -55,7 +56,7 @@ def test_the_nearest_score_is_the_released_one() -> None:
 
 
 def test_scaling_on_the_page_of_experiments_is_that_of_the_code() -> None:
-    page = (DOCS / "experiments.md").read_text(encoding="utf-8")
+    page = (ROOT / "reproduce" / "README.md").read_text(encoding="utf-8")
     line = next(line for line in page.splitlines() if line.startswith("| scaling |"))
     clauses = re.split(r"[;:] ", line.split("|")[2].strip())
     said: dict[str, str] = {}
@@ -80,7 +81,7 @@ def test_scaling_on_the_page_of_experiments_is_that_of_the_code() -> None:
 
 
 def test_what_is_said_of_table_10_is_what_is_run() -> None:
-    page = (DOCS / "experiments.md").read_text(encoding="utf-8")
+    page = (ROOT / "reproduce" / "README.md").read_text(encoding="utf-8")
     assert f"among {len(unadjusted.LENGTHS)} (the" in page
     assert "cut off at three deviations" in page
     assert unadjusted.DEVIATIONS == 3

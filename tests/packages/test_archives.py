@@ -54,7 +54,6 @@ def test_the_wheel_has_every_file_of_the_package_and_no_other(
     "needed",
     [
         "subadjacent/py.typed",
-        "subadjacent/experiments/published.toml",
         "subadjacent/report/templates/page.html.j2",
         "subadjacent/service/page/index.html",
         f"subadjacent-{VERSION}.data/data/share/man/man1/subadjacent.1",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from subadjacent.data.cases.departures import departure_case
+from reproduce.cases.departures import departure_case
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.default import SubAdjacentDetector
 from subadjacent.scoring.causes import EARLIER, SHARE, Explainer

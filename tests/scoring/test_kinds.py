@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subadjacent.data.cases.departures import KINDS as PLANTED
+from reproduce.cases.departures import KINDS as PLANTED
 from subadjacent.data.series import TrainSeries
 from subadjacent.scoring.habits import Habit, learn_habits
 from subadjacent.scoring.kinds import (

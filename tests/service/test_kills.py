@@ -184,3 +184,12 @@ def test_when_the_process_that_scores_is_killed_answers_go_on_as_before(tmp_path
                 assert "send this again" in answer.json["error"]
             found.append(service.push("pump", rows[155:]))
     assert alike(found[0], found[1])
+
+
+def test_a_folder_that_replicas_shared_is_refused_and_says_how_to_get_the_series_back(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "replica-1").mkdir()
+    (tmp_path / "replica-1" / "service.sqlite").touch()
+    done = runner(tmp_path)("serve", "--listen", "127.0.0.1:0", "--data", tmp_path, code=1)
+    assert "start subadjacent 0.2 once without --replicas" in done.stderr

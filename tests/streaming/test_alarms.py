@@ -140,6 +140,13 @@ def test_an_event_becomes_an_alarm_when_the_budget_allows_for_it() -> None:
     ]
 
 
+def test_a_row_that_is_no_part_of_an_event_does_not_open_its_alarm() -> None:
+    # at row 7 the budget allows for an alarm, and 1 is below 0.4 of the worst, 3: the event is over
+    found = Followed(quiet=2, adapt_after=None, budget=7).push([1, 0, 0, 0, 0, 3, 0, 1])
+    assert found.told == [(0, OPENED), (1, UPDATED), (2, CLOSED)]
+    assert found.keeper.calm
+
+
 def test_with_half_of_the_budget_left_twice_the_severity_opens_an_alarm() -> None:
     keeper = AlarmKeeper(AlarmRules(quiet=1, budget="2/100s"))
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subadjacent.streaming.silence import Filled, Filler, Silence
+from subadjacent.data.gaps import FilledRows, ForwardFill
+from subadjacent.streaming.silence import Silence
 
 NAN = np.nan
 
@@ -26,32 +27,12 @@ def none(rows: int) -> np.ndarray:
 
 def follow(silence: Silence, values: np.ndarray, gaps: np.ndarray | None = None) -> list[bool]:
     counts = np.zeros(values.shape, dtype=np.int64) if gaps is None else gaps
-    return silence.step(Filled(values, counts), none(len(values))).silent[:, 0].tolist()
-
-
-def test_the_last_value_is_carried_over_gaps() -> None:
-    filler = Filler(np.array([7.0]))
-    values, gaps = filler.step(column(NAN, 1, NAN, NAN, 2, NAN))
-    assert values[:, 0].tolist() == [7, 1, 1, 1, 2, 2]
-    assert gaps[:, 0].tolist() == [1, 0, 1, 2, 0, 1]
-    values, gaps = filler.step(column(NAN, 3))
-    assert values[:, 0].tolist() == [2, 3]
-    assert gaps[:, 0].tolist() == [2, 0]
-
-
-def test_rows_are_told_in_which_channels_speak_first() -> None:
-    filler = Filler(np.zeros(3))
-    rows = np.array([[1, NAN, NAN], [NAN, NAN, 2], [1, NAN, 2]])
-    assert filler.first_values(rows) == {0: [0], 1: [2]}
-    filler.step(rows)
-    assert filler.first_values(np.array([[NAN, 5, 5]])) == {0: [1]}
-    filler.step(np.ones((1, 3)))
-    assert filler.first_values(rows) == {}
+    return silence.step(FilledRows(values, counts), none(len(values))).silent[:, 0].tolist()
 
 
 def test_a_gap_is_silent_once_it_is_longer_than_the_limit() -> None:
     silence = Silence(1, fill_limit=2)
-    found = silence.step(Filled(moving(5), column(0, 1, 2, 3, 4).astype(np.int64)), none(5))
+    found = silence.step(FilledRows(moving(5), column(0, 1, 2, 3, 4).astype(np.int64)), none(5))
     assert found.missing[:, 0].tolist() == [False, False, False, True, True]
     assert found.silent.tolist() == found.missing.tolist()
     assert found.begins[:, 0].tolist() == [False, False, False, True, False]
@@ -99,7 +80,7 @@ def test_a_channel_that_never_stood_still_is_stuck_after_twenty_rows() -> None:
 
 def test_stuck_since_is_the_first_equal_row() -> None:
     silence = Silence(1, 10, still=np.array([1.0]))
-    found = silence.step(Filled(np.full((21, 1), 2.0), np.zeros((21, 1), np.int64)), none(21))
+    found = silence.step(FilledRows(np.full((21, 1), 2.0), np.zeros((21, 1), np.int64)), none(21))
     assert found.since[:, 0].tolist() == [0] * 19 + [19, 20]
     assert found.begins[:, 0].tolist() == [False] * 19 + [True, False]
 
@@ -108,7 +89,7 @@ def test_a_stuck_channel_whose_values_go_missing_is_told_again() -> None:
     silence = Silence(1, 2, still=np.array([1.0]))
     gaps = np.zeros((30, 1), np.int64)
     gaps[25:, 0] = np.arange(1, 6)
-    found = silence.step(Filled(np.zeros((30, 1)), gaps), none(30))
+    found = silence.step(FilledRows(np.zeros((30, 1)), gaps), none(30))
     assert np.flatnonzero(found.silent[:, 0]).tolist() == list(range(19, 30))
     assert np.flatnonzero(found.begins[:, 0]).tolist() == [19, 27]
 
@@ -117,7 +98,7 @@ def test_what_was_accepted_does_not_begin() -> None:
     silence = Silence(1, fill_limit=1)
     assert follow(silence, moving(1), column(1).astype(np.int64)) == [False]
     silence.accepted[:] = True
-    found = silence.step(Filled(moving(2), column(2, 3).astype(np.int64)), none(2))
+    found = silence.step(FilledRows(moving(2), column(2, 3).astype(np.int64)), none(2))
     assert not found.begins.any()
 
 
@@ -170,7 +151,7 @@ def test_a_segment_begins_a_run_anew() -> None:
     silence = Silence(1, 10, still=np.array([1.0]))
     starts = none(30)
     starts[15] = True
-    found = silence.step(Filled(np.zeros((30, 1)), np.zeros((30, 1), np.int64)), starts)
+    found = silence.step(FilledRows(np.zeros((30, 1)), np.zeros((30, 1), np.int64)), starts)
     assert not found.silent.any()
 
 
@@ -185,8 +166,8 @@ def test_grouping_and_stopping_change_nothing(
     table = np.array(rows)
     still = None if learns else np.array([5.0, 5.0])
 
-    def begin() -> tuple[Filler, Silence]:
-        return Filler(np.zeros(2)), Silence(2, 3, still)
+    def begin() -> tuple[ForwardFill, Silence]:
+        return ForwardFill(np.zeros(2)), Silence(2, 3, still)
 
     filler, silence = begin()
     filled = filler.step(table)

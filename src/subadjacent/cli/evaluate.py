@@ -46,16 +46,16 @@ def evaluate(
 
     from subadjacent.workflow import evaluate as workflow
 
-    rows = option.open_rows(
-        [file],
+    source = option.Input(
+        files=[file],
         time=time,
         time_format=time_format,
         entity=entity,
         label=label,
         ignore=ignore,
         missing=missing,
-        quiet=quiet,
     )
+    rows = source.open(quiet=quiet)
     with errors_about([file]):
         file_rows = rows.whole()
     rng = np.random.default_rng(seed)

@@ -9,26 +9,18 @@ from typing import Annotated
 import typer
 
 from subadjacent.cli import options as option
-from subadjacent.cli.detector import build_detector
 from subadjacent.cli.output import print_json
 from subadjacent.cli.progress import Bar, say
 from subadjacent.cli.wording import errors_about
 
 
+@option.grouped
 def fleet(
-    files: option.Files,
+    source: option.Input,
+    training: option.Training,
+    choice: option.Choice,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write.")],
     engine: option.EngineOption = option.Engine.local,
-    time: option.Time = None,
-    time_format: option.TimeFormat = None,
-    entity: option.Entity = None,
-    label: option.Label = None,
-    ignore: option.Ignore = None,
-    columns: option.Take = None,
-    missing: option.Missing = None,
-    train_fraction: option.TrainFraction = 0.5,
-    train_until: option.TrainUntil = None,
-    false_alarms: option.FalseAlarms = None,
     fdr: Annotated[
         float | None,
         typer.Option(
@@ -37,9 +29,6 @@ def fleet(
             "normal, such as 0.1.",
         ),
     ] = None,
-    detector: option.DetectorName = "default",
-    config: option.Config = None,
-    seed: option.Seed = None,
     quiet: option.Quiet = False,
 ) -> None:
     """Fit a model to each of many entities by itself, score its rows, and explain what stands out.
@@ -47,21 +36,11 @@ def fleet(
     Writes scores, alarms, and a table of what came of each entity; prints how many there are.
     A run that was ended goes on where it was. The exit code is 1 if an entity failed.
     """
-    from subadjacent.data.files import Columns
     from subadjacent.runtime import over_processes
     from subadjacent.workflow import fleet as workflow
-    from subadjacent.workflow.fit import TrainingRows
 
-    built = build_detector(
-        detector,
-        config=config,
-        false_alarms=false_alarms,
-        network=None,
-        budget=None,
-        device=None,
-        seed=seed,
-    )
-    with errors_about(files), ExitStack() as stack:
+    built = choice.build()
+    with errors_about(source.files), ExitStack() as stack:
         spread = over_processes
         if engine is option.Engine.ray:
             from subadjacent.distributed.cluster import connected, over_cluster
@@ -71,18 +50,11 @@ def fleet(
         bar = stack.enter_context(Bar("reading", quiet=quiet))
         counts, _, kept = workflow.fleet(
             built,
-            files,
+            source.files,
             output,
-            columns=Columns(
-                time=time,
-                entity=entity,
-                label=label,
-                ignore=tuple(ignore or ()),
-                only=tuple(columns or ()),
-                missing=tuple(missing or ()),
-            ),
-            time_format=time_format,
-            training=TrainingRows(train_fraction, train_until),
+            columns=source.roles(),
+            time_format=source.time_format,
+            training=training.rows,
             fdr=fdr,
             spread=spread,
             watch=bar.watch,

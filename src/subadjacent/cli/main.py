@@ -11,16 +11,16 @@ import logging
 import math
 import sys
 import traceback
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 import subadjacent
-from subadjacent.cli.data import data
+from subadjacent.cli.alarms import alarms
 from subadjacent.cli.demo import demo
 from subadjacent.cli.detect import detect
 from subadjacent.cli.evaluate import evaluate
-from subadjacent.cli.export import export
 from subadjacent.cli.fit import fit
 from subadjacent.cli.fleet import fleet
 from subadjacent.cli.generate import generate
@@ -28,7 +28,6 @@ from subadjacent.cli.info import info
 from subadjacent.cli.listing import list_detectors
 from subadjacent.cli.output import print_text, tell, write_nowhere
 from subadjacent.cli.report import report
-from subadjacent.cli.reproduce import reproduce
 from subadjacent.cli.score import score
 from subadjacent.cli.serve import serve
 from subadjacent.cli.start import INTERRUPTED
@@ -53,13 +52,28 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (
-    demo, detect, fit, fleet, score, stream, serve, watch, report, export, info, evaluate, generate,
-    reproduce,
+    demo, detect, fit, fleet, score, alarms, stream, serve, watch, report, info, evaluate,
+    generate,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)
 app.command("list")(list_detectors)
-app.add_typer(data)
+
+
+def moved(context: typer.Context) -> None:
+    """Say where a command went that only research needs."""
+    module = "reproduce" if context.info_name == "reproduce" else f"reproduce {context.info_name}"
+    tell(f"'subadjacent {context.info_name}' is now 'python -m {module}' in the source repository")
+    raise typer.Exit(BAD_USAGE)
+
+
+for name in ("reproduce", "data"):
+    app.command(
+        name,
+        hidden=True,
+        add_help_option=False,
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    )(moved)
 
 
 def _version(wanted: bool) -> None:
@@ -79,10 +93,14 @@ def options(
     ] = False,
 ) -> None:
     """Find anomalies in multivariate time series, and say which channels caused them."""
+    log_remarks(debug=debug, lasts=context.invoked_subcommand in LASTING)
+
+
+def log_remarks(*, debug: bool, lasts: bool = False) -> None:
+    """Send the library's log to standard error: every line, or each remark once."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Visible("%(levelname)s %(name)s: %(message)s" if debug else "%(message)s"))
     if not debug:
-        lasts = context.invoked_subcommand in LASTING
         handler.addFilter(Once(again_after=AGAIN_AFTER if lasts else math.inf))
     logging.basicConfig(handlers=[handler], level=logging.DEBUG if debug else logging.WARNING)
 
@@ -118,13 +136,15 @@ class Once(logging.Filter):
         return True
 
 
-def run() -> None:
-    """Run the command, and turn every error into one sentence and an exit code."""
+def run(
+    command: typer.Typer = app, name: str = "subadjacent", arguments: Sequence[str] | None = None
+) -> None:
+    """Run a command, and turn every error into one sentence and an exit code."""
     debug = "--debug" in sys.argv
     try:
         # typer gives an interruption back as an exit code
         # by its own name, however it was started: completion scripts are for that name
-        if (code := app(prog_name="subadjacent", standalone_mode=False)) == INTERRUPTED:
+        if (code := command(arguments, prog_name=name, standalone_mode=False)) == INTERRUPTED:
             raise KeyboardInterrupt
     except typer.TyperException as error:
         shown = io.StringIO()

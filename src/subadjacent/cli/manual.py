@@ -29,7 +29,7 @@ EXAMPLES = (
         "subadjacent detect plant.csv",
     ),
     ("Learn what is normal once, and score later rows:", "subadjacent fit normal.csv -o model/"),
-    ("", "subadjacent score new.csv -m model/ -o scores.csv"),
+    ("", "subadjacent score model/ new.csv -o scores.csv"),
     ("Score rows as they come:", "tail -f plant.ndjson | subadjacent stream --learn --alarms-only"),
     ("Take rows over HTTP, and show alarms on a page:", "subadjacent serve --data plant/"),
 )
@@ -44,8 +44,7 @@ EXIT_CODES = {
 }
 
 ENVIRONMENT = {
-    "SUBADJACENT_DATA": "Folder of public benchmark sets; ~/.cache/subadjacent if not set.",
-    "RAY_ADDRESS": "The Ray cluster for '--engine ray' and '--replicas'; a local one if not set.",
+    "RAY_ADDRESS": "The Ray cluster for '--engine ray'; a local one if not set.",
 }
 
 
@@ -84,6 +83,8 @@ def _lines(group: Any) -> Iterator[str]:
 def leaves(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
     """Every command by what is typed for it; those of a group too."""
     for name, command in group.commands.items():
+        if command.hidden:
+            continue
         if hasattr(command, "commands"):
             yield from leaves(command, f"{before}{name} ")
         else:

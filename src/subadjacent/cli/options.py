@@ -6,17 +6,19 @@ command line is read, before any file is.
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from subadjacent.cli.detector import complete_detector
+from subadjacent.cli.detector import build_detector, complete_detector
 from subadjacent.cli.output import STANDARD_OUTPUT
 from subadjacent.cli.progress import say
 from subadjacent.cli.wording import errors_about
@@ -26,6 +28,8 @@ from subadjacent.workflow.writing import TABLE_SUFFIXES
 
 if TYPE_CHECKING:
     from subadjacent.data.files import Columns, Rows
+    from subadjacent.detectors.base import BaseDetector
+    from subadjacent.workflow.fit import TrainingRows
 
 LARGEST_SEED = 2**32 - 1
 
@@ -35,6 +39,13 @@ class Engine(StrEnum):
 
     local = "local"
     ray = "ray"
+
+
+class Format(StrEnum):
+    """How alarms are printed."""
+
+    json = "json"
+    csv = "csv"
 
 
 class NetworkSize(StrEnum):
@@ -74,22 +85,26 @@ def _check_budget(text: str | None) -> str | None:
     return text
 
 
-def _check_false_alarms(text: str | None) -> str | None:
-    if text is None:
-        return None
-    from subadjacent.scoring.threshold import BUDGET, CHANCE, choose_threshold
+def parse_false_alarms(text: str) -> str | float:
+    """The ``contamination`` that an option names: "auto", a share of rows, or a budget."""
+    from subadjacent.scoring.threshold import choose_threshold
 
+    number, _, rest = text.partition("%")
     try:
-        choose_threshold(text, interval=1.0)
-        known = BUDGET.fullmatch(text) or CHANCE.fullmatch(text)
+        contamination: str | float = float(number) / (100 if "%" in text else 1)
+        known = not rest.strip()
+    except ValueError:
+        contamination, known = text, text == "auto" or "/" in text or "per" in text
+    try:
+        choose_threshold(contamination, interval=1.0)
     except InputError:
-        known = None
+        known = False
     if not known:
         raise typer.BadParameter(
-            f"must be alarms per time, such as 1/week, or a chance for each normal row, such as 1% "
-            f"or '1% adaptive'; got {text!r}"
+            "must be auto, a share of the rows such as 0.1% or 0.001, up to 50%, or false alarms "
+            f"per time such as 1/week; got {text!r}"
         )
-    return text
+    return contamination
 
 
 def check_rate(share: float | None) -> float | None:
@@ -142,9 +157,17 @@ def _check_time_format(text: str | None) -> str | None:
     return text
 
 
-def check_table(target: str) -> str:
+def _check_model(path: Path) -> Path:
+    if path.is_file():
+        raise typer.BadParameter(
+            f"must be a model folder, named before the files; {path} is a file"
+        )
+    return path
+
+
+def check_table(target: str | None) -> str | None:
     """Refuse a file name of another kind."""
-    if target != STANDARD_OUTPUT and not target.endswith(TABLE_SUFFIXES):
+    if target not in (None, STANDARD_OUTPUT) and not target.endswith(TABLE_SUFFIXES):
         raise typer.BadParameter(f"must end in .csv or .parquet, or be -; got {target!r}")
     return target
 
@@ -195,7 +218,9 @@ Missing = Annotated[
         "May be repeated."
     ),
 ]
-Model = Annotated[Path, typer.Option("-m", "--model", help="Model folder.")]
+ModelFolder = Annotated[
+    Path, typer.Argument(callback=_check_model, help="Model folder, before the files.")
+]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no remarks.")]
 DetectorName = Annotated[
     str,
@@ -238,11 +263,12 @@ Budget = Annotated[
     ),
 ]
 FalseAlarms = Annotated[
-    str | None,
+    Any,
     typer.Option(
-        callback=_check_false_alarms,
-        help="False alarms to tolerate, such as 1/week, which needs times in the data; or the "
-        "chance for each normal row, such as 1%, or '1% adaptive' where data drift.",
+        parser=parse_false_alarms,
+        metavar="RATE",
+        help="How many false alarms to accept: auto, per time such as 1/week (needs times), or "
+        "a share of the rows such as 0.1%.",
     ),
 ]
 Config = Annotated[
@@ -271,6 +297,9 @@ Table = Annotated[
         help="CSV or Parquet file; - for standard output.",
     ),
 ]
+FormatOption = Annotated[
+    Format, typer.Option(help="How to print the alarms: a JSON object a line, or CSV.")
+]
 EngineOption = Annotated[
     Engine,
     typer.Option(
@@ -279,69 +308,123 @@ EngineOption = Annotated[
 ]
 
 
-def title_of(files: Sequence[str]) -> str:
-    """The names of files, as the title of a page."""
-    return visible(", ".join(Path(file).name for file in files))
+@dataclass(frozen=True, kw_only=True)
+class Input:
+    """The files that a command reads, and the roles of their columns."""
+
+    files: Files
+    time: Time = None
+    time_format: TimeFormat = None
+    entity: Entity = None
+    label: Label = None
+    ignore: Ignore = None
+    columns: Take = None
+    missing: Missing = None
+
+    @property
+    def title(self) -> str:
+        """The names of the files, as the title of a page."""
+        return visible(", ".join(Path(file).name for file in self.files))
+
+    def roles(self, channels: Sequence[str] = ()) -> Columns:
+        """The columns that options name; ``channels`` are those of a model."""
+        from subadjacent.data.files import Columns
+
+        return Columns(
+            time=self.time,
+            entity=self.entity,
+            label=self.label,
+            ignore=tuple(self.ignore or ()),
+            only=tuple(self.columns or ()),
+            known=tuple(channels),
+            missing=tuple(self.missing or ()),
+        )
+
+    def open(self, channels: Sequence[str] = (), *, quiet: bool) -> Rows:
+        """Open the files, and print notes on them."""
+        from subadjacent.data.files import open_files
+
+        with errors_about(self.files):
+            rows = open_files(self.files, self.roles(channels), time_format=self.time_format)
+        for note in rows.notes:
+            say(note, quiet=quiet)
+        return rows
 
 
-def open_rows(
-    files: Sequence[str],
-    *,
-    time: str | None,
-    time_format: str | None,
-    entity: str | None,
-    label: str | None,
-    ignore: Sequence[str] | None,
-    missing: Sequence[str] | None,
-    take: Sequence[str] | None = None,
-    known: Sequence[str] = (),
-    quiet: bool,
-) -> Rows:
-    """Open files, and print notes on them; ``known`` are a model's channels."""
-    columns = columns_given(
-        time=time,
-        entity=entity,
-        label=label,
-        ignore=ignore,
-        take=take,
-        known=known,
-        missing=missing,
-    )
-    return open_given(files, columns, time_format, quiet=quiet)
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """Which rows to fit on."""
+
+    train_fraction: TrainFraction = 0.5
+    train_until: TrainUntil = None
+
+    @property
+    def rows(self) -> TrainingRows:
+        """The rule, as the library has it."""
+        from subadjacent.workflow.fit import TrainingRows
+
+        return TrainingRows(self.train_fraction, self.train_until)
 
 
-def open_given(
-    files: Sequence[str], columns: Columns, time_format: str | None, *, quiet: bool
-) -> Rows:
-    """Open files whose columns were given, and print notes on them."""
-    from subadjacent.data.files import open_files
+@dataclass(frozen=True, kw_only=True)
+class TrainingOnAll(Training):
+    """Which rows to fit on: all of them, unless an option says otherwise."""
 
-    with errors_about(files):
-        rows = open_files(files, columns, time_format=time_format)
-    for note in rows.notes:
-        say(note, quiet=quiet)
-    return rows
+    train_fraction: TrainFraction = 1.0
 
 
-def columns_given(
-    *,
-    time: str | None,
-    entity: str | None,
-    label: str | None,
-    ignore: Sequence[str] | None,
-    missing: Sequence[str] | None,
-    take: Sequence[str] | None,
-    known: Sequence[str],
-) -> Columns:
-    """The columns that options name."""
-    from subadjacent.data.files import Columns
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The detector to fit, and its settings."""
 
-    return Columns(
-        time=time,
-        entity=entity,
-        label=label,
-        ignore=tuple(ignore or ()),
-        only=tuple(take or ()),
-        known=tuple(known),
-        missing=tuple(missing or ()),
-    )
+    detector: DetectorName = "default"
+    false_alarms: FalseAlarms = None
+    config: Config = None
+    network: NetworkOption = None
+    budget: Budget = None
+    device: Device = None
+    seed: Seed = None
+
+    def build(self) -> BaseDetector:
+        """The detector; settings that are wrong for any data are refused."""
+        return build_detector(
+            self.detector,
+            config=self.config,
+            false_alarms=self.false_alarms,
+            network=self.network,
+            budget=self.budget,
+            device=self.device,
+            seed=self.seed,
+        )
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Spread the fields of a command's dataclass parameters into options of their own.
+
+    Commands share options by sharing a dataclass, so an option is declared once.
+    """
+    groups: dict[str, Any] = {}
+    options: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        group: Any = parameter.annotation
+        if not hasattr(group, "__dataclass_fields__"):
+            options.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        groups[parameter.name] = group
+        hints = get_type_hints(group, include_extras=True)
+        defaults = inspect.signature(group).parameters
+        options += [
+            defaults[field.name].replace(annotation=hints[field.name]) for field in fields(group)
+        ]
+
+    def run(**values: Any) -> None:
+        built = {
+            name: group(**{field.name: values.pop(field.name) for field in fields(group)})
+            for name, group in groups.items()
+        }
+        command(**values, **built)
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    run.__annotations__ = {option.name: option.annotation for option in options}
+    return run

@@ -19,19 +19,13 @@ def _check_page(path: Path) -> Path:
     return path
 
 
+@option.grouped
 def report(
-    files: option.Files,
-    model: option.Model,
+    model: option.ModelFolder,
+    source: option.Input,
     output: Annotated[
         Path, typer.Option("-o", "--output", callback=_check_page, help="HTML file to write.")
     ] = Path("report.html"),
-    time: option.Time = None,
-    time_format: option.TimeFormat = None,
-    entity: option.Entity = None,
-    label: option.Label = None,
-    ignore: option.Ignore = None,
-    columns: option.Take = None,
-    missing: option.Missing = None,
     png: Annotated[
         Path | None, typer.Option(help="Folder for the same figures as PNG files.")
     ] = None,
@@ -45,21 +39,10 @@ def report(
 
     detector = load(model, device=device or "auto")
     check_writable(output)
-    rows = option.open_rows(
-        files,
-        time=time,
-        time_format=time_format,
-        entity=entity,
-        label=label,
-        ignore=ignore,
-        take=columns,
-        missing=missing,
-        known=detector.channels_,
-        quiet=quiet,
-    )
-    with errors_about(files), Bar("scoring", quiet=quiet) as bar:
+    rows = source.open(detector.channels_, quiet=quiet)
+    with errors_about(source.files), Bar("scoring", quiet=quiet) as bar:
         written = workflow.report(
-            detector, rows, output, title=option.title_of(files), figures=png, watch=bar.watch
+            detector, rows, output, title=source.title, figures=png, watch=bar.watch
         )
     say(f"wrote {output}", quiet=quiet)
     print_json({"written": [str(path) for path in written]})

@@ -15,15 +15,15 @@ from subadjacent.cli.wording import errors_about
 from subadjacent.workflow.writing import TABLE_SUFFIXES
 
 if TYPE_CHECKING:
-    from subadjacent.data.files import Columns
     from subadjacent.detectors.base import BaseDetector
 
 STANDARD_INPUT = "-"
 
 
+@option.grouped
 def score(
-    files: option.Files,
-    model: option.Model,
+    model: option.ModelFolder,
+    source: option.Input,
     output: Annotated[
         str,
         typer.Option(
@@ -32,13 +32,6 @@ def score(
             help="CSV or Parquet file; - for standard output. A new folder with --engine ray.",
         ),
     ] = STANDARD_OUTPUT,
-    time: option.Time = None,
-    time_format: option.TimeFormat = None,
-    entity: option.Entity = None,
-    label: option.Label = None,
-    ignore: option.Ignore = None,
-    columns: option.Take = None,
-    missing: option.Missing = None,
     device: option.ScoringDevice = None,
     engine: option.EngineOption = option.Engine.local,
     quiet: option.Quiet = False,
@@ -46,23 +39,12 @@ def score(
     """Score files with a model: time, score, normalised score (1 = threshold), anomalous."""
     from subadjacent.detectors.registry import load
 
-    _check_output(engine, files, output)
+    _check_output(engine, source.files, output)
     detector = load(model, device=device or "auto")
-    file_columns = option.columns_given(
-        time=time,
-        entity=entity,
-        label=label,
-        ignore=ignore,
-        take=columns,
-        missing=missing,
-        known=detector.channels_,
-    )
     if engine is option.Engine.ray:
-        rows, anomalous = _by_cluster(
-            detector, model, device, files, file_columns, time_format, output, quiet=quiet
-        )
+        rows, anomalous = _by_cluster(detector, model, device, source, output, quiet=quiet)
     else:
-        rows, anomalous = _here(detector, files, file_columns, time_format, output, quiet=quiet)
+        rows, anomalous = _here(detector, source, output, quiet=quiet)
     counted = f"{rows:,} {'row' if rows == 1 else 'rows'}"
     say(f"{counted}, {anomalous:,} anomalous", quiet=quiet)
 
@@ -85,13 +67,7 @@ def _check_output(engine: option.Engine, files: Sequence[str], output: str) -> N
 
 
 def _here(
-    detector: BaseDetector,
-    files: Sequence[str],
-    columns: Columns,
-    time_format: str | None,
-    output: str,
-    *,
-    quiet: bool,
+    detector: BaseDetector, source: option.Input, output: str, *, quiet: bool
 ) -> tuple[int, int]:
     """Score on this machine; return the numbers of rows and of anomalous ones."""
     from subadjacent.detectors.piecewise import can_score_in_parts
@@ -100,10 +76,10 @@ def _here(
 
     if output != STANDARD_OUTPUT:
         check_writable(Path(output))
-    rows = option.open_given(files, columns, time_format, quiet=quiet)
+    rows = source.open(detector.channels_, quiet=quiet)
     if not can_score_in_parts(detector):
         say("this model scores all rows at once: all are held in memory", quiet=quiet)
-    with errors_about(files), Bar("scoring", quiet=quiet) as bar:
+    with errors_about(source.files), Bar("scoring", quiet=quiet) as bar:
         table = workflow.score(detector, rows, bar.watch)
     put_table(table, output)
     return len(table), int(table["anomalous"].sum())
@@ -113,9 +89,7 @@ def _by_cluster(
     detector: BaseDetector,
     model: Path,
     device: str | None,
-    files: Sequence[str],
-    columns: Columns,
-    time_format: str | None,
+    source: option.Input,
     output: str,
     *,
     quiet: bool,
@@ -126,8 +100,8 @@ def _by_cluster(
     from subadjacent.workflow.lake import ModelFiles, check_place, score_lake
 
     check_place(output)
-    with errors_about(files):
-        lake = Lake.of(files, columns, time_format)
+    with errors_about(source.files):
+        lake = Lake.of(source.files, source.roles(detector.channels_), source.time_format)
         for note in lake.rows.notes:
             say(note, quiet=quiet)
         with connected(), Bar("scoring", quiet=quiet) as bar:

@@ -30,9 +30,6 @@ def serve(
     config: Annotated[
         Path | None, typer.Option(help="TOML file: limits, retention, webhooks. Options win.")
     ] = None,
-    replicas: Annotated[
-        int | None, typer.Option(help="Processes that share the series, on a Ray cluster; 1.")
-    ] = None,
     demo: Annotated[
         bool, typer.Option("--demo", help="Made-up series that keep coming, in a folder that goes.")
     ] = False,
@@ -51,7 +48,6 @@ def serve(
             listen=listen,
             data=data,
             token_file=token_file,
-            replicas=replicas,
             demo=demo or None,
         )
         run(settings, listening=lambda address: say(f"listening on {address}", quiet=quiet))

@@ -17,7 +17,7 @@ def main() -> None:
     """Import the command, and run it."""
     replace_closed_streams()
     # as an exception: what is half-done is then cleared away, as after Ctrl-C
-    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGTERM, end_in_order)
     try:
         from subadjacent.cli.main import run
     except KeyboardInterrupt:
@@ -32,7 +32,8 @@ def main() -> None:
     run()
 
 
-def _end(_number: int, _frame: object) -> None:
+def end_in_order(_number: int, _frame: object) -> None:
+    """Raise SystemExit on SIGTERM, so that unfinished files are removed."""
     # once: a second one must not end the clearing away
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(TERMINATED)

@@ -21,8 +21,6 @@ EXTRAS = {
     "bokeh": "report",
     "jinja2": "report",
     "matplotlib": "plot",
-    "onnx": "onnx",
-    "onnxscript": "onnx-network",
     "fastapi": "serve",
     "httptools": "serve",
     "httpx2": "serve",

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.gaps import fill, long_gaps
 from subadjacent.data.scaling import chunks
 from subadjacent.errors import InputError
 
@@ -32,10 +33,7 @@ def clean(
 ) -> Cleaned:
     """Values without NaN or infinities; the input itself when it has none.
 
-    A gap takes the value before it, so that a filled row depends on nothing later; a gap at the
-    start of a segment takes the first value after it. A gap of up to ``fill_limit`` rows is filled
-    silently. A longer one counts as missing for long, and so does a whole segment without any
-    value, whatever its length: the values filled in there carry no information.
+    Gaps are filled by the rule of ``data.gaps``; values of long ones are marked as missing.
 
     Parameters
     ----------
@@ -70,39 +68,13 @@ def clean(
     for column in np.flatnonzero(suspects):
         gaps = ~np.isfinite(values[:, column])
         _check_size(values[:, column], gaps, where, f"column {channels[column]!r}")
-        if gaps.all():
-            filled[:, column] = 0
-        else:
-            fill(filled[:, column], gaps, starts)
-        long = _long(gaps, np.array(starts), fill_limit)
+        fill(filled[:, column], gaps, starts)
+        long = long_gaps(gaps, fill_limit, starts)
         if long.any():
             # most series have no such gap, and then no array of their size
             missing = np.zeros(values.shape, dtype=bool) if missing is None else missing
             missing[:, column] = long
     return Cleaned(filled, missing)
-
-
-def fill(values: NDArray[Any], missing: NDArray[np.bool_], starts: tuple[int, ...]) -> None:
-    """Give missing values of one column, in place, the value before them, or else the one after."""
-    values[missing] = values[_sources(missing, np.array(starts))]
-
-
-def _long(
-    missing: NDArray[np.bool_], starts: NDArray[np.intp], fill_limit: int
-) -> NDArray[np.bool_]:
-    """Which missing values of one column are part of a gap that is too long to be filled."""
-    # a gap ends with its segment, and one after it begins another
-    ends = np.append(starts[1:], len(missing))
-    first, last = missing.copy(), missing.copy()
-    first[1:] &= ~missing[:-1]
-    last[:-1] &= ~missing[1:]
-    first[starts] = missing[starts]
-    last[ends - 1] = missing[ends - 1]
-    begin, end = np.flatnonzero(first), np.flatnonzero(last) + 1
-    whole_segment = np.isin(begin, starts) & np.isin(end, ends)
-    long = missing.copy()
-    long[missing] = np.repeat((end - begin > fill_limit) | whole_segment, end - begin)
-    return long
 
 
 def _check_size(values: NDArray[Any], missing: NDArray[np.bool_], where: str, column: str) -> None:
@@ -114,19 +86,3 @@ def _check_size(values: NDArray[Any], missing: NDArray[np.bool_], where: str, co
             f"must not exceed {LARGEST:g} in magnitude",
             f"{column} is {values[row]} at row {row}",
         )
-
-
-def _sources(missing: NDArray[np.bool_], starts: NDArray[np.intp]) -> NDArray[np.intp]:
-    """For every missing row, the row whose value it takes."""
-    gaps, known = np.flatnonzero(missing), np.flatnonzero(~missing)
-    # with a row before all and one after all, for gaps that have no known row on that side
-    n = len(missing)
-    after = np.searchsorted(known, gaps)
-    last_before = np.append(-1, known)[after]
-    first_after = np.append(known, n)[after]
-    segment = np.searchsorted(starts, gaps, side="right")
-    begin, end = starts[segment - 1], np.append(starts, n)[segment]
-    within = first_after < end
-    return np.where(
-        (last_before >= begin) | ((last_before >= 0) & ~within), last_before, first_after
-    )

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from datetime import timedelta
 from numbers import Real
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,15 +105,52 @@ class Clock:
         return self.interval if self.unit == "seconds" else None
 
 
+class Order(NamedTuple):
+    """Which rows follow all rows before them; the others repeat a time or are late."""
+
+    accepted: NDArray[np.bool_]
+    duplicate: NDArray[np.bool_]
+    before: NDArray[np.float64]
+    """The latest time before each row."""
+
+
+def find_order(times: NDArray[np.float64], last: float = -math.inf) -> Order:
+    """The order of rows as they arrive, after a row at time ``last``."""
+    before = np.maximum.accumulate(np.concatenate([[last], times]))[:-1]
+    return Order(times > before, times == before, before)
+
+
+class Steps(NamedTuple):
+    """Differences of times compared with the interval, one entry a step."""
+
+    broken: NDArray[np.bool_]  # a gap too long to be bridged: a segment begins
+    irregular: NDArray[np.bool_]  # too early, or between two ticks
+    ticks: NDArray[np.float64]  # intervals in the step, at least one
+
+
+def compare_steps(steps: NDArray[np.float64], interval: float, fill_limit: int) -> Steps:
+    """Compare steps with the interval.
+
+    A step is on time when it is within ``JITTER`` of the interval from one interval, or from a
+    few: a gap of at most ``fill_limit`` missing rows is bridged, a longer one breaks the segment.
+    """
+    slack = JITTER * interval
+    broken = steps > (fill_limit + 1) * interval + slack
+    ticks = np.maximum(np.rint(steps / interval), 1)
+    return Steps(broken, ~broken & (np.abs(steps - ticks * interval) > slack), ticks)
+
+
+def median_step(steps: NDArray[np.float64]) -> float:
+    """The median, the lower one of an even number of steps: gaps only ever lengthen them."""
+    middle = (len(steps) - 1) // 2
+    return float(np.partition(steps, middle)[middle])
+
+
 def read_clock(times: NDArray[Any], *, fill_limit: int, name: str) -> Clock:
     """Interval and unbroken segments of rows at the given times.
 
-    A difference is on time when it is within ``JITTER`` of the interval from one interval, or
-    from a few: a gap of at most ``fill_limit`` missing rows is bridged. After a longer gap, of
-    whatever length, a new segment starts. Other rows are off: too early, or between two ticks.
-    A few such rows stay where they are; more than ``IRREGULAR`` of them are refused.
-
-    The median is the lower one of an even number of differences: gaps only ever lengthen them.
+    Of the rows that are off the clock (``compare_steps``), a few stay where they are; more than
+    ``IRREGULAR`` of them are refused.
 
     Parameters
     ----------
@@ -136,14 +173,9 @@ def read_clock(times: NDArray[Any], *, fill_limit: int, name: str) -> Clock:
     if len(times) < 2:
         return Clock(None, unit=unit)
     steps = _differences(times)
-    middle = (len(steps) - 1) // 2
-    interval = float(np.partition(steps, middle)[middle])
-
-    slack = JITTER * interval
-    broken = steps > (fill_limit + 1) * interval + slack
-    unbroken = steps[~broken]
-    ticks = np.maximum(np.rint(unbroken / interval), 1)
-    off = int(np.count_nonzero(np.abs(unbroken - ticks * interval) > slack))
+    interval = median_step(steps)
+    broken, irregular, _ = compare_steps(steps, interval, fill_limit)
+    off = int(np.count_nonzero(irregular))
     if off >= 2 and off > IRREGULAR * len(steps):
         _refuse_irregular(steps, interval, off, name, dates)
     return Clock(interval, (0, *(np.flatnonzero(broken) + 1).tolist()), unit)

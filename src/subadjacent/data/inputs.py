@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
-from sklearn.utils.validation import check_array
 
 from subadjacent.data.cleaning import LARGEST, clean
 from subadjacent.data.frames import Arrays, Names, Table, is_frame, read_frame
@@ -54,7 +52,7 @@ def read(X: Any, *, fill_limit: int = 10, name: str = "X", known: Collection[str
         series = replace(X, values=values, missing=missing)
         return Table((series,), values[:1], _only_array, names)
     # one of scipy's sparse formats is a dict as well; scikit-learn has a message for them all
-    if isinstance(X, Mapping) and not issparse(X):
+    if isinstance(X, Mapping) and not hasattr(X, "toarray"):
         keys = list(X)
         tables = {
             str(key): read(table, fill_limit=fill_limit, name=f"{name}[{key!r}]", known=known)
@@ -117,6 +115,10 @@ def _read_array(X: Any, fill_limit: int, name: str) -> Table:
 
 def _numbers(X: Any, name: str) -> NDArray[Any]:
     """``X`` as scikit-learn takes it: 2-d, numbers, at least one row and one column."""
+    if type(X) is np.ndarray and X.dtype.kind == "f" and X.ndim == 2 and X.size:
+        return X
+    from sklearn.utils.validation import check_array
+
     if isinstance(X, np.ma.MaskedArray):
         # scikit-learn would use the masked values
         X = np.ma.filled(X.astype(np.result_type(X, np.float32)), np.nan)

@@ -22,7 +22,7 @@ ROUNDINGS = 10.0
 # values further beyond the bulk of a channel than this many times its width count as being there:
 # a bad value weighs no more than a rare one. Noise, cycles and waiting times lie within. With three
 # times as much a hundredth of bad values moves a deviation by two fifths, otherwise by a tenth
-# (docs/log.md, "Robust learning")
+# (reproduce/log.md, "Robust learning")
 WIDER = 1.0
 
 

@@ -16,9 +16,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.frames import Table
@@ -27,6 +24,7 @@ from subadjacent.data.missing import require_values, stand_in
 from subadjacent.data.series import TrainSeries, common_interval
 from subadjacent.detectors.assessment import Assessment, check_scores
 from subadjacent.detectors.causal import CausalTwin
+from subadjacent.detectors.estimator import Estimator, require_fitted
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
 from subadjacent.detectors.pieces import assess
 from subadjacent.detectors.recent import Recent, recent_rows
@@ -53,7 +51,7 @@ HABITS = "habits"
 """What the channels' habits are called among a model's arrays."""
 
 
-class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
+class BaseDetector(Estimator, ABC):
     """A detector of anomalous rows in time series.
 
     Subclasses have parameters, among them ``contamination``, ``adapt_after`` and ``fill_limit``,
@@ -219,7 +217,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
 
         ``watch`` is called with a ``Progress`` after every unbroken segment, and within long ones.
         """
-        check_is_fitted(self)
+        require_fitted(self)
         return self._assess(self._read(X), watch)
 
     def _assess(self, table: Table, watch: Watch = ignore) -> Assessment:
@@ -231,7 +229,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
 
     def decision_function(self, X: Any) -> Any:
         """One score a row, high = abnormal, in the shape of the input."""
-        check_is_fitted(self)
+        require_fitted(self)
         table = self._read(X)
         # only the score of each series is kept in memory
         scores = [evidence.score for evidence in self._evidence(table.series)]
@@ -286,7 +284,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         # streaming is a layer above detectors: the one import upwards
         from subadjacent.streaming.scorer import StreamScorer
 
-        check_is_fitted(self)
+        require_fitted(self)
         return StreamScorer(self, **options)
 
     def _evidence(self, series: Sequence[TrainSeries], watch: Watch = ignore) -> Iterator[Evidence]:
@@ -309,7 +307,7 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
 
         Scores of the training rows are not kept.
         """
-        check_is_fitted(self)
+        require_fitted(self)
         # users may have set it to anything since the fit
         require_number("threshold_", self.threshold_)
         method = self._method()
@@ -393,8 +391,3 @@ class BaseDetector(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is
         require_whole("fill_limit", self.fill_limit, least=0, most=MOST_ROWS)
         if self.adapt_after is not None:
             require_whole("adapt_after", self.adapt_after, least=1, most=MOST_ROWS)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags: Tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+import numpy as np
 
 from subadjacent.data.frames import Table
 from subadjacent.data.series import TrainSeries
@@ -21,8 +20,22 @@ NAME_ENTITIES = "pass a dict of name → series"
 """The remedy for rows that do not say whose they are."""
 
 
-def check_header(detector: BaseEstimator, header: Any, *, reset: bool) -> None:
-    """Let scikit-learn record the names and number of channels, or compare with its record."""
+def check_header(detector: Any, header: Any, *, reset: bool) -> None:
+    """Record names and number of channels as scikit-learn does, or compare with the record."""
+    names = _names_in(header)
+    if reset:
+        vars(detector).pop("feature_names_in_", None)
+        detector.n_features_in_ = header.shape[1]
+        if names is not None:
+            detector.feature_names_in_ = np.asarray(names, dtype=object)
+        return
+    seen = getattr(detector, "feature_names_in_", None)
+    expected = None if seen is None else list(seen)
+    if header.shape[1] == detector.n_features_in_ and names == expected:
+        return
+    # scikit-learn's own warning or error
+    from sklearn.utils.validation import validate_data
+
     try:
         validate_data(detector, header, reset=reset, skip_check_array=True)
     except ValueError as error:
@@ -31,6 +44,16 @@ def check_header(detector: BaseEstimator, header: Any, *, reset: bool) -> None:
             raise InputError.of("X", message.removeprefix("X ")) from error
         rule = "must have the channels seen in fitting, in their order"
         raise InputError.of("X", rule, message) from error
+
+
+def _names_in(header: Any) -> list[str] | None:
+    """Names of a frame's columns, if all are text."""
+    if isinstance(header, np.ndarray):
+        return None
+    import narwhals as nw
+
+    names = nw.from_native(header).columns
+    return list(names) if all(isinstance(name, str) for name in names) else None
 
 
 @dataclass(frozen=True, slots=True)

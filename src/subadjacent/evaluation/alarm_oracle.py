@@ -34,7 +34,7 @@ MOST_NORMAL = 0.2
 
 It is the largest at which noise gains nothing from being joined: at a third more, the oracle of a
 random score begins to rise, and at one half of all rows it is 60 to 80 %. With half as much, a
-detector that alarms for good in a few entities has hardly a threshold left. See docs/log.md, "An
+detector that alarms for good in a few entities has hardly a threshold left. See the log, "An
 oracle for events".
 """
 

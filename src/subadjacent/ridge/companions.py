@@ -21,7 +21,7 @@ from subadjacent.ridge.axes import FoldSums, RowSums
 # put all others out
 CLIP = 30.0
 # share of the mean variance added to every channel's: relations of a few rows are unreliable.
-# A plateau from a tenth of it to three times (docs/log.md, "The default detector")
+# A plateau from a tenth of it to three times (reproduce/log.md, "The default detector")
 SHRINKAGE = 0.1
 # of more channels than this share of the rows, their number over that of the rows, which is best
 # where relations are as strong as chance; or more of it, which the folds choose

@@ -9,7 +9,7 @@ import numpy as np
 FOLDS = 5
 # rows on either side of a fold that nothing is learned from for it: as many as residuals are
 # averaged over. Rows to come are further away, and rows next to each other are alike. Without any,
-# autoregressive rows have four times as many false alarms (docs/log.md, "What contamination
+# autoregressive rows have four times as many false alarms (reproduce/log.md, "What contamination
 # promises")
 GUARD = 40
 # but no more than one in so many of the rows outside the fold: half of these are left at least

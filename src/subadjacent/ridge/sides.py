@@ -22,7 +22,7 @@ LEAST = 1e-3
 # where fewer rows than this share are judged, their averages say nothing about others
 LEAST_SHARE = 0.5
 # rows that a one-sided ridge is learned from: it serves a few rows only. A fifth of it changed the
-# unit of a machine that drifts (docs/log.md, "The linear default rebuilt")
+# unit of a machine that drifts (reproduce/log.md, "The linear default rebuilt")
 FEW_ROWS = 100_000
 
 

@@ -19,7 +19,7 @@ from subadjacent.scoring.kinds import MISSING, STUCK, UNUSUAL
 from subadjacent.scoring.sentences import also, saw
 
 # rows within which a repeated event is the same finding. With half of it a burst that comes
-# every few hundred rows is reported twice as often (docs/log.md, "Decisions that hold")
+# every few hundred rows is reported twice as often (reproduce/log.md, "Decisions that hold")
 AGAIN = 1000
 # rows within which events of any channels are one finding: a fault soon affects other channels
 CLOSE = 100

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import NotFittedError
 
 from subadjacent.errors import InputError, require_number
 from subadjacent.scoring.extremes import check_scores
@@ -108,4 +107,6 @@ class BaseThreshold(ABC):
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "threshold_"):
+            from sklearn.exceptions import NotFittedError
+
             raise NotFittedError(f"{self} has no threshold_ yet; call fit first")

@@ -6,7 +6,6 @@ import copy
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
 from subadjacent.errors import InputError
 from subadjacent.scoring.base_threshold import BaseThreshold, Threshold
@@ -27,8 +26,13 @@ def fit_threshold(
     judged as it would judge them. ``warns`` says whether ours may log that scores are too few.
     """
     values = check_scores(scores)
-    # clone forgets what a scikit-learn object was fitted on before
-    fitted = clone(threshold) if hasattr(threshold, "get_params") else copy.deepcopy(threshold)
+    if hasattr(threshold, "get_params"):
+        from sklearn.base import clone
+
+        # clone forgets what a scikit-learn object was fitted on before
+        fitted = clone(threshold)
+    else:
+        fitted = copy.deepcopy(threshold)
     if isinstance(fitted, BaseThreshold):
         if warns:
             fitted.fit(values)

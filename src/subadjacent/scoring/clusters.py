@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 HIGH = 0.1
 """Share of the scores that count as high. With half as many the clusters of 200 rows are not seen;
 with twice and a half as many, moderate scores count, whose clusters are longer than those of rare
-ones, and alarms get rarer than was asked for (docs/log.md, "Conformal thresholds and clusters")."""
+ones, and alarms get rarer than was asked for (the log, "Conformal thresholds and clusters")."""
 
 
 def cluster_size(scores: NDArray[np.float64]) -> float:
@@ -40,6 +39,8 @@ def memory(scores: NDArray[np.float64]) -> float:
     It is that of ranks, which outliers do not move: one and twice the sum of autocorrelations, up
     to where two in a row add up to nothing (Geyer, 1992, "Practical Markov chain Monte Carlo").
     """
+    from scipy.stats import rankdata
+
     ranks = rankdata(scores)
     ranks -= ranks.mean()
     if not ranks.any():

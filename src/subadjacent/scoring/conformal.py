@@ -41,7 +41,7 @@ FEW = 20
 """Times that held-out rows are as long as scores remember, below which a warning says that alarms
 may be several times as frequent as asked for. With 10, a third of segments of 200 rows that keep
 0.99 of the row before go without it; with 40, two thirds of those that keep 0.9 have it, where
-little is wrong (docs/log.md, "Conformal thresholds and clusters")."""
+little is wrong (reproduce/log.md, "Conformal thresholds and clusters")."""
 
 
 def conformal_p_values(

@@ -28,7 +28,7 @@ BLOCK = EXCURSION
 
 FOLDS = 10
 """Parts of an entity's blocks whose unit is learned from the other parts. With 2, units of 100 rows
-are so unsteady that hardly anything stands out (docs/log.md, "Which entities stand out")."""
+are so unsteady that hardly anything stands out (reproduce/log.md, "Which entities stand out")."""
 
 GUARD = 1
 """Blocks on either side of such a part that its unit is not learned from: scores remember, and a

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter1d
-from scipy.signal import find_peaks, peak_prominences
 
 from subadjacent.errors import require_whole
 
@@ -65,6 +64,8 @@ def core_of(
 
 def _slopes(scores: NDArray[Any], reach: int) -> list[tuple[int, int]]:
     """Where the slopes of each peak begin and end, from valley to valley."""
+    from scipy.signal import find_peaks, peak_prominences
+
     # one row more at either end: the first and the last row may be peaks
     padded = np.pad(scores.astype(float), 1, constant_values=scores.min() - 1)
     # seen from the middle of a longer plateau nothing is lower: it does not stand out

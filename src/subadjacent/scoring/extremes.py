@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import boxcox, inv_boxcox
-from scipy.stats import FitError, genpareto
 
 from subadjacent.errors import InputError, require_number, require_whole
 from subadjacent.scoring.quantiles import quantiles
@@ -155,6 +154,8 @@ def _fit_shape(excess: NDArray[np.float64]) -> tuple[float, float]:
     lump = highest < 1.5 or np.count_nonzero(excess == highest) > 1
     if len(excess) < FEWEST_PEAKS or lump:
         return exponential
+    from scipy.stats import FitError, genpareto
+
     try:
         shape, _, scale = map(float, genpareto.fit(excess, floc=0))
     except FitError:

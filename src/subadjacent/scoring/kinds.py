@@ -2,7 +2,7 @@
 
 Each kind is told by a comparison with the channel's habits that a person could make on a chart,
 and those that leave no doubt are asked for first (``_kind``). The sizes were chosen on generated
-plants (docs/log.md, "Kinds of departure").
+plants (reproduce/log.md, "Kinds of departure").
 
 Shapes: R rows of the window that is looked at.
 """
@@ -47,7 +47,7 @@ SHORT, JUMP = 6, 5.0
 AROUND = 10
 # the longest run of equal values of a channel that never stands still, and the run by which it is
 # stuck. Of the normal rows of four data sets 86 of 700,000 are in such runs; of channels that have
-# stood still before, a tenth (docs/log.md, "Kinds of departure")
+# stood still before, a tenth (reproduce/log.md, "Kinds of departure")
 NEVER_STILL, LEAST_STILL = 5, 20
 # the level departs if this share of the rows that are out, less the others, is on one side; or if
 # this share of the event's rows is beyond the training range

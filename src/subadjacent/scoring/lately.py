@@ -19,7 +19,7 @@ from subadjacent.scoring.normal import NormalScores
 BLOCKS = 40
 # a level at which the model no longer fits is followed this many times as quickly. With a half of
 # this random walks raise a fifth more alarms; with twice as much, longer events are followed
-# before they end (docs/log.md, "Decisions that hold")
+# before they end (reproduce/log.md, "Decisions that hold")
 QUICKER = 8
 
 

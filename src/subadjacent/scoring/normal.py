@@ -17,7 +17,7 @@ from subadjacent.scoring.quantiles import quantiles
 # share of normal rows that score below ``high``. Below that no row is ever an alarm of "auto"
 HIGH = 0.99
 # the tail of normal scores is that of excursions above this quantile. 0.95 finds fewer anomalies of
-# shape, 0.9 fewer still; on data sets with labels it makes no difference (docs/log.md, "Decisions
+# shape, 0.9 fewer still; on data sets with labels it makes no difference (the log, "Decisions
 # that hold")
 TAIL = 0.98
 # rows above a level with fewer rows than this between them are one excursion: scores are averages

@@ -19,7 +19,7 @@ from subadjacent.scoring.quantiles import median, quantiles
 
 # The plateau of these two is narrow: 22 to 28 times, and five times, keep alarms of held-out rows
 # within half and twice of what is asked for; 20 or four times do not
-# (docs/log.md, "A threshold for rows to come").
+# (reproduce/log.md, "A threshold for rows to come").
 # an outlier is above the median by this many times the distance of the 0.8 quantile from it
 FAR_OUT = 25.0
 # and by this many times the distance of this quantile of the kept rows
@@ -32,7 +32,7 @@ FEWEST = 0.1
 PASSES = 5
 TINY = 1e-6
 # outliers recur if there are this many events, and one in each of this many parts. Anomalies
-# that are alike are found up to twelve times, and half of them at twenty (docs/log.md, "Ends of a
+# that are alike are found up to twelve times, and half of them at twenty (the log, "Ends of a
 # segment, and normal bursts")
 MANY, PARTS = 8, 5
 # fewer kept rows than this do not tell the level of a fold

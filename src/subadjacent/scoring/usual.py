@@ -22,11 +22,11 @@ from subadjacent.scoring.moving import WindowSums, around, row_counts, rows_ahea
 SCALES = (1, 10, 40)
 # added to usual squares, in squared standard deviations: a channel that never moved may move a
 # little. A third or three times as much changes little, a hundred times costs much
-# (docs/log.md, "Floor and softness")
+# (reproduce/log.md, "Floor and softness")
 FLOOR = 1e-3
 # a square this many times the usual one counts as log 2, so that noise counts for next to nothing.
 # A third or three times as much changes little, a hundredth costs much
-# (docs/log.md, "Floor and softness")
+# (reproduce/log.md, "Floor and softness")
 SOFTNESS = 100.0
 # a mean over channels is steadier than one channel: less of it counts as much
 JOINT_SOFTNESS = 30.0
@@ -34,7 +34,7 @@ JOINT_SOFTNESS = 30.0
 JOINT_CLIP = 4.0
 # rows whose squares are averaged to tell how much a channel varies
 SPREAD = 40
-# weight of the spread, relative to 1 for all scales together (docs/log.md, "The default detector")
+# weight of the spread, relative to 1 for all scales together (the log, "The default detector")
 SPREAD_WEIGHT = 0.1
 # squares are clipped to this for the spread, so that a single row does not dominate it
 LARGEST_SQUARE = 1e4

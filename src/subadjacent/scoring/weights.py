@@ -20,7 +20,7 @@ from subadjacent.scoring.quantiles import median
 
 # a part may be this many times as large as most. With half of it rarer rows stand out so much from
 # the rest that a threshold set by a few of them holds less well; twice of it has no effect
-# (docs/log.md, "Weights")
+# (reproduce/log.md, "Weights")
 TOLERANCE = 2.0
 # parts are compared with no less than this: where hardly anything ever moved, one with a little
 # noise is not too large

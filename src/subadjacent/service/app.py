@@ -15,7 +15,7 @@ from subadjacent.service.answers import add_problems
 from subadjacent.service.demo import play
 from subadjacent.service.guard import Guard
 from subadjacent.service.hub import Hub
-from subadjacent.service.jobs import Jobs, Share
+from subadjacent.service.jobs import Jobs
 from subadjacent.service.metrics import Measures
 from subadjacent.service.pagefiles import add_page
 from subadjacent.service.retention import Sweeper
@@ -37,16 +37,11 @@ def build(settings: Settings) -> Guard:
 
 
 @asynccontextmanager
-async def running(
-    settings: Settings, app: FastAPI, replica: int | None = None, share: Share | None = None
-) -> AsyncIterator[None]:
-    """Have the application at work; ``replica`` is its number where there are several.
-
-    ``share`` tells the others of a model that was fitted here.
-    """
-    hub = Hub(settings, settings.data, replica)
+async def running(settings: Settings, app: FastAPI) -> AsyncIterator[None]:
+    """Have the application at work."""
+    hub = Hub(settings, settings.data)
     hub.chores.append(Sweeper(hub))
-    jobs, webhooks = Jobs(hub, settings.limits.jobs, share), Webhooks(hub, settings.webhooks)
+    jobs, webhooks = Jobs(hub, settings.limits.jobs), Webhooks(hub, settings.webhooks)
     app.state.hub, app.state.jobs = hub, jobs
     app.state.measures.watch(hub)
     hub.start()

@@ -33,6 +33,7 @@ def held(folder: Path) -> Iterator[None]:
                 f"end the other one, or {REMEDY}",
             )
         _check(folder)
+        _check_replicas(folder)
         yield
 
 
@@ -53,6 +54,17 @@ def _check(folder: Path) -> None:
         raise InputError.of(
             "data", f"must have tables of ours in {FILE}, or none", f"{folder}: {error}", REMEDY
         ) from error
+
+
+def _check_replicas(folder: Path) -> None:
+    """Refuse a folder whose series were shared among replicas, which 0.2 had: all must be found."""
+    if found := next(folder.glob(f"replica-*/{FILE}"), None):
+        raise InputError.of(
+            "data",
+            "must hold the series of one service",
+            f"{found.parent} holds series of a replica",
+            "start subadjacent 0.2 once without --replicas, which takes them back",
+        )
 
 
 def _not_to_write(folder: Path, error: OSError) -> InputError:

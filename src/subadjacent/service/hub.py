@@ -43,9 +43,9 @@ class Hub:
     Series live in memory, as the tables have them; only the writer's thread changes them.
     """
 
-    def __init__(self, settings: Settings, folder: Path, replica: int | None = None) -> None:
+    def __init__(self, settings: Settings, folder: Path) -> None:
         self.settings, self.folder = settings, folder
-        self._tables = connect(folder, replica)
+        self._tables = connect(folder)
         self._readers: LifoQueue[sqlite3.Connection] = LifoQueue()
         for _ in range(READERS):
             self._readers.put(connect_reader(folder))

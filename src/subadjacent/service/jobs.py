@@ -14,7 +14,6 @@ import signal
 import sys
 import time as clock
 from collections import deque
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,9 +35,6 @@ PUSHED_AT_ONCE = 250
 
 REMEMBERED = 50
 """Jobs that are told of."""
-
-Share = Callable[[str, Path, int], Awaitable[None]]
-"""Called with the name, folder and number of rows of a model that was fitted here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +66,8 @@ class FitJob:
 class Jobs:
     """All fits; used in the event loop only."""
 
-    def __init__(self, hub: Hub, most: int, share: Share | None = None) -> None:
-        self._hub, self._most, self._share = hub, most, share
+    def __init__(self, hub: Hub, most: int) -> None:
+        self._hub, self._most = hub, most
         self._jobs: dict[int, FitJob] = {}
         self._files: dict[int, tuple[Path, float]] = {}
         self._waiting: deque[int] = deque()
@@ -130,8 +126,7 @@ class Jobs:
 
         def work(changes: Changes) -> int:
             (key,) = changes.tables.execute(
-                "insert into jobs (id, name, state, started_at) "
-                "values (next_number(), ?, 'running', ?) returning id",
+                "insert into jobs (name, state, started_at) values (?, 'running', ?) returning id",
                 (name, clock.time()),
             ).fetchone()
             return int(key)
@@ -170,8 +165,6 @@ class Jobs:
         folder = self.folder / f"model-{key}"
         rows = await self._fit(key, file, folder, share)
         await self._hub.enter_model(name, folder, rows)
-        if self._share is not None:
-            await self._share(name, folder, rows)
         shutil.rmtree(folder, ignore_errors=True)
         await self._push(key, name, file)
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from subadjacent.data.clock import DAY, HOUR
-from subadjacent.data.files.timestamps import EARLIEST, EPOCH_UNITS, LATEST
+from subadjacent.data.times import epoch_seconds, utc_seconds
 from subadjacent.errors import InputError
 
 FIRST_DATE = datetime(1, 1, 2, tzinfo=UTC)
@@ -38,25 +38,16 @@ def read_time(value: Any) -> tuple[float, TimeKind]:
         except OverflowError:
             number = math.inf
         if math.isfinite(number):
-            return _of_number(number)
+            seconds = epoch_seconds(number)
+            return (number, TimeKind.number) if seconds is None else (seconds, TimeKind.utc)
     elif isinstance(value, str):
         try:
             moment = datetime.fromisoformat(value)
-            if moment.tzinfo is None:
-                return moment.replace(tzinfo=UTC).timestamp(), TimeKind.local
-            return moment.timestamp(), TimeKind.utc
+            return utc_seconds(moment), TimeKind.local if moment.tzinfo is None else TimeKind.utc
         except (ValueError, OverflowError):
             pass
     rule = "must be a finite number or an ISO 8601 text such as 2026-01-31T12:00:00Z"
     raise InputError.of("time", rule, f"got {str(value)[:50]!r}")
-
-
-def _of_number(number: float) -> tuple[float, TimeKind]:
-    """As in files: seconds, milliseconds and so on since 1970 are dates, others plain numbers."""
-    for scale in EPOCH_UNITS.values():
-        if EARLIEST <= number / scale < LATEST:
-            return round(number / scale, 6), TimeKind.utc
-    return number, TimeKind.number
 
 
 def read_times(values: Sequence[Any]) -> tuple[list[float], TimeKind]:
@@ -113,7 +104,7 @@ def for_stream(times: Sequence[float], kind: TimeKind) -> list[Any] | None:
 def from_stream(time: Any) -> float | None:
     """The inverse, of one time."""
     if isinstance(time, datetime):
-        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+        return utc_seconds(time)
     return None if time is None else float(time)
 
 

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import gc
-import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 
 import uvicorn
 
 from subadjacent.detectors.registry import load
-from subadjacent.distributed.cluster import connected
 from subadjacent.errors import InputError
 from subadjacent.service.app import build
 from subadjacent.service.connections import impatient
 from subadjacent.service.datafolder import held
 from subadjacent.service.guard import Guard
-from subadjacent.service.replicas.build import build_group
-from subadjacent.service.replicas.handover import hand_over
 from subadjacent.service.settings import Settings
 
 BACKLOG = 2_048
@@ -40,14 +35,7 @@ def serve(settings: Settings, *, listening: Callable[[str], None]) -> None:
         # what is wrong with it is said before anything is served
         if settings.model is not None:
             load(settings.model)
-        hand_over(settings.data, settings.replicas)
-        with ExitStack() as stack:
-            if settings.replicas > 1:
-                stack.enter_context(_cluster())
-                app = build_group(_from_anywhere(settings))
-            else:
-                app = build(settings)
-            _serve(settings, app, listening)
+        _serve(settings, build(settings), listening)
 
 
 def _serve(settings: Settings, app: Guard, listening: Callable[[str], None]) -> None:
@@ -77,21 +65,6 @@ def _serve(settings: Settings, app: Guard, listening: Callable[[str], None]) -> 
     listening(f"http://{shown}:{port}")
     with bound:
         _Server(config, app).run(sockets=[bound])
-
-
-@contextmanager
-def _cluster() -> Iterator[None]:
-    """A cluster to work on; Ray takes the signal that ends us for its own, and gives it back."""
-    ours = signal.getsignal(signal.SIGTERM)
-    with connected():
-        signal.signal(signal.SIGTERM, ours)
-        yield
-
-
-def _from_anywhere(settings: Settings) -> Settings:
-    """With paths that name the same wherever a process was started."""
-    model = None if settings.model is None else settings.model.resolve()
-    return settings.model_copy(update={"data": settings.data.resolve(), "model": model})
 
 
 class _Server(uvicorn.Server):

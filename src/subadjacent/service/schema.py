@@ -10,7 +10,6 @@ import sqlite3
 from pathlib import Path
 
 from subadjacent.errors import ModelFileError
-from subadjacent.service.numbers import Numbers
 
 VERSION = 1
 FILE = "service.sqlite"
@@ -100,11 +99,8 @@ create table outbox (
 """
 
 
-def connect(folder: Path, replica: int | None = None) -> sqlite3.Connection:
-    """A connection of the one writer; makes the tables in a new folder.
-
-    ``replica`` is its number where there are several: ``next_number()`` then gives its numbers.
-    """
+def connect(folder: Path) -> sqlite3.Connection:
+    """A connection of the one writer; makes the tables in a new folder."""
     connection = sqlite3.connect(
         folder / FILE, isolation_level=None, check_same_thread=False, timeout=30
     )
@@ -121,7 +117,6 @@ def connect(folder: Path, replica: int | None = None) -> sqlite3.Connection:
             f"{folder / FILE} was written by another version ({version}, this one writes "
             f"{VERSION}): name another folder with --data"
         )
-    connection.create_function("next_number", 0, Numbers(connection, replica))
     return connection
 
 

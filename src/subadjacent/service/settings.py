@@ -10,7 +10,6 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError
 
 from subadjacent.errors import DataNotFound, InputError
-from subadjacent.service.numbers import MOST_REPLICAS
 
 MIB = 1 << 20
 
@@ -81,7 +80,6 @@ class Settings(Section):
     model: Path | None = None
     token_file: Path | None = None
     demo: bool = False
-    replicas: Annotated[int, Field(ge=1, le=MOST_REPLICAS)] = 1
     limits: Limits = Limits()
     retention: Retention = Retention()
     webhooks: tuple[Webhook, ...] = ()
@@ -116,8 +114,6 @@ class Settings(Section):
                 f"got {self.listen!r}",
                 "name a file of tokens with --token-file",
             )
-        if self.demo and self.replicas > 1:
-            raise InputError.of("replicas", "must be 1 for --demo", f"got {self.replicas}")
 
 
 def read_settings(path: Path | None, **options: object) -> Settings:

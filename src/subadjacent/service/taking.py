@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.clock import find_order
 from subadjacent.service.bodies import Batch
 from subadjacent.service.events import LiveEvent
 from subadjacent.service.moments import TimeKind, for_stream, from_stream, show_time
@@ -109,20 +110,18 @@ def new_rows(
     """
     if batch.times is None:
         return batch, 0, 0
-    keep, late, duplicates = [], 0, 0
-    last = series.last_time
-    for place, time in enumerate(batch.times):
-        if last is None or time > last:
-            keep.append(place)
-            last = time
-        elif time == last or _is_taken(tables, series, time):
-            duplicates += 1
-        else:
-            late += 1
-    if len(keep) == len(batch):
+    last = -math.inf if series.last_time is None else series.last_time
+    order = find_order(np.array(batch.times, dtype=np.float64), last)
+    if order.accepted.all():
         return batch, 0, 0
-    times = [batch.times[place] for place in keep]
-    return replace(batch, values=batch.values[keep], times=times), late, duplicates
+    others = np.flatnonzero(~order.accepted).tolist()
+    duplicates = sum(
+        bool(order.duplicate[row]) or _is_taken(tables, series, batch.times[row]) for row in others
+    )
+    keep = np.flatnonzero(order.accepted).tolist()
+    times = [batch.times[row] for row in keep]
+    fresh = replace(batch, values=batch.values[keep], times=times)
+    return fresh, len(others) - duplicates, duplicates
 
 
 def _is_taken(tables: sqlite3.Connection, series: WatchedSeries, time: float) -> bool:
@@ -187,9 +186,9 @@ def keep_alarm(tables: sqlite3.Connection, series: WatchedSeries, alarm: LiveAla
     state = CLOSED_STATE if alarm.state == CLOSED else OPEN_STATE
     timed = series.time_kind is not TimeKind.none
     (key,) = tables.execute(
-        "insert into alarms (id, series, number, state, start, end, first, last, severity, kind, "
+        "insert into alarms (series, number, state, start, end, first, last, severity, kind, "
         "sentence, causes, for_good, opened_at) "
-        "values (next_number(), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "on conflict (series, number) do update set state = excluded.state, end = excluded.end, "
         "last = excluded.last, severity = excluded.severity, kind = excluded.kind, "
         "sentence = excluded.sentence, causes = excluded.causes, for_good = excluded.for_good "

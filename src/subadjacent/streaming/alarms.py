@@ -27,7 +27,7 @@ SHARE_OF_WORST, AFTERMATH = 0.4, 84
 """In the first 84 rows of an event, a loud row also needs this share of the event's highest
 severity. Expectations are wrong for as long after an event (64 rows, averaged over 20), because
 nothing is learned from it; that is no part of the event. Without a share, a jump of 20 rows early
-in a stream stays open for 200 rows (docs/log.md, "When an alarm is over")."""
+in a stream stays open for 200 rows (reproduce/log.md, "When an alarm is over")."""
 
 QUIET = 30
 """Rows without a loud one after which an event is over: in a batch, as many rows beside an event
@@ -199,10 +199,12 @@ class AlarmKeeper:
         """Add a row to an event, and return the changes of its alarm."""
         reported = float(rows.reported[place])
         short = event.last - event.first < AFTERMATH
-        if severity >= max(LOUD, SHARE_OF_WORST * event.severity if short else 0.0):
+        loud = severity >= max(LOUD, SHARE_OF_WORST * event.severity if short else 0.0)
+        if loud:
             event.last, event.severity = row, max(event.severity, reported)
         if event.number is None:
-            return self._maybe_open(event, row, reported, float(rows.now[place]))
+            # a row that is no part of the event says nothing of it, and may be its last
+            return self._maybe_open(event, row, reported, float(rows.now[place])) if loud else []
         if self._is_check_due(event, row):
             self._note_check(event, row)
             return [Notice(row, UPDATED, replace(event))]

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.data.clock import IRREGULAR, JITTER
+from subadjacent.data.clock import IRREGULAR, compare_steps, find_order, median_step
+from subadjacent.data.times import Times, Unit, read_times
 from subadjacent.errors import InputError
-from subadjacent.streaming.times import Times, Unit, read_times
 
 log = logging.getLogger(__name__)
 
@@ -120,15 +120,14 @@ class Arrivals:
             self.counts.taken += count
             return Taken(np.arange(count), np.zeros(count, dtype=bool), np.zeros(count, np.int64))
         self._unit = times.unit
-        # the latest time before each row
-        before = np.maximum.accumulate(np.concatenate([[self._last], times.ticks]))
-        places = np.flatnonzero(times.ticks > before[:-1])
-        duplicates = int((times.ticks == before[:-1]).sum())
+        order = find_order(times.ticks, self._last)
+        places, duplicates = np.flatnonzero(order.accepted), int(order.duplicate.sum())
         self.counts.taken += len(places)
         self.counts.duplicates += duplicates
         self.counts.late += count - len(places) - duplicates
-        self._last = float(before[-1])
-        skipped = self._breaks(times.ticks[places] - before[places])
+        if len(places):
+            self._last = float(times.ticks[places[-1]])
+        skipped = self._breaks(times.ticks[places] - order.before[places])
         return Taken(places, skipped > 0, skipped)
 
     def _breaks(self, steps: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -147,20 +146,16 @@ class Arrivals:
         interval = self._interval
         if interval is None:
             return np.zeros(len(steps), dtype=np.int64)
-        slack = JITTER * interval
-        broken = steps > (self._fill_limit + 1) * interval + slack
-        ticks = np.maximum(np.rint(steps / interval), 1)
-        off = ~broken & (np.abs(steps - ticks * interval) > slack)
+        broken, irregular, ticks = compare_steps(steps, interval, self._fill_limit)
         self.counts.gaps += int(broken.sum())
-        self.counts.irregular += int(off.sum())
+        self.counts.irregular += int(irregular.sum())
         return np.where(broken, np.maximum(ticks - 1, 1), 0).astype(np.int64)
 
     def _learn(self, steps: NDArray[np.float64]) -> None:
         self._steps = [*self._steps, *steps.tolist()][-STEPS:]
         self._seen += len(steps)
         if _is_due(self._seen):
-            # the lower one of an even number, as in a batch: gaps only ever lengthen steps
-            self._interval = sorted(self._steps)[(len(self._steps) - 1) // 2]
+            self._interval = median_step(np.array(self._steps))
             self._warn()
 
     def _warn(self) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.times import from_json, to_json
 from subadjacent.errors import InputError
 from subadjacent.scoring.habits import Habits
 from subadjacent.scoring.kinds import UNUSUAL
@@ -25,7 +26,6 @@ from subadjacent.streaming.alarms import (
 )
 from subadjacent.streaming.reasons import Reasons, explain, usual_before
 from subadjacent.streaming.recent import Recent
-from subadjacent.streaming.times import from_json, to_json
 
 REMEMBERED = 100
 """Alarms that are remembered; whoever wants more keeps them."""

@@ -10,15 +10,15 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from subadjacent.data.gaps import FilledRows
 from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.estimator import require_fitted
 from subadjacent.errors import InputError
 from subadjacent.methods.method import State
 from subadjacent.scoring.threshold import BUDGET, AlarmBudget
 from subadjacent.streaming.alarms import AlarmRules
 from subadjacent.streaming.scores import ModelScores, joined
-from subadjacent.streaming.silence import Filled
 
 Array = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ class FittedModel:
     def __init__(
         self, detector: BaseDetector, channels: tuple[str, ...], entity: str | None
     ) -> None:
-        check_is_fitted(detector)
+        require_fitted(detector)
         if len(channels) != len(detector.channels_):
             raise InputError.of(
                 "channels",
@@ -66,7 +66,7 @@ class FittedModel:
         for segment in () if self._recent is None else self._recent.segments:
             yield segment, np.asarray(self._causal.assess(segment).score, dtype=np.float64)
 
-    def score(self, rows: Array, filled: Filled, begins: Sequence[int]) -> tuple[Array, Array]:
+    def score(self, rows: Array, filled: FilledRows, begins: Sequence[int]) -> tuple[Array, Array]:
         """Scores of rows from the past alone, (B,), and those that became final.
 
         Parameters

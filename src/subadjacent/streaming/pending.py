@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.times import from_json, to_json
 from subadjacent.streaming.answer import Answer
-from subadjacent.streaming.times import from_json, to_json
 
 COLUMNS = ("by_channel", "expected", "low", "high")
 NUMBERS = ("row", "score", "severity", "anomalous", "sure")

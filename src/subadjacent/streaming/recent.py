@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.streaming.times import from_json, to_json
+from subadjacent.data.times import from_json, to_json
 
 KEPT = 1_000
 """Rows that are kept: the 300 before an alarm and the 300 within it that explanations look at, and

@@ -12,10 +12,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from subadjacent.data.frames import is_frame
 from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.estimator import require_fitted
 from subadjacent.detectors.folder import reading
 from subadjacent.errors import MOST_ROWS, InputError, require_whole
 from subadjacent.methods.method import State
@@ -73,7 +73,7 @@ class StreamScorer:
         fill_limit: int | None = None,
     ) -> None:
         if detector is not None:
-            check_is_fitted(detector)
+            require_fitted(detector)
         self._detector = detector
         self._settings = _settings(detector, quiet, adapt_after, budget, fill_limit)
         self._channels = channels if detector is None else detector.channels_

@@ -1,7 +1,7 @@
 """Scores of a fitted model as rows come: at once from the past alone, and final ones.
 
 Final scores are those of a batch over the same rows. What a batch does to missing values
-(``data.cleaning``) only later rows tell: whether a gap is short, so that it is filled, or long, so
+(``data.gaps``) only later rows tell: whether a gap is short, so that it is filled, or long, so
 that the rows of it are scored by themselves. Rows wait for that here, at most ``fill_limit`` of
 them, and then for the rows that the model looks ahead at.
 
@@ -10,111 +10,16 @@ Shapes: B rows that come together, C channels.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.gaps import GapFiller
 from subadjacent.methods.method import Model, State
 from subadjacent.methods.stream import ModelStream
 
 Array = NDArray[np.float64]
-
-
-class Settled(NamedTuple):
-    """Rows whose gaps are known to be short or long, filled as a batch fills them."""
-
-    values: Array  # (B, C)
-    apart: NDArray[np.bool_]  # (B,), a channel is missing for long
-
-
-class Gaps:
-    """Rows of a segment that wait for the end of a gap in one of their channels.
-
-    Parameters
-    ----------
-    typical
-        Stands in for what is missing for long, (C,).
-    fill_limit
-        The longest gap that is filled.
-    """
-
-    def __init__(self, typical: Array, fill_limit: int) -> None:
-        self._typical = typical
-        self._fill_limit = fill_limit
-        self.begin()
-
-    def begin(self) -> None:
-        """A segment begins: no channel has had a value yet."""
-        channels = len(self._typical)
-        self.held = np.zeros((0, channels))
-        self.last = np.full(channels, np.nan)
-        self.within = np.zeros(channels, dtype=bool)  # a long gap, whose first rows were given
-
-    def settle(self, rows: Array, *, ends: bool = False) -> Settled:
-        """Take rows, NaN for missing values; give those that are settled, in order.
-
-        ``ends`` says that no more rows of the segment come.
-        """
-        if not len(self.held) and len(rows) and not np.isnan(rows).any():
-            # nothing is missing, as nearly always
-            self.last, self.within = rows[-1].copy(), np.zeros(len(self.last), dtype=bool)
-            return Settled(rows, np.zeros(len(rows), dtype=bool))
-        held = np.concatenate([self.held, rows])
-        unknown = np.isnan(held)
-        long = np.zeros(held.shape, dtype=bool)
-        settled = len(held)
-        for channel in np.flatnonzero(unknown.any(axis=0)):
-            known_until = self._fill(held, long, unknown[:, channel], int(channel), ends=ends)
-            settled = min(settled, known_until)
-        self.held = held[settled:].copy()
-        # what is filled is not known to the rows that still wait
-        self.held[unknown[settled:]] = np.nan
-        if settled:
-            self.within = long[settled - 1]
-            self.last = np.where(self.within, self.last, held[settled - 1])
-            seen = np.flatnonzero(~long[:settled].all(axis=0) & self.within)
-            for channel in seen:
-                # the last value before the long gap
-                self.last[channel] = held[:settled, channel][~long[:settled, channel]][-1]
-        values = np.where(long, self._typical, held)[:settled]
-        return Settled(values, np.asarray(long[:settled].any(axis=1)))
-
-    def _fill(
-        self,
-        held: Array,
-        long: NDArray[np.bool_],
-        unknown: NDArray[np.bool_],
-        channel: int,
-        *,
-        ends: bool,
-    ) -> int:
-        """Fill short gaps of a channel in place, mark long ones; gives how many rows are done."""
-        edges = np.flatnonzero(np.diff(unknown.astype(np.int8), prepend=0, append=0))
-        for begin, end in edges.reshape(-1, 2).tolist():
-            before = held[begin - 1, channel] if begin else self.last[channel]
-            first_of_segment = not begin and np.isnan(before)
-            is_open = end == len(held) and not ends
-            if (
-                (not begin and self.within[channel])
-                or end - begin > self._fill_limit
-                or (first_of_segment and end == len(held) and ends)
-            ):
-                long[begin:end, channel] = True
-            elif is_open:
-                return begin
-            else:
-                held[begin:end, channel] = held[end, channel] if first_of_segment else before
-        return len(held)
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        """All that is carried, as arrays."""
-        return {"held": self.held, "last": self.last, "within": self.within.astype(np.float64)}
-
-    def restore(self, saved: dict[str, NDArray[Any]]) -> None:
-        """The inverse of ``state``."""
-        self.held, self.last = np.array(saved["held"]), np.array(saved["last"])
-        self.within = saved["within"].astype(bool)
 
 
 class PartsStream:
@@ -168,7 +73,7 @@ class ModelScores:
         twin = model if twin is None else twin
         self._models = model, twin
         self._typical = np.asarray(model.typical_values, dtype=np.float64)
-        self._gaps = Gaps(self._typical, fill_limit)
+        self._gaps = GapFiller(self._typical, fill_limit)
         self._final = PartsStream(model.stream(explained=False))
         self._at_once = PartsStream(twin.stream(explained=False))
 

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.cleaning import LARGEST
+from subadjacent.data.gaps import ForwardFill
+from subadjacent.data.times import Times
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import MOST_ROWS, InputError, require_whole
 from subadjacent.methods.method import State
@@ -25,8 +27,6 @@ from subadjacent.streaming.arrivals import NAMELESS, Arrivals, Counts
 from subadjacent.streaming.model import FittedModel
 from subadjacent.streaming.nested import join_names, split_names
 from subadjacent.streaming.pending import Pending
-from subadjacent.streaming.silence import Filler
-from subadjacent.streaming.times import Times
 from subadjacent.streaming.watcher import Span, Watcher
 
 Array = NDArray[np.float64]
@@ -74,7 +74,7 @@ class SeriesStream:
             rules = AlarmRules() if self._model is None else self._model.rules
         model = self._model
         self._arrivals = Arrivals(fill_limit, NAMELESS if entity is None else repr(entity))
-        self._filler = Filler(np.zeros(len(self.channels)) if model is None else model.typical)
+        self._filler = ForwardFill(np.zeros(len(self.channels)) if model is None else model.typical)
         self._pending = Pending()
         self._watcher = Watcher(
             self.channels, entity, rules, fill_limit, None if model is None else model.habits

@@ -1,6 +1,6 @@
 """Channels that say nothing while rows come in: gaps are filled, long ones and stuck ones found.
 
-The rules are those of a batch (``data.cleaning``, ``scoring.silence``), less what only later rows
+The rules are those of a batch (``data.gaps``, ``scoring.silence``), less what only later rows
 could tell: a gap counts as long from the row by which it is too long, not from its first.
 
 Shapes: B rows that come together, C channels.
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.gaps import FilledRows
 from subadjacent.scoring.kinds import LEAST_STILL, NEVER_STILL
 
 Array = NDArray[np.float64]
@@ -23,67 +24,6 @@ KNOWN_AFTER = 100
 
 
 CARRIED = ("previous", "gap", "run", "still", "accepted")
-
-
-class Filled(NamedTuple):
-    """Rows without NaN, and how many rows each value has been missing by its row, (B, C) each."""
-
-    values: Array
-    gaps: Counts
-
-    def part(self, rows: slice) -> Filled:
-        """Some of the rows."""
-        return Filled(self.values[rows], self.gaps[rows])
-
-
-class Filler:
-    """Carries the last value of each channel over its gaps.
-
-    Parameters
-    ----------
-    typical
-        Stands in for a channel that had no value yet, (C,).
-    """
-
-    def __init__(self, typical: Array) -> None:
-        self.last = np.array(typical, dtype=np.float64)
-        self.seen = np.zeros(len(typical), dtype=bool)
-        self.gap = np.zeros(len(typical), dtype=np.int64)
-
-    def step(self, rows: Array) -> Filled:
-        """Take rows that follow those before, at least one; NaN for what is missing."""
-        unknown = np.isnan(rows)
-        if not unknown.any():
-            gaps = np.zeros(rows.shape, dtype=np.int64)
-            self.last, self.gap = rows[-1].copy(), gaps[-1]
-            self.seen[:] = True
-            return Filled(rows, gaps)
-        places = np.arange(len(rows))[:, None]
-        # the last row with a value; -1: one before these
-        source = np.maximum.accumulate(np.where(unknown, -1, places), axis=0)
-        values = np.where(source < 0, self.last, np.take_along_axis(rows, source, axis=0))
-        gaps = places - source + np.where(source < 0, self.gap, 0)
-        self.last, self.gap = values[-1].copy(), gaps[-1].copy()
-        self.seen |= ~unknown.all(axis=0)
-        return Filled(values, gaps)
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        """All that is carried from row to row."""
-        return {name: np.array(getattr(self, name)) for name in ("last", "seen", "gap")}
-
-    def restore(self, saved: dict[str, NDArray[Any]]) -> None:
-        """The inverse of ``state``."""
-        self.last, self.seen, self.gap = saved["last"], saved["seen"], saved["gap"]
-
-    def first_values(self, rows: Array) -> dict[int, list[int]]:
-        """Places of rows in which channels have their first value ever, with these channels."""
-        if self.seen.all():
-            return {}
-        known = ~np.isnan(rows)
-        places: dict[int, list[int]] = {}
-        for channel in np.flatnonzero(~self.seen & known.any(axis=0)).tolist():
-            places.setdefault(int(known[:, channel].argmax()), []).append(channel)
-        return dict(sorted(places.items()))
 
 
 class Silent(NamedTuple):
@@ -125,7 +65,7 @@ class Silence:
         self.rows = 0
         self.all_speak = False
 
-    def step(self, filled: Filled, starts: NDArray[np.bool_]) -> Silent:
+    def step(self, filled: FilledRows, starts: NDArray[np.bool_]) -> Silent:
         """Judge rows that follow those before, at least one."""
         values, gaps = filled
         changed = np.empty(values.shape, dtype=bool)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.gaps import FilledRows
 from subadjacent.scoring.decision import SILENT
 from subadjacent.scoring.habits import Habits
 from subadjacent.streaming.alarms import (
@@ -25,7 +26,7 @@ from subadjacent.streaming.book import AlarmBook, closed
 from subadjacent.streaming.learning.learner import Learner, LiveJudgement
 from subadjacent.streaming.nested import join_names, split_names
 from subadjacent.streaming.recent import Recent, RecentRows
-from subadjacent.streaming.silence import Filled, Silence, Silent
+from subadjacent.streaming.silence import Silence, Silent
 
 Array = NDArray[np.float64]
 
@@ -33,7 +34,7 @@ Array = NDArray[np.float64]
 class Span(NamedTuple):
     """Rows that follow each other, and all that is known of them before they are judged."""
 
-    filled: Filled
+    filled: FilledRows
     starts: NDArray[np.bool_]  # (B,), of segments
     skipped: NDArray[np.int64]  # (B,), rows that are missing before one that begins a segment
     now: Array  # (B,), what a budget counts: seconds or rows

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from methods.views.looks import CAUSAL, EXPECT, Floats, Rows, combined, judgements, waves
-from subadjacent.data.cases.normal import normal_rows
+from reproduce.cases.normal import normal_rows
 from subadjacent.methods.views.fit import (
     ENOUGH,
     PIECE,

@@ -14,7 +14,7 @@ from sklearn.metrics import average_precision_score
 
 import subadjacent.methods.views.states as module
 from methods.views.looks import Floats, Rows, combined, waves
-from subadjacent.data.cases import case
+from reproduce.cases import case
 from subadjacent.data.scaling import fit_scalers
 from subadjacent.data.series import TrainSeries
 from subadjacent.methods.views.combine import smoothed

@@ -133,7 +133,7 @@ tests:
               summary: subadjacent serve is behind by 10001 rows
               description: >-
                 Past the limit of the queue rows are refused with 429. Fewer series, or several
-                replicas.
+                services behind a proxy.
       - {{alertname: AnomalyServiceFailing, eval_time: 5m}}
       - alertname: AnomalyServiceFailing
         eval_time: 10m

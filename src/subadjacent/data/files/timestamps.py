@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING
 from subadjacent.data.files.cells import blank_missing, read_numbers
 from subadjacent.data.files.layouts import DIGITS, PATTERNS, has_date
 from subadjacent.data.files.written import FIRST, LAST, Unit, find_parts, read_written
+from subadjacent.data.times import EARLIEST, EPOCH_UNITS, LATEST
 
 if TYPE_CHECKING:
     import polars as pl
-
-# 1990 and 2100: numbers of seconds between them are taken for dates, and so on
-EARLIEST, LATEST = 631_152_000, 4_102_444_800
-EPOCH_UNITS = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
 
 EXAMPLES = (
     "times such as 2024-01-31 13:45:00 (all of them with an offset, or none), "

@@ -42,7 +42,7 @@ from subadjacent.scoring.outliers import outlier_free
 from subadjacent.scoring.weights import PartWeights, typical_surprise
 
 # the slow rhythm: about every 16th row from 20 to 400 rows away, or as many further between. Half
-# the reach is as good (docs/log.md, "The default detector")
+# the reach is as good (reproduce/log.md, "The default detector")
 SLOW_NEAR, SLOW_FAR, SLOW_STEP, SLOW_COUNT = 20, 400, 16, 24
 # cycles that it reaches over, which finds broken cycles of more than 400 rows (same entry); and the
 # rows are at least this many times its reach

@@ -36,7 +36,7 @@ SHARE = 0.99
 # least unit, for an entity whose rows have hardly any surprise
 LEAST_UNIT = 2e-3
 # rows and entities that the model for entities never seen learns from: more of them take longer
-# than all the rest of a fleet (docs/log.md, "The linear default rebuilt")
+# than all the rest of a fleet (reproduce/log.md, "The linear default rebuilt")
 POOLED_ROWS, POOLED_ENTITIES = 20_000, 40
 # from this many entities, or values in several entities, starting processes pays off
 MANY_ENTITIES, MANY_VALUES = 100, 5_000_000
@@ -50,7 +50,7 @@ MOST_CHANNELS = 2_000
 FEW_ROWS = 5
 # independent rows; with fewer, the rate of alarms is not to be relied on: with 8 to 33 of them some
 # processes have 5 to 15 times the alarms asked for, with more none has more than 3 times
-# (docs/log.md, "What contamination promises")
+# (reproduce/log.md, "What contamination promises")
 FEWEST_INDEPENDENT = 40
 
 

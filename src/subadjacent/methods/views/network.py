@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from subadjacent.methods.neural.model import EntityNetwork
 
 # weight of a network's residual, relative to one of a plain view by itself: alone it ranks
-# anomalies less well, and twice the weight costs up to 2.6 points (docs/log.md, "The default
+# anomalies less well, and twice the weight costs up to 2.6 points (reproduce/log.md, "The default
 # detector")
 WEIGHT = 0.5
 

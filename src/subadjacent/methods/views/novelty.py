@@ -28,15 +28,15 @@ from subadjacent.scoring.usual import FLOOR
 # parts of the rows whose mean distances are compared, as for residuals
 BLOCKS = 10
 # a squared distance so many times the usual one counts as log 2 / 2. A third of it costs much where
-# a shape is what is new, three times as much costs where a state is (docs/log.md, "States and
+# a shape is what is new, three times as much costs where a state is (reproduce/log.md, "States and
 # shapes")
 SOFTNESS = 3.0
 # on held-out rows the scores of a view and of all views that expect values are compared at these
 # quantiles. With the upper tenth as well it costs nearly three points on SMD, by the highest row
-# alone as much there (docs/log.md, "States and shapes")
+# alone as much there (reproduce/log.md, "States and shapes")
 QUANTILES = (0.99, 0.999, 1.0)
 # 1: a view's held-out scores are as high as those of all views that expect values together. Half
-# and twice change the four development sets by up to three points, either way (docs/log.md,
+# and twice change the four development sets by up to three points, either way (reproduce/log.md,
 # "States and shapes")
 WEIGHTS = {STATE: 0.5, SHAPE: 1.0}
 # what a distance as large as the usual one comes to. Held-out scores are taken to be no lower: a

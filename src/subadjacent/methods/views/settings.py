@@ -31,7 +31,7 @@ EXPECTING, SEEKING = VIEWS[:4], VIEWS[4:]
 ALL = "all"
 # the floor of a channel's own squared residuals, as a share of the floor of residuals given other
 # channels: noise sets the scale of a channel by itself, and there is always some. A share of 1
-# costs 1.7 points on SMAP, a quarter 0.6 (docs/log.md, "Robust learning")
+# costs 1.7 points on SMAP, a quarter 0.6 (reproduce/log.md, "Robust learning")
 OWN_SHARE = 0.1
 
 

@@ -31,7 +31,7 @@ from subadjacent.ridge.axes import Rows, cut
 from subadjacent.scoring.usual import chunks
 
 # a window is so many means of a few rows each. 10 or 32 change little
-# (docs/log.md, "States and shapes")
+# (reproduce/log.md, "States and shapes")
 POINTS = 16
 # a long window is a whole cycle, a short one a quarter of it. A cycle of so many rows decides how
 # long they are; where there is none, or another, they are as long as for one of 200 rows. Half or

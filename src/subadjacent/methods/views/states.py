@@ -33,7 +33,7 @@ from subadjacent.ridge.axes import CLIP, FoldSums, Rows
 from subadjacent.scoring.usual import FLOOR
 
 # training rows that others are compared with. A quarter costs up to four points where a state is
-# what is new, twice as many gain less than one (docs/log.md, "States and shapes")
+# what is new, twice as many gain less than one (reproduce/log.md, "States and shapes")
 MOST_REFERENCES = 4_000
 # rows next to each other are alike: references so close in time to a row say nothing. A fifth of it
 # changes less than half a point (same entry)

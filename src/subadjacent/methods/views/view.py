@@ -32,7 +32,7 @@ from subadjacent.scoring.usual import (
 # names of the other things that are judged, beside a residual by itself
 ACROSS, WHOLE, NETWORK = "other channels", "all channels", "network"
 # weight of a residual given the other channels, relative to one by itself. Weights from half to
-# twice of each part change little (docs/log.md, "The default detector")
+# twice of each part change little (reproduce/log.md, "The default detector")
 ACROSS_WEIGHT = 0.5
 # the view whose residuals are judged for the row as a whole as well
 JOINT_VIEW = RHYTHM

@@ -26,7 +26,7 @@ MOST_CHANNELS = 256
 
 PENALTY = 0.01
 """Ridge penalty, as a share of a channel's variance. 0.001 is as good, 0.1 costs 5 points of the
-live score on streams of servers (docs/log.md, "Relations between channels, live")."""
+live score on streams of servers (reproduce/log.md, "Relations between channels, live")."""
 
 PENALTY_ROWS = 1.0
 """Rows of further penalty for each channel: few rows tell little about the relations of many.

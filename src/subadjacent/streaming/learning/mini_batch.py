@@ -11,7 +11,7 @@ Array = NDArray[np.float64]
 
 MINI_BATCH = 16
 """Rows after which the learner learns. 32 are quicker, and cost a point or two of the live score,
-which is within chance (docs/log.md, "Learning while it watches")."""
+which is within chance (reproduce/log.md, "Learning while it watches")."""
 
 
 class MiniBatch:

@@ -28,15 +28,15 @@ SPACING, THRESHOLDS = 0.25, 400
 TAIL_RETURN_PERIOD = 1_000.0
 """Rows between peaks over the threshold where the tail begins: six are in memory, and the accepted
 return period of 5,000 rows is not far beyond. 500 and 2,000 differ by up to 8 points either way
-(docs/log.md, "Alarms of many channels")."""
+(reproduce/log.md, "Alarms of many channels")."""
 
 PRIOR_RETURN_PERIOD, PRIOR_EXCESS = 770.0, 2.2
 """Rows between peaks over the lowest threshold, and their mean excess, over 126 generated streams
-outside of anomalies (docs/log.md, "A surprise is held against what was told")."""
+outside of anomalies (reproduce/log.md, "A surprise is held against what was told")."""
 
 PRIOR_ROWS, PRIOR_PEAKS = 5_000.0, 20.0
 """Weight of the prior: as if so many rows had been seen, and the excess of so many peaks. 1,000
-rows and 5 peaks cost 2 points of the live score (docs/log.md, "A surprise is held against what was
+rows and 5 peaks cost 2 points of the live score (the log, "A surprise is held against what was
 told"); 50 peaks change it by 1 at most ("Alarms of many channels")."""
 
 _THRESHOLDS = LOWEST + SPACING * np.arange(THRESHOLDS)
@@ -54,7 +54,7 @@ class PeaksOverThreshold:
     channels
         Of the series: the prior has the root of them times the peaks of one channel. Independent
         ones would have as many times, but channels of one machine depend on each other
-        (docs/log.md, "Alarms of many channels").
+        (reproduce/log.md, "Alarms of many channels").
     """
 
     def __init__(self, return_period: float, channels: int = 1) -> None:

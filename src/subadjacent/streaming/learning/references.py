@@ -16,7 +16,7 @@ from subadjacent.streaming.learning.windows import windows
 Array = NDArray[np.float64]
 
 LENGTHS = (4, 16)
-"""Rows of a window. Longer ones find less (docs/log.md, "Learning while it watches")."""
+"""Rows of a window. Longer ones find less (reproduce/log.md, "Learning while it watches")."""
 
 LONGEST = max(LENGTHS)
 
@@ -26,7 +26,7 @@ lengths."""
 
 REFERENCES = 2_000
 """References of each channel: the windows that ended at each of so many last rows. Half as many
-cost six points on telemetry, twice as many gain one (docs/log.md, "Learning while it watches")."""
+cost six points on telemetry, twice as many gain one (the log, "Learning while it watches")."""
 
 MOST_VALUES = 20_000
 """References times channels at most: wide rows have fewer references."""

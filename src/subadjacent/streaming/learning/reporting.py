@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 STEP = 3.0
 """Surprise by which the last reported one must be exceeded: twenty times rarer. 2 and 4 are as good
-within chance (docs/log.md, "A surprise is held against what was told")."""
+within chance (reproduce/log.md, "A surprise is held against what was told")."""
 
 TIME_CONSTANT = 500.0
 """Rows in which the last reported surprise decays to a third. 300 to 700 are as good (same

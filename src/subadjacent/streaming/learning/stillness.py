@@ -16,7 +16,7 @@ from subadjacent.streaming.learning.windows import windows
 Array = NDArray[np.float64]
 
 STILLNESS_ROWS = 30
-"""Rows that the deviation is over. 10 are as good within chance (docs/log.md, "A surprise is held
+"""Rows that the deviation is over. 10 are as good within chance (the log, "A surprise is held
 against what was told")."""
 
 LEAST_DEVIATION = 0.02

@@ -25,7 +25,7 @@ VIEW_WEIGHT, SCORE_WEIGHT = 0.5, 0.5
 MOST_OF_A_VIEW = 20.0
 """The highest surprise of one view. It takes 18 of one view alone to open an alarm where nothing
 else departs; a higher one is beyond what a few thousand rows can tell. 40 costs 1 to 6 points where
-there are many channels (docs/log.md, "Alarms of many channels")."""
+there are many channels (reproduce/log.md, "Alarms of many channels")."""
 
 CHANNEL_NORM = 4.0
 """Order of the norm over channels: 16 that depart alike count for twice as much as one of them. The

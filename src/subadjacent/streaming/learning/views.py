@@ -51,7 +51,7 @@ EARLY_ROWS, REFIT_EVERY = 1_000, 4
 fourth."""
 
 AVERAGED_ROWS = 20
-"""Rows that sub-adjacent residuals are averaged over. 10 are as good within chance (docs/log.md,
+"""Rows that sub-adjacent residuals are averaged over. 10 are as good within chance (the log,
 "Learning while it watches")."""
 
 CLIP = 6.0

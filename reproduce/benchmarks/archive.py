@@ -1,0 +1,164 @@
+"""Datasets in `.npz` and `.npy` files: our own archive, and three arrays as widely shared."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reproduce.benchmarks.benchmark import Benchmark, Source, assemble
+from subadjacent.errors import DataNotFound, InputError
+
+# the flag of a file in a zip archive that says so
+ENCRYPTED = 1
+REQUIRED = ("train", "test", "labels", "train_lengths", "test_lengths", "entities")
+
+
+def read_npz(path: Path, source: Source, *, train: str = "train") -> Benchmark:
+    """Our archive: ``train``, ``test``, ``labels``, two arrays of lengths, and ``entities``.
+
+    Parameters
+    ----------
+    path, source
+        The file, and the row of the table.
+    train
+        Which array to take for training; NeurIPS-TS has two.
+    """
+    # NumPy leaves a damaged file open where it opens it itself
+    with (
+        _clear_errors(path),
+        path.open("rb") as file,
+        np.load(file, allow_pickle=False) as archive,
+    ):
+        missing = sorted({*REQUIRED, train} - set(archive.files))
+        if missing:
+            raise InputError(f"{path} must hold the array {missing[0]!r}; it has {archive.files}")
+        wanted = {*REQUIRED, train}
+        _check_members(path, archive.zip, wanted, source)
+        arrays = {name: archive[name] for name in wanted}
+    entities = [str(name) for name in arrays["entities"]]
+    return assemble(
+        source,
+        path,
+        _cut(path, train, arrays[train], arrays["train_lengths"], len(entities)),
+        _cut(path, "test", arrays["test"], arrays["test_lengths"], len(entities)),
+        _cut(path, "labels", arrays["labels"], arrays["test_lengths"], len(entities)),
+        entities=entities,
+    )
+
+
+def write_npz(benchmark: Benchmark, path: Path, **more_arrays: NDArray[Any]) -> None:
+    """Write a benchmark as our archive, with further arrays if wanted."""
+    names = [series.entity or benchmark.name for series in benchmark.train]
+    arrays: dict[str, Any] = {
+        "train": np.concatenate([series.values for series in benchmark.train]),
+        "test": np.concatenate([series.rows.values for series in benchmark.test]),
+        "labels": np.concatenate([series.labels for series in benchmark.test]),
+        "train_lengths": np.array([len(series) for series in benchmark.train]),
+        "test_lengths": np.array([len(series) for series in benchmark.test]),
+        "entities": np.array(names),
+    }
+    np.savez_compressed(path, **(arrays | more_arrays))
+
+
+def read_npy_triple(folder: Path, source: Source) -> Benchmark:
+    """`NAME_train.npy`, `NAME_test.npy` and `NAME_test_label.npy`, as they are.
+
+    One concatenated series: where an entity ends is not in these files. For MSL and SMAP
+    the last row of an anomaly counts as anomalous too, and SMAP lacks its two P-2 series.
+    """
+    train, test, labels = (
+        read_npy(folder / f"{source.title}_{split}.npy")
+        for split in ("train", "test", "test_label")
+    )
+    # some copies keep the labels as a column
+    return assemble(source, folder, [train], [test], [labels.reshape(-1)])
+
+
+def read_npy(path: Path) -> NDArray[Any]:
+    """One array of numbers from a `.npy` file."""
+    with _clear_errors(path), path.open("rb") as file:
+        _check_header(path, file, path.stat().st_size)
+        file.seek(0)
+        values = np.load(file, allow_pickle=False)
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiub":
+        raise InputError(f"{path} must be a .npy file of numbers; get it again")
+    return values
+
+
+def _cut(
+    path: Path, name: str, values: NDArray[Any], lengths: NDArray[Any], entities: int
+) -> list[NDArray[Any]]:
+    """One array for each entity."""
+    if lengths.shape != (entities,) or lengths.sum() != len(values) or (lengths < 1).any():
+        raise InputError(
+            f"{path}: the lengths of {name} must be one for each of {entities} entities and sum "
+            f"to its {len(values)} rows; got {lengths.shape} with sum {lengths.sum()}"
+        )
+    # once for all entities: arrays of the archive are stored column by column
+    whole = np.ascontiguousarray(values)
+    return np.split(whole, np.cumsum(lengths)[:-1])
+
+
+def _check_members(path: Path, packed: zipfile.ZipFile, names: set[str], source: Source) -> None:
+    """Refuse arrays that would take far more than the set has, before any is unpacked."""
+    members = [packed.getinfo(f"{name}.npy") for name in names]
+    # numbers of eight bytes, and room for the names
+    values = (source.train_rows + source.test_rows) * (source.channels + 1)
+    most = 2 * 8 * values + (1 << 20)
+    if (size := sum(member.file_size for member in members)) > most:
+        raise InputError(
+            f"{path} must unpack to at most {most:,} bytes, twice what {source.title} has; "
+            f"it has {size:,}: get it again"
+        )
+    refuse_encrypted(path, members)
+    for member in members:
+        with packed.open(member) as stream:
+            _check_header(path, stream, member.file_size)
+
+
+def refuse_encrypted(path: Path, members: Iterable[zipfile.ZipInfo]) -> None:
+    """Refuse files that need a password."""
+    for member in members:
+        if member.flag_bits & ENCRYPTED:
+            raise InputError(
+                f"{path} must need no password; {member.filename} in it is encrypted: get a copy "
+                "that is not"
+            )
+
+
+def _check_header(path: Path, stream: IO[bytes], size: int) -> None:
+    """Refuse an array that says it is longer than its file: it would be allocated first."""
+    version = np.lib.format.read_magic(stream)
+    read = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }.get(version)
+    if read is None:
+        raise InputError(f"{path} must be a .npy file of version 1 or 2; got {version}")
+    shape, _, dtype = read(stream)
+    needed, available = math.prod(shape) * dtype.itemsize, size - stream.tell()
+    if min(shape, default=0) < 0 or needed > available:
+        raise InputError(
+            f"{path} is damaged (an array of {needed:,} bytes in {available:,}): get it again"
+        )
+
+
+@contextmanager
+def _clear_errors(path: Path) -> Iterator[None]:
+    """Turn NumPy's errors about a damaged file into our own."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise DataNotFound(f"{path} is not there") from error
+    except InputError:
+        raise
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        raise InputError(f"{path} is damaged ({str(error)[:100]}): get it again") from error

@@ -1,0 +1,176 @@
+"""All results on one page of Markdown, rendered from the rows of results alone."""
+
+from __future__ import annotations
+
+from reproduce.catalogue import (
+    FIGURES,
+    PAPERS,
+    TABLES,
+    TableDefinition,
+    figure,
+    outdated,
+    table,
+)
+from reproduce.figures import needs_matplotlib, png, read_arrays
+from reproduce.plan import DATASETS, Selection
+from reproduce.render import comma_separated, latex, markdown
+from reproduce.results import Results
+from reproduce.summary_text import SummaryText
+from reproduce.tables import leaderboard_words
+from reproduce.time_left import in_words
+
+HEAD = """# Results
+
+Nothing on this page is typed. It is rendered from the rows in `results/` by
+
+```
+python -m reproduce all --no-run --output docs/results --page docs/results.md
+```
+
+How the numbers are made: [experiments](../reproduce/README.md). {rows} rows, {hours}.
+"""
+TRIAL = "*A trial on a few rows, with a small network: these numbers mean nothing.*\n\n"
+LEGEND = """## How to read the tables
+
+**97.5 ± 0.2 (98.2)** is the mean and standard deviation over seeds, and the paper's number. Without
+± it is one seed; in brackets alone, the paper's number and none of ours; *not run*, a run that is
+still to be made; *no data*, a dataset that was not at hand. `published` is the paper's protocol,
+label leaks and all; `clean` is what a user would get. A random score and an untrained network stand
+in every comparison: a row that does not beat them says nothing.
+"""
+
+# table → how to read it
+READING = {
+    "decisions": """What a person who answers every alarm would see. Each detector keeps the
+threshold that it learned from training rows; no label has been near it. An **alarm** is right if it
+touches an anomaly widened by 5 rows on both sides, and an **anomaly** is found if an alarm touches
+it so. F1 is the harmonic mean of the two shares. Counts of all entities are added up before
+anything is divided, since that is how a user meets them: an entity that alarms all day counts with
+all its alarms. False alarms are those that are not right, for one entity: a day where the time
+between rows is known, else in 1,000 rows. The delay is the mean number of rows from the start of an
+anomaly that was found to its first alarmed row.
+
+The **oracle** is the best F1 that any one threshold would give, picked on the labels: rows of the
+same scores above it, joined over gaps of up to 10 rows. Far above F1, it says that the scores are
+good and the decision is not; a decision that is more than a threshold may be better than it. It
+may alarm a fifth of the normal rows, or as many as the detector does, and no more: one alarm that
+never ends is right, and finds everything. For the same reason read F1 beside the share of
+**normal rows in alarms**, and beside the F1 of a random score.""",
+}
+
+
+LEADERBOARD = "leaderboard"
+
+
+def shown(results: Results) -> Selection:
+    """The selection for a page of some results: the datasets that have rows."""
+    with_rows = results.datasets()
+    return Selection(datasets=tuple(name for name in DATASETS if name in with_rows))
+
+
+def page(results: Results, selection: Selection, files: str) -> str:
+    """The page; ``files`` is the folder of the rendered tables, relative to it."""
+    hours = ", ".join(
+        f"{in_words(3600 * hours)} on {name}" for name, hours in results.hours().items()
+    )
+    head = HEAD.format(rows=len(results), hours=hours or "no time at all")
+    sections = [head, SummaryText(results).text(), LEGEND]
+    # the leaderboard has a page of its own
+    for name, words in TABLES.items():
+        if name == LEADERBOARD:
+            continue
+        sections.append(_section(table(name), words, results, selection, files))
+    sections += [_figure(name, words, results, files) for name, words in FIGURES.items()]
+    return "\n".join(sections)
+
+
+def leaderboard_page(results: Results, selection: Selection, files: str) -> str:
+    """The leaderboard alone; ``files`` as for ``page``."""
+    definition = table(LEADERBOARD)
+    return "\n".join(
+        [
+            leaderboard_words.opening(results, selection, files)
+            + missing_words(definition, results, selection),
+            *(
+                markdown(result_table)
+                for result_table in definition.result_tables(results, selection)
+            ),
+            leaderboard_words.far_from_the_paper(results, selection),
+        ]
+    )
+
+
+def table_images(
+    definition: TableDefinition, results: Results, selection: Selection
+) -> dict[str, bytes]:
+    """Pictures of a table, by file name; the leaderboard alone has one."""
+    if definition.name != LEADERBOARD:
+        return {}
+    from reproduce.tables import leaderboard_figure
+
+    with needs_matplotlib():
+        return {f"{LEADERBOARD}.png": png(leaderboard_figure.draw(results, selection))}
+
+
+def table_text(definition: TableDefinition, results: Results, selection: Selection) -> str:
+    """A table as Markdown."""
+    tables = definition.result_tables(results, selection)
+    return (TRIAL if selection.quick else "") + "\n".join(map(markdown, tables))
+
+
+def table_files(
+    definition: TableDefinition, results: Results, selection: Selection
+) -> dict[str, str]:
+    """A table as CSV and LaTeX, by file name."""
+    tables = definition.result_tables(results, selection)
+    csv_texts = [comma_separated(result_table) for result_table in tables]
+    return {
+        # one header for all
+        f"{definition.name}.csv": csv_texts[0]
+        + "".join(text.partition("\n")[2] for text in csv_texts[1:]),
+        f"{definition.name}.tex": "\n".join(latex(result_table) for result_table in tables),
+    }
+
+
+def missing_words(definition: TableDefinition, results: Results, selection: Selection) -> str:
+    """Sentences on runs of a table that were not made, or too early; empty when all are there."""
+    runs = dict.fromkeys(definition.runs(selection))
+    missing = len(results.missing(runs))
+    old = len(outdated(definition.name, results, selection))
+    words = ""
+    if missing:
+        words += f"{missing} of the {len(runs)} runs of this table are still to be made.\n\n"
+    if old:
+        words += (
+            f"{old} of the {len(runs)} runs of this table were made before it was measured, and "
+            "are still to be made again.\n\n"
+        )
+    return words
+
+
+def _section(
+    definition: TableDefinition, words: str, results: Results, selection: Selection, files: str
+) -> str:
+    # tables of our own have no number
+    heading = (
+        definition.name.replace("table", "Table ")
+        if definition.name in PAPERS
+        else "Beyond the paper"
+    )
+    links = f"[CSV]({files}/{definition.name}.csv) · [LaTeX]({files}/{definition.name}.tex)"
+    tables = definition.result_tables(results, selection)
+    body = "\n".join(markdown(result_table) for result_table in tables)
+    missing = missing_words(definition, results, selection)
+    reading = f"{READING[definition.name]}\n\n" if definition.name in READING else ""
+    return f"## {heading}: {words}\n\n{links}\n\n{reading}{missing}{body}"
+
+
+def _figure(name: str, words: str, results: Results, files: str) -> str:
+    heading = f"## Figure {name.removeprefix('figure')}: {words}\n\n{figure(name).title}.\n"
+    arrays = read_arrays(results.folder, name)
+    if arrays is None:
+        return f"{heading}\nNot computed yet.\n"
+    drawings = "\n".join(
+        f"![{figure(name).title}]({files}/{stem}.png)" for stem in figure(name).stems
+    )
+    return f"{heading}\n{drawings}\n"

@@ -1,0 +1,126 @@
+"""NeurIPS-TS under the published protocol, each kind of anomaly alone; not a table of the paper.
+
+The paper's training series is not known. So each kind, and all five together, is tested after
+training on a clean series and on one with the same kinds of anomaly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from reproduce.comparison import (
+    ADJUSTED,
+    NOT_HERE,
+    NOT_RUN,
+    PERCENT,
+    RANDOM,
+    UNTRAINED,
+    Cell,
+    ResultTable,
+    Variant,
+)
+from reproduce.paper_numbers import paper_value
+from reproduce.plan import SYNTHETIC, Selection
+from reproduce.results import Results
+from reproduce.run import PUBLISHED, Run
+from reproduce.tables.table2 import OURS
+from reproduce.tables.table3 import CONTAMINATED
+from subadjacent.data.synthetic import KINDS
+
+# runs of a cell; more would say nothing new
+SEEDS = 3
+TOGETHER = "all five"
+COLUMNS = (
+    RANDOM,
+    UNTRAINED,
+    replace(OURS, label="trained on a clean series"),
+    replace(CONTAMINATED, label="trained on one with such anomalies"),
+)
+PRECISION, RECALL = "oracle_point_adjusted_precision", "oracle_point_adjusted_recall"
+
+
+class AnomalyKindsTable:
+    """A row for each kind of anomaly, and one for all five together."""
+
+    name = "nips-ts-kinds"
+    title = "NeurIPS-TS, kind by kind"
+
+    def runs(self, selection: Selection) -> list[Run]:
+        """Every column on every kind, under the published protocol."""
+        if not selection.published or SYNTHETIC not in selection.among((SYNTHETIC,)):
+            return []
+        return [
+            run
+            for kind in _rows(selection)
+            for column in COLUMNS
+            for run in _seeds(column, kind, selection)
+        ]
+
+    def result_tables(self, results: Results, selection: Selection) -> list[ResultTable]:
+        """Point-adjusted F1, and what the paper's would take."""
+        missing = NOT_RUN if SYNTHETIC in selection.datasets else NOT_HERE
+        rows = []
+        for kind in _rows(selection):
+            by_column = (_values(column, kind, ADJUSTED, results, selection) for column in COLUMNS)
+            cells = tuple(Cell(values, missing="" if values else missing) for values in by_column)
+            rows.append((kind, cells))
+        return [
+            ResultTable(
+                f"{self.name}-{PUBLISHED}-{ADJUSTED.replace('_', '-')}",
+                f"{self.title}: point-adjusted F1, settings and threshold picked on labels "
+                f"({PUBLISHED} protocol, %)",
+                "kind",
+                tuple(column.label for column in COLUMNS),
+                tuple(rows),
+                _needed(results, selection),
+            )
+        ]
+
+
+def _rows(selection: Selection) -> tuple[str, ...]:
+    """All kinds, and together; in a trial the last kind alone and together."""
+    rows = (*KINDS, TOGETHER)
+    return rows[-2:] if selection.quick else rows
+
+
+def _seeds(column: Variant, kind: str, selection: Selection) -> list[Run]:
+    alone = () if kind == TOGETHER else (("anomalies", kind),)
+    variant = replace(column, settings=column.settings + alone)
+    seeds = 1 if selection.quick else SEEDS
+    return [variant.run(SYNTHETIC, PUBLISHED, seed, selection.quick) for seed in range(seeds)]
+
+
+def _values(
+    column: Variant, kind: str, metric: str, results: Results, selection: Selection
+) -> tuple[float, ...]:
+    by_seed = (results.value(run, metric) for run in _seeds(column, kind, selection))
+    return tuple(PERCENT * value for value in by_seed if value is not None)
+
+
+def _needed(results: Results, selection: Selection) -> tuple[str, ...]:
+    """The precision or recall that the paper's F1 on all five kinds would need, given ours."""
+    paper = paper_value("table3", "F1", OURS.label, "NeurIPS-TS")
+    assert paper is not None
+    notes = []
+    for column in COLUMNS[2:]:
+        precision, recall = (
+            Cell(_values(column, TOGETHER, metric, results, selection)).mean
+            for metric in (PRECISION, RECALL)
+        )
+        # nan without a run
+        if precision > 0 and recall > 0:
+            notes.append(
+                f"All five, {column.label}: precision {precision:.1f}, recall {recall:.1f}. "
+                f"The paper's {paper:.1f} takes {_other(paper, recall, 'precision')} at this "
+                f"recall, or {_other(paper, precision, 'recall')} at this precision."
+            )
+    return tuple(notes)
+
+
+def _other(f1: float, known: float, name: str) -> str:
+    """The precision that gives ``f1`` at a recall, or the other way round, in percent."""
+    needed = f1 * known / (2 * known - f1) if 2 * known > f1 else float("inf")
+    return f"a {name} of {needed:.1f}" if needed <= PERCENT else f"more {name} than there is"
+
+
+TABLE = AnomalyKindsTable()

@@ -1,0 +1,109 @@
+"""Table 11: what vanilla attention and the five mappings cost."""
+
+from __future__ import annotations
+
+from reproduce.benchmarks import SOURCES
+from reproduce.comparison import (
+    NOT_HERE,
+    NOT_RUN,
+    Cell,
+    ResultTable,
+    dataset_title,
+    facts_of,
+)
+from reproduce.paper_numbers import paper_value
+from reproduce.plan import REAL, Selection
+from reproduce.results import Results
+from reproduce.run import PUBLISHED, Run
+from reproduce.tables.ablations_network import MAPPINGS
+
+FORMS = {"sums": "", "matrix": ", matrix formed"}
+# the paper's row → our column of results, factor to the paper's unit, digits
+COSTS = {
+    "epoch, s": ("epoch_seconds", 1.0, 1),
+    "inference, s": ("inference_seconds", 1.0, 3),
+    "memory, GB": ("training_memory_gib", 1.0, 2),
+    "FLOPs, M": ("multiplications", 1e-6, 0),
+    "parameters, M": ("parameters", 1e-6, 2),
+}
+
+
+class ResourcesTable:
+    """One table for each dataset: rows are costs, columns are mappings."""
+
+    name = "table11"
+    title = "Resources"
+
+    def runs(self, selection: Selection) -> list[Run]:
+        """Every mapping, with the matrix formed and avoided."""
+        return [
+            _run(dataset, mapping, form, selection)
+            for dataset in selection.real()
+            for mapping in MAPPINGS
+            for form in FORMS
+            # softmax attention always forms its matrix
+            if not (mapping == "vanilla" and form == "sums")
+        ] + [facts_of(dataset, selection.quick) for dataset in selection.real()]
+
+    def result_tables(self, results: Results, selection: Selection) -> list[ResultTable]:
+        """Ours, and the paper's numbers (on an RTX A6000) in brackets."""
+        return [
+            ResultTable(
+                f"table11-{dataset}",
+                f"Resources on {dataset_title(dataset, results, selection.quick)}",
+                "cost",
+                MAPPINGS,
+                tuple(
+                    (
+                        f"{cost}{words}",
+                        tuple(
+                            _cell(dataset, cost, mapping, form, results, selection)
+                            for mapping in MAPPINGS
+                        ),
+                    )
+                    for cost in COSTS
+                    for form, words in FORMS.items()
+                    # the matrix costs time and memory, and no parameters
+                    if form == "sums" or cost not in ("FLOPs, M", "parameters, M")
+                ),
+                (_hardware(dataset, results, selection),),
+            )
+            for dataset in selection.columns(REAL)
+        ]
+
+
+def _hardware(dataset: str, results: Results, selection: Selection) -> str:
+    runs = (run for run in TABLE.runs(selection) if run.dataset == dataset)
+    rows = (results.get(run) for run in runs if run.detector == "resources")
+    ours = sorted({row["hardware"] for row in rows if row})
+    measured = f"Ours: {', '.join(ours)}. " if ours else ""
+    return (
+        f"{measured}Numbers in brackets are the paper's, measured on an RTX A6000. Memory is what "
+        "tensors take, in GiB; multiplications are counted for one window."
+    )
+
+
+def _run(dataset: str, mapping: str, form: str, selection: Selection) -> Run:
+    settings = (("attention", mapping), ("form", form))
+    return Run(dataset, "resources", PUBLISHED, settings=settings, quick=selection.quick)
+
+
+def _cell(
+    dataset: str, cost: str, mapping: str, form: str, results: Results, selection: Selection
+) -> Cell:
+    name, unit, digits = COSTS[cost]
+    if mapping == "vanilla":
+        # it always forms its matrix; the paper has it among the first rows
+        if form == "matrix":
+            return Cell()
+        words, form = "", "matrix"
+    else:
+        words = FORMS[form]
+    cost_value = results.value(_run(dataset, mapping, form, selection), name)
+    paper = paper_value("table11", SOURCES[dataset].title, cost + words, mapping)
+    values = () if cost_value is None else (unit * cost_value,)
+    missing = NOT_RUN if dataset in selection.datasets else NOT_HERE
+    return Cell(values, paper, "" if values else missing, digits)
+
+
+TABLE = ResourcesTable()

@@ -1,1 +1,0 @@
-"""Several services that share the series among them, and answer as one."""

@@ -1,0 +1,249 @@
+"""The clean protocol: no label reaches fit, score or threshold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reproduce.benchmarks import Benchmark
+from reproduce.datasets import load
+from reproduce.methods import METHODS, build
+from reproduce.protocols import clean
+from reproduce.run import CLEAN, Run
+from reproduce.tables.decisions import DELAY, PER_DAY, PER_ROWS, SHARES
+from subadjacent.data.series import TestSeries, TrainSeries
+from subadjacent.errors import InputError
+
+RUN = Run("nips-ts", "sub-adjacent", CLEAN, quick=True)
+
+
+class RecordingAssessment:
+    """A score is the first channel; every row above 2.5, and the next, is an alarm.
+
+    Normalised, the scores of "b" are twice as high. Rows above 2.5 are judged anomalous.
+    """
+
+    def __init__(self, rows: Any) -> None:
+        self._rows = rows
+
+    @property
+    def scores(self) -> Any:
+        if isinstance(self._rows, dict):
+            return {entity: values[:, 0] for entity, values in self._rows.items()}
+        return self._rows[:, 0]
+
+    @property
+    def normalized_scores(self) -> Any:
+        scores = self.scores
+        return scores | {"b": 2 * scores["b"]} if "b" in scores else scores
+
+    @property
+    def judgements(self) -> tuple[SimpleNamespace, ...]:
+        return tuple(
+            SimpleNamespace(scores=values, anomalous=values > 2.5)
+            for values in clean._by_entity(self.scores)
+        )
+
+    def alarms(self, *, channels: int) -> list[SimpleNamespace]:
+        assert channels == 0
+        scores = self.scores if isinstance(self._rows, dict) else {None: self.scores}
+        return [
+            SimpleNamespace(first=row, last=min(row + 1, len(values) - 1), entity=entity)
+            for entity, values in scores.items()
+            for row in np.flatnonzero(values > 2.5).tolist()
+        ]
+
+
+class RecordingDetector:
+    """Keeps what it is given, and counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.fitted: Any = None
+        self.scored: list[Any] = []
+
+    def fit(self, rows: Any) -> None:
+        self.fitted = rows
+
+    def assess(self, rows: Any) -> RecordingAssessment:
+        self.scored.append(rows)
+        return RecordingAssessment(rows)
+
+
+def two_entities() -> Benchmark:
+    """Training rows are 0 and 1; test rows are 2 and 3, and 4 and 5."""
+    rows = {"a": [[0.0], [1.0]], "b": [[1.0], [0.0]]}
+    tests = {"a": [[2.0], [3.0]], "b": [[4.0], [5.0]]}
+    return Benchmark(
+        "msl",
+        "Two entities",
+        tuple(TrainSeries(np.array(values), entity=name) for name, values in rows.items()),
+        tuple(
+            TestSeries(TrainSeries(np.array(values), entity=name), np.array([0, 1]))
+            for name, values in tests.items()
+        ),
+        "here",
+    )
+
+
+def test_a_detector_is_fitted_on_training_rows_and_scores_test_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    detectors: list[RecordingDetector] = []
+
+    def recording(_run: Run, _device: str) -> RecordingDetector:
+        detectors.append(RecordingDetector())
+        return detectors[-1]
+
+    monkeypatch.setattr(clean, "build", recording)
+    monkeypatch.setattr(clean, "load", lambda _run, _root: two_entities())
+    row = clean.execute(RUN, None, "cpu")
+    (together,) = detectors
+    assert {name: rows.ravel().tolist() for name, rows in together.fitted.items()} == {
+        "a": [0, 1],
+        "b": [1, 0],
+    }
+    # once: scores, metrics and alarms are all of one pass
+    (scored,) = together.scored
+    assert {name: rows.ravel().tolist() for name, rows in scored.items()} == {
+        "a": [2, 3],
+        "b": [4, 5],
+    }
+    # the anomalous row of each entity scores higher; of all rows, 3 scores less than the normal 4
+    assert row["auroc"] == 1
+    assert row["pooled_auroc"] == 0.75
+    # by the judgements one row of "a" is anomalous, which is right, and both of "b"
+    assert row["f1"] == pytest.approx((1 + 2 / 3) / 2)
+    detectors.clear()
+    clean.execute(replace(RUN, per_entity=True), None, "cpu")
+    assert [list(detector.fitted) for detector in detectors] == [["a"], ["b"]]
+    assert [detector.fitted["ab"[n]].ravel().tolist() for n, detector in enumerate(detectors)] == [
+        [0, 1],
+        [1, 0],
+    ]
+
+
+def long_entities() -> Benchmark:
+    """Two entities of 100 rows with one anomaly each, rows 50 to 59; values are scores."""
+    labels = np.zeros(100, dtype=int)
+    labels[50:60] = 1
+    loud, quiet = np.zeros((100, 1)), np.zeros((100, 1))
+    # right, 3 rows late; false; false; right before the anomaly begins, and found at once
+    loud[[53, 80, 90], 0] = 9, 5, 5
+    quiet[46, 0] = 3
+    rows = TrainSeries(np.zeros((3, 1)))
+    return Benchmark(
+        "msl",
+        "Long",
+        tuple(replace(rows, entity=name) for name in "ab"),
+        tuple(
+            TestSeries(TrainSeries(values, entity=name), labels)
+            for name, values in (("a", loud), ("b", quiet))
+        ),
+        "here",
+    )
+
+
+@pytest.mark.parametrize("per_entity", [False, True])
+@pytest.mark.parametrize("dataset", ["msl", "smd", "off the ring"])
+def test_alarms_are_counted_over_all_entities(
+    monkeypatch: pytest.MonkeyPatch, dataset: str, per_entity: bool
+) -> None:
+    monkeypatch.setattr(clean, "build", lambda _run, _device: RecordingDetector())
+    monkeypatch.setattr(clean, "load", lambda _run, _root: long_entities())
+    row = clean.execute(replace(RUN, dataset=dataset, per_entity=per_entity), None, "cpu")
+    assert (row["alarms"], row["alarms_right"], row["alarms_false"]) == (4, 2, 2)
+    assert (row["anomalies"], row["anomalies_found"]) == (2, 2)
+    assert (row["alarms_right_share"], row["anomalies_found_share"]) == (0.5, 1)
+    assert row["event_f1"] == pytest.approx(2 / 3)
+    # normalised, both that are right are above those that are not
+    assert row["oracle_event_f1"] == 1
+    assert row["alarms_false_per_1000_rows"] == 10
+    assert row["alarm_delay"] == 1.5
+    assert row["normal_rows_alarmed"] == 6 / 180
+    per_day = row["alarms_false_per_day"]
+    # 200 rows, one a minute
+    assert per_day == pytest.approx(2 / (200 / 1440)) if dataset == "smd" else np.isnan(per_day)
+
+
+def few_rows(benchmark: Benchmark) -> Benchmark:
+    """200 training rows, and 400 test rows around an anomaly."""
+    (train,), (test,) = benchmark.train, benchmark.test
+    rows = slice(max(int(np.argmax(test.labels)) - 200, 0), int(np.argmax(test.labels)) + 200)
+    return replace(
+        benchmark,
+        train=(TrainSeries(train.values[:200]),),
+        test=(TestSeries(TrainSeries(test.rows.values[rows]), test.labels[rows]),),
+    )
+
+
+@pytest.mark.parametrize("detector", METHODS)
+def test_other_labels_give_the_same_scores_and_the_same_threshold(detector: str) -> None:
+    benchmark = few_rows(load(RUN, None))
+    turned = replace(
+        benchmark, test=tuple(TestSeries(test.rows, 1 - test.labels) for test in benchmark.test)
+    )
+    # in a trial this network trains for as long as its budget lasts: not the same twice
+    run = replace(RUN, detector=detector, quick=detector != "default-network")
+    one, other = (clean._one_model(build(run, "cpu"), rows) for rows in (benchmark, turned))
+    np.testing.assert_array_equal(one.scores, other.scores)
+    assert one.alarms.alarms == other.alarms.alarms
+    # the share of rows above it, on the same scores
+    assert [found["alarm_rate"] for found in one.metrics] == [
+        found["alarm_rate"] for found in other.metrics
+    ]
+    assert [found["auroc"] for found in one.metrics] == pytest.approx(
+        [1 - found["auroc"] for found in other.metrics]
+    )
+
+
+def test_measures_are_means_over_entities_where_they_are_defined() -> None:
+    assert clean._mean_defined([0.2, np.nan, 0.4]) == pytest.approx(0.3)
+    assert np.isnan(clean._mean_defined([np.nan]))
+
+
+def test_a_row_has_every_measure_the_tables_show() -> None:
+    row = clean.execute(replace(RUN, detector="magnitude"), None, "cpu")
+    wanted = {"average_precision", "vus_pr_tsb_ad", "auroc", "oracle_f1", "f1",
+              "oracle_point_adjusted_f1", "pooled_auroc", "fit_seconds"}  # fmt: skip
+    wanted |= {column.metric for column in (*SHARES, PER_DAY, PER_ROWS, DELAY)}
+    assert wanted <= row.keys()
+
+
+def test_the_untrained_network_is_the_trained_one_without_training() -> None:
+    trained, untrained = (build(replace(RUN, detector=name, quick=False), "cpu").get_params()
+                          for name in ("sub-adjacent", "untrained"))  # fmt: skip
+    assert untrained["epochs"] == 0
+    assert {k: v for k, v in trained.items() if k != "epochs"} == {
+        k: v for k, v in untrained.items() if k != "epochs"
+    }
+
+
+def test_seed_settings_and_device_reach_the_detector() -> None:
+    detector = build(replace(RUN, seed=7, settings=(("window", 50),)), "cpu")
+    assert (detector.random_state, detector.window, detector.device) == (7, 50, "cpu")
+
+
+def test_an_unknown_detector_is_refused() -> None:
+    with pytest.raises(InputError, match=r"detector must be one of default, .*; got 'oracle'"):
+        build(replace(RUN, detector="oracle"), "cpu")
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_settings_of_one_run_do_not_reach_the_next(quick: bool) -> None:
+    plain = Run("nips-ts", "default", CLEAN, quick=quick)
+    before = build(plain, "cpu").get_params()
+    changed = build(replace(plain, settings=(("lookahead", 0),)), "cpu").get_params()
+    assert changed["lookahead"] == 0 != before["lookahead"]
+    assert build(plain, "cpu").get_params() == before
+
+
+def test_settings_that_choose_a_series_do_not_reach_the_detector() -> None:
+    settings = (("anomalies", "global"), ("train", "contaminated"))
+    run = Run("nips-ts", "random", CLEAN)
+    assert build(replace(run, settings=settings), "cpu").get_params() == (
+        build(run, "cpu").get_params()
+    )

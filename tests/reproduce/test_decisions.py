@@ -1,0 +1,133 @@
+"""The table of decisions: alarms at the label-free threshold, one table a dataset."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from reproduce import catalogue
+from reproduce.comparison import CLEAN_CONTROLS, facts_of
+from reproduce.plan import PAPER, SYNTHETIC, Selection
+from reproduce.render import markdown
+from reproduce.results import Results
+from reproduce.run import CLEAN, PUBLISHED, Run
+from reproduce.runner import Place, make
+from reproduce.tables.decisions import TABLE, VARIANTS
+
+MSL = Selection(datasets=("msl",))
+
+
+def measured(**others: float) -> dict[str, float]:
+    return {
+        "alarms": 30.0,
+        "alarms_right_share": 1 / 3,
+        "anomalies_found_share": 0.25,
+        "event_f1": 0.2857,
+        "oracle_event_f1": 0.44,
+        "normal_rows_alarmed": 0.1467,
+        "alarms_false_per_1000_rows": 0.271,
+        "alarms_false_per_day": 0.39,
+        "alarm_delay": 2.33,
+    } | others
+
+
+def test_every_detector_and_control_is_in_it() -> None:
+    assert catalogue.table("decisions") is TABLE
+    labels = [variant.label for variant in VARIANTS]
+    assert len(set(labels)) == len(labels)
+    assert set(CLEAN_CONTROLS) < set(VARIANTS)
+    assert {"our default", "looking back only", "the paper's network"} < set(labels)
+
+
+def test_it_needs_no_run_that_another_table_does_not_need_too() -> None:
+    """But for the causal default on no more than the same datasets, rows are shared."""
+    selection = Selection(protocols=(CLEAN,))
+    others = {
+        run
+        for name in ("table2", "table3", "ablation-default")
+        for run in catalogue.table(name).runs(selection)
+    }
+    runs = TABLE.runs(selection)
+    assert set(runs) <= others
+    assert {run.dataset for run in runs} == set(PAPER)
+    assert {run.protocol for run in runs} == {CLEAN}
+    # three seeds where there is chance
+    assert sorted(run.seed for run in runs if (run.dataset, run.detector) == ("msl", "random")) == [
+        0, 1, 2
+    ]  # fmt: skip
+    assert [run.seed for run in runs if (run.dataset, run.detector) == ("msl", "pca")] == [0]
+    published = Selection(protocols=(PUBLISHED,))
+    assert TABLE.runs(published) == TABLE.result_tables(Results(Path("none")), published) == []
+
+
+def test_a_row_of_numbers_by_hand(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    results.add(Run("msl", "default", CLEAN), measured())
+    results.add(facts_of("msl"), {"entities": 27, "segments": 36, "test_rows": 73_729})
+    (table,) = TABLE.result_tables(results, MSL)
+    lines = markdown(table).splitlines()
+    assert lines[0] == "**MSL: alarms at the label-free threshold (clean protocol)**"
+    assert lines[2] == (
+        "| detector | alarms | right, % | anomalies found, % | F1 of events, % | oracle F1, % | "
+        "normal rows in alarms, % | false alarms per 1,000 rows | delay, rows |"
+    )
+    assert lines[4] == "| our default | 30 | 33.3 | 25.0 | 28.6 | 44.0 | 14.7 | 0.27 | 2.3 |"
+    assert lines[5] == "| looking back only |" + " not run |" * 8
+    assert lines[-1] == "36 anomalies in 27 entities."
+
+
+def test_false_alarms_are_those_of_a_day_where_the_clock_is_known(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    results.add(Run("smd", "default", CLEAN), measured())
+    (table,) = TABLE.result_tables(results, Selection(datasets=("smd",)))
+    assert table.columns[-2:] == ("false alarms a day", "delay, rows")
+    assert dict(table.rows)["our default"][-2].values == (0.39,)
+    assert table.notes == ()
+
+
+def test_rows_from_before_alarms_were_counted_are_not_run(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    results.add(Run("msl", "default", CLEAN), {"average_precision": 0.5})
+    results.add(Run("msl", "pca", CLEAN), measured(alarm_delay=math.nan))
+    # read again, the old row has empty columns
+    (table,) = TABLE.result_tables(Results(tmp_path), MSL)
+    cells = dict(table.rows)
+    assert {cell.missing for cell in cells["our default"]} == {"not run"}
+    assert {cell.missing for cell in cells["PCA error"]} == {""}
+    assert "| PCA error | 30 | 33.3 | 25.0 | 28.6 | 44.0 | 14.7 | 0.27 | — |" in markdown(table)
+
+
+def test_seeds_have_a_mean_and_a_deviation(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    for seed, f1 in enumerate((0.1, 0.2, 0.3)):
+        results.add(Run("msl", "random", CLEAN, seed), measured(event_f1=f1))
+    (table,) = TABLE.result_tables(results, MSL)
+    assert dict(table.rows)["random score"][3].values == pytest.approx((10, 20, 30))
+
+
+@pytest.mark.parametrize(("rows", "warned"), [(19_999, True), (20_000, False)])
+def test_anomalies_that_are_everywhere_are_warned_of(
+    tmp_path: Path, rows: int, warned: bool
+) -> None:
+    results = Results(tmp_path)
+    results.add(facts_of("nips-ts"), {"entities": 1, "segments": 1_000, "test_rows": rows})
+    (table,) = TABLE.result_tables(results, Selection(datasets=("nips-ts",)))
+    assert table.notes[0] == "1,000 anomalies in one series."
+    assert len(table.notes) == 1 + warned
+    if warned:
+        assert table.notes[1].startswith("There is an anomaly every 20 rows, so that nearly every")
+
+
+def test_a_trial_makes_rows_that_fill_it(tmp_path: Path) -> None:
+    selection = Selection(datasets=(SYNTHETIC,), quick=True)
+    results = Results(tmp_path)
+    assert len(TABLE.runs(selection)) == len(VARIANTS) + 1
+    runs = [run for run in TABLE.runs(selection) if run.detector in ("magnitude", "facts")]
+    assert make(runs, results, Place(device="cpu")) == []
+    (table,) = TABLE.result_tables(results, selection)
+    cells = dict(table.rows)["input magnitude"]
+    assert {cell.missing for cell in cells} == {""}
+    assert 0 <= cells[3].mean <= cells[4].mean <= 100
+    assert catalogue.outdated("decisions", results, selection) == []

@@ -1,0 +1,181 @@
+"""What is committed is what the rows give; sentences follow the numbers."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from committed import PAGE, RENDERED, RESULTS
+from reproduce.catalogue import FIGURES, TABLES, figure, table
+from reproduce.comparison import (
+    ADJUSTED,
+    CLEAN_CONTROLS,
+    PUBLISHED_CONTROLS,
+    Variant,
+    facts_of,
+)
+from reproduce.figures import draw, read_arrays, write_arrays
+from reproduce.page import (
+    leaderboard_page,
+    missing_words,
+    page,
+    shown,
+    table_files,
+)
+from reproduce.plan import Selection
+from reproduce.results import Results
+from reproduce.run import CLEAN, PUBLISHED
+from reproduce.summary_text import SummaryText, _listed
+from reproduce.tables.table2 import ANOMALY_TRANSFORMER, OURS
+from subadjacent.errors import InputError
+
+COMMAND = "run: python -m reproduce all --no-run --output docs/results --page docs/results.md"
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return Results(RESULTS)
+
+
+def test_the_committed_page_is_what_the_rows_give(results: Results) -> None:
+    assert page(results, shown(results), "results") == PAGE.read_text(encoding="utf-8"), COMMAND
+
+
+def test_the_committed_leaderboard_is_what_the_rows_give(results: Results) -> None:
+    text = (PAGE.parent / "leaderboard.md").read_text(encoding="utf-8")
+    assert leaderboard_page(results, shown(results), "results") == text, (
+        "run: python -m reproduce leaderboard --no-run --output docs/results "
+        "--page docs/leaderboard.md"
+    )
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_committed_files_of_a_table_are_what_the_rows_give(name: str, results: Results) -> None:
+    for file, text in table_files(table(name), results, shown(results)).items():
+        assert (RENDERED / file).read_text(encoding="utf-8") == text, COMMAND
+
+
+def test_nothing_else_is_committed_beside_them() -> None:
+    tables = {f"{name}.{kind}" for name in TABLES for kind in ("csv", "tex")}
+    figures = {f"{stem}.png" for name in FIGURES for stem in figure(name).stems}
+    assert {file.name for file in RENDERED.iterdir()} == tables | figures | {"leaderboard.png"}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_committed_arrays_can_be_drawn(name: str) -> None:
+    arrays = read_arrays(RESULTS, name)
+    assert arrays is not None
+    assert all(np.isfinite(one).all() for one in arrays.values())
+    drawn = draw(name, arrays)
+    assert list(drawn) == [f"{stem}.png" for stem in figure(name).stems]
+    assert all(image.startswith(b"\x89PNG") and len(image) > 10_000 for image in drawn.values())
+
+
+def test_arrays_are_kept_as_they_are(tmp_path: Path) -> None:
+    write_arrays(tmp_path / "rows", "figure3", {"softmax": np.eye(3)})
+    found = read_arrays(tmp_path / "rows", "figure3")
+    assert found is not None
+    np.testing.assert_array_equal(found["softmax"], np.eye(3))
+    assert read_arrays(tmp_path, "figure3") is None
+    (tmp_path / "figure3.npz").write_bytes(b"PK\x03\x04 cut")
+    with pytest.raises(InputError, match=r"figure3.npz must be an archive of arrays"):
+        read_arrays(tmp_path, "figure3")
+
+
+def test_every_csv_of_a_table_has_one_header_and_its_own_name() -> None:
+    for name in TABLES:
+        with (RENDERED / f"{name}.csv").open(newline="", encoding="utf-8") as stream:
+            rows = list(csv.DictReader(stream))
+        assert all(row["table"].startswith(f"{name}-") for row in rows)
+
+
+def made_up(folder: Path, values: dict[str, float], ours: float, clean: float) -> Results:
+    """Rows of one dataset in which every control has its own value."""
+    results = Results(folder)
+    for seed in range(3):
+        for variant in (OURS, ANOMALY_TRANSFORMER, *PUBLISHED_CONTROLS):
+            results.add(
+                variant.run("msl", PUBLISHED, seed, quick=False),
+                {ADJUSTED: values.get(variant.label, ours), "fixed_point_adjusted_f1": 0.5,
+                 "tries": 46},
+            )  # fmt: skip
+        for variant in (Variant("Ours"), *CLEAN_CONTROLS):
+            score = clean if variant.label == "Ours" else 0.4
+            # a spread of 0.01
+            score += 0.01 * (seed - 1)
+            results.add(
+                variant.run("msl", CLEAN, seed, quick=False),
+                {"average_precision": score, "vus_pr_tsb_ad": score},
+            )
+    return results
+
+
+def test_a_method_that_is_worth_something_is_said_to_be(tmp_path: Path) -> None:
+    rows = made_up(tmp_path, {"random score": 0.5, "untrained network": 0.6}, 0.97, 0.9)
+    text = SummaryText(rows).text()
+    assert "reached to within 1 point on MSL" in text
+    assert "missed" not in text
+    assert "is behind by 37.0 on MSL" in text
+    assert "- beside its untrained self: better on MSL;" in text
+    assert "it is better than all 5 controls on MSL (1 of 1 datasets)" in text
+    assert "hardly sets it apart" not in text
+
+
+def test_one_that_is_not_is_not(tmp_path: Path) -> None:
+    rows = made_up(tmp_path, {"random score": 0.95, "untrained network": 0.89}, 0.9, 0.43)
+    text = SummaryText(rows).text()
+    assert "It is missed on MSL by 6.7 points" in text
+    assert "is ahead of the trained one on MSL (by 5.0)" in text
+    # 3 points apart, at deviations of 1 each: not more than twice both
+    assert "- beside Sub-PCA: no different on MSL;" in text
+    assert "on none of the 1 datasets" in text
+    assert "on MSL a score without training comes within 2 points" in text
+
+
+def test_a_part_of_the_rows_gives_a_page_too(tmp_path: Path) -> None:
+    assert "Nothing was run yet" in page(Results(tmp_path), shown(Results(tmp_path)), "results")
+    rows = Results(tmp_path)
+    rows.add(OURS.run("smd", PUBLISHED, 0, quick=False), {ADJUSTED: 0.96, "tries": 46})
+    rows.add(facts_of("smd"), {"entities": 19})
+    text = page(Results(tmp_path), shown(rows), "results")
+    assert "It is missed on SMD (19 of 28) by 1.7 points." in text
+    assert "nan" not in text
+    assert "Not computed yet." in text
+
+
+def test_runs_still_to_be_made_are_counted(results: Results, tmp_path: Path) -> None:
+    selection = shown(results)
+    assert missing_words(table("table2"), results, selection) == ""
+    every = len(set(table("table3").runs(selection)))
+    assert missing_words(table("table3"), Results(tmp_path), selection) == (
+        f"{every} of the {every} runs of this table are still to be made.\n\n"
+    )
+
+
+def test_rows_from_before_a_table_was_measured_are_counted(tmp_path: Path) -> None:
+    selection = Selection(datasets=("msl",), seeds=1, protocols=(CLEAN,))
+    decisions = table("decisions")
+    rows = Results(tmp_path)
+    runs = decisions.runs(selection)
+    for run in runs[:-1]:
+        rows.add(run, {"average_precision": 0.5})
+    assert missing_words(decisions, rows, selection) == (
+        f"1 of the {len(runs)} runs of this table are still to be made.\n\n"
+        f"{len(runs) - 1} of the {len(runs)} runs of this table were made before it was measured, "
+        "and are still to be made again.\n\n"
+    )
+
+
+def test_the_page_says_how_to_read_decisions(results: Results) -> None:
+    text = page(results, shown(results), "results")
+    section = text[text.index("## Beyond the paper: alarms at the label-free threshold") :]
+    assert section.index("**oracle**") < section.index("| detector |")
+    assert text.count("**oracle**") == 1
+
+
+def test_lists_of_words() -> None:
+    assert _listed(["a"]) == "a"
+    assert _listed(["a", "b", "c"]) == "a, b and c"

@@ -1,0 +1,132 @@
+"""What is made, what is shown, and what is said when there is nothing to make it of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from committed import RESULTS
+from reproduce.catalogue import names, table
+from reproduce.datasets import KINDS
+from reproduce.plan import Selection, available, make_plan
+from reproduce.results import Results
+from reproduce.run import CLEAN, PUBLISHED, Run
+from subadjacent.errors import DataNotFound, InputError
+
+ANY = Selection(datasets=())
+
+
+def test_without_data_only_generated_sets_are_at_hand(tmp_path: Path) -> None:
+    assert available(tmp_path) == ("nips-ts", *KINDS)
+
+
+def test_rows_that_are_there_are_shown_without_data(tmp_path: Path) -> None:
+    plan = make_plan(["table2"], ANY, Results(RESULTS), tmp_path, run=True)
+    assert plan.runs == ()
+    assert plan.shown.datasets == ("msl", "smap", "smd", "nips-ts", *KINDS)
+    assert [table.name for table in plan.tables] == ["table2"]
+
+
+def test_only_what_has_no_row_is_made(tmp_path: Path) -> None:
+    plan = make_plan(
+        ["decisions"], Selection(datasets=(), seeds=4), Results(RESULTS), tmp_path, run=True
+    )
+    assert {run.seed for run in plan.runs} == {3}
+    assert {run.dataset for run in plan.runs} == {"nips-ts"}
+    assert plan.there > len(plan.runs)
+
+
+def rows_of_nothing(folder: Path, selection: Selection) -> Results:
+    """A row for every run of the table of decisions, all from before alarms were counted."""
+    results = Results(folder)
+    for run in table("decisions").runs(selection):
+        results.add(run, {"average_precision": 0.5})
+    return results
+
+
+def test_rows_from_before_a_column_was_measured_are_made_again_only_if_wanted(
+    tmp_path: Path,
+) -> None:
+    selection = Selection(datasets=("nips-ts",), seeds=1)
+    results = rows_of_nothing(tmp_path, selection)
+    runs = table("decisions").runs(selection)
+    detectors = [run for run in runs if run.detector != "facts"]
+    left = make_plan(["decisions"], selection, results, tmp_path, run=True)
+    assert (left.runs, left.there, left.outdated) == ((), len(runs), len(detectors))
+    again = make_plan(["decisions"], selection, results, tmp_path, run=True, refresh=True)
+    assert again.runs == tuple(detectors)
+    assert (again.there, again.outdated) == (1, 0)
+    # what was made again is not outdated, even where there was nothing to measure
+    results.add(detectors[0], {"event_f1": float("nan")})
+    again = make_plan(["decisions"], selection, results, tmp_path, run=True, refresh=True)
+    assert again.runs == tuple(detectors[1:])
+    shown = make_plan(["decisions"], selection, results, tmp_path, run=False)
+    assert (shown.runs, shown.outdated) == ((), 0)
+
+
+def test_other_tables_and_the_published_protocol_have_no_outdated_rows(tmp_path: Path) -> None:
+    for name in ("table2", "table3", "ablation-default"):
+        plan = make_plan([name], ANY, Results(RESULTS), tmp_path, run=True, refresh=True)
+        assert plan.outdated == 0
+    published = Selection(datasets=("nips-ts",), protocols=(PUBLISHED,))
+    with pytest.raises(DataNotFound):
+        make_plan(["decisions"], published, Results(RESULTS), tmp_path, run=True, refresh=True)
+
+
+def test_neither_data_nor_rows_is_an_error_that_says_where_to_look(tmp_path: Path) -> None:
+    with pytest.raises(DataNotFound) as found:
+        make_plan(["table2", "figure3"], ANY, Results(tmp_path), tmp_path, run=True)
+    assert str(tmp_path) in str(found.value)
+    assert "'python -m reproduce data get msl' fetches one" in str(found.value)
+
+
+def test_what_can_be_made_is_made_and_the_rest_is_named(tmp_path: Path) -> None:
+    plan = make_plan(names(["all"]), ANY, Results(tmp_path), tmp_path, run=True)
+    tables = ["table1", "table3", "leaderboard", "decisions", "nips-ts-kinds"]
+    tables += ["ablation-default", "ablation-kinds"]
+    assert [table.name for table in plan.tables] == tables
+    assert [figure.name for figure in plan.compute] == ["figure5"]
+    assert set(plan.lacking) == {*names(["all"])} - {*tables, "figure5"}
+
+
+def test_a_dataset_that_was_named_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(DataNotFound, match=r"SMD is not in .*reproduce data get smd' fetches"):
+        make_plan(["table2"], Selection(datasets=("smd",)), Results(tmp_path), tmp_path, run=True)
+
+
+def test_a_named_dataset_is_not_missed_where_all_its_rows_are_there(tmp_path: Path) -> None:
+    selection = Selection(datasets=("smd",))
+    plan = make_plan(["decisions"], selection, Results(RESULTS), tmp_path, run=True)
+    assert plan.runs == ()
+    # rows of other datasets are shown as well
+    assert plan.shown.datasets[:4] == ("msl", "smap", "smd", "nips-ts")
+
+
+def test_rows_of_other_data_are_not_taken_for_rows_of_this(tmp_path: Path) -> None:
+    for file in RESULTS.glob("*.csv"):
+        text = file.read_text()
+        kept = [line for line in text.splitlines() if "nips-ts" in line or line.startswith("key,")]
+        there = Results(RESULTS).get(Run("nips-ts", "facts", CLEAN))
+        assert there is not None
+        other = "\n".join(kept).replace(there["data"], "0123456789abcdef")
+        (tmp_path / file.name).write_text(other + "\n")
+    with pytest.raises(InputError, match=r"other data of NeurIPS-TS \(fingerprint 0123"):
+        make_plan(["table3"], ANY, Results(tmp_path), tmp_path, run=True)
+
+
+def test_a_trial_takes_the_generated_set_where_there_is_no_other(tmp_path: Path) -> None:
+    selection = Selection(datasets=(), quick=True)
+    plan = make_plan(names(["all"]), selection, Results(tmp_path), tmp_path, run=True)
+    assert plan.lacking == ()
+    assert {run.dataset for run in plan.runs} == {"nips-ts"}
+    assert [figure.name for figure in plan.compute] == ["figure3", "figure5"]
+
+
+def test_without_running_no_dataset_is_looked_for_and_rows_alone_are_shown(tmp_path: Path) -> None:
+    plan = make_plan(names(["all"]), ANY, Results(RESULTS), tmp_path / "no", run=False)
+    assert (plan.runs, plan.compute, plan.lacking) == ((), (), ())
+    with pytest.raises(
+        DataNotFound, match="has no rows of table2; leave out --no-run to make them"
+    ):
+        make_plan(["table2"], ANY, Results(tmp_path), None, run=False)

@@ -1,0 +1,150 @@
+"""Rows are on disk, whole; what is damaged is named."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from committed import RESULTS
+from reproduce.results import Results
+from reproduce.run import CLEAN, PUBLISHED, Run
+from subadjacent.errors import InputError
+
+RUN = Run("msl", "random", CLEAN)
+OTHER = Run("msl", "random", PUBLISHED, seed=1)
+
+
+def test_what_is_added_is_there_for_the_next_reader(tmp_path: Path) -> None:
+    Results(tmp_path / "rows").add(RUN, {"f1": 1 / 3, "verdict": "fine, really"})
+    found = Results(tmp_path / "rows")
+    assert RUN in found
+    assert OTHER not in found
+    assert found.value(RUN, "f1") == 0.333333
+    row = found.get(RUN)
+    assert row is not None
+    assert row["verdict"] == "fine, really"
+    assert row["key"] == RUN.key
+
+
+def test_what_is_not_there_is_none(tmp_path: Path) -> None:
+    results = Results(tmp_path / "nowhere")
+    assert len(results) == 0
+    assert results.get(RUN) is None
+    assert results.value(RUN, "f1") is None
+
+
+def test_a_row_without_a_measure_that_others_have_has_none(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    results.add(RUN, {"f1": 0.5})
+    results.add(OTHER, {"auroc": 0.6})
+    again = Results(tmp_path)
+    assert again.value(RUN, "auroc") is None
+    assert again.value(OTHER, "auroc") == 0.6
+
+
+def test_rows_without_a_value_in_a_column_are_found(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    results.add(RUN, {"f1": 0.5})
+    results.add(OTHER, {"event_f1": float("nan")})
+    absent = Run("smd", "random", CLEAN)
+    for rows in (results, Results(tmp_path)):
+        assert rows.without([RUN, OTHER, absent, RUN], "event_f1") == [RUN]
+        assert rows.without([RUN, OTHER], "f1") == [OTHER]
+        assert rows.without([RUN, OTHER], "auroc") == [RUN, OTHER]
+
+
+def test_a_row_replaces_an_older_one_of_its_run(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    results.add(RUN, {"f1": 0.5})
+    results.add(RUN, {"f1": 0.7})
+    assert len(Results(tmp_path)) == 1
+    assert Results(tmp_path).value(RUN, "f1") == 0.7
+
+
+def test_two_writers_keep_each_others_rows(tmp_path: Path) -> None:
+    one, two = Results(tmp_path), Results(tmp_path)
+    one.add(RUN, {"f1": 0.5})
+    two.add(OTHER, {"f1": 0.6})
+    assert len(Results(tmp_path)) == 2
+
+
+def test_the_order_of_adding_does_not_show_in_the_file(tmp_path: Path) -> None:
+    for name, runs in (("a", (RUN, OTHER)), ("b", (OTHER, RUN))):
+        results = Results(tmp_path / name)
+        for run in runs:
+            results.add(run, {"f1": 0.5})
+    assert (tmp_path / "a/random.csv").read_bytes() == (tmp_path / "b/random.csv").read_bytes()
+
+
+def test_committed_files_are_written_back_as_they_are(tmp_path: Path) -> None:
+    shutil.copy(RESULTS / "facts.csv", tmp_path)
+    before = (tmp_path / "facts.csv").read_bytes()
+    results = Results(tmp_path)
+    run = Run("msl", "facts", CLEAN)
+    row = results.get(run)
+    assert row is not None
+    own = {"key", "dataset", "detector", "protocol", "seed", "settings", "score", "train_share",
+           "per_entity", "quick"}  # fmt: skip
+    results.add(run, {name: text for name, text in row.items() if name not in own})
+    assert (tmp_path / "facts.csv").read_bytes() == before
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    results.add(RUN, {"f1": 0.5})
+    before = (tmp_path / "random.csv").read_bytes()
+
+    class Bomb:
+        def __str__(self) -> str:
+            return "\ud800"  # cannot be encoded: fails after the file was opened
+
+    with pytest.raises(UnicodeEncodeError):
+        results.add(OTHER, {"f1": Bomb()})
+    assert (tmp_path / "random.csv").read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["random.csv"]
+
+
+def test_what_a_kill_left_behind_is_no_row_and_is_written_over(tmp_path: Path) -> None:
+    (tmp_path / ".random.csv.unfinished").write_text("key,det")
+    results = Results(tmp_path)
+    assert len(results) == 0
+    results.add(RUN, {"f1": 0.5})
+    assert [file.name for file in tmp_path.iterdir()] == ["random.csv"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "rule"),
+    [
+        (lambda text: text[:-8], "line 2 must have a key and one value a column"),
+        (lambda text: text.replace("msl", "msl,msl", 1), "line 2 must have a key"),
+        (lambda text: text.replace("protocol", "protokoll"), "must have a column 'protocol'"),
+        (lambda _text: "", "must have a column 'key'"),
+        (lambda text: text.replace("msl", "\ud8ff"), "must be a CSV file of results"),
+    ],
+    ids=["cut", "one more", "renamed", "empty", "no text"],
+)
+def test_a_damaged_file_is_named_with_a_way_out(tmp_path: Path, damage: object, rule: str) -> None:
+    Results(tmp_path).add(RUN, {"f1": 0.5})
+    file = tmp_path / "random.csv"
+    damaged = damage(file.read_text())  # type: ignore[operator]
+    file.write_bytes(damaged.encode("utf-8", "surrogatepass"))
+    with pytest.raises(InputError, match=rule) as found:
+        Results(tmp_path)
+    assert str(file) in str(found.value)
+    assert "delete it and its runs are made again" in str(found.value)
+
+
+def test_a_word_where_a_number_should_be_is_named(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    results.add(RUN, {"f1": "many"})
+    with pytest.raises(InputError, match=rf"f1 must be a number in .*random.csv, row {RUN.key}"):
+        results.value(RUN, "f1")
+
+
+def test_hours_add_up_by_hardware(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    results.add(RUN, {"seconds": 1800.0, "hardware": "CPU"})
+    results.add(OTHER, {"seconds": 3600.0, "hardware": "CPU"})
+    assert Results(tmp_path).hours() == {"CPU": 1.5}

@@ -1,0 +1,268 @@
+"""The table of public sets, where they are looked for, and whether they are whole."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmark_files import SHARED, write_lines
+from reproduce.benchmarks import (
+    SOURCES,
+    Benchmark,
+    check,
+    data_root,
+    find,
+    fingerprint,
+    load_benchmark,
+    source_named,
+)
+from reproduce.benchmarks.archive import write_npz
+from subadjacent import DataNotFound, InputError, SubAdjacentDetector, TestSeries, TrainSeries
+
+# the paper's Table 1: dimensions, entities, thousands of rows to train and to test, percent
+TABLE_1 = {
+    "swat": (51, 1, 495, 449, 12.14),
+    "wadi": (123, 1, 1209, 172, 5.71),
+    "psm": (25, 1, 132, 87, 27.76),
+    "msl": (55, 27, 58, 73, 10.48),
+    "smap": (25, 55, 140, 444, 12.83),
+    "smd": (38, 28, 708, 708, 4.16),
+    "nips-ts": (1, 1, 20, 20, 22.44),
+}
+
+
+def test_the_table_says_what_table_1_says() -> None:
+    assert {
+        name: (
+            source.channels,
+            source.entities,
+            source.train_rows // 1000,
+            source.test_rows // 1000,
+            source.anomaly_rate,
+        )
+        for name, source in SOURCES.items()
+    } == TABLE_1
+
+
+def test_every_set_says_where_it_comes_from_and_how_to_get_it() -> None:
+    for source in SOURCES.values():
+        assert source.licence
+        assert source.origin
+        assert source.layouts
+        assert source.instructions.endswith(".")
+        assert all(one.base.startswith("https://") for one in source.downloads)
+        assert bool(source.downloads) == (source.name not in ("swat", "wadi", "nips-ts"))
+    assert len(SOURCES["smd"].downloads) == 3 * 28
+
+
+@pytest.mark.parametrize("name", ["nips-ts", "NIPS_TS", "NeurIPS-TS", "neurips_ts"])
+def test_names_go_in_any_case(name: str) -> None:
+    assert source_named(name) is SOURCES["nips-ts"]
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    with pytest.raises(InputError, match=r"one of swat, wadi, psm, .*; got 'kdd99'"):
+        load_benchmark("kdd99")
+
+
+def test_the_root_is_the_one_given_or_the_variable_or_the_default(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SUBADJACENT_DATA", str(tmp_path))
+    assert data_root("here") == Path("here")
+    assert data_root() == tmp_path
+    monkeypatch.delenv("SUBADJACENT_DATA")
+    assert data_root() == Path.home() / ".cache" / "subadjacent"
+    assert data_root("~/x") == Path.home() / "x"
+
+
+def test_a_set_that_is_not_there_says_what_was_found_and_how_to_get_it(tmp_path: Path) -> None:
+    (tmp_path / "ServerMachineDataset" / "train").mkdir(parents=True)
+    (tmp_path / "ServerMachineDataset" / "test").mkdir()
+    with pytest.raises(DataNotFound) as caught:
+        load_benchmark("smd", tmp_path)
+    message = str(caught.value)
+    assert f"SMD is not in {tmp_path}" in message
+    assert "ServerMachineDataset/train is there, test_label beside it is not" in message
+    assert "'python -m reproduce data get smd'" in message
+
+
+def test_all_machines_win_over_nineteen(tmp_path: Path) -> None:
+    for part in ("train", "test", "test_label"):
+        (tmp_path / "ServerMachineDataset" / part).mkdir(parents=True)
+    (tmp_path / "smd19.npz").touch()
+    found = find(SOURCES["smd"], tmp_path)
+    assert found is not None
+    assert found[0] == tmp_path / "ServerMachineDataset"
+
+
+def test_neurips_ts_needs_no_file(tmp_path: Path) -> None:
+    clean = load_benchmark("nips-ts", tmp_path)
+    assert (clean.origin, check(clean)) == ("generated", "complete")
+    # without anomalies the sine stays within its amplitude and noise
+    assert np.abs(clean.train[0].values).max() < 2
+    contaminated = load_benchmark("nips-ts", tmp_path, contaminated=True)
+    assert np.abs(contaminated.train[0].values).max() > 5
+    np.testing.assert_array_equal(contaminated.test[0].rows.values, clean.test[0].rows.values)
+    assert fingerprint(contaminated) != fingerprint(clean)
+
+
+def test_only_neurips_ts_can_be_contaminated() -> None:
+    with pytest.raises(InputError, match="contaminated must be left out for MSL"):
+        load_benchmark("msl", contaminated=True)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("name", "title", "verdict", "segments"),
+    [
+        ("msl", "MSL", "complete", 36),
+        ("smap", "SMAP", "complete", 69),
+        ("smd", "SMD (19 of 28 machines)", "19 of 28 machines", 268),
+        ("nips-ts", "NeurIPS-TS", "complete", 1730),
+    ],
+)
+def test_the_real_sets_are_as_published(name: str, title: str, verdict: str, segments: int) -> None:
+    if not (SHARED / "msl.npz").exists():
+        pytest.skip(f"benchmark data is not there: {SHARED}")
+    found = load_benchmark(name, SHARED)
+    assert (found.title, check(found)) == (title, verdict)
+    runs = sum(np.count_nonzero(np.diff(one.labels, prepend=0) == 1) for one in found.test)
+    assert runs == segments
+    source = SOURCES[name]
+    if not found.coverage:
+        assert len(found.train) == source.entities
+        assert sum(map(len, found.train)) == source.train_rows
+        labels = np.concatenate([one.labels for one in found.test])
+        assert len(labels) == source.test_rows
+        assert round(100 * labels.mean(), 2) == source.anomaly_rate
+    else:
+        assert len(found.train) == 19
+        assert (sum(map(len, found.train)), sum(map(len, found.test))) == (450_219, 450_232)
+    assert all(np.isfinite(one.values).all() for one in found.train)
+    assert all(one.values.shape[1] == source.channels for one in found.train)
+
+
+def small(**changed: object) -> Benchmark:
+    values = np.arange(6, dtype=np.float32).reshape(3, 2)
+    series = TrainSeries(values, entity="a")
+    facts = {
+        "name": "smd",
+        "title": "SMD",
+        "train": (series,),
+        "test": (TestSeries(series, np.array([0, 1, 0])),),
+        "origin": "here",
+    }
+    return Benchmark(**(facts | changed))  # type: ignore[arg-type]  # the facts fit
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda one: replace(one, values=one.values + 1),
+        lambda one: replace(one, entity="b"),
+        lambda one: replace(one, values=one.values.reshape(2, 3), channels=()),
+    ],
+)
+def test_a_fingerprint_follows_from_the_data(
+    change: Callable[[TrainSeries], TrainSeries],
+) -> None:
+    one = small()
+    series = change(one.train[0])
+    other = small(train=(series,), test=(TestSeries(series, np.arange(len(series)) == 1),))
+    assert fingerprint(one) == fingerprint(small(origin="there", title="another"))
+    assert fingerprint(one) != fingerprint(other)
+    assert len(fingerprint(one)) == 16
+
+
+def test_a_fingerprint_changes_with_one_label() -> None:
+    one = small()
+    other = small(test=(TestSeries(one.train[0], np.array([0, 0, 1])),))
+    assert fingerprint(one) != fingerprint(other)
+
+
+def test_a_verdict_names_all_that_differs(tmp_path: Path) -> None:
+    nips = load_benchmark("nips-ts", tmp_path)
+    short = nips.train[0].values[:100]
+    test = TestSeries(TrainSeries(short), np.zeros(100, np.uint8))
+    shorter = replace(nips, train=(TrainSeries(short),), test=(test,))
+    assert check(shorter) == (
+        "differs: 100 train rows, not 20,000; 100 test rows, not 20,000; "
+        "0.0 % anomalous, not 22.44; 0 segments, not 1,730"
+    )
+
+
+def test_a_verdict_notices_one_value(tmp_path: Path) -> None:
+    nips = load_benchmark("nips-ts", tmp_path)
+    values = nips.train[0].values.copy()
+    values[7] += 1
+    other = replace(nips, train=(TrainSeries(values),))
+    assert check(other) == "differs: sizes are right, values are not those published"
+
+
+def test_missing_machines_with_other_channels_differ() -> None:
+    assert check(small(coverage="1 of 28 machines")) == "differs: 2 channels, not 38"
+
+
+def test_entities_must_match_by_name() -> None:
+    other = TrainSeries(np.zeros((3, 2)), entity="b")
+    with pytest.raises(InputError, match=r"here must have the same entities.*\['b'\] and \['a'\]"):
+        small(train=(other,))
+    with pytest.raises(InputError, match="at least one series"):
+        small(train=(), test=())
+
+
+def test_rows_go_to_a_detector_and_labels_do_not(tmp_path: Path) -> None:
+    nips = load_benchmark("nips-ts", tmp_path)
+    detector = SubAdjacentDetector()
+    with pytest.raises(InputError, match="must not hold labels"):
+        detector.fit(nips.test[0])
+    assert not hasattr(nips.train[0], "labels")
+
+
+def test_arrays_and_text_need_numpy_alone(tmp_path: Path) -> None:
+    """The GPU image has no polars: what it can be given must be readable there."""
+    write_npz(load_benchmark("nips-ts", tmp_path), tmp_path / "nips_ts.npz")
+    for part, rows in (("train", 4), ("test", 3)):
+        np.save(tmp_path / f"MSL_{part}.npy", np.zeros((rows, 55)))
+        (tmp_path / "SMAP" / part).mkdir(parents=True)
+        np.save(tmp_path / "SMAP" / part / "P-1.npy", np.zeros((rows, 25)))
+    np.save(tmp_path / "MSL_test_label.npy", np.zeros(3))
+    (tmp_path / "SMAP" / "labeled_anomalies.csv").write_text(
+        'chan_id,spacecraft,anomaly_sequences\nP-1,SMAP,"[[0, 1]]"\n'
+    )
+    for part, width in (("train", 38), ("test", 38), ("test_label", 1)):
+        write_lines(tmp_path / "SMD" / part / "machine-1-1.txt", [[0] * width] * 3)
+    code = f"""
+import sys
+for name in ("polars", "fastexcel", "pandas", "narwhals", "pyarrow"):
+    sys.modules[name] = None
+from reproduce.benchmarks import load_benchmark
+for name in ("nips-ts", "msl", "smap", "smd"):
+    print(load_benchmark(name, {str(tmp_path)!r}).title)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        "NeurIPS-TS", "MSL", "SMAP (1 of 55 entities)", "SMD (1 of 28 machines)",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "days"), [("swat", 11), ("wadi", 16), ("psm", 153), ("smd", 35)])
+def test_rows_that_follow_in_known_time_add_up_to_days_as_described(name: str, days: int) -> None:
+    source = SOURCES[name]
+    assert source.interval is not None
+    rows = (source.train_rows + source.test_rows) / source.entities
+    assert rows * source.interval / 86_400 == pytest.approx(days, abs=0.2)
+
+
+def test_the_clock_of_other_sets_is_not_published() -> None:
+    assert [name for name, one in SOURCES.items() if one.interval is None] == [
+        "msl", "smap", "nips-ts"
+    ]  # fmt: skip

@@ -1,0 +1,265 @@
+"""Every table asks for runs that can be made, and shows the paper's rows beside ours."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from committed import RESULTS
+from reproduce import catalogue
+from reproduce.catalogue import FIGURES, OURS, PAPERS, TABLES
+from reproduce.comparison import (
+    Cell,
+    Comparison,
+    Variant,
+    dataset_title,
+    facts_of,
+)
+from reproduce.methods import RIVALS, build
+from reproduce.paper_numbers import paper_tables
+from reproduce.plan import PAPER, REAL, SYNTHETIC, Selection
+from reproduce.protocols import published
+from reproduce.results import Results
+from reproduce.run import CLEAN, PUBLISHED, Run
+from reproduce.runner import MEASURED
+from reproduce.tables.table2 import auc_cells
+from subadjacent.detectors.registry import DETECTORS
+from subadjacent.errors import InputError
+
+every_table = pytest.mark.parametrize("name", TABLES)
+# tables of another form
+OTHERS = ("table1", "table11", "ablation-kinds", "nips-ts-kinds")
+COMPARISONS = [name for name in TABLES if name not in OTHERS]
+
+
+def test_the_catalogue_has_all_that_the_paper_has() -> None:
+    assert list(PAPERS) == list(paper_tables()) == [f"table{n}" for n in range(1, 12)]
+    assert list(TABLES) == [*PAPERS, *OURS]
+    assert [catalogue.table(name).name for name in TABLES] == list(TABLES)
+    assert [catalogue.figure(name).name for name in FIGURES] == list(FIGURES)
+
+
+def test_names_come_in_the_papers_order_and_all_stands_for_every_one() -> None:
+    assert catalogue.names(["figure3", "table10", "table2"]) == ["table2", "table10", "figure3"]
+    # ours after the paper's
+    assert catalogue.names(["figure3", *OURS, "table2"]) == ["table2", *OURS, "figure3"]
+    assert catalogue.names(["table2", "all"]) == [*TABLES, *FIGURES]
+    with pytest.raises(InputError, match=r"tables and figures are table1, .*, all; got 'table12'"):
+        catalogue.names(["table12"])
+
+
+@every_table
+@pytest.mark.parametrize("quick", [False, True])
+def test_every_run_has_settings_that_its_protocol_takes(name: str, quick: bool) -> None:
+    runs = catalogue.table(name).runs(Selection(quick=quick))
+    assert runs
+    for run in set(runs):
+        if run.detector in MEASURED:
+            continue
+        if run.protocol == PUBLISHED:
+            published._settings(run)
+        else:
+            # refuses a parameter that it does not have
+            detector = build(run, "cpu")
+            assert type(detector) in DETECTORS.values()
+        assert run.quick == quick
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_cell_of_the_papers_rows_of_ours_has_its_run(name: str) -> None:
+    """A cell is missing because nothing was run, never because its label fits no number."""
+    grids = catalogue.table(name).result_tables(Results(RESULTS), Selection())
+    shown = sum(
+        cell.paper is not None for grid in grids for _, cells in grid.rows for cell in cells
+    )
+    numbers = sum(
+        not math.isnan(one)
+        for group in paper_tables()[name].values()
+        for row in group["rows"].values()
+        for one in row
+    )
+    assert shown == numbers
+
+
+@pytest.mark.parametrize("name", ["table2", "table3", "leaderboard"])
+def test_every_system_has_our_own_number_on_every_set_that_is_here(name: str) -> None:
+    selection = Selection(("msl", "smap", "smd", SYNTHETIC))
+    missing = Results(RESULTS).missing(catalogue.table(name).runs(selection))
+    assert [run.describe() for run in missing] == []
+
+
+@pytest.mark.parametrize("name", [name for name in OURS if name != "leaderboard"])
+def test_a_table_of_ours_has_no_number_of_the_papers(name: str) -> None:
+    assert name not in paper_tables()
+    grids = catalogue.table(name).result_tables(Results(RESULTS), Selection())
+    assert grids
+    assert all(cell.paper is None for grid in grids for _, cells in grid.rows for cell in cells)
+
+
+@every_table
+def test_a_table_without_rows_says_not_run_where_it_was_asked_to(name: str, tmp_path: Path) -> None:
+    selection = Selection(datasets=("msl", SYNTHETIC))
+    cells = [
+        cell
+        for grid in catalogue.table(name).result_tables(Results(tmp_path), selection)
+        for _, row in grid.rows
+        for cell in row
+    ]
+    missing = {cell.missing for cell in cells}
+    assert "not run" in missing
+    assert not any(cell.values for cell in cells)
+    # these are generated, or have a table for each dataset that is there
+    if name not in ("table3", "ablation-kinds", "nips-ts-kinds", "decisions", "leaderboard"):
+        assert "no data" in missing
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_controls_stand_in_every_comparison(name: str) -> None:
+    labels = [
+        [label for label, _ in grid.rows]
+        for grid in catalogue.table(name).result_tables(Results(RESULTS), Selection())
+    ]
+    assert all({"random score", "untrained network"} <= set(found) for found in labels)
+    assert any("Sub-PCA" in found for found in labels)
+
+
+def test_a_trial_is_small_and_needs_no_data() -> None:
+    selection = Selection(datasets=(SYNTHETIC,), quick=True)
+    runs = {run for name in TABLES for run in catalogue.table(name).runs(selection)}
+    assert {run.dataset for run in runs} == {SYNTHETIC}
+    # two of each detector, three controls under the published protocol, and those of the ablations
+    assert len(runs) < 125 + 2 * len(RIVALS)
+
+
+SMALL = Comparison("table4", "T", "band", (Variant("20:30"),), datasets=("msl", "smd"))
+
+
+def test_cells_hold_percents_of_the_seeds_that_are_there(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    for seed, f1 in ((0, 0.9), (2, 0.95)):
+        results.add(Run("msl", "sub-adjacent", PUBLISHED, seed), {"oracle_point_adjusted_f1": f1})
+    grid = SMALL.result_tables(results, Selection(datasets=("msl",)))[0]
+    ours = dict(grid.rows)["20:30"]
+    assert ours[0].values == pytest.approx((90, 95))
+    assert ours[0].paper == 96.7
+    assert (ours[1].values, ours[1].missing, ours[1].paper) == ((), "no data", 97.7)
+
+
+def test_an_ablation_has_one_seed_on_the_largest_set_and_under_the_clean_protocol() -> None:
+    runs = [
+        run for run in SMALL.runs(Selection(datasets=("msl", "smd"))) if run.detector == "random"
+    ]
+    seeds = {
+        (protocol, dataset): [
+            r.seed for r in runs if (r.protocol, r.dataset) == (protocol, dataset)
+        ]
+        for protocol in (PUBLISHED, CLEAN)
+        for dataset in ("msl", "smd")
+    }
+    assert seeds == {
+        (PUBLISHED, "msl"): [0, 1, 2], (PUBLISHED, "smd"): [0],
+        (CLEAN, "msl"): [0], (CLEAN, "smd"): [0],
+    }  # fmt: skip
+
+
+def test_a_part_of_a_set_is_named_as_a_part(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    assert dataset_title("smd", results) == "SMD"
+    results.add(facts_of("smd"), {"entities": 19})
+    assert dataset_title("smd", results) == "SMD (19 of 28)"
+    results.add(facts_of("smd"), {"entities": 28})
+    assert dataset_title("smd", results) == "SMD"
+
+
+def test_the_papers_auc_follows_from_its_f1() -> None:
+    # F1 99.0 gives 99 · (3 - 0.99) / 2 = 99.495, printed as 99.5
+    assert auc_cells("table2") == (95, 96)
+    assert auc_cells("table3") == (7, 9)
+
+
+def test_asking_for_what_nobody_knows_is_refused() -> None:
+    with pytest.raises(InputError, match=r"datasets must be among swat, .*; got 'mnist'"):
+        Selection(datasets=("mnist",))
+    with pytest.raises(InputError, match="protocols must be among published, clean; got 'fair'"):
+        Selection(protocols=("fair",))
+    with pytest.raises(InputError, match="seeds must be a whole number of at least 1; got 0"):
+        Selection(seeds=0)
+
+
+def test_the_papers_datasets_are_all_there() -> None:
+    assert (*REAL, SYNTHETIC) == PAPER
+    assert len(REAL) == 6
+
+
+def test_a_row_of_one_dataset_is_run_there_alone(tmp_path: Path) -> None:
+    one = Comparison(
+        "table4",
+        "T",
+        "band",
+        (Variant("mine", datasets=("smd",)),),
+        datasets=("swat", "msl", "smd"),
+    )
+    runs = [r for r in one.runs(Selection(datasets=("msl", "smd"))) if r.detector == "sub-adjacent"]
+    assert {run.dataset for run in runs} == {"smd"}
+    # a trial has it where it can
+    trial = one.runs(Selection(datasets=("msl",), quick=True))
+    assert "msl" in {run.dataset for run in trial if run.detector == "sub-adjacent"}
+    grid = one.result_tables(Results(tmp_path), Selection(datasets=("msl", "smd")))[0]
+    assert [cell.missing for cell in dict(grid.rows)["mine"]] == ["no data", "", "not run"]
+
+
+def test_a_row_may_have_runs_of_its_own_number() -> None:
+    ten = Comparison("table4", "T", "band", (Variant("mine", seeds=10),), ablation=False)
+    runs = [r for r in ten.runs(Selection(datasets=("msl",))) if r.detector == "sub-adjacent"]
+    assert sorted(run.seed for run in runs if run.protocol == PUBLISHED) == list(range(10))
+
+
+def test_table_2_has_a_row_for_what_two_released_scripts_do_otherwise() -> None:
+    runs = catalogue.table("table2").runs(Selection(protocols=(PUBLISHED,)))
+    ours = [run for run in runs if run.detector == "sub-adjacent" and run.seed == 0]
+    batches = [run.dataset for run in ours if dict(run.settings) == {"batch_size": 64}]
+    weighted = [run.dataset for run in ours if run.score == "weighted"]
+    assert (batches, weighted) == (["smd"], ["msl"])
+
+
+def released(seed: int, dataset: str = "msl") -> Run:
+    """A run of Table 10 as the authors' code makes it."""
+    settings = (("attention_weight", 0.0), ("epochs", 8))
+    return Run(dataset, "sub-adjacent", PUBLISHED, seed, settings, "smoothed", per_entity=True)
+
+
+def test_table_10_is_run_as_released_and_as_the_paper_says() -> None:
+    runs = catalogue.table("table10").runs(Selection(datasets=("msl",), protocols=(PUBLISHED,)))
+    ours = {run for run in runs if run.detector == "sub-adjacent"}
+    printed = Run("msl", "sub-adjacent", PUBLISHED, score="error", per_entity=True)
+    assert ours == {released(seed) for seed in range(10)} | {
+        replace(printed, seed=seed) for seed in range(3)
+    }
+    smoothed = {run.detector for run in runs if run.score == "smoothed"}
+    assert smoothed == {"sub-adjacent", "random", "untrained"}
+
+
+def test_the_best_of_ten_runs_is_shown_once_all_were_made(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    selection = Selection(datasets=("msl", "smd"))
+
+    def row(label: str) -> tuple[Cell, ...]:
+        """Cells of MSL, SMAP and SMD."""
+        grid = catalogue.table("table10").result_tables(results, selection)[0]
+        return dict(grid.rows)[f"Ours, as released: {label}"][3:]
+
+    best = "best of 10 runs of each entity"
+    for seed in range(10):
+        assert [cell.missing for cell in row(best)] == ["not run", "no data", "not run"]
+        f1s = {"oracle_f1": 0.4, "oracle_f1_by_entity": f"0.5 0.{seed}"}
+        results.add(released(seed), f1s)
+    assert row("mean of 10 runs")[0].values == pytest.approx((40,) * 10)
+    # the best of the first entity is 0.5, of the second 0.9
+    assert row(best)[0].values == pytest.approx((70,))
+    assert [cell.missing for cell in row(best)] == ["", "no data", "not run"]
+    grids = catalogue.table("table10").result_tables(results, selection)
+    clean = [label for label, _ in grids[1].rows]
+    assert not any("as released" in label for label in clean)
