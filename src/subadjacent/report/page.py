@@ -83,10 +83,10 @@ def page(
     score = "What led to the score"
     if any(evidence.views for evidence in assessment.evidence):
         score = "What each view adds to the score"
-    shades = (
-        [markup.legend_key("band label", "labelled as anomalous")] if labels is not None else []
+    marked = (
+        (labels is not None, "band label", "labelled as anomalous"),
+        (any(learned), "band fitted", "fitted on this part"),
     )
-    shades += [markup.legend_key("band fitted", "fitted on this part")] if any(learned) else []
     ring = markup.legend_key("ring", "furthest from expected") if table else ""
     attention = markup.attention_section(band=read["band"] is not None) if read["attention"] else ""
     return Template(_file("report.html")).substitute(
