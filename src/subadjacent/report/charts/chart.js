@@ -34,8 +34,8 @@ export class Chart {
   }
 
   // what: {columns, view, limits: [low, high], lines: [{values, points, role, dashed}], band: its points, threshold,
-  // spans of alarms, shades: other segments, markers: whether alarms have one, ring: {at, value, low, high} around a
-  // value, pointer: the row pointed at, label: its time, left, axis: whether times stand below, bare: without any axis}
+  // spans of alarms, shades: other segments, ring: {at, value, low, high} around a value, pointer: the row pointed at,
+  // label: its time, left, axis: whether times stand below, bare: without any axis}
   draw(what) {
     const [width, height] = this.fit();
     if (width < 2 * RIGHT + what.left) return;
@@ -58,7 +58,6 @@ export class Chart {
     if (what.ring) this.ring(what.ring, x, y);
     if (what.pointer >= 0) this.pointer(what, box, x, y);
     paper.restore();
-    if (what.markers) this.markers(what, box, x);
   }
 
   axes({view: {from, to}, limits: [low, high], columns, axis}, box, x, y) {
@@ -193,8 +192,8 @@ export class Chart {
   }
 
   // a triangle above each alarm, which may itself be thinner than a pixel
-  markers({spans}, box, x) {
-    const {paper} = this;
+  markers(spans, x) {
+    const {paper, box} = this;
     for (const {from, to, chosen} of spans) {
       const at = x((from + to) / 2);
       paper.fillStyle = color("alarm");

@@ -3,7 +3,7 @@
 import {roundLimits} from "./axis.js";
 import {Chart, RIGHT} from "./chart.js";
 import {byId, make, oncePerFrame, say, settled} from "./dom.js";
-import {DIGITS, count, number, place, power, severity} from "./format.js";
+import {count, number, place, severity, stepOf} from "./format.js";
 import {listen} from "./gestures.js";
 import {bins, extremes, inView, thin, thinBand, within} from "./thinning.js";
 
@@ -28,11 +28,9 @@ export function binsOf(columns, {from, to}, width) {
 // a span of alarms that covers a place, or is nearer to it than that
 export const spanAt = (spans, at, near) => spans.find(one => at >= one.from - near && at <= one.to + near);
 
-let panels = 0;
-
 // puts a chart below the caption of a figure, the values of a row into the caption, and a sentence beside both
 export function panel(figure, {key, name, axis = false}) {
-  const id = `summary-${panels++}`;
+  const id = `summary-${key}`;
   const canvas = make("canvas", {role: "img", "aria-label": `Chart of ${name}`, "aria-describedby": id});
   const read = make("span", {class: "read number"}), summary = make("span", {class: "hidden", id});
   figure.classList.add("panel");
@@ -42,7 +40,7 @@ export function panel(figure, {key, name, axis = false}) {
   return {key, name, axis, figure, read, summary, chart: new Chart(canvas)};
 }
 
-// What a page adds: panels, columns, spans, and where it differs channelRange, ring, shades, segmentText and onAlarm.
+// What a page adds: panels, columns, spans, onAlarm, and where it differs channelRange, ring, shades, readsExpected, segmentText.
 // Columns: {kind, at, length, interval, gaps(), nearest(at), lines(key) gives {values, expected, low, high}}
 export class Charts {
   constructor(stack, view) {
@@ -129,8 +127,8 @@ export class Charts {
     for (const {key, read, content} of this.panels) {
       const {values, expected, low, high} = columns.lines(key), [from, to] = content.limits;
       if (key === SEVERITY) { say(read, severity(values[row])); continue; }
-      const step = Math.min(1, power(to - from, DIGITS)), texts = [number(values[row], step)];
-      if (Number.isFinite(expected?.[row])) texts.push(`expected ${number(expected[row], step)}`);
+      const step = stepOf(to - from), texts = [number(values[row], step)];
+      if (this.readsExpected && Number.isFinite(expected?.[row])) texts.push(`expected ${number(expected[row], step)}`);
       if (Number.isFinite(low?.[row])) {
         const [least, most] = [number(low[row], step), number(high[row], step)];
         texts.push(least === most ? `usually ${least}` : `usually ${least} to ${most}`);

@@ -10,7 +10,7 @@ const STILL = 4;   // pixels within which a drag is a click
 const NEAR = 7;   // pixels beside an alarm that count as its own: a marker is wider than many of them
 
 export class Overview {
-  // look: {left(), columns(), highest: severity above which peaks are cut off, and what a chart takes: bare, axis, markers}
+  // look: {left(), columns(), highest: severity above which peaks are cut off, and whether bare, with an axis, and with markers}
   constructor(view, charts, look) {
     this.view = view;
     this.charts = charts;
@@ -69,7 +69,7 @@ export class Overview {
     chart.draw({
       columns, view: {from, to}, limits: severityLimits(points, look.highest), left: look.left(), threshold: 1,
       spans, shades, lines: [{values, points, role: SEVERITY}], pointer: -1,
-      bare: look.bare, axis: look.axis, markers: look.markers,
+      bare: look.bare, axis: look.axis,
     });
     this.window(from, to);
   }
@@ -85,5 +85,6 @@ export class Overview {
     paper.lineWidth = 1;
     paper.strokeRect(left + 0.5, 1.5, wide - 1, box.bottom - 2);
     paper.globalAlpha = 1;
+    if (this.look.markers) this.chart.markers(this.charts.spans, x);
   }
 }

@@ -11,6 +11,8 @@ function chartOf(figure, options) {
 }
 
 class PointedCharts extends Charts {
+  readsExpected = true;
+
   // in the corner away from the pointer
   read() {
     super.read();
@@ -124,12 +126,12 @@ export class CurveCharts extends PointedCharts {
   constructor(view, curves) {
     super(byId("curves"), view);
     const at = curves[0].values.map((_, i) => i + 1);
-    const values = curves.map(curve => curve.values.map(one => one ?? NaN));
+    const values = Object.fromEntries(curves.map((curve, i) => [`curve-${i}`, curve.values.map(one => one ?? NaN)]));
     this.columns = view.columns = {
       kind: "epoch", at, length: at.length, interval: 1, first: 1, last: at.length, gaps: () => () => false,
       nearest: place => Math.min(at.length, Math.max(1, Math.round(place))) - 1, lines: key => ({values: values[key]}),
     };
     this.spans = [];
-    this.panels = [...this.stack.querySelectorAll("figure")].map((figure, i) => chartOf(figure, {key: i, name: curves[i].label, axis: true}));
+    this.panels = [...this.stack.querySelectorAll("figure")].map((figure, i) => chartOf(figure, {key: `curve-${i}`, name: curves[i].label, axis: true}));
   }
 }
