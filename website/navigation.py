@@ -17,6 +17,12 @@ class Section:
     pages: tuple[str, ...]
 
 
+START = Section(
+    "start/index",
+    "Start",
+    "One screen each: the shortest way from your data to alarms.",
+    ("start/file", "start/python", "start/live", "start/timestamps", "start/threshold"),
+)
 TUTORIALS = Section(
     "tutorials/index",
     "Tutorials",
@@ -121,7 +127,7 @@ ABOUTS = {
     "prometheus": "Learn from the history of metrics, and raise alerts.",
 }
 
-SECTIONS = (TUTORIALS, GALLERY, HOW_TO, REFERENCE, EXPLANATION, RESULTS, PROJECT)
+SECTIONS = (START, TUTORIALS, GALLERY, HOW_TO, REFERENCE, EXPLANATION, RESULTS, PROJECT)
 
 
 def sections(pages: Iterable[str]) -> list[Section]:

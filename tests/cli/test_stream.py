@@ -82,6 +82,15 @@ def test_with_a_model_there_is_an_answer_at_once_and_a_final_one(
     np.testing.assert_allclose([one["score"] for one in final], expected, rtol=1e-5)
 
 
+def nearly(document: Any) -> Any:
+    """A copy with numbers of ten digits."""
+    if isinstance(document, dict):
+        return {name: nearly(value) for name, value in document.items()}
+    if isinstance(document, list):
+        return [nearly(value) for value in document]
+    return float(f"{document:.10g}") if isinstance(document, float) else document
+
+
 def test_a_stop_with_a_state_is_no_stop(command: Run) -> None:
     rows = rows_of(spiked()).splitlines(keepends=True)
     whole = command("stream", "--learn", input="".join(rows)).stdout
@@ -89,7 +98,9 @@ def test_a_stop_with_a_state_is_no_stop(command: Run) -> None:
     first = command(*options, input="".join(rows[:501])).stdout
     # some rows come again: they were answered
     second = command(*options, input="".join(rows[490:]))
-    assert first + second.stdout == whole
+    # processors round a product of matrices by their sizes: rows that come together by their number
+    for answer, expected in zip(parsed(first + second.stdout), parsed(whole), strict=True):
+        assert nearly(answer) == nearly(expected)
     assert "10 late" in second.stderr
     assert "1 duplicate, " in second.stderr
 

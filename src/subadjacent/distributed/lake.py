@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from subadjacent.data.files.blocks import Block
-from subadjacent.data.files.parquet import Parquet
+from subadjacent.data.files.columnar import ColumnarFile
 from subadjacent.data.files.paths import only_our_errors
 from subadjacent.data.files.rows import Rows
 from subadjacent.distributed import storage
@@ -39,7 +39,7 @@ AT_ONCE = 100_000
 """Rows whose names are read at a time."""
 
 
-class LakeFile(Parquet):
+class LakeFile(ColumnarFile):
     """A Parquet file at an address; it is on this machine only while it is read."""
 
     def __init__(
@@ -47,7 +47,7 @@ class LakeFile(Parquet):
     ) -> None:
         self.address, self.name = address, name
         self.notes: tuple[str, ...] = ()
-        self.unnamed: set[str] = set()
+        self.unnamed: frozenset[str] = frozenset()
         self.schema = dict(schema)
         self.columns = tuple(self.schema)
         self.length = length
@@ -56,13 +56,13 @@ class LakeFile(Parquet):
     def opened(cls, address: str, name: str) -> LakeFile:
         """Fetch a file to read its schema and length."""
         with only_our_errors(name), storage.fetched(address) as path:
-            file = Parquet(path, name)
+            file = ColumnarFile(path, name)
         return cls(address, name, file.schema, file.length)
 
     def blocks(self, rows: int, columns: tuple[str, ...]) -> Iterator[Block]:
         """All rows in order, at most ``rows`` at a time."""
         with storage.fetched(self.address) as path:
-            yield from Parquet(path, self.name).blocks(rows, columns)
+            yield from ColumnarFile(path, self.name).blocks(rows, columns)
 
 
 class Pieces(LakeFile):

@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from subadjacent.data.files import Columns, FileRows, Rows, open_files
-from subadjacent.data.files.parquet import Decoder
+from subadjacent.data.files.columnar import Decoder
 from subadjacent.data.inputs import read
 from subadjacent.errors import DataNotFound, InputError, SubAdjacentError
 
@@ -641,15 +641,15 @@ def test_the_decoder_outlives_a_process_that_ended(tmp_path: Path) -> None:
     pl.DataFrame({"a": [1.0, 2.0]}).write_parquet(tmp_path / "a.parquet")
     decoder = Decoder()
     path = tmp_path / "a.parquet"
-    assert decoder.schema(path, "a")[1] == 2
+    assert decoder.request("a", path, "scan_parquet")[1] == 2
     assert decoder._process is not None
     first = decoder._process
     first.kill()
     first.wait()
     # whoever asked then hears of it; the next finds another process
     with pytest.raises(InputError, match="a is damaged: it cannot be decoded"):
-        decoder.schema(path, "a")
-    assert decoder.rows(path, "a", ("a",), 1, 5)["a"].to_list() == [2.0]
+        decoder.request("a", path, "scan_parquet")
+    assert decoder.request("a", path, "scan_parquet", ("a",), 1, 5)["a"].to_list() == [2.0]
     assert decoder._process is not first
     decoder._end()
 
@@ -659,8 +659,8 @@ def test_a_decoder_that_does_not_start_is_no_fault_of_the_file(
 ) -> None:
     pl.DataFrame({"a": [1.0]}).write_parquet(tmp_path / "a.parquet")
     monkeypatch.setattr(
-        "subadjacent.data.files.parquet.COMMAND", (sys.executable, "-c", "raise SystemExit")
+        "subadjacent.data.files.columnar.COMMAND", (sys.executable, "-c", "raise SystemExit")
     )
     with pytest.raises(SubAdjacentError, match="does not start") as caught:
-        Decoder().schema(tmp_path / "a.parquet", "a")
+        Decoder().request("a", tmp_path / "a.parquet", "scan_parquet")
     assert not isinstance(caught.value, InputError)

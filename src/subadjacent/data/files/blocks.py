@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,6 +132,31 @@ class Block:
                 f"(--ignore {column!r})"
             )
         return labels.to_numpy()
+
+
+class Source(Protocol):
+    """One file of a table; ``name`` is its name in messages, ``notes`` what was found out."""
+
+    name: str
+    columns: tuple[str, ...]
+    unnamed: frozenset[str]
+    schema: dict[str, Any]
+    notes: tuple[str, ...]
+    has_header: bool
+    decimal_comma: bool
+
+    @property
+    def length(self) -> int:
+        """About how many rows there are."""
+        ...
+
+    def sample(self, rows: int) -> Block:
+        """The first rows; refuses a file that has none."""
+        ...
+
+    def blocks(self, rows: int, columns: tuple[str, ...]) -> Iterator[Block]:
+        """All rows in order, at most ``rows`` at a time."""
+        ...
 
 
 class TimeOrder:

@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from subadjacent.data.files.blocks import Block
 from subadjacent.data.files.cells import show
+from subadjacent.data.files.columnar import FORMATS
 from subadjacent.data.files.opening import (
     END_OF_FILE,
     HEAD_BYTES,
@@ -21,7 +22,6 @@ from subadjacent.data.files.opening import (
     find_encoding,
     open_bytes,
 )
-from subadjacent.data.files.parquet import MAGIC
 from subadjacent.data.files.table_layout import SPACE, Line, even_out, find_layout
 from subadjacent.errors import InputError
 
@@ -36,11 +36,14 @@ class Delimited:
     """
 
     def __init__(self, path: Path, name: str) -> None:
+        import polars as pl
+
         self.path, self.name = path, name
         check_unpacked(path, name)
         head, self.encoding, notes = self._read_head()
         self.layout = layout = find_layout(head, name)
         self.columns, self.unnamed = layout.columns, layout.unnamed
+        self.schema: dict[str, Any] = dict.fromkeys(layout.columns, pl.String())
         self.has_header, self.decimal_comma = layout.has_header, layout.decimal_comma
         self.notes = (*notes, *layout.notes)
 
@@ -175,8 +178,11 @@ class Delimited:
             head = file.read(HEAD_BYTES)
             # up to the end of a line, so that the last one is not cut
             head += file.readline(LONGEST_LINE)
-        if head.startswith(MAGIC):
-            raise InputError(f"{self.name} must be text; it is a packed Parquet file: unpack it")
+        for kind in FORMATS:
+            if head.startswith(kind.mark):
+                raise InputError(
+                    f"{self.name} must be text; it is a packed {kind.name} file: unpack it"
+                )
         encoding, notes = find_encoding(head, self.name)
         text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(head)
         if not text.strip(f"{END_OF_FILE} \t\r\n\ufeff"):

@@ -13,20 +13,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from subadjacent.data.files.blocks import Source
+from subadjacent.data.files.columnar import MARKS, ColumnarFile, find_format
 from subadjacent.data.files.delimited import Delimited
 from subadjacent.data.files.opening import HEAD_BYTES, PACKED, ZIPPED, find_encoding
-from subadjacent.data.files.parquet import MAGIC, Parquet
 from subadjacent.data.forks import refuse_lost_threads
 from subadjacent.errors import DataNotFound, InputError, SubAdjacentError
 
 STANDARD_INPUT = "-"
-PARQUET_NAMES = (".parquet", ".pq")
 
 MOST_COPIED = 1 << 34
 """Bytes that are taken from standard input or a pipe, 16 GiB, but at most half of what is free."""
 
 
-def open_sources(paths: Sequence[str]) -> list[Delimited | Parquet]:
+def open_sources(paths: Sequence[str]) -> list[Source]:
     """The files that paths and patterns name, in order; their content tells their format."""
     if isinstance(paths, str):
         paths = [paths]
@@ -56,7 +56,7 @@ def _called(name: str) -> str:
     return "standard input" if name == STANDARD_INPUT else name
 
 
-def _open(name: str) -> Delimited | Parquet:
+def _open(name: str) -> Source:
     called = _called(name)
     path = Path(name)
     if name != STANDARD_INPUT:
@@ -70,8 +70,6 @@ def _open(name: str) -> Delimited | Parquet:
                 f"{name} must be a file or a pipe; it is a device, which may never end: "
                 f"copy its data to a file"
             )
-        if path.suffix.lower() in PARQUET_NAMES:
-            return Parquet(path, called)
     if name != STANDARD_INPUT and (path.is_file() or not path.exists()):
         return _by_content(path, called)
     copy = _kept(name)
@@ -84,10 +82,9 @@ def _open(name: str) -> Delimited | Parquet:
     return source
 
 
-def _by_content(path: Path, called: str) -> Delimited | Parquet:
-    with path.open("rb") as file:
-        parquet = file.read(len(MAGIC)) == MAGIC
-    return Parquet(path, called) if parquet else Delimited(path, called)
+def _by_content(path: Path, called: str) -> Source:
+    kind = find_format(path)
+    return Delimited(path, called) if kind is None else ColumnarFile(path, called, kind)
 
 
 def _kept(name: str) -> Path:
@@ -111,7 +108,7 @@ def _copy(stream: IO[bytes], out: IO[bytes], copy: Path, name: str) -> None:
     free = shutil.disk_usage(copy.parent).free
     most, total = min(MOST_COPIED, free // 2), 0
     while data := stream.read(HEAD_BYTES):
-        if not total and not data.startswith((MAGIC, ZIPPED, *PACKED)):
+        if not total and not data.startswith((*MARKS, ZIPPED, *PACKED)):
             find_encoding(data, _called(name))
         total += len(data)
         if total > most:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-from subadjacent.data.files.blocks import TimeOrder
+from subadjacent.data.files.blocks import Block, Source, TimeOrder
 from subadjacent.data.files.cells import show
 from subadjacent.data.files.layouts import DIGITS, format_of
 from subadjacent.data.files.paths import only_our_errors
@@ -22,8 +22,6 @@ from subadjacent.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-    from subadjacent.data.files.blocks import Block
-    from subadjacent.data.files.roles import Source
 
 AT_ONCE = 20_000
 """Rows that are looked at a time."""

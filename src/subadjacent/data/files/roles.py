@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from subadjacent.data.files.blocks import Block
+from subadjacent.data.files.blocks import Block, Source
 from subadjacent.data.files.cells import blank_missing
 from subadjacent.data.files.channels import (
     columns_of,
@@ -15,14 +15,10 @@ from subadjacent.data.files.channels import (
     some,
     without_numbers,
 )
-from subadjacent.data.files.delimited import Delimited
-from subadjacent.data.files.parquet import Parquet
 from subadjacent.data.files.time_column import TimeColumn, find_time
 from subadjacent.data.files.timestamps import TimeForm
 from subadjacent.data.names import ENTITY_NAMES, TIME_NAMES, columns_named, label_columns
 from subadjacent.errors import InputError
-
-Source = Delimited | Parquet
 
 
 @dataclass(frozen=True, slots=True)

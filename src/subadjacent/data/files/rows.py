@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.data.files.blocks import Block, TimeOrder
+from subadjacent.data.files.blocks import Block, Source, TimeOrder
 from subadjacent.data.files.labels import is_signed
 from subadjacent.data.files.layouts import pattern_of_format
-from subadjacent.data.files.parquet import Parquet
 from subadjacent.data.files.paths import only_our_errors, open_sources
 from subadjacent.data.files.readings import Writing, settle
-from subadjacent.data.files.roles import Columns, Roles, Source, assign
+from subadjacent.data.files.roles import Columns, Roles, assign
 from subadjacent.data.files.time_column import forms_in, unreadable_time
 from subadjacent.data.files.timestamps import TimeForm, find_forms, in_common
 from subadjacent.errors import InputError, require_whole
@@ -318,10 +317,7 @@ def _narrow(sources: tuple[Source, ...], channels: tuple[str, ...]) -> frozenset
     return frozenset(
         channel
         for channel in channels
-        if all(
-            isinstance(source, Parquet) and source.schema[channel] == pl.Float32
-            for source in sources
-        )
+        if all(source.schema[channel] == pl.Float32 for source in sources)
     )
 
 

@@ -6,18 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from subadjacent.data.files.blocks import Block
+from subadjacent.data.files.blocks import Block, Source
 from subadjacent.data.files.cells import blank_missing, read_numbers, show
 from subadjacent.data.files.channels import counts_rows
-from subadjacent.data.files.parquet import Parquet
 from subadjacent.data.files.timestamps import BEYOND, EXAMPLES, TimeForm, find_forms, text_form
 from subadjacent.data.names import TIME_NAMES, columns_named
 from subadjacent.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from subadjacent.data.files.roles import Source
 
 JOIN = "+"
 """Stands between the names of two columns that are read as one."""
@@ -140,7 +137,7 @@ def forms_in(
     if forms:
         return forms
     if nested or (written is None and column.cells(frame).dtype != pl.String):
-        kind = source.schema[column.names[0]] if isinstance(source, Parquet) else "something else"
+        kind = source.schema[column.names[0]]
         raise InputError(
             f"{source.name} must have {EXAMPLES} in its time column {column.name!r}; "
             f"it holds {kind}: name another column as the time, or convert this one"

@@ -1,0 +1,230 @@
+"""Parquet and Arrow files → frames, some rows at a time, decoded in a process of their own.
+
+polars aborts the whole process on some damaged files, and writes on standard error before it
+raises on others. A damaged file may therefore end the process that decodes it, and nothing else.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from subadjacent.data.files.blocks import Block
+from subadjacent.errors import InputError, SubAdjacentError
+
+
+class Format(NamedTuple):
+    """A binary format that polars scans; files begin and end with its mark."""
+
+    name: str
+    mark: bytes
+    suffixes: tuple[str, ...]
+    scan: str
+
+
+FORMATS = (
+    Format("Parquet", b"PAR1", (".parquet", ".pq"), "scan_parquet"),
+    Format("Arrow", b"ARROW1", (".arrow", ".feather", ".ipc"), "scan_ipc"),
+)
+MARKS = tuple(kind.mark for kind in FORMATS)
+
+COMMAND = (
+    sys.executable,
+    "-P",
+    "-c",
+    "from subadjacent.data.files.columnar import answer_requests; answer_requests()",
+)
+
+
+def find_format(path: Path) -> Format | None:
+    """The format of a file, by its name or its first bytes; None for text."""
+    with path.open("rb") as file:
+        begin = file.read(max(map(len, MARKS)))
+    by_name = [kind for kind in FORMATS if path.suffix.lower() in kind.suffixes]
+    by_mark = [kind for kind in FORMATS if begin.startswith(kind.mark)]
+    return next(iter(by_name + by_mark), None)
+
+
+class ColumnarFile:
+    """One file of a binary format; ``name`` is its name in messages."""
+
+    decimal_comma = False
+    has_header = True
+
+    def __init__(self, path: Path, name: str, kind: Format = FORMATS[0]) -> None:
+        self.path, self.name, self.kind = path, name, kind
+        self.notes: tuple[str, ...] = ()
+        self.unnamed: frozenset[str] = frozenset()
+        _check_whole(path, name, kind)
+        schema, self.length = DECODER.request(name, path, kind.scan)
+        self.schema: dict[str, Any] = dict(schema)
+        self.columns = tuple(self.schema)
+
+    def sample(self, rows: int) -> Block:
+        """The first rows; refuses a file that has none."""
+        flat = tuple(name for name, dtype in self.schema.items() if not dtype.is_nested())
+        for block in self.blocks(rows, flat):
+            return block
+        raise InputError(f"{self.name} must have rows of data; it has columns and nothing else")
+
+    def blocks(self, rows: int, columns: tuple[str, ...]) -> Iterator[Block]:
+        """All rows in order, at most ``rows`` at a time."""
+        for start in range(0, self.length, rows):
+            frame = DECODER.request(self.name, self.path, self.kind.scan, columns, start, rows)
+            yield Block(frame, self.name, range(start + 1, start + frame.height + 1), "row")
+
+
+def _check_whole(path: Path, name: str, kind: Format) -> None:
+    """Refuse a file that is cut off or something else, by its first and last bytes."""
+    with path.open("rb") as file:
+        begins = file.read(len(kind.mark)) == kind.mark
+        size = file.seek(0, 2)
+        file.seek(max(size - len(kind.mark), 0))
+        ends = file.read() == kind.mark
+    if not size:
+        raise InputError(f"{name} must be a {kind.name} file; it is empty")
+    if not begins or not ends or size < 12:
+        fault = "it is cut off: get it whole" if begins else "it is something else"
+        raise InputError(f"{name} must be a whole {kind.name} file; {fault}, or export it as CSV")
+
+
+class Decoder:
+    """The process that decodes files; started by the first request and after it has ended."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+
+    def request(self, name: str, path: Path, scan: str, *rows: Any) -> Any:
+        """The frame of some columns and ``rows`` (first, count), or else schema and length."""
+        import polars as pl
+
+        with self._lock:
+            answer = self._exchange((str(path.absolute()), scan, *rows))
+        if answer is None:
+            raise InputError(
+                f"{name} is damaged: it cannot be decoded; get it again, or export it as CSV"
+            )
+        error, result = answer
+        if error is not None:
+            repeated = error == pl.exceptions.DuplicateError.__name__
+            kind = pl.exceptions.DuplicateError if repeated else pl.exceptions.ComputeError
+            raise kind(result)
+        return result
+
+    def _exchange(self, request: tuple[Any, ...]) -> tuple[str | None, Any] | None:
+        """The answer to a request; None where the process ended over it."""
+        if self._process is None:
+            self._process = _start()
+            weakref.finalize(self, _stop, self._process)
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        try:
+            pickle.dump(request, stdin)
+            stdin.flush()
+            answer: tuple[str | None, Any] = pickle.load(stdout)
+            return answer
+        except (BrokenPipeError, EOFError, pickle.UnpicklingError):
+            self._end()
+            return None
+        except BaseException:
+            # half an answer may be under way, which must not be read as the next one
+            self._end()
+            raise
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            _stop(process)
+
+
+def _start() -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        COMMAND,
+        # it must find the same packages, however this process came to find them
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        # messages of a panic are meant for those who write polars
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdout is not None
+    try:
+        pickle.load(process.stdout)
+    except EOFError:
+        _stop(process)
+        raise SubAdjacentError(
+            f"the process that decodes Parquet files does not start ({' '.join(COMMAND)}); "
+            f"export them as CSV"
+        ) from None
+    return process
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    # in a fork of the process that started it, which goes on using it, this sends no signal
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        # a request that was never read cannot be written any more
+        with suppress(BrokenPipeError):
+            if pipe is not None:
+                pipe.close()
+
+
+DECODER = Decoder()
+"""The decoder that all files share: starting one costs more than reading a small file."""
+
+
+def answer_requests() -> None:
+    """Answer pickled requests on standard output, until standard input is closed."""
+    # Ctrl-C reaches every process of a terminal; the one that sends requests decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _write("ready")
+    with suppress(EOFError):
+        while True:
+            _write(_answer(*pickle.load(sys.stdin.buffer)))
+
+
+def _write(answer: Any) -> None:
+    pickle.dump(answer, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
+
+
+def _answer(
+    path: str, scan: str, columns: tuple[str, ...] | None = None, start: int = 0, rows: int = 0
+) -> tuple[str | None, Any]:
+    """The kind of error, if any, and its message or the result."""
+    import polars as pl
+
+    try:
+        reader = getattr(pl, scan)
+        # older versions have no patterns in names of Arrow files
+        options = {"glob": False} if "glob" in inspect.signature(reader).parameters else {}
+        lazy = reader(_source(path), **options)
+        if columns is None:
+            length = int(lazy.select(pl.len()).collect().item())
+            return None, (lazy.collect_schema(), length)
+        return None, lazy.select(columns).slice(start, rows).collect()
+    # polars' panics are no children of Exception
+    except (Exception, pl.exceptions.PanicException) as error:
+        return type(error).__name__, str(error) or type(error).__name__
+
+
+def _source(path: str) -> str | IO[bytes]:
+    """The path, or the open file where its name is not UTF-8, which polars refuses."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return Path(path).open("rb")
+    return path
