@@ -20,8 +20,6 @@ ABOUT = {
 
 # what the severity is: the score, in a unit in which the threshold does not move
 SEVERITY = "1 is the threshold; it follows a series that has moved for good"
-# pixels; an axis of times takes some of its own
-CHANNEL_HEIGHT, TRACE_HEIGHT, SEVERITY_HEIGHT, AXIS_HEIGHT = 170, 96, 140, 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +29,6 @@ class Panel:
     key: str
     title: str
     about: str
-    height: int
 
 
 def trace_names(evidence: Sequence[Evidence]) -> tuple[str, ...]:
@@ -65,7 +62,7 @@ def panels(assessment: Assessment) -> tuple[Panel, ...]:
         _trace_panel(trace_key(number), name)
         for number, name in enumerate(trace_names(assessment.evidence))
     )
-    return (*traces, Panel("severity", "Severity", SEVERITY, SEVERITY_HEIGHT))
+    return (*traces, Panel("severity", "Severity", SEVERITY))
 
 
 def trace_of(evidence: Evidence, name: str) -> Array:
@@ -77,4 +74,4 @@ def trace_of(evidence: Evidence, name: str) -> Array:
 def _trace_panel(key: str, name: str) -> Panel:
     plain = in_words(name)
     about = FACTS[name].panel if name in FACTS else ABOUT.get(plain, ABOUT.get(name, ""))
-    return Panel(key, plain[:1].upper() + plain[1:], about, TRACE_HEIGHT)
+    return Panel(key, plain[:1].upper() + plain[1:], about)
