@@ -10,7 +10,8 @@ export function listen(element, view, {at, width, point, tap}) {
   let moved = 0;
 
   element.addEventListener("pointerdown", event => {
-    if (event.button !== 0) return;
+    // captions may have buttons
+    if (event.button !== 0 || event.target.tagName !== "CANVAS") return;
     fingers.set(event.pointerId, event.clientX);
     moved = 0;
     element.setPointerCapture(event.pointerId);
@@ -19,7 +20,7 @@ export function listen(element, view, {at, width, point, tap}) {
   element.addEventListener("pointermove", event => {
     const before = fingers.get(event.pointerId);
     if (before === undefined) {
-      point(at(event));
+      point(at(event), event);
       return;
     }
     const by = event.clientX - before;
@@ -39,7 +40,7 @@ export function listen(element, view, {at, width, point, tap}) {
 
   const lift = event => {
     if (fingers.delete(event.pointerId) && event.type === "pointerup" && moved <= STILL) {
-      point(at(event));
+      point(at(event), event);
       tap(at(event));
     }
   };

@@ -5,12 +5,13 @@ const LATEST = 500;   // rows that are shown of a series at first
 const EDGE = 0.5;   // rows that are left free beside the first and the last
 
 export class View {
-  constructor(changed) {
+  // columns: {first, last, interval, length} of the series; changed() is called after every move
+  constructor(changed, following = false) {
     this.changed = changed;
     this.columns = null;
     this.from = 0;
     this.to = 1;
-    this.following = true;
+    this.following = following;
   }
 
   watch(columns) {

@@ -1,14 +1,16 @@
-// One chart on a canvas: grid and axes, what is usual, lines, alarms, and the place pointed at.
+// One chart on a canvas: grid and axes, the expected range, lines, alarms, and the row pointed at.
 
 import {timeTicks, valueTicks} from "./axis.js";
 import {color} from "./theme.js";
 
-export const AXIS_HEIGHT = 24;   // pixels below a chart for the times
+const AXIS_HEIGHT = 24;   // pixels below a chart for the times
 export const RIGHT = 10;   // pixels left free beside a chart
 const TOP = 8;   // and above it
 const TICK_APART = {across: 56, up: 30};   // pixels, so that texts do not touch
 const MOST_TICKS = 8;   // across: more would be clutter
 const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif';
+const HATCH = 7;   // pixels from one line of a hatching to the next
+const MARKER = 5.5;   // pixels, half of a marker's width
 const DENSE = 1500;   // points from which a line is thin and without dashes: it looks the same
 
 export class Chart {
@@ -31,14 +33,15 @@ export class Chart {
     return [clientWidth, clientHeight];
   }
 
-  // what: {columns, view, limits: [low, high], lines: [{values, points, role, dashed}], band: points
-  // of it, threshold, spans, pointer, left, axis: whether times stand below, bare: without any axis}
+  // what: {columns, view, limits: [low, high], lines: [{values, points, role, dashed}], band: its points, threshold,
+  // spans of alarms, shades: other segments, ring: {at, value, low, high} around a value, pointer: the row pointed at,
+  // label: its time, left, axis: whether times stand below, bare: without any axis}
   draw(what) {
     const [width, height] = this.fit();
     if (width < 2 * RIGHT + what.left) return;
     this.drawn = 0;
     const {view: {from, to}, limits: [low, high]} = what;
-    const box = {left: what.left, right: width - RIGHT, top: TOP, bottom: height - (what.axis ? AXIS_HEIGHT : 4)};
+    const box = this.box = {left: what.left, right: width - RIGHT, top: TOP, bottom: height - (what.axis ? AXIS_HEIGHT : 4)};
     const x = at => box.left + (at - from) / (to - from) * (box.right - box.left);
     const y = value => box.bottom - (value - low) / (high - low) * (box.bottom - box.top);
     if (!what.bare) this.axes(what, box, x, y);
@@ -47,10 +50,12 @@ export class Chart {
     paper.beginPath();
     paper.rect(box.left, 0, box.right - box.left, box.bottom);
     paper.clip();
+    for (const shade of what.shades ?? []) this.shade(shade, box, x);
     this.spans(what, box, x);
     if (what.band) this.band(what, x, y);
     if (what.threshold !== undefined) this.across(y(what.threshold), box);
     for (const line of what.lines) this.line(line, x, y);
+    if (what.ring) this.ring(what.ring, x, y);
     if (what.pointer >= 0) this.pointer(what, box, x, y);
     paper.restore();
   }
@@ -82,6 +87,32 @@ export class Chart {
     }
   }
 
+  // a segment of its own kind: labels are hatched, so that they differ from alarms without colour
+  shade({from, to, role}, box, x) {
+    const {paper} = this, left = Math.max(box.left, x(from)), right = Math.min(box.right, Math.max(x(to), x(from) + 1));
+    if (right < left) return;
+    const high = box.bottom - box.top;
+    paper.fillStyle = paper.strokeStyle = color(role);
+    paper.globalAlpha = role === "label" ? 0.06 : 0.1;
+    paper.fillRect(left, box.top, right - left, high);
+    if (role === "label") {
+      paper.save();
+      paper.beginPath();
+      paper.rect(left, box.top, right - left, high);
+      paper.clip();
+      paper.globalAlpha = 0.4;
+      paper.lineWidth = 1;
+      paper.beginPath();
+      for (let at = left - left % HATCH - high; at < right; at += HATCH) {
+        paper.moveTo(at, box.bottom);
+        paper.lineTo(at + high, box.top);
+      }
+      paper.stroke();
+      paper.restore();
+    }
+    paper.globalAlpha = 1;
+  }
+
   spans({spans}, box, x) {
     const {paper} = this;
     for (const {from, until, to, chosen} of spans) {
@@ -103,15 +134,20 @@ export class Chart {
     const {paper} = this, fill = color("usual");
     this.drawn += points.length / 3;
     let start = 0;
+    paper.fillStyle = paper.strokeStyle = fill;
+    paper.lineWidth = 1;
     const piece = end => {
       if (end - start < 6) return;
-      paper.beginPath();
-      for (let i = start; i < end; i += 3) paper.lineTo(x(points[i]), y(points[i + 2]));
-      for (let i = end - 3; i >= start; i -= 3) paper.lineTo(x(points[i]), y(points[i + 1]));
-      paper.closePath();
+      const [low, high] = [new Path2D(), new Path2D()];
+      for (let i = start; i < end; i += 3) high.lineTo(x(points[i]), y(points[i + 2]));
+      for (let i = end - 3; i >= start; i -= 3) low.lineTo(x(points[i]), y(points[i + 1]));
+      const area = new Path2D(high);
+      for (let i = end - 3; i >= start; i -= 3) area.lineTo(x(points[i]), y(points[i + 1]));
       paper.globalAlpha = 0.22;
-      paper.fillStyle = fill;
-      paper.fill();
+      paper.fill(area);
+      // edges, since no shade is both light enough for what is on it and clear of the page
+      paper.globalAlpha = 0.6;
+      for (const edge of [low, high]) paper.stroke(edge);
       paper.globalAlpha = 1;
     };
     for (let i = 0; i < points.length; i += 3) {
@@ -155,7 +191,43 @@ export class Chart {
     paper.setLineDash([]);
   }
 
-  pointer({columns, pointer, lines}, box, x, y) {
+  // a triangle above each alarm, which may itself be thinner than a pixel
+  markers(spans, x) {
+    const {paper, box} = this;
+    for (const {from, to, chosen} of spans) {
+      const at = x((from + to) / 2);
+      paper.fillStyle = color("alarm");
+      paper.globalAlpha = chosen ? 1 : 0.75;
+      paper.beginPath();
+      paper.moveTo(at - MARKER, box.top - 7);
+      paper.lineTo(at + MARKER, box.top - 7);
+      paper.lineTo(at, box.top + 3);
+      paper.fill();
+      paper.globalAlpha = 1;
+    }
+  }
+
+  // the value that a sentence speaks of, beside the range that it gives where that is not the band
+  ring({at, value, low, high}, x, y) {
+    const {paper} = this;
+    if (Number.isFinite(low)) {
+      paper.strokeStyle = color("expected");
+      paper.globalAlpha = 0.55;
+      paper.lineWidth = 5;
+      paper.beginPath();
+      paper.moveTo(x(at), y(low));
+      paper.lineTo(x(at), y(high));
+      paper.stroke();
+      paper.globalAlpha = 1;
+    }
+    paper.strokeStyle = color("alarm");
+    paper.lineWidth = 2;
+    paper.beginPath();
+    paper.arc(x(at), y(value), 5, 0, 2 * Math.PI);
+    paper.stroke();
+  }
+
+  pointer({columns, pointer, lines, label}, box, x, y) {
     const {paper} = this, at = Math.round(x(columns.at[pointer])) + 0.5;
     paper.strokeStyle = color("muted");
     paper.lineWidth = 1;
@@ -170,6 +242,18 @@ export class Chart {
       paper.arc(at, y(values[pointer]), 3.5, 0, 2 * Math.PI);
       paper.fill();
     }
+    if (!label) return;
+    // beside the line, where there is room
+    paper.font = FONT;
+    const wide = paper.measureText(label).width + 10, left = at + wide + 6 > box.right ? at - wide - 6 : at + 6;
+    paper.globalAlpha = 0.85;
+    paper.fillStyle = color("card");
+    paper.fillRect(left, box.bottom - 19, wide, 17);
+    paper.globalAlpha = 1;
+    paper.fillStyle = color("ink");
+    paper.textAlign = "left";
+    paper.textBaseline = "middle";
+    paper.fillText(label, left + 5, box.bottom - 10);
   }
 
   // pixels that the numbers along the axis of values take

@@ -2,7 +2,7 @@
 
 import {byId} from "./dom.js";
 
-const KEPT = "subadjacent-theme";   // read by early.js, too
+const KEPT = "subadjacent-theme";
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const painters = [];
 const colors = new Map();
@@ -15,7 +15,11 @@ export function color(role) {
 // what is to be drawn again when the colours change
 export const onPaint = paint => painters.push(paint);
 
-function set(name) {
+// a browser may refuse to keep anything
+const kept = () => { try { return localStorage.getItem(KEPT); } catch { return null; } };
+const keep = name => { try { if (name) localStorage.setItem(KEPT, name); else localStorage.removeItem(KEPT); } catch { /* not kept */ } };
+
+export function setTheme(name) {
   document.documentElement.dataset.theme = name;
   byId("theme").textContent = name === "dark" ? "Light" : "Dark";
   byId("theme").setAttribute("aria-label", name === "dark" ? "Light colours" : "Dark colours");
@@ -24,16 +28,17 @@ function set(name) {
 }
 
 const system = () => dark.matches ? "dark" : "light";
+export const theme = () => document.documentElement.dataset.theme ?? kept() ?? system();
 
 export function turn() {
-  const name = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+  const name = theme() === "dark" ? "light" : "dark";
   // what the system says anyway need not be kept, so that it is followed when it changes
-  if (name === system()) localStorage.removeItem(KEPT); else localStorage.setItem(KEPT, name);
-  set(name);
+  keep(name === system() ? null : name);
+  setTheme(name);
 }
 
 export function startTheme() {
-  set(document.documentElement.dataset.theme);
-  dark.addEventListener("change", () => set(localStorage.getItem(KEPT) ?? system()));
+  setTheme(theme());
+  dark.addEventListener("change", () => setTheme(kept() ?? system()));
   byId("theme").addEventListener("click", turn);
 }

@@ -1,7 +1,7 @@
 // Numbers, times and durations as people write them.
 
 const SMALLEST_STEP = 1e-6, LARGEST = 1e12;   // beyond these a power of ten is easier to read
-const DIGITS = 4;   // of a value that are told
+const DIGITS = 4, STORED_DIGITS = 7;   // of a value that are told, and that a report has
 export const SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
 
 // the power of ten that leaves so many digits of a value
@@ -9,18 +9,22 @@ export function power(value, digits) {
   return value && Number.isFinite(value) ? 10 ** (Math.floor(Math.log10(Math.abs(value))) + 1 - digits) : 1;
 }
 
+// the step of values along an axis that spans so much: of large numbers no more digits than are stored
+export const stepOf = span => power(span, DIGITS) > 1 ? Math.max(1, power(span, STORED_DIGITS)) : power(span, DIGITS);
+
 // one for each number of digits after the point: to make them takes long
 const formats = Array.from({length: 8}, (_, digits) =>
   new Intl.NumberFormat("en", {minimumFractionDigits: digits, maximumFractionDigits: digits}));
 
-// to a step where one is given, else to four digits and no zeros after them
+// to a step, a power of ten, where one is given, else to four digits and no zeros after them
 export function number(value, step) {
   if (step === undefined) return trimmed(number(value, Math.min(1, power(value, DIGITS))));
   if (!Number.isFinite(value)) return "–";
   if (Math.abs(value) >= LARGEST || step < SMALLEST_STEP) {
     return value === 0 ? "0" : value.toExponential(DIGITS - 1).replace(/\.?0*e/, "e");
   }
-  const text = formats[Math.min(7, Math.max(0, -Math.round(Math.log10(step))))].format(value);
+  const rounded = step > 1 ? Math.round(value / step) * step : value;
+  const text = formats[Math.min(7, Math.max(0, -Math.round(Math.log10(step))))].format(rounded);
   // what is rounded to nothing has no sign
   return /[1-9]/.test(text) ? text : text.replace("-", "");
 }
@@ -47,19 +51,16 @@ export function timeOf(value) {
   return Number.isNaN(found) ? null : found;
 }
 
-const iso = time => new Date(time).toISOString();
-
-// 2026-01-02 12:44, and the seconds where they are not zero
+// 2026-01-02 12:44, and seconds and their fractions where they are not zero
 export function moment(time) {
   if (!Number.isFinite(time) || Math.abs(time) > 8.64e15) return "–";
-  const text = iso(time).slice(0, 19).replace("T", " ");
-  return text.endsWith(":00") ? text.slice(0, 16) : text;
+  return new Date(time).toISOString().slice(0, 23).replace("T", " ").replace(/(:00)?\.000$/, "");
 }
 
-// a place along the axis of a series: a time, a plain number, or the number of a row
+// a place along the axis of a series: a time, a plain number, or the number of a row or epoch
 export function place(at, kind) {
   if (kind === "time") return moment(at);
-  return kind === "number" ? number(at) : `row ${number(Math.round(at), 1)}`;
+  return kind === "number" ? String(Number(at.toPrecision(12))) : `${kind} ${number(Math.round(at), 1)}`;
 }
 
 // the time of a row as it came in; without times it is the number of the row
