@@ -6,7 +6,6 @@ Two versions of a model, or of what `detect` writes, replace each other again an
 the writer is a process of its own, and is killed (SIGKILL): before a line of the modules that
 write, drawn at random, or at a moment drawn at random. Then what lies under the name must be the
 old version or the new one, whole. Savers that run at once, with readers, must meet no error.
-Every part is made twice: with folders that change places, and with two renames where they cannot.
 """
 
 from __future__ import annotations
@@ -30,15 +29,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import subadjacent
-from subadjacent import exchange
 from subadjacent.detectors.registry import load
 from subadjacent.detectors.rivals.pca import PCADetector
+from subadjacent.durable import read_whole
 
-WAYS = ("exchange", "two renames")
 POINTS = ("line", "moment")
 ROWS, CHANNELS = 240, 3
 # modules that write: the writer is killed before a line of theirs
-WRITING = ("durable.py", "exchange.py", "detectors/folder.py", "workflow/writing.py")
+WRITING = ("durable.py", "detectors/folder.py", "workflow/writing.py")
 FILES = {str(Path(subadjacent.__file__).parent / name) for name in WRITING}
 
 Work = Callable[[], object]
@@ -48,7 +46,6 @@ class Counts(NamedTuple):
     """One line of the table; of ``tries`` writers or readings, what was found afterwards."""
 
     what: str
-    way: str
     tries: int
     killed: int
     old: int
@@ -188,7 +185,10 @@ def detect_into(folder: Path, source: Path, version: int) -> None:
 
 def output_version(folder: Path, references: Sequence[Path]) -> int | None:
     """Which run all the files are of; -1 where they are of two."""
-    folder = exchange._place(folder)
+    return read_whole(folder, partial(_output_version, references))
+
+
+def _output_version(references: Sequence[Path], folder: Path) -> int | None:
     if not folder.exists():
         return None
     found = set()
@@ -283,42 +283,38 @@ def _start(work: Work) -> int:
 
 
 def measure(options: argparse.Namespace) -> list[Counts]:
-    """All parts, in both ways."""
+    """All parts."""
     with tempfile.TemporaryDirectory() as folder:
         return _measure(options, Detected(Path(folder)))
 
 
 def _measure(options: argparse.Namespace, detected: Detected) -> list[Counts]:
     found = []
-    renameat2 = exchange._renameat2
-    for way in WAYS:
-        exchange._renameat2 = renameat2 if way == WAYS[0] else lambda: None
-        for what, part, tries in (
-            ("save", kills_of_save, options.saves),
-            ("detect", detected.kills, options.detects),
-        ):
-            for by in POINTS:
-                with tempfile.TemporaryDirectory() as folder:
-                    rng = random.Random(f"{options.seed} {what} {by}")
-                    counts = part(Path(folder), tries, by, rng)
-                found.append(_line(f"{what}, killed at a {by}", way, tries, counts))
-        with tempfile.TemporaryDirectory() as folder:
-            each = options.saves // options.savers
-            counts = at_once(Path(folder), options.savers, each, options.readers)
-        readings = sum(counts[name] for name in ("old", "new", "none", "mixed"))
-        found.append(_line(f"readings, {options.savers} savers at once", way, readings, counts))
-    exchange._renameat2 = renameat2
+    for what, part, tries in (
+        ("save", kills_of_save, options.saves),
+        ("detect", detected.kills, options.detects),
+    ):
+        for by in POINTS:
+            with tempfile.TemporaryDirectory() as folder:
+                rng = random.Random(f"{options.seed} {what} {by}")
+                counts = part(Path(folder), tries, by, rng)
+            found.append(_line(f"{what}, killed at a {by}", tries, counts))
+    with tempfile.TemporaryDirectory() as folder:
+        each = options.saves // options.savers
+        counts = at_once(Path(folder), options.savers, each, options.readers)
+    readings = sum(counts[name] for name in ("old", "new", "none", "mixed"))
+    found.append(_line(f"readings, {options.savers} savers at once", readings, counts))
     return found
 
 
-def _line(what: str, way: str, tries: int, counts: Counter[str]) -> Counts:
-    return Counts(what, way, tries, *(int(counts[name]) for name in Counts._fields[3:]))
+def _line(what: str, tries: int, counts: Counter[str]) -> Counts:
+    return Counts(what, tries, *(int(counts[name]) for name in Counts._fields[2:]))
 
 
 def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--saves", type=int, default=500, help="kills of save, at each point")
+    parser.add_argument("--saves", type=int, default=300, help="kills of save, at each point")
     parser.add_argument("--detects", type=int, default=50, help="kills of detect, at each point")
     parser.add_argument("--savers", type=int, default=3, help="processes that save at once")
     parser.add_argument("--readers", type=int, default=2, help="processes that read meanwhile")

@@ -10,7 +10,7 @@ from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.entries import class_name
 from subadjacent.detectors.registry import DETECTORS
 from subadjacent.errors import InputError
-from subadjacent.methods.views.settings import EXPECTING
+from subadjacent.scoring.view_facts import FORECASTING
 
 # the paper's network under the clean protocol: its error, smoothed, without the terms of Eq. 6
 # and 7, which find less there (docs/decisions.md)
@@ -27,7 +27,7 @@ QUICK_BUDGET = "1s"
 # that it was compared with: rows with states and shapes as well take more than an hour to make
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "default": ("SubAdjacentDetector", {}),
-    "default-network": ("SubAdjacentDetector", {"network": "small", "views": EXPECTING}),
+    "default-network": ("SubAdjacentDetector", {"network": "small", "views": FORECASTING}),
     "sub-adjacent": ("SubAdjacentTransformerDetector", NETWORK),
     "untrained": ("SubAdjacentTransformerDetector", NETWORK | {"epochs": 0}),
     "anomaly-transformer": ("AnomalyTransformerDetector", {"size": "paper"}),

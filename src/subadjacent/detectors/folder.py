@@ -33,8 +33,8 @@ from subadjacent.detectors.integrity import (
     identity,
     seal,
 )
+from subadjacent.durable import check_replaceable, read_whole, whole_folder
 from subadjacent.errors import DataNotFound, InputError, ModelFileError
-from subadjacent.exchange import check_replaceable, read_steady, whole_folder
 from subadjacent.scoring.base_threshold import BaseThreshold
 from subadjacent.scoring.threshold import Fixed, threshold_from_dict
 from subadjacent.showing import in_markdown
@@ -75,7 +75,7 @@ def save_folder(path: Path, saved: Saved) -> None:
 
     path = path.resolve()
     # another process may be replacing it just now
-    read_steady(path, check_place)
+    read_whole(path, check_place)
     with whole_folder(path, FILES.__contains__) as fresh:
         threshold = saved.facts[EDITABLE]
         parameters = {
@@ -110,7 +110,7 @@ def load_folder(path: Path) -> Saved:
     ModelFileError
         When a file is damaged, swapped, or written by another version.
     """
-    return read_steady(path, _load)
+    return read_whole(path, _load)
 
 
 def _load(path: Path) -> Saved:
@@ -147,7 +147,7 @@ def reading(path: Path) -> Iterator[None]:
 
 def read_kind(path: Path) -> str:
     """The kind of detector that a folder holds; of the rest only the schema is checked."""
-    return read_steady(path, _kind)
+    return read_whole(path, _kind)
 
 
 def _kind(path: Path) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.entries import ENTRIES
 from subadjacent.detectors.folder import read_kind
+from subadjacent.durable import read_whole
 from subadjacent.errors import ModelFileError
-from subadjacent.exchange import read_steady
 from subadjacent.runtime import needs_torch
 
 
@@ -47,4 +47,4 @@ def load(path: str | os.PathLike[str], *, device: str = "auto") -> BaseDetector:
         return DETECTORS[kind].load(folder, device=device)
 
     # another kind of model may be saved there between the two reads
-    return read_steady(Path(path), load_any)
+    return read_whole(Path(path), load_any)

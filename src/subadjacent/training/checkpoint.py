@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from subadjacent.data.windows import Windows
-from subadjacent.durable import claim, whole_file
+from subadjacent.durable import try_writing, whole_file
 from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
 from subadjacent.training.group import ALONE, Group
 from subadjacent.training.history import Epoch
@@ -147,8 +147,7 @@ def require_writable(path: Path) -> None:
     """Refuse, before anything is trained, a path that no checkpoint can be written to."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with claim(path, folder=False):
-            pass
+        try_writing(path)
     except OSError as error:
         raise _not_writable(path, error) from error
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from subadjacent import durable
 from subadjacent.errors import InputError, SubAdjacentError
-from subadjacent.exchange import check_replaceable, whole_folder
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,8 +22,6 @@ OUTPUT = ("model", "scores.csv", "alarms.csv", "report.html")
 """What ``detect`` writes, beside figures."""
 FIGURE = re.compile(r"(series(-\d+-[\w.-]*)?|attention|training)\.png")
 """Names of the figures that ``report.figures`` draws."""
-PROBE = 4096
-"""Bytes to try a disk with: one block of most file systems."""
 
 
 @contextmanager
@@ -43,7 +40,7 @@ def whole_output(folder: Path) -> Iterator[Path]:
     check_output_place(folder)
     draft = folder
     try:
-        with whole_folder(folder, is_output) as draft:
+        with durable.whole_folder(folder, is_output) as draft:
             yield draft
     except OSError as error:
         if isinstance(error, SubAdjacentError):
@@ -75,7 +72,7 @@ def check_output_place(folder: Path) -> None:
                 f"{folder} must be new, or hold nothing but what was written by detect; "
                 f"it holds {', '.join(foreign[:3])}: name another folder, or one within it"
             )
-        check_replaceable(folder, "the output folder")
+        durable.check_replaceable(folder, "the output folder")
         check_place(folder / "model")
     check_writable(folder)
 
@@ -86,10 +83,7 @@ def check_writable(path: Path) -> None:
     target = Path(os.path.realpath(path))
     parent = next(folder for folder in target.parents if folder.exists())
     try:
-        with durable.claim(parent / target.name, folder=False) as probe:
-            # a full disk lets files be made as long as they are empty
-            probe.write_bytes(bytes(PROBE))
-            durable.sync(probe)
+        durable.try_writing(parent / target.name)
     except OSError as error:
         raise _unwritable(path, error) from error
 
