@@ -18,7 +18,7 @@ from subadjacent.detectors.registry import REGISTRY
 
 LINE = "subadjacent fit rows.csv --detector sub-"
 OFFERED = ["sub-adjacent-transformer", "sub-pca"]
-HEAVY = {"numpy", "scipy", "sklearn", "torch", "polars", "bokeh"}
+HEAVY = {"numpy", "scipy", "sklearn", "torch", "polars"}
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import json
 import re
 from copy import copy
 from dataclasses import replace
+from html import escape
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from markupsafe import escape
 
 from report.attentive import EPOCHS, AttentiveDetector
 from report.sample import dated
@@ -34,7 +34,7 @@ from subadjacent.scoring.threshold import ExtremeValue
 
 
 def own(text: str) -> str:
-    """The page without Bokeh's script and our data."""
+    """The page without its script and data."""
     return re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
 
 
@@ -104,10 +104,7 @@ def test_a_saved_detector_makes_the_same_page(
     )
     # how many rows it was fitted on is not saved
     warnings = re.compile('<ul class="warnings".*?</ul>', flags=re.DOTALL)
-    # Bokeh numbers its figures at random
-    numbered = re.compile(r'(id|data-root-id)="[^"]*"')
-    told = [numbered.sub("", warnings.sub("", text)) for text in (first, second)]
-    assert told[0] == told[1]
+    assert warnings.sub("", first) == warnings.sub("", second)
 
 
 def test_a_series_without_alarms_shorter_than_a_window_still_has_a_page(
@@ -347,7 +344,6 @@ def test_a_training_without_a_course_is_told_in_words(plant: Plant, epochs: int,
     short = AttentiveDetector(history=EPOCHS[:epochs]).fit(dated(plant.train))
     text = page(short, short.assess(dated(plant.test[:300])), title="")
     assert told in text
-    # what Bokeh puts a chart into; the page has no others of this name
     assert ("Validation error by epoch" in own(text)) == (epochs > 1)
     assert "Complete" not in own(text)
 
@@ -409,8 +405,8 @@ def test_a_trace_that_one_entity_has_and_another_has_not_is_left_blank(
     *titles, _, last = panels(text)
     assert [*titles, last] == [one.title for one in panels_of(found)]
     assert panels(text)[-2] == "Rhythm of day"
-    # 16 bytes of NaN, in base64, where there is nothing to draw
-    assert text.count(">AAAAAAAA+H8AAAAAAAD4f") == len(titles) + 1
+    # a constant NaN, in base64, where there is nothing to draw
+    assert text.count(">cAAAAAAAA+H8=<") == len(titles) + 1
 
 
 def test_the_sentence_of_an_alarm_comes_before_the_buttons_of_its_channels(

@@ -22,7 +22,7 @@ from reproduce.tables.leaderboard import (
     published_cell,
     seeds,
 )
-from reproduce.tables.rivals import OTHERS, PAPERS_RIVALS
+from reproduce.tables.main_results import OTHERS, PAPERS_RIVALS
 from subadjacent.detectors.registry import REGISTRY
 
 BOTH = Selection(datasets=("msl", "nips-ts"), seeds=2)

@@ -17,15 +17,15 @@ from reproduce.comparison import (
     Variant,
     dataset_title,
     facts_of,
+    paper_tables,
 )
 from reproduce.methods import RIVALS, build
-from reproduce.paper_numbers import paper_tables
 from reproduce.plan import PAPER, REAL, SYNTHETIC, Selection
 from reproduce.protocols import published
 from reproduce.results import Results
 from reproduce.run import CLEAN, PUBLISHED, Run
 from reproduce.runner import MEASURED
-from reproduce.tables.table2 import auc_cells
+from reproduce.tables.main_results import auc_cells
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import InputError
 
