@@ -115,10 +115,13 @@ def _script(page: str, name: str) -> str:
 
 def _unpack(text: str, pieces: list[list[int]]) -> np.ndarray:
     """The values of a line's last piece: every row, in a report of a short series."""
-    packed = base64.b64decode(text)
+    packed = base64.b64decode(text[1:])
     size = pieces[-1][-1]
-    if len(packed) == 16:
+    if text[0] == "c":
         return np.full(size, np.frombuffer(packed, "<f8")[0])
+    if text[0] == "f":
+        piece = packed[-(8 + 4 * size) :]
+        return np.frombuffer(piece[:8], "<f8") + np.frombuffer(piece[8:], "<f4")
     piece = packed[-(16 + 2 * size) :]
     low, high = np.frombuffer(piece[:16], "<f8")
     return low + np.frombuffer(piece[16:], "<u2") / (2**16 - 1) * (high - low)

@@ -388,7 +388,7 @@ def test_help_comes_without_torch(command: Run) -> None:
         "from subadjacent.cli.main import run\n"
         "try: run()\n"
         "except SystemExit: pass\n"
-        "heavy = {'torch', 'numpy', 'polars', 'pandas', 'bokeh'} & set(sys.modules)\n"
+        "heavy = {'torch', 'numpy', 'polars', 'pandas'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
