@@ -18,8 +18,8 @@ from subadjacent import (
     TrainSeries,
 )
 from subadjacent.data.plant import Plant
-from subadjacent.detectors.registry import DETECTORS
-from subadjacent.detectors.rivals.rival import RivalDetector
+from subadjacent.detectors.registry import REGISTRY, create, detector_class
+from subadjacent.rivals.base import RivalDetector
 from subadjacent.scoring.decision import GAP
 
 ADAPT_AFTER = 300
@@ -30,10 +30,9 @@ MARGIN = 100
 
 # as small as they may be
 QUICK: dict[str, dict[str, Any]] = {
-    "SubAdjacentTransformerDetector": {"size": "tiny", "epochs": 0, "window": 20},
-    "StrictTransformerDetector": {"size": "tiny", "epochs": 0, "window": 20},
-    "AnomalyTransformerDetector": {"size": "small", "epochs": 0, "window": 20},
-    "SubPCADetector": {"window": 10},
+    "sub-adjacent-transformer": {"size": "tiny", "epochs": 0, "window": 20},
+    "anomaly-transformer": {"size": "small", "epochs": 0, "window": 20},
+    "sub-pca": {"window": 10},
 }
 
 
@@ -229,20 +228,20 @@ def test_a_few_events_do_not_make_a_model_unfit(
 # ---- one answer
 
 
-@pytest.mark.parametrize("name", DETECTORS)
+@pytest.mark.parametrize("name", REGISTRY)
 def test_predict_labels_and_alarms_agree(name: str) -> None:
     rows = {"one": waves(300), "two": 3 * waves(400, seed=1)}
     test = {"two": 3 * waves(350, seed=2), "one": waves(250, seed=3)}
     test["one"][100:110] += 4.0
     test["two"][200:215, 1] += 9.0
-    kind = DETECTORS[name]
-    tiny = {"size": "tiny", "epochs": 1} if issubclass(kind, RivalDetector) else {}
-    detector = kind(**QUICK.get(name, tiny), contamination=0.05).fit(rows)
+    rival = issubclass(detector_class(name), RivalDetector)
+    tiny = {"size": "tiny", "epochs": 1} if rival else {}
+    detector = create(name, **QUICK.get(name, tiny), contamination=0.05).fit(rows)
     found = detector.assess(test)
     predicted = detector.predict(test)
     alarms = detector.alarms(test)
     assert alarms == found.alarms()
-    for entity, judgement in zip(test, found.judgements, strict=True):
+    for entity, judgement in zip(test, found.part_surprises, strict=True):
         covered = np.zeros(len(test[entity]), dtype=int)
         for alarm in alarms:
             if alarm.entity == entity:
@@ -321,8 +320,8 @@ def test_severity_compares_whatever_the_number_of_channels(name: str) -> None:
 
 
 def test_normal_scores_are_those_of_held_out_rows() -> None:
-    name = "SubAdjacentTransformerDetector"
-    detector = DETECTORS[name](**QUICK[name]).fit(waves(1000))
+    name = "sub-adjacent-transformer"
+    detector = create(name, **QUICK[name]).fit(waves(1000))
     # a network learns from the others
     assert detector.held_out_rows_ < 500
     assert detector.normal_scores_.pooled.rows == detector.held_out_rows_

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from subadjacent.detectors.rivals.sub_pca import SubPCADetector
 from subadjacent.errors import InputError
+from subadjacent.rivals.pca import SubPCADetector
 from subadjacent.scoring.dynamic import DEVIATIONS, dynamic_level, pruned
 from subadjacent.scoring.threshold import DynamicLevel, choose_threshold
 

@@ -9,20 +9,10 @@ import numpy as np
 
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.scoring.evidence import Array, Evidence
+from subadjacent.scoring.view_facts import FACTS
 
-# the names of traces on the page, where their own say too little
-TITLES = {"other channels": "against other channels", "all channels": "all channels together"}
-# what traces measure, for those who do not know the models; one that is not here goes without
+# what traces of networks measure; those of views say so themselves
 ABOUT = {
-    "level": "how far values lie from their mean in training",
-    "rhythm": "what neighbours near a value, but not next to it, do not explain",
-    "local rhythm": "the same, where the level may move",
-    "slow rhythm": "the same, from neighbours further away",
-    "state": "how far a row is from the nearest training rows",
-    "shape": "how far a window is from the nearest training windows",
-    "other channels": "what the other channels do not explain either",
-    "all channels": "what is left over of all channels together",
-    "network": "what a network that rebuilds windows does not explain",
     "error": "mean squared residual of the channels, before it is averaged",
     "contribution": "from the attention; where it is low, the error counts more",
     "row score": "of the row by itself, before it is averaged or compared with others",
@@ -61,7 +51,9 @@ def trace_key(number: int) -> str:
 def in_words(name: str) -> str:
     """The name of a trace in plain words."""
     # not to be mistaken for the score that severity stands for
-    return "row score" if name == "score" else TITLES.get(name, name.replace("_", " "))
+    if name in FACTS and FACTS[name].title:
+        return FACTS[name].title
+    return "row score" if name == "score" else name.replace("_", " ")
 
 
 def panels(assessment: Assessment) -> tuple[Panel, ...]:
@@ -81,5 +73,5 @@ def trace_of(evidence: Evidence, name: str) -> Array:
 
 def _trace_panel(key: str, name: str) -> Panel:
     plain = in_words(name)
-    about = ABOUT.get(plain, ABOUT.get(name, ""))
+    about = FACTS[name].panel if name in FACTS else ABOUT.get(plain, ABOUT.get(name, ""))
     return Panel(key, plain[:1].upper() + plain[1:], about)
