@@ -195,7 +195,7 @@ def test_charts_are_drawn_change_with_the_choice_and_have_the_colours_of_the_the
         assert box
         assert first
         assert box["x"] < first["x"] < box["x"] + box["width"]
-        expect(chart.locator("text.ours").first).to_be_visible()
+        assert chart.locator("text").count() > 12
         assert ours.first.locator("title").text_content()
         colors[scheme] = ours.first.evaluate("one => getComputedStyle(one).fill")
     assert colors["light"] != colors["dark"]
