@@ -9,7 +9,14 @@ import pytest
 
 from subadjacent.data.files import open_files
 from subadjacent.data.inputs import read
-from subadjacent.data.names import ENTITY_NAMES, LABEL_NAMES, TIME_NAMES, columns_named
+from subadjacent.data.names import (
+    ENTITY_NAMES,
+    LABEL_NAMES,
+    TIME_NAMES,
+    as_word,
+    columns_named,
+    look_like_labels,
+)
 
 LABELS = [0, 1, 0]
 
@@ -65,3 +72,27 @@ def test_a_second_time_column_of_a_file_is_no_channel_that_the_frame_would_refus
     assert (rows.time, rows.channels) == ("Time", ("a",))
     assert "column 'ts' is left out: another column has that part" in rows.notes
     assert read(rows.whole().frame).series[0].channels == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [
+        (1, "1"), (1.0, "1"), ("-1.00", "-1"), (True, "true"), (" Normal ", "normal"),
+        ("A ttack", "attack"), ("\u22121", "-1"), (0.5, "0.5"), ("v1.0", "v1"), ("", ""),
+    ],
+)  # fmt: skip
+def test_a_label_is_one_word_however_it_is_written(value: object, word: str) -> None:
+    assert as_word(value) == word
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[0, 1], [1], [0.0], [-1, 1], ["yes", "NO"], ["Normal", "Attack"], [True, False], ["0", 0, 1]],
+)
+def test_two_words_for_labels_at_most_look_like_labels(values: list[object]) -> None:
+    assert look_like_labels(values)
+
+
+@pytest.mark.parametrize("values", [[], [0, 1, 2], [-1, 0, 1], [20], [0.5, 1], ["on", "off"]])
+def test_other_values_do_not(values: list[object]) -> None:
+    assert not look_like_labels(values)

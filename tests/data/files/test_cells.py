@@ -14,10 +14,14 @@ from subadjacent.data.files.cells import (
     MISSING,
     blank_missing,
     decimal_mark,
+    guard,
     is_missing,
     is_number,
+    is_signed,
+    read_labels,
     read_numbers,
     show,
+    unguard,
 )
 
 POINT: dict[str, float | None] = {
@@ -114,3 +118,74 @@ def test_a_cell_is_shown_on_one_line_and_not_too_long() -> None:
     cell: Any = "a\n" * 50
     assert "\n" not in show(cell)
     assert len(show("x" * 99)) == 42
+
+
+CELLS = st.text(st.sampled_from("'=+-@\t\r\n5.eE x\uff1dü"))
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
+        ("+a", "'+a"),
+        ("-a", "'-a"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\ta", "'\ta"),
+        ("\ra", "'\ra"),
+        ("\uff1d1", "'\uff1d1"),
+        ("'=a", "''=a"),
+        ("-5", "-5"),
+        ("+1.5e-3", "+1.5e-3"),
+        ("-.5", "-.5"),
+        ("-5a", "'-5a"),
+        ("'quoted'", "'quoted'"),
+        ("a=b", "a=b"),
+        ("2026-01-01", "2026-01-01"),
+    ],
+)
+def test_a_formula_gets_an_apostrophe_and_a_number_none(text: str, written: str) -> None:
+    assert guard(pl.Series([text])).to_list() == [written]
+
+
+def test_a_missing_cell_stays_missing() -> None:
+    cells = pl.Series(["=a", None], dtype=pl.String)
+    assert guard(cells).to_list() == ["'=a", None]
+    assert unguard(cells).to_list() == ["=a", None]
+
+
+@given(st.lists(CELLS, min_size=1))
+def test_what_is_written_comes_back(cells: list[str]) -> None:
+    written = guard(pl.Series(cells, dtype=pl.String))
+    assert unguard(written).to_list() == cells
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["0", "1", "0"], ["no", "YES", "No"], ["normal", "Anomaly", "NORMAL"], [0, 1, 0],
+        ["Normal", "A ttack", "normal"], ["False", "true", "false"], [False, True, False],
+        [0.0, 1.0, 0.0], ["inlier", "outlier", "nominal"], ["benign", "abnormal", "0.0"],
+    ],
+)  # fmt: skip
+def test_words_and_numbers_are_labels(cells: list[Any]) -> None:
+    column = pl.Series(cells)
+    assert is_signed(column) is False
+    assert read_labels(column, signed=False).to_list() == [0, 1, 0]
+    assert read_labels(column, signed=False).dtype == pl.Int8
+
+
+def test_minus_one_is_anomalous_beside_one() -> None:
+    for cells in (["1", "-1"], [1, -1], ["1.0", "\u22121.0"]):
+        assert is_signed(pl.Series(cells)) is True
+        assert read_labels(pl.Series(cells), signed=True).to_list() == [0, 1]
+    # among signs nothing says what nought would be
+    assert read_labels(pl.Series(["0", "normal", "attack"]), signed=True).to_list() == [None, 0, 1]
+
+
+def test_ones_alone_do_not_tell() -> None:
+    for cells in (["1", "", None, "1.0"], [1, 1], [None, None], [""]):
+        assert is_signed(pl.Series(cells, dtype=None)) is None
+
+
+def test_what_is_no_label_is_null() -> None:
+    assert read_labels(pl.Series(["", "2", "x", None, "-1"]), signed=False).null_count() == 5

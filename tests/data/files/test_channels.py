@@ -12,7 +12,7 @@ import pytest
 
 from subadjacent.data.files import Columns, Rows, open_files
 from subadjacent.data.files.blocks import Block
-from subadjacent.data.files.channels import columns_of, counts_rows, say_left_out, some
+from subadjacent.data.files.cells import counts_rows
 from subadjacent.errors import InputError
 
 
@@ -60,12 +60,13 @@ def test_columns_that_are_left_out_for_one_reason_share_a_note(open_text: Any) -
     )
 
 
-def test_many_columns_are_not_all_named() -> None:
+def test_many_columns_are_not_all_named(open_text: Any) -> None:
     names = [f"c{n}" for n in range(9)]
-    assert some(names) == "c0, c1, c2, c3, c4, c5, and 3 more"
-    assert some(names[:6]) == "c0, c1, c2, c3, c4, c5"
-    (note,) = say_left_out(dict.fromkeys(names, "it holds text"))
-    assert note.endswith("'c5', and 3 more are left out: each holds text")
+    (note,) = open_text(",".join(["a", *names]) + "\n1" + ",x" * 9 + "\n").notes
+    listed = ", ".join(map(repr, names[:6]))
+    assert note == f"columns {listed}, and 3 more are left out: each holds text"
+    (note,) = open_text(",".join(["a", *names[:6]]) + "\n1" + ",x" * 6 + "\n").notes
+    assert note == f"columns {listed} are left out: each holds text"
 
 
 def test_one_bad_cell_is_named_wherever_it_is(open_text: Any) -> None:
@@ -124,11 +125,11 @@ def test_what_cannot_be_is_refused(open_text: Any, given: dict[str, Any], said: 
     assert said in refusal(open_text, "flow,heat,text,attack\n1,2,x,0\n3,4,y,1\n", **given)
 
 
-def test_the_nearest_names_are_at_most_three() -> None:
-    near = [f"flow_{n}" for n in range(9)]
-    with pytest.raises(InputError, match=r"x must have .* it has no 'flow': the nearest are") as it:
-        columns_of("x", near, ["flow"], "to be taken")
-    assert str(it.value).count("'flow_") == 3
+def test_the_nearest_names_are_at_most_three(open_text: Any) -> None:
+    header = ",".join(f"flow_{n}" for n in range(9))
+    said = refusal(open_text, header + "\n" + "1," * 8 + "1\n", only=("flow",))
+    assert "it has no 'flow': the nearest are" in said
+    assert said.count("'flow_") == 3
 
 
 def test_a_model_knows_its_channels(open_text: Any) -> None:

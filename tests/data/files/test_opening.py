@@ -65,10 +65,10 @@ def test_no_more_is_unpacked_than_a_bound_allows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     path = put(tmp_path, PACKED[kind])
-    monkeypatch.setattr(opening, "UNPACKED_ANYWAY", len(TEXT) - 1)
-    monkeypatch.setattr(opening, "UNPACKED_TIMES", 2)
+    monkeypatch.setattr(opening, "UNPACKED_FLOOR", len(TEXT) - 1)
+    monkeypatch.setattr(opening, "MAX_UNPACK_RATIO", 2)
     assert f"x must unpack to {len(TEXT) - 1:,} bytes at most, 2 times its size" in refusal(path)
-    monkeypatch.setattr(opening, "UNPACKED_ANYWAY", len(TEXT))
+    monkeypatch.setattr(opening, "UNPACKED_FLOOR", len(TEXT))
     with open_bytes(path, "x") as file:
         assert file.read() == TEXT
 
@@ -76,7 +76,7 @@ def test_no_more_is_unpacked_than_a_bound_allows(
 def test_a_large_file_may_unpack_to_many_times_its_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "UNPACKED_ANYWAY", 0)
+    monkeypatch.setattr(opening, "UNPACKED_FLOOR", 0)
     with open_bytes(put(tmp_path, gzip.compress(TEXT)), "x") as file:
         assert len(file.read()) == len(TEXT)
 
@@ -85,7 +85,7 @@ def test_a_bomb_is_refused_by_what_it_says_of_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = put(tmp_path, zipped(**{"x.csv": bytes(1 << 21)}))
-    monkeypatch.setattr(opening, "UNPACKED_ANYWAY", 1 << 20)
+    monkeypatch.setattr(opening, "UNPACKED_FLOOR", 1 << 20)
     with pytest.raises(InputError, match="1,048,576 bytes at most, 100 times its size or 1 MiB"):
         open_bytes(path, "x")
 
@@ -93,7 +93,7 @@ def test_a_bomb_is_refused_by_what_it_says_of_itself(
 def test_a_small_file_that_unpacks_to_too_much_is_refused_before_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "UNPACKED_ANYWAY", 1 << 17)
+    monkeypatch.setattr(opening, "UNPACKED_FLOOR", 1 << 17)
     small, large = (
         gzip.compress(b"1,2\n" * (1 << 16)),
         gzip.compress(random.Random(0).randbytes(1 << 18)),
@@ -109,7 +109,7 @@ def test_a_small_file_that_unpacks_to_too_much_is_refused_before_it_is_read(
 def test_a_line_without_end_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: bytes
 ) -> None:
-    monkeypatch.setattr(opening, "LONGEST_LINE", 1 << 17)
+    monkeypatch.setattr(opening, "MAX_LINE_BYTES", 1 << 17)
     path = put(tmp_path, (b"1" * (1 << 16) + end) * 8)
     if end:
         with open_bytes(path, "x") as file:

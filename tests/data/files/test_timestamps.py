@@ -188,15 +188,15 @@ def test_the_zone_is_that_of_most_cells() -> None:
     ],
 )
 def test_a_form_is_said_in_plain_words(cell: str, said: str) -> None:
-    assert only_form(pl.Series([cell])).said == said
+    assert only_form(pl.Series([cell])).description == said
 
 
 def test_digits_and_formats_are_said_in_plain_words() -> None:
-    assert TimeForm("digits").said == (
+    assert TimeForm("digits").description == (
         "dates without a time zone, since every row is one when read like 20240131 or "
         "20240131134500"
     )
-    assert TimeForm("%d/%m/%Y").said == "dates without a time zone, written as %d/%m/%Y"
+    assert TimeForm("%d/%m/%Y").description == "dates without a time zone, written as %d/%m/%Y"
     assert TimeForm("%d/%m/%Y").is_format
     assert not TimeForm("day first").is_format
     assert not TimeForm("seconds").is_format
