@@ -344,22 +344,6 @@ def test_reading_an_array_imports_no_library_of_frames_that_scikit_learn_does_no
     )
 
 
-def test_arrays_are_read_where_no_library_of_frames_is_installed() -> None:
-    assert (
-        in_a_new_process(
-            "import sys, numpy\n"
-            "class Absent:\n"
-            "    def find_spec(self, name, path=None, target=None):\n"
-            "        if name.split('.')[0] in {'pandas', 'polars', 'pyarrow'}:\n"
-            "            raise ModuleNotFoundError(name)\n"
-            "sys.meta_path.insert(0, Absent())\n"
-            "from subadjacent.data.inputs import read\n"
-            "print(read([numpy.eye(2)]).series[0].values.tolist())"
-        )
-        == "[[1.0, 0.0], [0.0, 1.0]]"
-    )
-
-
 @pytest.mark.parametrize(
     ("build", "others"),
     [

@@ -478,27 +478,25 @@ def test_text_called_parquet_is_refused_and_parquet_called_csv_is_read(tmp_path:
 
 
 def test_chunks_together_are_the_whole(tmp_path: Path) -> None:
-    for kind in ["csv", "parquet"]:
-        for size in [1, 7, 100, 1000]:
-            paths = []
-            for number in range(3):
-                start = datetime(2024, 1, 1 + number)
-                frame = pl.DataFrame(
-                    {
-                        "time": [start + timedelta(minutes=minute) for minute in range(100)],
-                        "a": np.random.default_rng(number).normal(size=100),
-                        "b": [None if minute % 9 == 0 else minute for minute in range(100)],
-                        "label": [int(minute > 90) for minute in range(100)],
-                    }
-                )
-                path = tmp_path / f"{number}.{kind}"
-                frame.write_csv(path) if kind == "csv" else frame.write_parquet(
-                    path, row_group_size=30
-                )
-                paths.append(str(path))
-            rows = open_files(paths)
-            whole = rows.whole()
-            assert len(whole) == 300
+    for kind in ("csv", "parquet"):
+        paths = []
+        for number in range(3):
+            start = datetime(2024, 1, 1 + number)
+            frame = pl.DataFrame(
+                {
+                    "time": [start + timedelta(minutes=minute) for minute in range(40)],
+                    "a": np.random.default_rng(number).normal(size=40),
+                    "b": [None if minute % 9 == 0 else minute for minute in range(40)],
+                    "label": [int(minute > 30) for minute in range(40)],
+                }
+            )
+            path = tmp_path / f"{number}.{kind}"
+            frame.write_csv(path) if kind == "csv" else frame.write_parquet(path, row_group_size=15)
+            paths.append(str(path))
+        rows = open_files(paths)
+        whole = rows.whole()
+        assert len(whole) == 120
+        for size in (1, 7, 40, 1000):
             same(whole, together(rows, size))
 
 
@@ -529,7 +527,7 @@ print(seen, peak - before)
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads Linux's own figures")
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_chunks_need_little_memory(tmp_path: Path, kind: str) -> None:
-    length, width = 300_000, 20
+    length, width = 120_000, 20
     values = np.random.default_rng(0).normal(size=length).round(4)
     frame = pl.DataFrame({f"c{number}": values + number for number in range(width)})
     path = tmp_path / f"long.{kind}"
@@ -543,7 +541,7 @@ def test_chunks_need_little_memory(tmp_path: Path, kind: str) -> None:
     )
     seen, grown = map(int, done.stdout.split())
     assert seen == length
-    # the whole is 48 MB; a part, with its text, some 5
+    # the whole is 19 MB; a part, with its text, some 5
     assert grown < length * width * 8 / 2
 
 
@@ -596,7 +594,7 @@ def only_our_errors(path: Path, data: bytes) -> None:
 # always the same examples: see the class Parquet for the damage that polars does not survive,
 # about one random file in 2,600
 SLOWLY = settings(
-    max_examples=150,
+    max_examples=60,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
@@ -613,6 +611,22 @@ def test_a_damaged_csv_file_works_or_is_refused(tmp_path: Path, data: bytes) -> 
 @given(data=mutated(good_parquet()))
 def test_a_damaged_parquet_file_works_or_is_refused(tmp_path: Path, data: bytes) -> None:
     only_our_errors(tmp_path / "x.parquet", data)
+
+
+def test_arrow_files_are_read_as_parquet_files_are(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"time": [datetime(2024, 1, 1), datetime(2024, 1, 2)], "a": [1.0, 2.5]})
+    path = tmp_path / "a[1].arrow"
+    frame.write_ipc(path)
+    rows = open_files([str(path)])
+    assert (rows.time, rows.channels, rows.count) == ("time", ("a",), 2)
+    assert rows.whole().frame.rows() == frame.rows()
+    content = path.read_bytes()
+    path.write_bytes(content[:-20])
+    with pytest.raises(InputError, match="must be a whole Arrow file; it is cut off"):
+        open_files([str(path)])
+    (tmp_path / "b.gz").write_bytes(gzip.compress(content))
+    with pytest.raises(InputError, match="it is a packed Arrow file: unpack it"):
+        open_files([str(tmp_path / "b.gz")])
 
 
 def test_rows_are_counted_before_they_are_read(tmp_path: Path) -> None:
