@@ -114,7 +114,7 @@ class ForeignMethod(PerEntityMethod):
 
     def _fit_one(self, task: Task) -> Predictor:
         vectors = sample(task, self.window, self.samples)
-        foreign = Foreign.fit(self.detector, vectors)
+        foreign = Foreign.fit(self.detector, vectors, task.seed)
         spread = LEAST_SPREAD
         if self.explained_by == OCCLUSION:
             some = vectors[:: -(-len(vectors) // SPREAD_SAMPLE)]
@@ -152,8 +152,7 @@ class WrappedDetector(SeededDetector):
         A channel's share in an alarm: by how much the score falls when the channel is set to its
         mean, which costs one more scoring per channel; or its distance from its mean, at no cost.
     random_state : int, RandomState or None
-        Seed for sampling training windows. The wrapped detector has its own seed among its own
-        parameters.
+        Seed for sampling training windows, and for the wrapped detector unless it has its own.
     others
         As for every ``MethodDetector``.
     """
