@@ -3,13 +3,17 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo serve test test-all coverage test-distributed check bench man gallery notebooks test-adapters docs format install clean
+.PHONY: demo serve reproduce test test-all coverage test-distributed check bench man gallery notebooks test-adapters docs format install clean
 
 demo: install  ## find anomalies in built-in data; writes demo/report.html
 	$(BIN)/subadjacent demo --output demo
 
 serve: install  ## watch made-up series on http://127.0.0.1:8080
 	$(BIN)/subadjacent serve --demo
+
+reproduce: install  ## render the committed results: docs/results.md, docs/leaderboard.md, docs/results
+	$(BIN)/python -m reproduce all --no-run --output docs/results --page docs/results.md
+	$(BIN)/python -m reproduce leaderboard --no-run --output docs/results --page docs/leaderboard.md
 
 docs: install  ## build the documentation's site, and follow its links; open site/index.html
 	$(BIN)/python -m website

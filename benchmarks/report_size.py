@@ -18,12 +18,10 @@ from subadjacent.report.page import page
 
 # drags the view along by a twentieth, again and again, and says how long a frame took
 PAN = """async () => {
-  const range = Bokeh.documents[0].get_model_by_name("detail");
-  const whole = Bokeh.documents[0].get_model_by_name("whole");
-  const length = (whole.end - whole.start) / 10, frames = [];
+  const {view} = report, [start, end] = view.whole, length = (end - start) / 10, frames = [];
   for (let i = 0; i < 60; i++) {
-    const start = whole.start + i * length / 20, before = performance.now();
-    range.setv({start, end: start + length});
+    const from = start + i * length / 20, before = performance.now();
+    view.show(from, from + length);
     await new Promise(requestAnimationFrame);
     await new Promise(requestAnimationFrame);
     frames.push(performance.now() - before);

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from reproduce.benchmarks import (
+    SOURCES,
+    Source,
+    check,
+    data_root,
+    find,
+    fingerprint,
+    load_benchmark,
+    source_named,
+)
+from reproduce.benchmarks.locate import absence
 from subadjacent.cli import options as option
 from subadjacent.cli.output import ListFormat, print_json, print_list, print_text
 from subadjacent.cli.progress import Bar, say
-from subadjacent.errors import InputError, SubAdjacentError
-
-if TYPE_CHECKING:
-    from reproduce.benchmarks import Source
+from subadjacent.errors import SubAdjacentError
 
 data = typer.Typer(
     name="data",
@@ -24,13 +32,15 @@ data = typer.Typer(
 )
 
 
-def _known(name: str) -> str:
-    from reproduce.benchmarks import source_named
+FACTS = (
+    "name", "title", "about", "channels", "entities", "train_rows", "test_rows", "anomaly_rate",
+    "segments", "licence", "origin",
+)  # fmt: skip
 
-    try:
+
+def _known(name: str) -> str:
+    with option.bad_usage():
         return source_named(name).name
-    except InputError as error:
-        raise typer.BadParameter(str(error)) from error
 
 
 Name = Annotated[
@@ -45,8 +55,11 @@ Root = Annotated[
 @data.command("list")
 def list_sets(
     root: Root = None,
-    check: Annotated[
-        bool, typer.Option(help="Read every set that is there and compare it with Table 1.")
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--check/--no-check", help="Read every set that is there and compare it with Table 1."
+        ),
     ] = True,
     format: Annotated[  # noqa: A002 — the option's name
         ListFormat, typer.Option(help="A table for people, a JSON object a line, or CSV.")
@@ -54,43 +67,27 @@ def list_sets(
     quiet: option.Quiet = False,
 ) -> None:
     """List the sets: what each is, its licence, whether it is there and whole."""
-    from reproduce.benchmarks import SOURCES, data_root
-
     rows = []
     with Bar("reading", quiet=quiet) as bar:
         for number, source in enumerate(SOURCES.values()):
             bar.update(number, len(SOURCES), source.title)
-            rows.append(_line(source, data_root(root), check=check))
+            rows.append(_line(source, data_root(root), compare=compare))
     print_list(rows, ("name", "about", "licence", "there", "verdict"), format)
 
 
 @data.command()
 def info(name: Name, root: Root = None) -> None:
     """Show all about one set: sizes, origin, where it must lie, how to get it, its state."""
-    from reproduce.benchmarks import SOURCES, data_root
-
     source, folder = SOURCES[name], data_root(root)
-    line = _line(source, folder, check=True)
+    line = _line(source, folder, compare=True)
     print_json(
         {
-            "name": source.name,
-            "title": source.title,
-            "about": source.about,
-            "channels": source.channels,
-            "entities": source.entities,
-            "train_rows": source.train_rows,
-            "test_rows": source.test_rows,
-            "anomaly_rate": source.anomaly_rate,
-            "segments": source.segments,
-            "licence": source.licence,
-            "origin": source.origin,
+            **{fact: getattr(source, fact) for fact in FACTS},
             "how_to_get": source.instructions,
             "root": str(folder),
             "looked_in": [str(folder / place) for place in source.folders],
             "files": [list(layout.files) for layout in source.layouts],
-            "path": line["path"],
-            "verdict": line["verdict"],
-            "fingerprint": line["fingerprint"],
+            **{key: line[key] for key in ("path", "verdict", "fingerprint")},
         }
     )
 
@@ -98,9 +95,6 @@ def info(name: Name, root: Root = None) -> None:
 @data.command()
 def path(name: Name, root: Root = None) -> None:
     """Print where a set was found."""
-    from reproduce.benchmarks import SOURCES, data_root, find
-    from reproduce.benchmarks.locate import absence
-
     located = find(SOURCES[name], data_root(root))
     if located is None:
         raise absence(SOURCES[name], data_root(root))
@@ -118,47 +112,36 @@ def get(
     quiet: option.Quiet = False,
 ) -> None:
     """Download a set, or generate it, and check it against Table 1."""
-    from reproduce.benchmarks import (
-        SOURCES,
-        check,
-        data_root,
-        find,
-        fingerprint,
-        load_benchmark,
-    )
+    # pooch is needed from here on, and not before
     from reproduce.benchmarks.obtain import obtain
 
     wanted, folder = SOURCES[name], data_root(root)
     with Bar(f"getting {wanted.title}", quiet=quiet) as bar:
 
-        def watch(file: str, number: int, files: int, done: int, total: int | None) -> None:
-            share = done / total if total else 0.0
-            bar.update(number - 1 + share, files, f"{Path(file).name}, {done / 1e6:,.1f} MB")
+        def watch(number: int, files: int, file: str) -> None:
+            bar.update(number - 1, files, Path(file).name)
 
         obtain(wanted, folder, base=source, watch=watch)
     benchmark = load_benchmark(name, folder)
     verdict = check(benchmark)
     if wanted.downloads and not any(file.sha256 for file in wanted.downloads):
-        say("no checksums are published: judged by its content against Table 1", quiet=quiet)
+        say("no checksums are published: compared by its content with Table 1", quiet=quiet)
     say(f"{benchmark.title}: {verdict}, in {benchmark.origin}", quiet=quiet)
-    located = find(wanted, folder)
     print_json(
         {
-            "name": wanted.name,
-            "path": str(located[0]) if located else None,
+            "name": name,
+            "path": benchmark.origin,
             "verdict": verdict,
             "fingerprint": fingerprint(benchmark),
         }
     )
 
 
-def _line(source: Source, root: Path, *, check: bool) -> dict[str, Any]:
+def _line(source: Source, root: Path, *, compare: bool) -> dict[str, Any]:
     """The line of one set in the list."""
-    from reproduce.benchmarks import find
-
     located = find(source, root)
     generated = located is None and source.generate is not None
-    verdict, mark = _judge(source, root) if check and (located or generated) else ("", None)
+    verdict, mark = _assess(source, root) if compare and (located or generated) else ("", None)
     return {
         "name": source.name,
         "title": source.title,
@@ -173,10 +156,8 @@ def _line(source: Source, root: Path, *, check: bool) -> dict[str, Any]:
     }
 
 
-def _judge(source: Source, root: Path) -> tuple[str, str | None]:
+def _assess(source: Source, root: Path) -> tuple[str, str | None]:
     """Verdict and fingerprint of a set that is there."""
-    from reproduce.benchmarks import check, fingerprint, load_benchmark
-
     try:
         benchmark = load_benchmark(source.name, root)
     except SubAdjacentError as error:

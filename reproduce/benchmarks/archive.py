@@ -1,23 +1,21 @@
-"""Datasets in `.npz` and `.npy` files: our own archive, and three arrays as widely shared."""
+"""Datasets in `.npz` and `.npy` files: our archive, shared triples, generated NeurIPS-TS."""
 
 from __future__ import annotations
 
-import math
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reproduce.benchmarks.benchmark import Benchmark, Source, assemble
+from subadjacent.data.synthetic import KINDS, neurips_ts
 from subadjacent.errors import DataNotFound, InputError
 
-# the flag of a file in a zip archive that says so
-ENCRYPTED = 1
 REQUIRED = ("train", "test", "labels", "train_lengths", "test_lengths", "entities")
 
 
@@ -41,7 +39,6 @@ def read_npz(path: Path, source: Source, *, train: str = "train") -> Benchmark:
         if missing:
             raise InputError(f"{path} must hold the array {missing[0]!r}; it has {archive.files}")
         wanted = {*REQUIRED, train}
-        _check_members(path, archive.zip, wanted, source)
         arrays = {name: archive[name] for name in wanted}
     entities = [str(name) for name in arrays["entities"]]
     return assemble(
@@ -85,8 +82,6 @@ def read_npy_triple(folder: Path, source: Source) -> Benchmark:
 def read_npy(path: Path) -> NDArray[Any]:
     """One array of numbers from a `.npy` file."""
     with _clear_errors(path), path.open("rb") as file:
-        _check_header(path, file, path.stat().st_size)
-        file.seek(0)
         values = np.load(file, allow_pickle=False)
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiub":
         raise InputError(f"{path} must be a .npy file of numbers; get it again")
@@ -107,50 +102,6 @@ def _cut(
     return np.split(whole, np.cumsum(lengths)[:-1])
 
 
-def _check_members(path: Path, packed: zipfile.ZipFile, names: set[str], source: Source) -> None:
-    """Refuse arrays that would take far more than the set has, before any is unpacked."""
-    members = [packed.getinfo(f"{name}.npy") for name in names]
-    # numbers of eight bytes, and room for the names
-    values = (source.train_rows + source.test_rows) * (source.channels + 1)
-    most = 2 * 8 * values + (1 << 20)
-    if (size := sum(member.file_size for member in members)) > most:
-        raise InputError(
-            f"{path} must unpack to at most {most:,} bytes, twice what {source.title} has; "
-            f"it has {size:,}: get it again"
-        )
-    refuse_encrypted(path, members)
-    for member in members:
-        with packed.open(member) as stream:
-            _check_header(path, stream, member.file_size)
-
-
-def refuse_encrypted(path: Path, members: Iterable[zipfile.ZipInfo]) -> None:
-    """Refuse files that need a password."""
-    for member in members:
-        if member.flag_bits & ENCRYPTED:
-            raise InputError(
-                f"{path} must need no password; {member.filename} in it is encrypted: get a copy "
-                "that is not"
-            )
-
-
-def _check_header(path: Path, stream: IO[bytes], size: int) -> None:
-    """Refuse an array that says it is longer than its file: it would be allocated first."""
-    version = np.lib.format.read_magic(stream)
-    read = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }.get(version)
-    if read is None:
-        raise InputError(f"{path} must be a .npy file of version 1 or 2; got {version}")
-    shape, _, dtype = read(stream)
-    needed, available = math.prod(shape) * dtype.itemsize, size - stream.tell()
-    if min(shape, default=0) < 0 or needed > available:
-        raise InputError(
-            f"{path} is damaged (an array of {needed:,} bytes in {available:,}): get it again"
-        )
-
-
 @contextmanager
 def _clear_errors(path: Path) -> Iterator[None]:
     """Turn NumPy's errors about a damaged file into our own."""
@@ -160,5 +111,37 @@ def _clear_errors(path: Path) -> Iterator[None]:
         raise DataNotFound(f"{path} is not there") from error
     except InputError:
         raise
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+    # a header may announce more than memory holds, and an archive may need a password
+    except (
+        ValueError, OSError, EOFError, KeyError, MemoryError, RuntimeError, zipfile.BadZipFile,
+        zlib.error,
+    ) as error:  # fmt: skip
         raise InputError(f"{path} is damaged ({str(error)[:100]}): get it again") from error
+
+
+TEST_SEED, TRAIN_SEED = 100, 101
+
+
+def generate(
+    source: Source, *, contaminated: bool = False, kinds: Sequence[str] = KINDS
+) -> Benchmark:
+    """Seed 100 to test on, seed 101 to train on, with anomalies of some kinds.
+
+    The paper's training series is not published. The clean one is the sine before any
+    anomaly is put in; the contaminated one has as many anomalies as the test series.
+    """
+    test, train = (neurips_ts(seed=seed, kinds=kinds) for seed in (TEST_SEED, TRAIN_SEED))
+    train_rows = train.values if contaminated else train.base
+    return assemble(source, "generated", [train_rows], [test.values], [test.labels])
+
+
+def read_generated(path: Path, source: Source, *, contaminated: bool = False) -> Benchmark:
+    """The same dataset from the archive that ``write_generated`` writes."""
+    return read_npz(path, source, train="train_contaminated" if contaminated else "train")
+
+
+def write_generated(path: Path, source: Source) -> None:
+    """Write both training series and the test series as one archive."""
+    contaminated = generate(source, contaminated=True).train[0].values
+    kinds = neurips_ts(seed=TEST_SEED).kind
+    write_npz(generate(source), path, train_contaminated=contaminated, kind=kinds.astype(np.int8))

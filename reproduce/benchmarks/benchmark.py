@@ -133,14 +133,12 @@ class Layout:
 class Download:
     """A file to fetch: ``base`` + ``file`` goes to ``target`` under the root.
 
-    With ``unpack`` the file is an archive: files in it whose name matches are kept. ``most`` is
-    how many bytes it, and what is unpacked of it, may have: some times what it has.
+    With ``unpack`` the file is an archive: files in it whose name matches are kept.
     """
 
     base: str
     file: str
     target: str
-    most: int
     sha256: str | None = None
     unpack: str | None = None
 

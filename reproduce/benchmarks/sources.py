@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from reproduce.benchmarks.archive import read_npy_triple, read_npz
+from reproduce.benchmarks.archive import generate, read_generated, read_npy_triple, read_npz
 from reproduce.benchmarks.benchmark import Download, Layout, Source
-from reproduce.benchmarks.generated import generate, read_generated
-from reproduce.benchmarks.machines import FOLDERS, read_machines
-from reproduce.benchmarks.servers import read_psm
-from reproduce.benchmarks.swat import TEST, TRAIN, read_swat
+from reproduce.benchmarks.itrust import TEST, TRAIN, read_swat, read_wadi_2017, read_wadi_2019
+from reproduce.benchmarks.psm import read_psm
+from reproduce.benchmarks.smd import FOLDERS, read_machines
 from reproduce.benchmarks.telemanom import ANOMALIES, read_telemanom
-from reproduce.benchmarks.wadi import read_wadi_2017, read_wadi_2019
 from subadjacent.errors import InputError
 
-MB = 1_000_000
 RAW = "https://raw.githubusercontent.com"
 MACHINES = tuple(
     f"machine-{group}-{number}"
@@ -23,12 +20,11 @@ MACHINES = tuple(
 )
 
 _SHARED_BY_NASA = (
-    Download(f"{RAW}/khundman/telemanom/master/", ANOMALIES, f"telemanom/{ANOMALIES}", MB),
+    Download(f"{RAW}/khundman/telemanom/master/", ANOMALIES, f"telemanom/{ANOMALIES}"),
     Download(
         "https://www.kaggle.com/api/v1/datasets/download/patrickfleith/",
         "nasa-anomaly-detection-dataset-smap-msl",
         "telemanom",
-        1_000 * MB,
         unpack=r"(train|test)/[A-Z]-\d+\.npy",
     ),
 )
@@ -119,7 +115,7 @@ SOURCES: dict[str, Source] = {
             instructions=f"{_get('psm')} fetches PSM/train.csv, PSM/test.csv and "
             "PSM/test_label.csv.",
             downloads=tuple(
-                Download(f"{RAW}/eBay/RANSynCoders/main/data/", file, f"PSM/{file}", 200 * MB)
+                Download(f"{RAW}/eBay/RANSynCoders/main/data/", file, f"PSM/{file}")
                 for file in ("train.csv", "test.csv", "test_label.csv")
             ),
             interval=60.0,
@@ -165,7 +161,6 @@ SOURCES: dict[str, Source] = {
                     f"{RAW}/NetManAIOps/OmniAnomaly/master/",
                     f"ServerMachineDataset/{split}/{machine}.txt",
                     f"ServerMachineDataset/{split}/{machine}.txt",
-                    50 * MB,
                 )
                 for machine in MACHINES
                 for split in FOLDERS

@@ -25,20 +25,21 @@ from subadjacent.data.series import TestSeries
 from subadjacent.errors import InputError
 from subadjacent.evaluation.metrics import auroc, average_precision
 from subadjacent.evaluation.volume import volumes
-from subadjacent.methods.views.combine import smoothed
-from subadjacent.methods.views.entity import EntityViews, Looks, ViewsModel
-from subadjacent.methods.views.novelty import WEIGHTS
+from subadjacent.methods.views.entity import ViewsModel
+from subadjacent.methods.views.forecasts import Forecasts, Residuals
 from subadjacent.methods.views.settings import (
     LEVEL,
     LOCAL,
     RHYTHM,
-    SEEKING,
     SHAPE,
     SLOW,
     STATE,
 )
+from subadjacent.methods.views.smoothing import smoothed
+from subadjacent.methods.views.stream import ViewsStream
 from subadjacent.methods.views.view import ACROSS, PARTS, WHOLE, Part
 from subadjacent.scoring.moving import moving_mean
+from subadjacent.scoring.view_facts import NOVELTIES
 
 SMOOTHING = 20
 # longest buffer of the volumes, as in all_metrics
@@ -83,7 +84,7 @@ class PartScores:
         self,
         keep: Callable[[Part], bool] = lambda _part: True,
         *,
-        seeking: Collection[str] = SEEKING,
+        novelties: Collection[str] = NOVELTIES,
         spread: bool = True,
         learned_weights: bool = True,
     ) -> Scores:
@@ -101,7 +102,7 @@ class PartScores:
         renormalised = weights.sum(axis=0) / np.maximum(kept_weight, NO_WEIGHT)
         scores = np.asarray(summands[kept].sum(axis=0) * (kept_weight > 0) * renormalised)
         for name, novelty in self.novelties.items():
-            if name in seeking:
+            if name in novelties:
                 scores += (self.trust[name] if learned_weights else 1.0) * novelty
         return scores
 
@@ -117,9 +118,9 @@ ABLATIONS: dict[str, Callable[[PartScores], Scores]] = {
     "rhythm": lambda entity: _smooth(entity.score(lambda part: part.view != RHYTHM)),
     "local rhythm": lambda entity: _smooth(entity.score(lambda part: part.view != LOCAL)),
     "slow rhythm": lambda entity: _smooth(entity.score(lambda part: part.view != SLOW)),
-    "state": lambda entity: _smooth(entity.score(seeking=(SHAPE,))),
-    "shape": lambda entity: _smooth(entity.score(seeking=(STATE,))),
-    "state and shape": lambda entity: _smooth(entity.score(seeking=())),
+    "state": lambda entity: _smooth(entity.score(novelties=(SHAPE,))),
+    "shape": lambda entity: _smooth(entity.score(novelties=(STATE,))),
+    "state and shape": lambda entity: _smooth(entity.score(novelties=())),
     "other channels": lambda entity: _smooth(entity.score(lambda part: part.form != ACROSS)),
     "all channels": lambda entity: _smooth(entity.score(lambda part: part.form != WHOLE)),
     "spread": lambda entity: _smooth(entity.score(spread=False)),
@@ -127,7 +128,7 @@ ABLATIONS: dict[str, Callable[[PartScores], Scores]] = {
     "other lengths": lambda entity: moving_mean(entity.score(), SMOOTHING, None),
     "smoothing": lambda entity: entity.score(),
     "all but the level": lambda entity: _smooth(
-        entity.score(lambda part: part.form == LEVEL, seeking=())
+        entity.score(lambda part: part.form == LEVEL, novelties=())
     ),
 }
 
@@ -168,34 +169,44 @@ def _scores_of(model: ViewsModel, test: TestSeries) -> PartScores:
     # test series of the benchmarks have no gaps: one segment each
     rows = model.scaler.apply(test.rows.values)
     entity = model.entity
-    calm = replace(
-        entity,
-        expecting={
-            name: replace(
-                view,
-                alone=view.alone.indifferent_to_spread(),
-                across=view.across.indifferent_to_spread(),
-            )
-            for name, view in entity.expecting.items()
-        },
-        # the same as with the spread
-        seeking={},
-    )
-    looks, summands = _summands(entity, model, rows)
+    calm_views = {
+        name: replace(
+            view,
+            alone=view.alone.indifferent_to_spread(),
+            across=view.across.indifferent_to_spread(),
+        )
+        for name, view in entity.forecasting.items()
+    }
+    calm = Forecasts(calm_views, entity.weights, rows.shape[1])
+    residuals, summands = _summands(model.forecasts, model, rows)
     _, calm_summands = _summands(calm, model, rows)
-    expecting = looks.expecting.values()
+    names = list(entity.forecasting)
     return PartScores(
         summands,
         calm_summands,
-        np.array([look.judged for look in expecting for _ in look.parts]),
+        np.array([residuals.assessed[:, names.index(part.view)] for part in PARTS]),
         np.array(entity.weights.factors()),
-        {name: WEIGHTS[name] * novelty.rows for name, novelty in looks.seeking.items()},
-        {name: seeking.weight for name, seeking in entity.seeking.items()},
+        _novelties(model, test.rows.values),
+        {name: novelty.weight for name, novelty in entity.novelty.items()},
         test.labels,
     )
 
 
-def _summands(entity: EntityViews, model: ViewsModel, rows: NDArray[Any]) -> tuple[Looks, Scores]:
-    """Each view's evidence on the rows, and each part's term of the weighted mean, (P, T)."""
-    looks = entity.look(rows, model.settings.ahead.residuals)
-    return looks, entity.combine(looks, rows.shape).by_part[: len(PARTS)]
+def _summands(
+    forecasts: Forecasts, model: ViewsModel, rows: NDArray[Any]
+) -> tuple[Residuals, Scores]:
+    """The residuals of rows, and each part's term of the weighted mean, (P, T)."""
+    residuals = forecasts.residuals(rows, 0, len(rows), expected=False)
+    by_part = forecasts.combine(
+        residuals.table, residuals.assessed, 0, len(rows), model.settings.ahead.residuals
+    ).by_part
+    return residuals, np.array([by_part[:, forecasts.parts.index(part)] for part in PARTS])
+
+
+def _novelties(model: ViewsModel, rows: NDArray[Any]) -> dict[str, Scores]:
+    """The terms of the novelty views, at a learned weight of 1, by name."""
+    traces = ViewsStream(model).assess(rows).traces
+    return {
+        name: model.unit * traces[name] / novelty.weight if novelty.weight else np.zeros(len(rows))
+        for name, novelty in model.entity.novelty.items()
+    }

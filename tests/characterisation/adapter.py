@@ -12,11 +12,7 @@ from typing import Any
 
 import numpy as np
 
-RECORDED_NAMES = {
-    "for_good": "permanent",
-    "sure": "warm_up",
-    "anomaly_sure": "anomaly_warm_up",
-}
+RECORDED_NAMES: dict[str, str] = {}
 """Names of keys, columns and metrics today → their names in recordings."""
 
 
@@ -34,7 +30,7 @@ def recorded_name(name: str) -> str:
 
 def is_permanent(alarm: Any) -> bool:
     """Whether an alarm, live or of a batch, was closed because the series did not come back."""
-    return bool(alarm.for_good)
+    return bool(alarm.permanent)
 
 
 def answer_numbers(answer: Any) -> dict[str, float]:
@@ -45,7 +41,7 @@ def answer_numbers(answer: Any) -> dict[str, float]:
         "score": np.nan if answer.score is None else answer.score,
         "severity": answer.severity,
         "anomalous": answer.anomalous,
-        "warm_up": answer.sure,
+        "warm_up": answer.warm_up,
     }
 
 
@@ -119,10 +115,13 @@ def _script(page: str, name: str) -> str:
 
 def _unpack(text: str, pieces: list[list[int]]) -> np.ndarray:
     """The values of a line's last piece: every row, in a report of a short series."""
-    packed = base64.b64decode(text)
+    packed = base64.b64decode(text[1:])
     size = pieces[-1][-1]
-    if len(packed) == 16:
+    if text[0] == "c":
         return np.full(size, np.frombuffer(packed, "<f8")[0])
+    if text[0] == "f":
+        piece = packed[-(8 + 4 * size) :]
+        return np.frombuffer(piece[:8], "<f8") + np.frombuffer(piece[8:], "<f4")
     piece = packed[-(16 + 2 * size) :]
     low, high = np.frombuffer(piece[:16], "<f8")
     return low + np.frombuffer(piece[16:], "<u2") / (2**16 - 1) * (high - low)

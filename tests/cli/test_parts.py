@@ -117,7 +117,7 @@ def test_errors_of_the_library_are_said_of_the_file(error: InputError, shown: st
     ("package", "said"),
     [
         ("torch", "this needs torch: pip install 'subadjacent[network]'"),
-        ("bokeh.embed", "this needs bokeh: pip install 'subadjacent[report]'"),
+        ("matplotlib.figure", "this needs matplotlib: pip install 'subadjacent[plot]'"),
         ("nonsense", "No module named 'nonsense' (--debug shows where)"),
     ],
 )

@@ -54,7 +54,7 @@ def test_the_wheel_has_every_file_of_the_package_and_no_other(
     "needed",
     [
         "subadjacent/py.typed",
-        "subadjacent/report/templates/page.html.j2",
+        "subadjacent/report/page_files/report.html",
         "subadjacent/service/page/index.html",
         f"subadjacent-{VERSION}.data/data/share/man/man1/subadjacent.1",
     ],

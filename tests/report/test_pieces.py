@@ -8,27 +8,38 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from subadjacent.report.pieces import COARSE, HIGHEST, LONGEST_WINDOW, LinePiece, pack, plan
+from subadjacent.report.pieces import (
+    COARSE,
+    HIGHEST,
+    LONGEST_WINDOW,
+    SHORT_SERIES,
+    LinePiece,
+    pack,
+    plan,
+)
 
 
 def unpack(text: str, pieces: list[LinePiece]) -> list[NDArray[np.float64]]:
     """What the page's script does, read aloud."""
-    raw, found = base64.b64decode(text), []
-    if len(raw) == 16:
-        value, again = np.frombuffer(raw, "<f8")
-        assert value == again or np.isnan([value, again]).all()
-        return [np.full(piece.size, value) for piece in pieces]
+    code, raw, found = text[0], base64.b64decode(text[1:]), []
+    if code == "c":
+        return [np.full(piece.size, *np.frombuffer(raw, "<f8")) for piece in pieces]
     for piece in pieces:
-        low, high = np.frombuffer(raw[:16], "<f8")
-        whole = np.frombuffer(raw[16 : 16 + 2 * piece.size], "<u2")
-        found.append(low + (high - low) * whole / HIGHEST)
-        raw = raw[16 + 2 * piece.size :]
+        header, width = (8, 4) if code == "f" else (16, 2)
+        values = raw[header : header + width * piece.size]
+        if code == "f":
+            found.append(np.frombuffer(raw[:8], "<f8") + np.frombuffer(values, "<f4"))
+        else:
+            low, high = np.frombuffer(raw[:16], "<f8")
+            found.append(low + (high - low) * np.frombuffer(values, "<u2") / HIGHEST)
+        raw = raw[header + len(values) :]
     assert not raw
     return found
 
 
 def test_a_short_series_is_kept_whole() -> None:
-    assert plan(rows=900, numbers=5_000) == [LinePiece(0, 900, 1)]
+    for rows in (900, SHORT_SERIES):
+        assert plan(rows, numbers=SHORT_SERIES) == [LinePiece(0, rows, 1)]
 
 
 def test_a_series_longer_than_the_screen_has_a_coarse_level_as_well() -> None:
@@ -82,11 +93,24 @@ def test_a_huge_peak_elsewhere_does_not_blur_a_piece() -> None:
     np.testing.assert_allclose(fine, values[:500], atol=1e-4)
 
 
+def test_exact_values_have_seven_digits_of_their_distance_from_the_median() -> None:
+    values = 1e9 + np.random.default_rng(0).normal(size=1_000)
+    values[500] = 4e12
+    pieces = [LinePiece(0, 1_000, 10), LinePiece(0, 1_000, 1)]
+    packed = pack(values, pieces, exact=True)
+    assert packed.startswith("f")
+    _, fine = unpack(packed, pieces)
+    np.testing.assert_allclose(fine - 1e9, values - 1e9, rtol=2e-7, atol=1e-6)
+    # numbers beyond those of float32 are kept with fewer digits, not lost
+    huge = pack(np.array([0.0, 1e300]), [LinePiece(0, 2, 1)], exact=True)
+    assert unpack(huge, [LinePiece(0, 2, 1)])[0].tolist() == [0, 1e300]
+
+
 @pytest.mark.parametrize("value", [0.0, 3.5, -1e100, np.nan])
 def test_a_constant_line_comes_back_exactly_and_takes_no_room(value: float) -> None:
     pieces = [LinePiece(0, 1_000, 10), LinePiece(0, 10, 1)]
     packed = pack(np.full(1_000, value), pieces)
-    assert len(packed) == 24
+    assert len(packed) == 13
     coarse, fine = unpack(packed, pieces)
     np.testing.assert_array_equal(coarse, np.full(200, value))
     np.testing.assert_array_equal(fine, np.full(10, value))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pooch
 import pytest
 
 from running import Run, runner
@@ -23,3 +24,9 @@ def environment() -> dict[str, str]:
     """The environment of a process elsewhere that can import ``reproduce``."""
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Downloads are tried again without a pause."""
+    monkeypatch.setattr(pooch.core.time, "sleep", lambda _seconds: None)

@@ -19,11 +19,12 @@ from reproduce.protocols.ablation import ABLATIONS, PartScores
 from reproduce.results import Results
 from reproduce.run import ABLATION, CLEAN, Run
 from reproduce.runner import Place, make
-from reproduce.tables.ablation_default import LEFT_OUT
+from reproduce.tables.ablations import LEFT_OUT
 from subadjacent import SubAdjacentDetector, multivariate
 from subadjacent.data.series import TestSeries, TrainSeries
-from subadjacent.methods.views.settings import EXPECTING, SEEKING, SHAPE, STATE, VIEWS
+from subadjacent.methods.views.settings import SHAPE, STATE, VIEWS
 from subadjacent.methods.views.view import PARTS
+from subadjacent.scoring.view_facts import FORECASTING, NOVELTIES
 
 RUN = Run("msl", ABLATION, CLEAN, quick=True)
 
@@ -94,7 +95,7 @@ def two_parts() -> PartScores:
 
 def test_parts_are_weighed_where_they_judge_by_hand() -> None:
     def score(*arguments: Any, **named: Any) -> Any:
-        return two_parts().score(*arguments, seeking=(), **named)
+        return two_parts().score(*arguments, novelties=(), **named)
 
     # (1 + 0.5 · 4) / 1.5, and 2 alone
     np.testing.assert_allclose(score(), [2, 2])
@@ -110,8 +111,8 @@ def test_states_and_shapes_are_added_to_the_mean_by_hand() -> None:
     entity = two_parts()
     # 2 and 2 of the mean, 4 and 3 of the state, 1 and 0 of the shape
     np.testing.assert_allclose(entity.score(), [7, 5])
-    np.testing.assert_allclose(entity.score(seeking=(SHAPE,)), [3, 2])
-    np.testing.assert_allclose(entity.score(seeking=(STATE,)), [6, 5])
+    np.testing.assert_allclose(entity.score(novelties=(SHAPE,)), [3, 2])
+    np.testing.assert_allclose(entity.score(novelties=(STATE,)), [6, 5])
     # a part that is left out changes the mean and not what is added to it
     np.testing.assert_allclose(entity.score(lambda part: part.form == "level"), [6, 5])
     # 4 and 8 of the mean, 8 and 6 of the state
@@ -135,9 +136,9 @@ def test_with_nothing_left_out_it_is_the_default_up_to_the_entity_s_unit(
 @pytest.mark.parametrize(
     ("name", "views"),
     [
-        ("state", (*EXPECTING, SHAPE)),
-        ("shape", (*EXPECTING, STATE)),
-        ("state and shape", EXPECTING),
+        ("state", (*FORECASTING, SHAPE)),
+        ("shape", (*FORECASTING, STATE)),
+        ("state and shape", FORECASTING),
     ],
 )
 def test_without_a_view_of_novelty_it_is_the_detector_that_has_no_such_view(
@@ -183,7 +184,7 @@ def test_a_view_that_is_left_out_has_no_say(view: str, entities: tuple[PartScore
 
 def test_both_views_of_novelty_can_be_left_out_together(entities: tuple[PartScores, ...]) -> None:
     for entity in entities:
-        assert {*entity.novelties} == {*SEEKING}
+        assert {*entity.novelties} == {*NOVELTIES}
         without_any = replace(entity, novelties={})
         np.testing.assert_array_equal(
             ABLATIONS["state and shape"](entity), ABLATIONS["nothing"](without_any)

@@ -11,14 +11,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
+from reproduce.__main__ import tables
 from reproduce.catalogue import FIGURES, TABLES, figure, table
+from reproduce.data_command import data
 from reproduce.plan import Selection
 from reproduce.results import Results
 from reproduce.run import PUBLISHED
 from reproduce.run import Run as Experiment
 from reproduce.runner import RunEvent
-from reproduce.tables.table3 import TABLE
+from reproduce.tables.main_results import TABLE3 as TABLE
 from running import GENEROUS, Run, runner, wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -236,7 +239,7 @@ def test_what_fails_is_told_at_the_end_and_the_rest_is_there(command: Run, tmp_p
 
 
 def test_what_is_running_and_the_time_left_are_said() -> None:
-    from reproduce.command import RunWatch
+    from reproduce.progress import RunWatch
     from subadjacent.cli.progress import Bar
 
     runs = tuple(Experiment("msl", "random", PUBLISHED, seed) for seed in range(4))
@@ -248,3 +251,13 @@ def test_what_is_running_and_the_time_left_are_said() -> None:
         done = RunEvent(runs[0], 1, 4, seconds=20.0)
         watch(done)
         assert watch.words(done) == "1 of 4 runs · about 60 s left"
+
+
+def test_every_option_is_in_the_readme() -> None:
+    page = (ROOT / "reproduce" / "README.md").read_text()
+    leaves = [get_command(tables), *get_command(data).commands.values()]
+    for parameter in (parameter for leaf in leaves for parameter in leaf.params):
+        for name in (*parameter.opts, *parameter.secondary_opts):
+            assert not name.startswith("--") or name == "--help" or f"`{name}`" in page
+    for name in (*TABLES, *FIGURES):
+        assert name in get_command(tables).params[0].help or name[:5] == "table"

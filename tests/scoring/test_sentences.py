@@ -7,13 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from subadjacent.methods.views.settings import VIEWS
-from subadjacent.methods.views.view import ACROSS, NETWORK, WHOLE
-from subadjacent.report.panels import ABOUT
 from subadjacent.scoring.kinds import KINDS
-from subadjacent.scoring.sentences import SAW, also, lasting, number, sentence, span
-
-NAMES = {*VIEWS, ACROSS, WHOLE, NETWORK}
+from subadjacent.scoring.sentences import also, lasting, number, sentence, span
+from subadjacent.scoring.view_facts import RECORDS
 
 
 @pytest.mark.parametrize(
@@ -111,12 +107,15 @@ def test_how_long_rows_last() -> None:
 
 
 def test_each_view_of_the_default_has_words_of_its_own() -> None:
-    assert set(SAW) == NAMES
-    assert len(set(SAW.values())) == len(NAMES)
-    assert set(ABOUT) >= NAMES
+    for texts in (
+        {facts.sentence for facts in RECORDS},
+        {facts.panel for facts in RECORDS},
+        {facts.name for facts in RECORDS},
+    ):
+        assert len(texts - {""}) == len(RECORDS)
 
 
 def test_the_page_about_scoring_lists_what_views_see_in_order() -> None:
     page = (Path(__file__).parents[2] / "docs" / "scoring.md").read_text(encoding="utf-8")
-    listed = "\n".join(f"| `{view}` | {words} |" for view, words in SAW.items())
+    listed = "\n".join(f"| `{facts.name}` | {facts.sentence} |" for facts in RECORDS)
     assert f"| `view` | what it says about the channel |\n|---|---|\n{listed}\n\n" in page

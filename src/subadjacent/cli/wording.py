@@ -18,8 +18,6 @@ EXTRAS = {
     "ray": "ray",
     "fsspec": "ray",
     "fastexcel": "datasets",
-    "bokeh": "report",
-    "jinja2": "report",
     "matplotlib": "plot",
     "fastapi": "serve",
     "httptools": "serve",

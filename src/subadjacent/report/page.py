@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from html import escape
+from importlib.resources import files
+from string import Template
 from typing import Any
-
-from bokeh.document import Document
-from bokeh.embed import components
-from bokeh.resources import Resources
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.report import charts, model_facts, text
-from subadjacent.report.channels import SLOTS
+from subadjacent.report import markup, model_facts, text
+from subadjacent.report.channels import PARTS, SLOTS
 from subadjacent.report.marks import Segments, alarm_rows, marked_segments
-from subadjacent.report.panels import Panel, panels
+from subadjacent.report.markup import Metrics
+from subadjacent.report.panels import panels
 from subadjacent.report.payload import SeriesView, payload, series_views
 from subadjacent.report.pieces import pack
-from subadjacent.report.timeline import Kind, timelines
+from subadjacent.report.script import script
+from subadjacent.report.timeline import timelines
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.scoring.alarms import Alarm
-
-Metrics = Mapping[str, Mapping[str, float]]
 
 
 def page(
@@ -81,32 +77,48 @@ def page(
     )
     shown = panels(assessment)
     read = payload(detector, shown, views, table)
-    environment = _environment()
-    return environment.get_template("page.html.j2").render(
-        source=lambda name: _source(environment, name),
-        title=title,
-        headline=text.headline(len(alarms), sum(map(len, series)), len(series), table),
-        warnings=[*notes, *text.warnings(detector, assessment)],
-        facts=dict(facts or {}) | text.data_facts(series, times),
-        settings=text.settings(detector),
-        versions=text.versions(),
-        metrics=metrics,
-        metric_names=list(dict.fromkeys(name for row in (metrics or {}).values() for name in row)),
-        labelled=labels is not None,
-        fitted=any(learned),
-        alarms=table,
-        unlisted=len(alarms) - len(table),
-        entities=[one_series.entity or "series" for one_series in series],
-        channels=list(series[0].channels),
-        slots=SLOTS,
-        panels=shown,
-        views=any(evidence.views for evidence in assessment.evidence),
-        attentive=bool(read["attention"]),
-        band=read["band"] is not None,
-        bokeh=Markup(Resources(mode="inline", components=["bokeh"]).render_js()),
-        payload=_json(read),
-        lines=list(_packed(views, watch)),
-        **_drawn(detector, times[0].kind, shown),
+    history = model_facts.history(detector)
+    curves = model_facts.curves(history or ())
+    channels, entities = series[0].channels, [one.entity or "series" for one in series]
+    score = "What led to the score"
+    if any(evidence.views for evidence in assessment.evidence):
+        score = "What each view adds to the score"
+    marked = (
+        (labels is not None, "band label", "labelled as anomalous"),
+        (any(learned), "band fitted", "fitted on this part"),
+    )
+    ring = markup.legend_key("ring", "furthest from expected") if table else ""
+    attention = markup.attention_section(band=read["band"] is not None) if read["attention"] else ""
+    return Template(_file("report.html")).substitute(
+        title=escape(title),
+        early=_file("early.js", "charts"),
+        style=_file("base.css", "charts") + _file("report.css"),
+        headline=escape(text.headline(len(alarms), sum(map(len, series)), len(series), table)),
+        warnings=markup.warning_list([*notes, *text.warnings(detector, assessment)]),
+        entities=markup.choice("entity", "Entity", entities),
+        overview_hint="Click a marker to look at an alarm; drag" if table else "Drag",
+        shades=" ".join(markup.legend_key(kind, words) for drawn, kind, words in marked if drawn),
+        alarms=markup.alarm_section(
+            table, len(alarms) - len(table), channels, entities=len(series) > 1
+        ),
+        without_alarms="" if table else " disabled",
+        channels_title="Channels" if len(channels) > 1 else "Data",
+        ring=ring,
+        add_channel=markup.choice(
+            "add", "Add a channel", channels, '<option value="">choose…</option>'
+        ),
+        most_channels=SLOTS,
+        panels=markup.panel_figures(shown, score),
+        metrics=markup.metrics_section(metrics) if metrics else "",
+        network=markup.network_sections(history, curves, attention),
+        facts=markup.fact_list(dict(facts or {}) | text.data_facts(series, times)),
+        versions=markup.fact_list(text.versions()),
+        settings=markup.fact_list(text.settings(detector), "columns"),
+        payload=_json(read | {"curves": _curves(curves) if len(history or ()) > 1 else []}),
+        lines="\n".join(
+            markup.line_elements(place, lines) for place, lines in enumerate(_packed(views, watch))
+        ),
+        script=script(),
     )
 
 
@@ -117,72 +129,31 @@ def _segments(marks: Any, assessment: Assessment, name: str) -> list[Segments]:
     return marked_segments(marks, assessment.table, name)
 
 
-def _drawn(detector: BaseDetector, kind: Kind, shown: Sequence[Panel]) -> dict[str, Any]:
-    """Bokeh's figures, for the template: those of the data, and those of a training."""
-    history = model_facts.history(detector)
-    curves = model_facts.curves(history or ())
-    trained = history is not None and len(history) > 1
-    drawn = tuple((name, tuple(values)) for name, values in curves.items()) if trained else ()
-    script, divisions = _embedded(kind, tuple(shown), drawn)
-    return {
-        "figures": {name: Markup(division) for name, division in divisions},
-        "figures_script": Markup(script),
-        "history": history,
-        "curves": [(name, text.curve(name), values) for name, values in curves.items()],
-    }
-
-
-@lru_cache(maxsize=8)
-def _embedded(
-    kind: Kind, shown: tuple[Panel, ...], curves: tuple[tuple[str, tuple[float, ...]], ...]
-) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Bokeh's script, and the element of every figure.
-
-    Kept for other pages with the same panels: figures of the data have none, the page fills it in.
-    """
-    figures, shared = charts.detail(kind, SLOTS, shown)
-    figures["overview"] = charts.overview(kind, shared)
-    if curves:
-        figures |= charts.training(dict(curves))
-    document = Document()
-    # all at once: one by one, Bokeh would go through all earlier figures each time
-    with document.models.freeze():
-        for figure in figures.values():
-            document.add_root(figure)
-    script, divisions = components(figures, wrap_script=False)
-    return script, tuple(divisions.items())
+def _curves(curves: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
+    """The curves of a training; None where an epoch has no value."""
+    return [
+        {"label": text.curve(name), "values": [one if one == one else None for one in values]}
+        for name, values in curves.items()
+    ]
 
 
 def _packed(views: Sequence[SeriesView], watch: Watch) -> Iterator[list[str]]:
-    """The lines of each series, as text."""
+    """The lines of each series, as text; values of channels to the digits that a reader sees."""
     done, total = 0, sum(len(view.series) * view.count for view in views)
     for view in views:
-        lines = []
-        for line in view.lines():
-            lines.append(pack(line, view.pieces))
+        lines, of_channels = [], len(view.series.channels) * len(PARTS)
+        for place, line in enumerate(view.lines()):
+            exact = place < of_channels and place % len(PARTS) == 0
+            lines.append(pack(line, view.pieces, exact=exact))
             done += len(view.series)
             watch(Progress("drawing", done, total, "values"))
         yield lines
 
 
-def _json(value: Any) -> Markup:
+def _json(value: Any) -> str:
     # inside a script element only "<" could end it; JSON has another way to write that
-    return Markup(json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"))
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _source(environment: Environment, name: str) -> Markup:
-    """A style sheet or script of ours, as it stands."""
-    assert environment.loader is not None
-    return Markup(environment.loader.get_source(environment, name)[0])
-
-
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("subadjacent.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["number"] = text.number
-    return environment
+def _file(name: str, folder: str = "page_files") -> str:
+    return (files("subadjacent.report") / folder / name).read_text(encoding="utf-8")

@@ -9,20 +9,10 @@ import numpy as np
 
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.scoring.evidence import Array, Evidence
+from subadjacent.scoring.view_facts import FACTS
 
-# the names of traces on the page, where their own say too little
-TITLES = {"other channels": "against other channels", "all channels": "all channels together"}
-# what traces measure, for those who do not know the models; one that is not here goes without
+# what traces of networks measure; those of views say so themselves
 ABOUT = {
-    "level": "how far values lie from their mean in training",
-    "rhythm": "what neighbours near a value, but not next to it, do not explain",
-    "local rhythm": "the same, where the level may move",
-    "slow rhythm": "the same, from neighbours further away",
-    "state": "how far a row is from the nearest training rows",
-    "shape": "how far a window is from the nearest training windows",
-    "other channels": "what the other channels do not explain either",
-    "all channels": "what is left over of all channels together",
-    "network": "what a network that rebuilds windows does not explain",
     "error": "mean squared residual of the channels, before it is averaged",
     "contribution": "from the attention; where it is low, the error counts more",
     "row score": "of the row by itself, before it is averaged or compared with others",
@@ -30,8 +20,6 @@ ABOUT = {
 
 # what the severity is: the score, in a unit in which the threshold does not move
 SEVERITY = "1 is the threshold; it follows a series that has moved for good"
-# pixels; an axis of times takes some of its own
-CHANNEL_HEIGHT, TRACE_HEIGHT, SEVERITY_HEIGHT, AXIS_HEIGHT = 170, 96, 140, 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +29,6 @@ class Panel:
     key: str
     title: str
     about: str
-    height: int
 
 
 def trace_names(evidence: Sequence[Evidence]) -> tuple[str, ...]:
@@ -64,7 +51,9 @@ def trace_key(number: int) -> str:
 def in_words(name: str) -> str:
     """The name of a trace in plain words."""
     # not to be mistaken for the score that severity stands for
-    return "row score" if name == "score" else TITLES.get(name, name.replace("_", " "))
+    if name in FACTS and FACTS[name].title:
+        return FACTS[name].title
+    return "row score" if name == "score" else name.replace("_", " ")
 
 
 def panels(assessment: Assessment) -> tuple[Panel, ...]:
@@ -73,7 +62,7 @@ def panels(assessment: Assessment) -> tuple[Panel, ...]:
         _trace_panel(trace_key(number), name)
         for number, name in enumerate(trace_names(assessment.evidence))
     )
-    return (*traces, Panel("severity", "Severity", SEVERITY, SEVERITY_HEIGHT))
+    return (*traces, Panel("severity", "Severity", SEVERITY))
 
 
 def trace_of(evidence: Evidence, name: str) -> Array:
@@ -84,5 +73,5 @@ def trace_of(evidence: Evidence, name: str) -> Array:
 
 def _trace_panel(key: str, name: str) -> Panel:
     plain = in_words(name)
-    about = ABOUT.get(plain, ABOUT.get(name, ""))
-    return Panel(key, plain[:1].upper() + plain[1:], about, TRACE_HEIGHT)
+    about = FACTS[name].panel if name in FACTS else ABOUT.get(plain, ABOUT.get(name, ""))
+    return Panel(key, plain[:1].upper() + plain[1:], about)

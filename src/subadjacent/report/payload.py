@@ -15,7 +15,7 @@ from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import model_facts
 from subadjacent.report.channels import PARTS, channel_lines, charts_of, missing_segments
 from subadjacent.report.marks import AlarmRow, Segments, by_severity, occurrences
-from subadjacent.report.panels import AXIS_HEIGHT, Panel, trace_key, trace_names, trace_of
+from subadjacent.report.panels import Panel, trace_key, trace_names, trace_of
 from subadjacent.report.pieces import BUDGET, WINDOWS, LinePiece, plan
 from subadjacent.report.timeline import Timeline
 from subadjacent.scoring.alarms import Alarm
@@ -68,8 +68,9 @@ def series_views(
 ) -> list[SeriesView]:
     """Every series with its lines; numbers in the page are shared out by length."""
     series, traces = assessment.series, trace_names(assessment.evidence)
-    # two of each channel: its usual bounds hardly ever change, and take no room
-    lines = len(series[0].channels) * 2 + len(traces) + 1
+    # of each channel its exact values, which count twice, and what was expected: the distances to
+    # its usual bounds hardly ever change, and take no room
+    lines = len(series[0].channels) * 3 + len(traces) + 1
     total = sum(map(len, series))
     windows = _windows(series, alarms, around)
     return [
@@ -134,7 +135,6 @@ def payload(
         "kind": views[0].times.kind,
         "window": around,
         "band": None if band is None else band._asdict(),
-        "axisHeight": AXIS_HEIGHT,
         "parts": PARTS,
         "lines": [panel.key for panel in panels],
         "channels": list(views[0].series.channels),

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from subadjacent.report.downsample import min_max, step_for
 
-# numbers in the page, all lines and pieces together: 2 bytes each, 2.7 as text
+# numbers in the page, all lines and pieces together: 2 bytes each, 2.7 as text; an exact one is two
 BUDGET = 4_200_000
+# rows up to which a series has no level but its rows: so many are thinned in a moment
+SHORT_SERIES = 20_000
 # values of the coarsest level; more than a screen has columns of pixels
 COARSE = 2_000
 # how much finer each level is than the one before it
@@ -54,6 +56,8 @@ def plan(rows: int, numbers: int, windows: Iterable[tuple[int, int]] = ()) -> li
     windows
         Half-open row bounds to show in full, the most important first.
     """
+    if rows <= min(numbers, SHORT_SERIES):
+        return [LinePiece(0, rows, 1)]
     pieces, size = [], float(COARSE)
     while size < rows and size <= FOR_LEVELS * numbers:
         pieces.append(LinePiece(0, rows, step_for(rows, round(size / 2))))
@@ -73,27 +77,35 @@ def plan(rows: int, numbers: int, windows: Iterable[tuple[int, int]] = ()) -> li
     return pieces
 
 
-def pack(values: NDArray[Any], pieces: Sequence[LinePiece]) -> str:
-    """One line of a series, piece after piece, in base64.
+def pack(values: NDArray[Any], pieces: Sequence[LinePiece], *, exact: bool = False) -> str:
+    """One line of a series, piece after piece, in base64 after a letter for the encoding.
 
-    A piece is its lowest and highest value (float64) and then 16-bit whole numbers between
-    the two, all little-endian. A scale for each piece keeps a small ripple visible even where
-    another piece holds a huge peak. A line that never moves is its value alone, twice.
+    ``c``: a line that never moves is its value alone (float64). ``q``: a piece is its lowest and
+    highest value (float64) and then 16-bit whole numbers between the two, so that a huge peak in
+    one piece does not blur a ripple in another. ``f``, where ``exact`` is given: a piece is its
+    median (float64) and then distances from it (float32). All are little-endian.
     """
     if (values == values[0]).all() or np.isnan(values).all():
-        return _text(np.full(2, values[0], dtype="<f8").tobytes())
-    blocks = []
-    for piece in pieces:
-        reduced = min_max(np.ascontiguousarray(values[piece.first : piece.last]), piece.step)
-        reduced = reduced.astype(np.float64)
-        low, high = float(reduced.min()), float(reduced.max())
+        return "c" + _text(np.array(values[:1], dtype="<f8"))
+    parts: list[NDArray[Any]] = []
+    reduced = [
+        min_max(np.ascontiguousarray(values[piece.first : piece.last]), piece.step).astype(float)
+        for piece in pieces
+    ]
+    # distances of such numbers have no place among those of float32
+    if exact and np.abs(values).max() < np.finfo(np.float32).max / 2:
+        for some in reduced:
+            middle = np.median(some)
+            parts += [np.array([middle], dtype="<f8"), (some - middle).astype("<f4")]
+        return "f" + _text(*parts)
+    for some in reduced:
+        low, high = float(some.min()), float(some.max())
         # halved, since the distance between two finite numbers may not be one
         span = high / 2 - low / 2
-        shares = (reduced / 2 - low / 2) / span if span > 0 else np.zeros_like(reduced)
-        blocks.append(np.array([low, high], dtype="<f8").tobytes())
-        blocks.append(np.rint(shares * HIGHEST).astype("<u2").tobytes())
-    return _text(b"".join(blocks))
+        shares = (some / 2 - low / 2) / span if span > 0 else np.zeros_like(some)
+        parts += [np.array([low, high], dtype="<f8"), np.rint(shares * HIGHEST).astype("<u2")]
+    return "q" + _text(*parts)
 
 
-def _text(packed: bytes) -> str:
-    return base64.b64encode(packed).decode("ascii")
+def _text(*parts: NDArray[Any]) -> str:
+    return base64.b64encode(b"".join(part.tobytes() for part in parts)).decode("ascii")

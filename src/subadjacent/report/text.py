@@ -28,7 +28,7 @@ FEW_REACHES = 3
 EXTRAPOLATED = 0.1
 # series that a model does not fit, each with a sentence of its own
 MOST_MISFITS = 5
-LIBRARIES = ("subadjacent", "torch", "numpy", "scipy", "scikit-learn", "bokeh")
+LIBRARIES = ("subadjacent", "torch", "numpy", "scipy", "scikit-learn")
 
 
 def headline(alarms: int, rows: int, entities: int, table: Sequence[AlarmRow]) -> str:

@@ -9,7 +9,7 @@ from subadjacent.scoring.kinds import (
     BROKEN_RHYTHM,
     CALMER,
     DRIFT,
-    FOR_GOOD,
+    LEVEL_SHIFT,
     MISSING,
     NOISIER,
     OUT_OF_RANGE,
@@ -17,6 +17,7 @@ from subadjacent.scoring.kinds import (
     SPIKE,
     STUCK,
 )
+from subadjacent.scoring.view_facts import FACTS
 from subadjacent.showing import on_one_line
 
 # beyond these a number is easier to read with a power of ten
@@ -28,26 +29,13 @@ DIGITS = 4
 # units of time in seconds
 UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
 
-# what the view that raised an alarm saw, for departures of no other kind; read after the channel
-SAW = {
-    "level": "far from its usual level",
-    "rhythm": "not what its rhythm leads to expect",
-    "local rhythm": "not what its rhythm around the local level leads to expect",
-    "slow rhythm": "not what its slow rhythm leads to expect",
-    "state": "part of a combination of values never seen in training",
-    "shape": "of a shape never seen in training",
-    "other channels": "not what the other channels lead to expect",
-    "all channels": "one of many channels a little off at once",
-    "network": "not what the network leads to expect",
-}
-
 PAST = "past"
 """What stands for a view where nothing was trained, and rows are held against those before."""
 
 _DID = {
     SPIKE: "jumped to {seen}",
     OUT_OF_RANGE: "went out of range: {seen}",
-    FOR_GOOD: "moved to another level for good: {seen}",
+    LEVEL_SHIFT: "moved to another level for good: {seen}",
     DRIFT: "drifted away: {seen}",
     BROKEN_RHYTHM: "broke its rhythm: {seen}",
     PARTED: "parted from {partner}: {seen}",
@@ -111,7 +99,7 @@ def saw(view: str | None) -> str:
     """What a view saw that raised an alarm, read after "was"."""
     if view == PAST:
         return "unlike anything before"
-    return SAW.get(view or "", "unlike anything in training")
+    return FACTS[view].sentence if view in FACTS else "unlike anything in training"
 
 
 def also(channels: Sequence[str]) -> str:

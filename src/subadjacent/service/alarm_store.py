@@ -37,7 +37,7 @@ def alarm_record(found: sqlite3.Row) -> dict[str, Any]:
         "kind": found["kind"],
         "sentence": found["sentence"],
         "causes": json.loads(found["causes"]),
-        "for_good": bool(found["for_good"]),
+        "permanent": bool(found["for_good"]),
         "normal": bool(found["normal"]),
         "acknowledged": bool(found["acknowledged"]),
         "note": found["note"],
@@ -98,7 +98,7 @@ def write_alarm(tables: sqlite3.Connection, series: LiveSeries, alarm: LiveAlarm
             alarm.kind,
             alarm.sentence,
             json.dumps([_cause_record(series, asdict(cause)) for cause in alarm.causes]),
-            int(alarm.for_good),
+            int(alarm.permanent),
             clock.time(),
         ),
     ).fetchone()

@@ -69,7 +69,7 @@ OF_SERIES = {
     "anomaly_score": "Severity of the newest row.",
     "anomaly_threshold": "The score that opens an alarm.",
     "anomaly_alarm": "1 while an alarm is open.",
-    "anomaly_sure": "0 to 1: how much it has seen.",
+    "anomaly_warm_up": "0 to 1: warm-up done.",
 }
 """Gauges of a series, and their help."""
 
@@ -104,7 +104,7 @@ class _SeriesGauges(Collector):
             names |= OF_POLLED_CHANNELS
         gauges = {name: Metric(name, text, "gauge") for name, text in names.items()}
         for series, labels in shown:
-            numbers = (series.severity, 1.0, series.open_alarm is not None, series.sure)
+            numbers = (series.severity, 1.0, series.open_alarm is not None, series.warm_up)
             for name, number in zip(OF_SERIES, numbers, strict=True):
                 gauges[name].add_sample(name, labels, float(number))
             for name, channel, number in _channel_numbers(series):

@@ -26,9 +26,10 @@ INDEX = "index.html"
 
 def add_page(app: FastAPI) -> None:
     """Serve the page at ``/`` and what it needs under ``/page/``."""
-    folder = files("subadjacent.service") / "page"
+    folders = files("subadjacent.service") / "page", files("subadjacent.report") / "charts"
     contents = {
         file.name: file.read_bytes()
+        for folder in folders
         for file in (folder.iterdir() if folder.is_dir() else ())
         if file.is_file() and file.name.rpartition(".")[2] in TYPES
     }

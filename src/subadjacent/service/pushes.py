@@ -135,7 +135,7 @@ def _answer_record(series: LiveSeries, answer: Answer, alarm: int | None) -> dic
         "score": answer.score,
         "severity": answer.severity,
         "anomalous": answer.anomalous,
-        "sure": answer.sure,
+        "warm_up": answer.warm_up,
         "alarm": alarm,
     }
 

@@ -24,19 +24,12 @@ from subadjacent.service.models import Models
 from subadjacent.service.problems import Refusal, not_found
 from subadjacent.service.pushes import Push, PushResult
 from subadjacent.service.request_body import RowBatch, check_name, check_series_name
-from subadjacent.service.row_store import write_rows
-from subadjacent.service.scoring import ScoreCall, ScoredRows, ScoringProcess, StreamStart
+from subadjacent.service.scoring import ScoreCall, ScoredRows, ScoringProcess
 from subadjacent.service.series import COLUMNS, LiveSeries
 from subadjacent.service.settings import Settings
-from subadjacent.service.times import for_stream
-from subadjacent.service.watch.rules import WatchRules
 from subadjacent.service.writer import Changes, Writer
-from subadjacent.streaming.answer import Answer
 
 log = logging.getLogger(__name__)
-
-LEARNED_AT_ONCE = 500
-"""Rows of history that are scored in one call: other requests wait no longer than for these."""
 
 READERS = 4
 """Connections that read: more would wait for the two cores, not for the disk."""
@@ -66,7 +59,7 @@ class SeriesRegistry:
             "select seq from sqlite_sequence where name = 'series'"
         ).fetchone()
         self._last_key = 0 if last is None else int(last[0])
-        self._process = ScoringProcess()
+        self.process = ScoringProcess()
         limits = settings.limits
         self.writer = Writer(
             self._tables, self, max_rows=limits.queue, max_seconds=limits.queue_seconds
@@ -74,18 +67,18 @@ class SeriesRegistry:
 
     def start(self) -> None:
         """Start the scoring process and the writer."""
-        self._process.start()
+        self.process.start()
         self.writer.start()
 
     async def warm_up(self) -> None:
         """Wait for the scoring process: the first rows would wait for it."""
-        await self.writer.do(lambda _: self._process.warm_up())
+        await self.writer.do(lambda _: self.process.warm_up())
 
     async def stop(self) -> None:
         """Keep the state of every stream: the next start has nothing to score again."""
         self.listeners.close()
         await self.writer.stop(self._keep_all)
-        self._process.end()
+        self.process.end()
         while not self._readers.empty():
             self._readers.get().close()
         self._tables.close()
@@ -109,7 +102,7 @@ class SeriesRegistry:
             ).fetchone()
             known = self._by_key.get(key)
             if columns is None:
-                self._process.drop(key)
+                self.process.drop(key)
                 if known is not None:
                     self._forget(known)
             elif known is None:
@@ -123,13 +116,13 @@ class SeriesRegistry:
 
     def score(self, calls: Sequence[ScoreCall]) -> list[ScoredRows | Exception]:
         """Score rows; streams learn while the results are written."""
-        found = self._process.score(calls)
-        self._process.learn_meanwhile()
+        found = self.process.score(calls)
+        self.process.learn_meanwhile()
         return found
 
     def learn(self) -> bool:
         """Let streams learn while nothing else is to be done."""
-        return self._process.learn()
+        return self.process.learn()
 
     def do_chores(self, changes: Changes) -> None:
         """Do what can wait, such as deleting old rows."""
@@ -161,65 +154,6 @@ class SeriesRegistry:
         found: PushResult = await self.writer.push(push, len(batch), patient=patient)
         return found
 
-    def watched_series(self) -> dict[str, tuple[str, str]]:
-        """Query and fingerprint of the rules of every series that was learned from history."""
-        with self.reader() as tables:
-            found = tables.execute(
-                "select name, json_extract(facts, '$.watch.query'), "
-                "json_extract(facts, '$.watch.fingerprint') from snapshots "
-                "join series on series.id = snapshots.series"
-            ).fetchall()
-        return {name: (query, mark) for name, query, mark in found if query is not None}
-
-    async def learn_history(
-        self, name: str, batch: RowBatch, rules: WatchRules, labels: dict[str, str]
-    ) -> None:
-        """Put a series that was learned from history in place of the one of its name.
-
-        Its rows are kept, alarms of the past are not. Nothing is written before all is learned.
-        """
-        check_series_name(name)
-        key: int = await self.writer.do(lambda _: self.next_key(), patient=True)
-        first = StreamStart(batch.channels, name, None)
-        generation = self._process.generation
-        times = for_stream(batch.times or (), batch.kind)
-        answers: list[Answer] = []
-        try:
-            for start in range(0, len(batch), LEARNED_AT_ONCE):
-                part = slice(start, start + LEARNED_AT_ONCE)
-                call = ScoreCall(
-                    key,
-                    batch.values[part],
-                    None if times is None else times[part],
-                    None if start else first,
-                )
-                answers += await self.writer.do(partial(self._score_history, call), patient=True)
-
-            def work(changes: Changes) -> None:
-                if generation != self._process.generation:
-                    raise Refusal(503, "the process that scores has ended: this is done again")
-                if name in self.series:
-                    self._delete(changes, self.series[name])
-                series = self.create(changes, key, name, batch, None)
-                series.labels = labels
-                saved = self._process.watch(key, rules)
-                write_rows(changes.tables, series, batch, answers)
-                series.follow(batch, answers)
-                series.write(changes.tables)
-                series.write_snapshot(changes.tables, saved)
-                self._publish_series(changes, series)
-
-            await self.writer.do(work)
-        except BaseException:
-            self._process.drop(key)
-            raise
-
-    def _score_history(self, call: ScoreCall, _changes: Changes) -> list[Answer]:
-        (found,) = self._process.score([call])
-        if isinstance(found, Exception):
-            raise found
-        return found.answers
-
     async def acknowledge(self, key: int, note: str) -> dict[str, Any]:
         """Mark an alarm as seen."""
 
@@ -243,18 +177,18 @@ class SeriesRegistry:
             self.restore_stream(changes.tables, series)
             try:
                 number = alarm["number"] - series.first_number
-                accepted = self._process.accept_alarm(series.id, number)
+                accepted = self.process.accept_alarm(series.id, number)
             except InputError:
                 # the stream does not know it: of long ago, or of a model that was replaced since
                 pass
             else:
                 write_alarm(changes.tables, series, accepted)
                 series.write(changes.tables)
-                series.write_snapshot(changes.tables, self._process.save(series.id))
+                series.write_snapshot(changes.tables, self.process.save(series.id))
             changes.tables.execute(
                 "update alarms set acknowledged = 1, normal = 1 where id = ?", (key,)
             )
-            self._publish_series(changes, series)
+            self.publish_series(changes, series)
             return self._publish_alarm(changes, key)
 
         found: dict[str, Any] = await self.writer.do(work)
@@ -268,7 +202,7 @@ class SeriesRegistry:
             changes.touched.add(series.id)
             series.muted_until = None if seconds is None else clock.time() + seconds
             series.write(changes.tables)
-            return self._publish_series(changes, series)
+            return self.publish_series(changes, series)
 
         found: dict[str, Any] = await self.writer.do(work)
         return found
@@ -280,7 +214,7 @@ class SeriesRegistry:
             series = self.find(name)
             changes.touched.add(series.id)
             self._switch(changes, series, model)
-            return self._publish_series(changes, series)
+            return self.publish_series(changes, series)
 
         found: dict[str, Any] = await self.writer.do(work)
         return found
@@ -311,7 +245,7 @@ class SeriesRegistry:
                     changes.touched.add(series.id)
                     fits = set(model.channels) == set(series.channels)
                     self._switch(changes, series, name if fits else None)
-                    self._publish_series(changes, series)
+                    self.publish_series(changes, series)
             if older is not None:
                 changes.tables.execute("delete from models where id = ?", (older,))
                 self.models.read(changes.tables)
@@ -323,7 +257,7 @@ class SeriesRegistry:
         """Delete a series with its rows, alarms and state."""
 
         def work(changes: Changes) -> None:
-            self._delete(changes, self.find(name))
+            self.remove(changes, self.find(name))
 
         await self.writer.do(work)
 
@@ -360,10 +294,11 @@ class SeriesRegistry:
             (key, name, json.dumps(batch.channels), batch.kind, model),
         ).fetchone()
         series = self._remember(LiveSeries(columns))
-        series.stream = self._process.generation
+        series.stream = self.process.generation
         return series
 
-    def _delete(self, changes: Changes, series: LiveSeries) -> None:
+    def remove(self, changes: Changes, series: LiveSeries) -> None:
+        """Delete a series with its rows, alarms and state."""
         changes.touched.add(series.id)
         for table in ("rows", "alarms", "snapshots"):
             changes.tables.execute(f"delete from {table} where series = ?", (series.id,))
@@ -374,7 +309,7 @@ class SeriesRegistry:
     def restore_stream(self, tables: sqlite3.Connection, series: LiveSeries) -> None:
         """Have the stream of a series in the scoring process."""
         try:
-            series.restore_stream(tables, self._process, self.models.place(series.model))
+            series.restore_stream(tables, self.process, self.models.place(series.model))
         except (DataNotFound, ModelFileError) as error:
             raise self.model_refusal(series.name, series.model, error) from error
 
@@ -410,7 +345,7 @@ class SeriesRegistry:
             self._publish_alarm(changes, series.open_alarm)
             series.open_alarm = None
         key = None if model is None else model.key
-        series.switch(changes.tables, self._process, key, self.models.place(key))
+        series.switch(changes.tables, self.process, key, self.models.place(key))
         series.write(changes.tables)
 
     def _publish_alarm(self, changes: Changes, key: int) -> dict[str, Any]:
@@ -418,22 +353,23 @@ class SeriesRegistry:
         changes.events.append(LiveEvent("alarm", alarm["series"], lambda: alarm))
         return alarm
 
-    def _publish_series(self, changes: Changes, series: LiveSeries) -> dict[str, Any]:
+    def publish_series(self, changes: Changes, series: LiveSeries) -> dict[str, Any]:
+        """Tell listeners of a series; return its record."""
         record = self.record(series)
         changes.events.append(LiveEvent("series", series.name, lambda: record))
         return record
 
     def _keep_all(self, changes: Changes) -> None:
         for series in self.series.values():
-            is_current = series.stream == self._process.generation
+            is_current = series.stream == self.process.generation
             if is_current and series.rows > series.snapshot_row:
-                series.write_snapshot(changes.tables, self._process.save(series.id))
+                series.write_snapshot(changes.tables, self.process.save(series.id))
 
     def _remember(self, series: LiveSeries) -> LiveSeries:
         self.series[series.name] = self._by_key[series.id] = series
         return series
 
     def _forget(self, series: LiveSeries) -> None:
-        self._process.drop(series.id)
+        self.process.drop(series.id)
         self.series.pop(series.name, None)
         self._by_key.pop(series.id, None)

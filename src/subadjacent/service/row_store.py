@@ -100,7 +100,7 @@ def _answer_columns(answer: Answer) -> tuple[Any, ...]:
         bands.tobytes(),
         answer.score,
         answer.severity,
-        answer.sure,
+        answer.warm_up,
         int(answer.anomalous),
         int(answer.final),
     )

@@ -51,7 +51,7 @@ class LiveSeries:
         """Take over what the tables say; the stream is dropped, for it may be ahead of them."""
         (
             self.id, self.name, channels, kind, self.model, self.first_row, self.first_number,
-            self.rows, self.last_time, self.severity, self.sure,
+            self.rows, self.last_time, self.severity, self.warm_up,
             self.open_alarm, self.muted_until,
         ) = columns  # fmt: skip
         self.channels = tuple(json.loads(channels))
@@ -66,7 +66,7 @@ class LiveSeries:
             "last_time = ?, severity = ?, sure = ?, open_alarm = ?, muted_until = ? where id = ?",
             (
                 self.model, self.first_row, self.first_number, self.rows,
-                self.last_time, self.severity, self.sure, self.open_alarm, self.muted_until,
+                self.last_time, self.severity, self.warm_up, self.open_alarm, self.muted_until,
                 self.id,
             ),
         )  # fmt: skip
@@ -76,7 +76,7 @@ class LiveSeries:
         self.rows += len(batch)
         self.last_time = batch.times[-1] if batch.times else None
         self.latest = max(answers, key=lambda answer: answer.row)
-        self.severity, self.sure = self.latest.severity, self.latest.sure
+        self.severity, self.warm_up = self.latest.severity, self.latest.warm_up
 
     @property
     def is_muted(self) -> bool:
@@ -90,7 +90,7 @@ class LiveSeries:
             return "muted"
         if self.open_alarm is not None:
             return "alarm"
-        return "learning" if self.sure < 1 else "calm"
+        return "learning" if self.warm_up < 1 else "calm"
 
     def record(self, model: str | None) -> dict[str, Any]:
         """As clients read it."""
@@ -100,7 +100,7 @@ class LiveSeries:
             "rows": self.rows,
             "state": self.state,
             "severity": self.severity,
-            "sure": self.sure,
+            "warm_up": self.warm_up,
             "model": model,
             "last_time": show_time(self.last_time, self.time_kind),
             "open_alarm": self.open_alarm,

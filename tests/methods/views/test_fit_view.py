@@ -7,14 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from methods.views.looks import Rows, waves
-from subadjacent.methods.views.fit import fit_views, fit_views_of_many
+from methods.views.combining import Rows, waves
+from subadjacent.methods.views.fit import fit_views
 from subadjacent.methods.views.fit_view import ViewFit, ViewResiduals, fit_view
-from subadjacent.methods.views.settings import EXPECTING, VIEWS, ViewSettings
+from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.view import JOINT_VIEW, parts_of
 from subadjacent.ridge.companions import fit_companions
 from subadjacent.ridge.sides import SidesFit
 from subadjacent.scoring.usual_fit import JudgedRows, fit_channel_scale, fit_joint_scale
+from subadjacent.scoring.view_facts import FORECASTING, VIEWS
 
 FULL = ViewSettings()
 AXES = np.eye(3, dtype=np.float32)
@@ -50,7 +51,7 @@ def assert_same(one: ViewFit, other: ViewFit) -> None:
             np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-15)
 
 
-@pytest.mark.parametrize("name", EXPECTING)
+@pytest.mark.parametrize("name", FORECASTING)
 @pytest.mark.parametrize("lengths", [(120,), (60, 45)])
 @pytest.mark.parametrize("judged", [slice(None), slice(10, 40)])
 def test_many_entities_at_once_are_each_as_alone(
@@ -74,12 +75,12 @@ def test_each_has_the_scale_of_its_own_noise() -> None:
     assert calm.view.across.floor == FULL.related_floor
 
 
-@pytest.mark.parametrize("name", EXPECTING)
+@pytest.mark.parametrize("name", FORECASTING)
 def test_a_view_of_no_row_is_what_would_be_learned_of_none(name: str) -> None:
     nothing = left(0, (50, 60), slice(0, 0))
     (found,) = fit_view(name, [nothing], FULL)
-    rows = JudgedRows(nothing.judged)
-    companions, unseen = fit_companions(nothing.residuals, nothing.judged)
+    rows = JudgedRows(nothing.assessed)
+    companions, unseen = fit_companions(nothing.residuals, nothing.assessed)
     np.testing.assert_array_equal(found.view.companions.weights, companions.weights)
     for scale, parts, floor in (
         (found.view.alone, nothing.residuals, FULL.own_floor),
@@ -119,12 +120,12 @@ def test_views_of_many_entities_are_each_as_alone(
     entities: list[list[Rows]] = [
         [waves(rows, seed=10 * seed + rows) for rows in lengths] for seed in range(3)
     ]
-    for parts, found in zip(entities, fit_views_of_many(entities, settings), strict=True):
-        alone = fit_views(parts, settings)
-        assert list(found.entity.expecting) == list(alone.entity.expecting)
-        assert list(found.entity.seeking) == list(alone.entity.seeking)
-        assert list(found.entity.expecting) == [
-            name for name in VIEWS if name in EXPECTING and name in settings.names
+    for parts, found in zip(entities, fit_views(entities, settings), strict=True):
+        (alone,) = fit_views([parts], settings)
+        assert list(found.entity.forecasting) == list(alone.entity.forecasting)
+        assert list(found.entity.novelty) == list(alone.entity.novelty)
+        assert list(found.entity.forecasting) == [
+            name for name in VIEWS if name in FORECASTING and name in settings.names
         ]
         for a, b in zip(found.unseen, alone.unseen, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)

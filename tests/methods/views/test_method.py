@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from methods.views.looks import Floats, waves
+from methods.views.combining import Floats, waves
 from subadjacent.data.scaling import fit_scalers
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Fitted, Model
-from subadjacent.methods.views.combine import smoothed
 from subadjacent.methods.views.entity import EntityViews, ViewsModel
 from subadjacent.methods.views.fit import ViewsFit, fit_views
 from subadjacent.methods.views.method import (
@@ -29,6 +28,7 @@ from subadjacent.methods.views.method import (
     in_own_unit,
 )
 from subadjacent.methods.views.settings import ViewSettings
+from subadjacent.methods.views.smoothing import smoothed
 from subadjacent.ridge.band import FAR_CLIP
 from subadjacent.runtime import Progress, Runtime, in_turn
 from subadjacent.scoring.outliers import level_folds, outlier_free
@@ -164,7 +164,7 @@ def test_scores_of_training_rows_are_those_of_views_that_had_not_seen_them() -> 
     one = series(900, level=5.0, size=3.0)
     found = fit(one)
     scaler = fit_scalers([one], FAR_CLIP).pooled
-    views = fit_views([scaler.apply(one.values)], FULL)
+    (views,) = fit_views([[scaler.apply(one.values)]], FULL)
     wanted = in_own_unit(views, FULL)
     np.testing.assert_allclose(
         wanted.scores * wanted.unit, level_folds(smoothed(views.unseen[0], 20, None), 5, 60)
@@ -209,7 +209,7 @@ def test_strangers_are_judged_on_the_scale_of_all_entities() -> None:
     some = different()
     found = fit(*some)
     scaler = fit_scalers(some, FAR_CLIP).pooled
-    views: EntityViews = fit_views([scaler.apply(one.values) for one in some], FULL).entity
+    views: EntityViews = fit_views([[scaler.apply(one.values) for one in some]], FULL)[0].entity
     units = [fit(one).models.of(one.entity) for one in some]
     unit = float(np.median([one.unit for one in units if isinstance(one, ViewsModel)]))
     assert same(found.models.of("stranger"), ViewsModel(FULL, scaler, views, unit))

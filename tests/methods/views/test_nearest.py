@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from methods.views.looks import Floats
+from methods.views.combining import Floats
 from subadjacent.methods.views.nearest import (
-    LastAnswer,
     References,
     nearest,
     prepared,
@@ -213,21 +212,3 @@ def test_references_are_prepared_once_for_a_view() -> None:
     )
     assert prepared(views[0]) is prepared(views[1])
     assert prepared(views[0]) is not prepared(other)
-
-
-def test_what_is_asked_twice_in_a_row_is_found_once() -> None:
-    asked: list[list[float]] = []
-
-    def double(rows: Floats) -> Floats:
-        asked.append(rows.tolist())
-        return 2 * rows
-
-    last, rows = LastAnswer(), np.array([1.0, 2.0])
-    assert last.of(rows, double).tolist() == [2, 4]
-    assert last.of(rows.copy(), double).tolist() == [2, 4]
-    assert asked == [[1, 2]]
-    # the same array, overwritten, and one of another length
-    rows[1] = 3
-    assert last.of(rows, double).tolist() == [2, 6]
-    assert last.of(rows[:1], double).tolist() == [2]
-    assert asked == [[1, 2], [1, 3], [1]]

@@ -8,12 +8,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from methods.views.looks import Floats, waves
-from subadjacent.methods.views.combine import smoothed
+from methods.views.combining import Floats, waves
 from subadjacent.methods.views.fit import fit_views
 from subadjacent.methods.views.nearest import nearest
 from subadjacent.methods.views.novelty import (
-    WEIGHTS,
     folds,
     nearer,
     novelty_weight,
@@ -21,8 +19,10 @@ from subadjacent.methods.views.novelty import (
     surprise,
     usual_distance,
 )
-from subadjacent.methods.views.settings import SEEKING, ViewSettings
+from subadjacent.methods.views.settings import ViewSettings
+from subadjacent.methods.views.smoothing import smoothed
 from subadjacent.scoring.usual import FLOOR
+from subadjacent.scoring.view_facts import FACTS, NOVELTIES
 
 # ---- surprise
 
@@ -203,8 +203,7 @@ def test_a_unit_of_all_scores_cancels() -> None:
 
 
 def test_every_view_of_what_is_new_has_a_weight() -> None:
-    assert tuple(WEIGHTS) == SEEKING
-    assert WEIGHTS == {"state": 0.5, "shape": 1.0}
+    assert {name: FACTS[name].weight for name in NOVELTIES} == {"state": 0.5, "shape": 1.0}
 
 
 # ---- weights that are learned
@@ -216,7 +215,7 @@ def test_views_that_know_nothing_of_noise_are_turned_down(tails: float, shape: f
     rng = np.random.default_rng(1)
     noise = rng.normal(size=(4000, 4)) * np.exp(tails * rng.normal(size=(4000, 1)))
     rows = (noise / noise.std(axis=0)).astype(np.float32)
-    seeking = fit_views([rows], ViewSettings()).entity.seeking
+    seeking = fit_views([[rows]], ViewSettings())[0].entity.novelty
     assert seeking["state"].weight < 0.1
     assert seeking["shape"].weight < shape
 
@@ -231,15 +230,15 @@ def test_weights_are_learned_from_scores_of_held_out_rows(lookahead: int | str) 
         return np.concatenate([smoothed(segment, 20, ahead) for segment in segments])
 
     unseen = {
-        views: fit_views(rows, ViewSettings(views=views, lookahead=lookahead)).unseen
+        views: fit_views([rows], ViewSettings(views=views, lookahead=lookahead))[0].unseen
         for views in (("state",), ("shape",), ("level", "rhythm", "local rhythm", "slow rhythm"))
     }
     state, shape, expecting = unseen.values()
     # alone they have weight 1, and the share of their kind
     state = [2 * segment for segment in state]
-    found = fit_views(rows, ViewSettings(lookahead=lookahead))
+    (found,) = fit_views([rows], ViewSettings(lookahead=lookahead))
     wanted = [novelty_weight(scores(own), scores(expecting)) for own in (state, shape)]
-    assert [seeking.weight for seeking in found.entity.seeking.values()] == wanted
+    assert [seeking.weight for seeking in found.entity.novelty.values()] == wanted
     assert 0 < min(wanted) < 1
     for total, plain, *own in zip(found.unseen, expecting, state, shape, strict=True):
         added = 0.5 * wanted[0] * own[0] + wanted[1] * own[1]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from methods.views.looks import waves
+from methods.views.combining import waves
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Arrays, State
@@ -70,11 +70,11 @@ def test_what_does_not_matter_is_in_every_part_and_restored() -> None:
     pooled = fitted.models.pooled
     assert isinstance(pooled, ViewsModel)
     for one in (pooled, restore(pooled.state(), 3, settings)):
-        for view in one.entity.expecting.values():
+        for view in one.entity.forecasting.values():
             assert view.alone.floor == pytest.approx(0.009)
             assert view.across.floor == pytest.approx(0.09)
             assert view.joint is None or view.joint.floor == pytest.approx(0.009)
-        states = one.entity.seeking["state"].view
+        states = one.entity.novelty["state"].view
         assert isinstance(states, StateView)
         assert states.floor == pytest.approx(0.09)
 

@@ -11,30 +11,28 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
 
-import subadjacent.methods.views.shapes as module
-from methods.views.looks import Floats, Rows, combined, waves
+import subadjacent.methods.views.fit_shapes as module
+from methods.views.combining import Floats, Rows, combined, novelty, waves
 from reproduce.cases import case
 from subadjacent.data.scaling import fit_scalers
 from subadjacent.data.series import TrainSeries
-from subadjacent.methods.views.combine import smoothed
 from subadjacent.methods.views.fit import fit_views
-from subadjacent.methods.views.nearest import nearest, spread_out
-from subadjacent.methods.views.settings import EXPECTING, ViewSettings
-from subadjacent.methods.views.shapes import (
+from subadjacent.methods.views.fit_shapes import (
     FEWEST_WINDOWS,
     FLAG_VALUES,
-    FLAT,
     LEAST_MOVING,
     MOST_REFERENCES,
-    POINTS,
     ShapeFit,
-    ShapesOfLength,
-    ShapeView,
     fit_shapes,
     grains,
     z_normalised,
 )
+from subadjacent.methods.views.nearest import nearest, spread_out
+from subadjacent.methods.views.settings import ViewSettings
+from subadjacent.methods.views.shapes import FLAT, POINTS, ShapesOfLength, ShapeView
+from subadjacent.methods.views.smoothing import smoothed
 from subadjacent.ridge.band import FAR_CLIP
+from subadjacent.scoring.view_facts import FORECASTING
 
 # windows of a whole cycle, and of 16 rows
 CYCLE = 64
@@ -90,15 +88,13 @@ def slow_windows(values: Floats, grain: int, step: int) -> tuple[Floats, Floats]
     return np.array(points).reshape(-1, 16), np.array(deviations)
 
 
-@pytest.mark.parametrize("every_row", [True, False])
 @pytest.mark.parametrize("grain", [1, 2, 5])
-@pytest.mark.parametrize("extra", [-40, -1, 0, 1, 4, 5, 33])
-def test_windows_are_the_definition(extra: int, grain: int, every_row: bool) -> None:
+@pytest.mark.parametrize("extra", [-40, -1, 0, 33])
+def test_windows_are_the_definition(extra: int, grain: int) -> None:
     rows = max(16 * grain + extra, 1)
     values = np.cumsum(np.random.default_rng(rows).normal(size=rows)).astype(np.float32)
-    step = 1 if every_row else grain
-    points, deviations = z_normalised(values, grain, step)
-    wanted, wanted_deviations = slow_windows(values.astype(np.float64), grain, step)
+    points, deviations = z_normalised(values, grain)
+    wanted, wanted_deviations = slow_windows(values.astype(np.float64), grain, 1)
     assert points.shape == wanted.shape
     np.testing.assert_allclose(points, wanted, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(deviations, wanted_deviations, rtol=1e-6, atol=1e-9)
@@ -111,8 +107,7 @@ def test_the_distance_of_two_windows_is_about_twice_what_is_missing_to_correlati
     assert distance == pytest.approx(2 * (1 - np.corrcoef(one, other)[0, 1]), rel=0.01)
 
 
-@pytest.mark.parametrize("size", [1.0, 3.0, 20.0])
-@pytest.mark.parametrize("shift", [0.0, -4.0, 100.0])
+@pytest.mark.parametrize(("shift", "size"), [(0.0, 3.0), (-4.0, 1.0), (100.0, 20.0)])
 def test_a_shape_does_not_change_when_it_is_shifted_or_scaled(shift: float, size: float) -> None:
     values = 2 * np.sin(np.arange(200) / 9)
     plain = z_normalised(values, 4).points
@@ -176,9 +171,9 @@ def test_windows_of_rows_by_hand() -> None:
     assert of_length(2).windows_of(41, 0, 30, 34).tolist() == [-1, 0, 0, 1]
 
 
-@pytest.mark.parametrize("lookahead", LOOKAHEADS)
-@pytest.mark.parametrize("grain", [1, 2, 5])
-@pytest.mark.parametrize("rows", [1, 15, 16, 17, 79, 80, 81, 200])
+@pytest.mark.parametrize("lookahead", [None, 0, 30])
+@pytest.mark.parametrize("grain", [1, 5])
+@pytest.mark.parametrize("rows", [1, 15, 16, 81, 200])
 def test_the_window_of_a_row_is_the_last_that_it_may_see(
     rows: int, grain: int, lookahead: int | None
 ) -> None:
@@ -203,7 +198,7 @@ def test_two_references_by_hand() -> None:
     references = np.stack([points, -points], axis=1).astype(np.float16)
     lengths = (ShapesOfLength(1, np.array([1]), references[:, :1], np.array([0.499])),)
     rows = np.column_stack([np.zeros(16), -rising]).astype(np.float32)
-    found = ShapeView(lengths, None).novelty(rows)
+    found = novelty(ShapeView(lengths, None), rows)
     # a fall is at twice the length of a rise from it; a window has less than 1 for the floor
     variance = float(np.square(rising).mean())
     distance = 4 * variance / (variance + 0.09)
@@ -213,7 +208,7 @@ def test_two_references_by_hand() -> None:
     np.testing.assert_allclose(found.values[:, 1], wanted, rtol=2e-3)
     # falls have been seen by another
     both = (ShapesOfLength(1, np.array([1]), references, np.array([0.499])),)
-    assert ShapeView(both, None).novelty(rows).rows.max() < 1e-6
+    assert novelty(ShapeView(both, None), rows).rows.max() < 1e-6
 
 
 def slow_novelty(shapes: ShapeView, rows: Rows) -> tuple[Floats, Floats]:
@@ -239,7 +234,7 @@ def slow_novelty(shapes: ShapeView, rows: Rows) -> tuple[Floats, Floats]:
 
 
 @pytest.mark.parametrize("lookahead", [None, 0, 6])
-@pytest.mark.parametrize("count", [1, 15, 16, 31, 32, 33, 90])
+@pytest.mark.parametrize("count", [1, 16, 33, 90])
 def test_the_novelty_of_rows_is_the_definition(count: int, lookahead: int | None) -> None:
     rng = np.random.default_rng(count)
     lengths = tuple(
@@ -255,7 +250,7 @@ def test_the_novelty_of_rows_is_the_definition(count: int, lookahead: int | None
     rows = rng.normal(size=(count, 3)).astype(np.float32)
     rows[0] = 99.0
     scores, values = slow_novelty(shapes, rows)
-    found = shapes.novelty(rows)
+    found = novelty(shapes, rows)
     np.testing.assert_allclose(found.rows, scores, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(found.values, values, rtol=1e-4, atol=1e-5)
 
@@ -392,7 +387,7 @@ def test_what_a_channel_without_shapes_does_counts_for_nothing() -> None:
     shapes = fit(rows).view
     other = rows.copy()
     other[:, 3] = np.random.default_rng(1).normal(size=900)
-    found, wanted = shapes.novelty(other), shapes.novelty(rows)
+    found, wanted = novelty(shapes, other), novelty(shapes, rows)
     np.testing.assert_array_equal(found.rows, wanted.rows)
     assert not found.values[:, 3].any()
 
@@ -406,10 +401,10 @@ def test_a_window_met_again_is_no_surprise_and_another_shape_of_this_size_is() -
     rows = np.column_stack([beat, waves(3200)[:, 0]]).astype(np.float32)
     rows[:, 0] += 0.02 * np.random.default_rng(0).normal(size=3200)
     shapes = fit(rows).view
-    assert shapes.novelty(rows).rows.max() < 0.2
+    assert novelty(shapes, rows).rows.max() < 0.2
     reversed_beat = rows[640:1280].copy()
     reversed_beat[320:384, 0] = reversed_beat[320:384, 0][::-1]
-    found = shapes.novelty(reversed_beat)
+    found = novelty(shapes, reversed_beat)
     assert found.values[340:364, 0].min() > 1
     assert found.values[:250].max() < 0.3
     # it names the channel, and leaves the other as it was
@@ -425,14 +420,14 @@ def test_references_met_again_are_at_no_distance() -> None:
 def test_noise_on_a_flat_line_is_no_surprise() -> None:
     flat = (5 + 0.02 * np.random.default_rng(1).normal(size=(300, 3))).astype(np.float32)
     other = (5 + 0.02 * np.random.default_rng(2).normal(size=(300, 3))).astype(np.float32)
-    one, two = view().novelty(flat), view().novelty(other)
+    one, two = novelty(view(), flat), novelty(view(), other)
     # whichever noise it is
     np.testing.assert_allclose(one.rows, two.rows, atol=0.1)
 
 
 def test_levels_of_windows_do_not_matter() -> None:
     rows = waves(400, seed=3)
-    plain, shifted = view().novelty(rows), view().novelty(rows + np.float32(2))
+    plain, shifted = novelty(view(), rows), novelty(view(), rows + np.float32(2))
     np.testing.assert_allclose(shifted.rows, plain.rows, rtol=1e-3, atol=1e-4)
 
 
@@ -441,17 +436,17 @@ def test_nothing_beyond_what_windows_take_in_changes_a_row(lookahead: int | None
     shapes = view(lookahead)
     before, after = shapes.reach
     rows = waves(500, seed=4)
-    plain = shapes.novelty(rows)
+    plain = novelty(shapes, rows)
     for row in (200, 203, 431):
         later = rows.copy()
         later[row + after + 1 :] = 9.0
-        found = shapes.novelty(later)
+        found = novelty(shapes, later)
         here = slice(0, row + 1)
         np.testing.assert_array_equal(found.rows[here], plain.rows[here])
         np.testing.assert_array_equal(found.values[here], plain.values[here])
         earlier = rows.copy()
         earlier[: row - before] -= 9.0
-        found = shapes.novelty(earlier)
+        found = novelty(shapes, earlier)
         np.testing.assert_allclose(found.rows[row:], plain.rows[row:], rtol=1e-3, atol=1e-5)
     assert lookahead is None or after <= lookahead
 
@@ -475,14 +470,14 @@ def test_reach_is_no_farther_than_it_must_be(lookahead: int | None) -> None:
     before, after = shapes.reach
     # the last three rows are in no window of 64 rows
     rows = waves(303, seed=5)
-    plain = shapes.novelty(rows).rows
+    plain = novelty(shapes, rows).rows
     edge = {"before": False, "after": False}
     for row in (0, 1, 150, 151, 152, 153, 301, 302):
         for side, at in (("before", row - before), ("after", row + after)):
             if 0 <= at < len(rows):
                 other = rows.copy()
                 other[at] += 6
-                edge[side] |= bool(shapes.novelty(other).rows[row] != plain[row])
+                edge[side] |= bool(novelty(shapes, other).rows[row] != plain[row])
     assert edge == {"before": True, "after": True}
 
 
@@ -491,15 +486,15 @@ def test_pieces_that_begin_at_multiples_are_judged_as_the_whole(lookahead: int |
     shapes = view(lookahead)
     before, after = shapes.reach
     rows = waves(600, seed=6)
-    whole = shapes.novelty(rows).rows
+    whole = novelty(shapes, rows).rows
     for first in (0, 4, 64, 212, 396):
-        piece = shapes.novelty(rows[first : first + 180]).rows
+        piece = novelty(shapes, rows[first : first + 180]).rows
         sure = slice(before if first else 0, 180 - after)
         np.testing.assert_allclose(
             piece[sure], whole[first : first + 180][sure], rtol=1e-3, atol=1e-6
         )
     # elsewhere other windows are cut
-    odd = shapes.novelty(rows[1:181]).rows[before : 180 - after]
+    odd = novelty(shapes, rows[1:181]).rows[before : 180 - after]
     assert not np.allclose(odd, whole[1:181][before : 180 - after], rtol=0.01)
 
 
@@ -539,7 +534,7 @@ def test_a_fold_unlike_the_others_says_nothing_of_itself() -> None:
 
 def test_training_rows_are_not_much_farther_than_rows_to_come() -> None:
     found = fit(waves(4000))
-    fresh = found.view.novelty(waves(2000, seed=1)).rows
+    fresh = novelty(found.view, waves(2000, seed=1)).rows
     assert 0.9 < np.median(found.unseen[0]) / np.median(fresh) < 1.5
 
 
@@ -566,13 +561,10 @@ def test_distances_grow_no_faster_than_rows(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(module, "nearest", spy)
     for count in (1000, 2000, 4000):
         distances.clear()
-        shapes = fit(waves(count)).view
+        fit(waves(count))
         # three channels; a window for each row, and for each fourth
         most = 3 * 50 * (count + count // 4)
-        assert sum(distances) <= most
-        distances.clear()
-        shapes.novelty(waves(count, seed=1))
-        assert 0.8 * most < sum(distances) <= most
+        assert 0.6 * most < sum(distances) <= most
 
 
 # ---- what it is there for
@@ -585,10 +577,10 @@ def test_generated_shapes_are_seen_by_this_view_and_hardly_by_others(kind: str) 
     train, rows = scaler.apply(drawn.train), scaler.apply(drawn.test)
 
     def ranking(views: tuple[str, ...]) -> float:
-        entity = fit_views([train], ViewSettings(views=views)).entity
+        entity = fit_views([[train]], ViewSettings(views=views))[0].entity
         scores = smoothed(combined(entity, rows).rows, 20, None)
         return float(average_precision_score(drawn.labels, scores))
 
-    without, with_it = ranking(EXPECTING), ranking((*EXPECTING, "shape"))
+    without, with_it = ranking(FORECASTING), ranking((*FORECASTING, "shape"))
     assert with_it > without + 0.3
-    assert ranking((*EXPECTING, "state")) < with_it - 0.3
+    assert ranking((*FORECASTING, "state")) < with_it - 0.3

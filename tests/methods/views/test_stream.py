@@ -14,10 +14,11 @@ from subadjacent.errors import InputError
 from subadjacent.methods.method import Model, State
 from subadjacent.methods.stream import ReplayStream, joined
 from subadjacent.methods.views.method import ViewsMethod
-from subadjacent.methods.views.settings import VIEWS, ViewSettings
+from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.stream import ViewsStream
 from subadjacent.runtime import Runtime
 from subadjacent.scoring.evidence import Evidence
+from subadjacent.scoring.view_facts import VIEWS
 
 Rows = NDArray[np.float64]
 CHANNELS = (1, 3, 5, 20)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from methods.views.looks import Rows, fitted, judgements, waves
+from methods.views.combining import Rows, fitted, part_surprises, waves
 from subadjacent.methods.views.entity import EntityViews
-from subadjacent.methods.views.settings import EXPECTING
-from subadjacent.methods.views.view import ACROSS_WEIGHT, PARTS, TOTAL_WEIGHT
+from subadjacent.methods.views.forecasts import Forecasts
+from subadjacent.methods.views.view import PARTS, TOTAL_WEIGHT
 from subadjacent.ridge.axes import CLIP
 from subadjacent.scoring.usual import JointSquares, Squares
+from subadjacent.scoring.view_facts import FORECASTING
 
 
 @pytest.fixture(scope="module")
@@ -21,10 +22,9 @@ def entity() -> EntityViews:
 def test_nine_parts_of_known_weight_by_hand() -> None:
     weights = {(part.view, part.form): part.weight for part in PARTS}
     # four views by themselves, each half again given the other channels, and rows as a whole
-    assert weights == {(view, view): 1.0 for view in EXPECTING} | {
-        (view, "other channels"): 0.5 for view in EXPECTING
+    assert weights == {(view, view): 1.0 for view in FORECASTING} | {
+        (view, "other channels"): 0.5 for view in FORECASTING
     } | {("rhythm", "all channels"): 1.0}
-    assert ACROSS_WEIGHT == 0.5
     assert sum(weights.values()) == TOTAL_WEIGHT == 7.0
     assert len(weights) == len(PARTS) == 9
 
@@ -36,14 +36,15 @@ def test_parts_are_in_units_of_what_a_usual_square_comes_to() -> None:
 def test_the_level_of_a_value_is_its_own_residual(entity: EntityViews) -> None:
     rows = waves(50, seed=1)
     rows[10] = [1e4, -1e4, 0.25]
-    look = entity.expecting["level"].look(rows, None)
-    assert look.residuals[10].tolist() == [CLIP, -CLIP, 0.25]
-    np.testing.assert_array_equal(np.delete(look.residuals, 10, 0), np.delete(rows, 10, 0))
-    assert look.judged.all()
+    found = Forecasts(entity.forecasting, entity.weights, 3).residuals(rows, 0, 50, expected=False)
+    level = found.table[:, :3]
+    assert level[10].tolist() == [CLIP, -CLIP, 0.25]
+    np.testing.assert_array_equal(np.delete(level, 10, 0), np.delete(rows, 10, 0))
+    assert found.assessed[:, 0].all()
 
 
 def residuals(entity: EntityViews, view: str, rows: Rows) -> Rows:
-    ridge = entity.expecting[view].ridge
+    ridge = entity.forecasting[view].ridge
     assert ridge is not None
     return ridge.residuals(rows)
 
@@ -54,13 +55,13 @@ def test_parts_are_residuals_by_themselves_across_channels_and_of_whole_rows(
     entity: EntityViews, name: str, lookahead: int | None
 ) -> None:
     """The definition read aloud."""
-    rows, view = waves(700, seed=2), entity.expecting[name]
+    rows, view = waves(700, seed=2), entity.forecasting[name]
     left = residuals(entity, name, rows)
-    found = judgements(entity, rows, lookahead)
+    found = part_surprises(entity, rows, lookahead)
     across = view.companions.unexplained(left)
     for form, scale, some in ((name, view.alone, left), ("other channels", view.across, across)):
         wanted = scale.surprise(Squares.of(some, 0, len(rows), lookahead))
-        np.testing.assert_allclose(found[name, form].surprise, wanted)
+        np.testing.assert_allclose(found[name, form].surprise, wanted, rtol=1e-6)
     assert ((name, "all channels") in found) == (name == "rhythm")
     if view.joint is not None:
         whole = view.joint.surprise(JointSquares.of(left, 0, len(rows), lookahead))
@@ -84,5 +85,5 @@ def test_parts_are_residuals_by_themselves_across_channels_and_of_whole_rows(
 def test_a_view_judges_rows_that_have_all_their_neighbours_by_hand(
     entity: EntityViews, count: int, row: int, judging: set[str]
 ) -> None:
-    found = judgements(entity, waves(count, seed=2))
-    assert {view for (view, _), one in found.items() if one.judged[row]} == judging
+    found = part_surprises(entity, waves(count, seed=2))
+    assert {view for (view, _), one in found.items() if one.assessed[row]} == judging

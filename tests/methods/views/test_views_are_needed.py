@@ -9,20 +9,19 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
 
-from methods.views.looks import (
+from methods.views.combining import (
     Floats,
-    Judgement,
     Rows,
     combined,
     fitted,
-    judgements,
+    part_surprises,
     waves,
     without_factors,
 )
-from subadjacent.methods.views.combine import PartOfSegment, combine, smoothed
 from subadjacent.methods.views.entity import EntityViews
 from subadjacent.methods.views.fit import fit_views
 from subadjacent.methods.views.settings import ViewSettings
+from subadjacent.methods.views.smoothing import smoothed
 from subadjacent.methods.views.view import PARTS
 from subadjacent.scoring.weights import typical_surprise
 
@@ -46,11 +45,11 @@ def test_companions_catch_a_broken_relation_that_no_channel_shows() -> None:
         cause = rng.normal(size=(rows, 1))
         return (cause + 0.1 * rng.normal(size=(rows, 2))).astype(np.float32)
 
-    learned = fit_views([pair(4000, 0)], FULL).entity
+    learned = fit_views([[pair(4000, 0)]], FULL)[0].entity
     rows, broken = pair(1500, 1), slice(700, 740)
     # from another time: each channel as it always is, and the two at odds
     rows[broken, 1] = pair(1500, 2)[broken, 1]
-    parts = judgements(learned, rows)
+    parts = part_surprises(learned, rows)
     for view in ("level", "rhythm"):
         assert abs(standing_out(parts[view, view].surprise.mean(axis=1), broken)) < 1
         assert standing_out(parts[view, "other channels"].surprise.mean(axis=1), broken) > 3
@@ -64,10 +63,10 @@ def test_the_slow_rhythm_catches_a_missing_beat_that_the_band_does_not() -> None
         noise = 0.05 * np.random.default_rng(seed).normal(size=(rows, 1))
         return (3 * np.exp(-(phase**2))[:, None] + noise).astype(np.float32)
 
-    learned = fit_views([beats(5000, 0)], FULL).entity
+    learned = fit_views([[beats(5000, 0)]], FULL)[0].entity
     rows, missing = beats(2000, 1), slice(1046, 1055)
     rows[1020:1080] = 0.05 * np.random.default_rng(2).normal(size=(60, 1))
-    parts = judgements(learned, rows)
+    parts = part_surprises(learned, rows)
     slow = parts["slow rhythm", "slow rhythm"].surprise
     assert slow[missing].mean() > 10 * slow[200:900].mean()
     assert slow[missing].mean() > 5 * parts["rhythm", "rhythm"].surprise[missing].mean()
@@ -75,18 +74,18 @@ def test_the_slow_rhythm_catches_a_missing_beat_that_the_band_does_not() -> None
 
 def test_the_spread_catches_a_noise_that_has_tripled() -> None:
     rng = np.random.default_rng(8)
-    learned = fit_views([rng.normal(size=(4000, 2)).astype(np.float32)], FULL).entity
+    learned = fit_views([[rng.normal(size=(4000, 2)).astype(np.float32)]], FULL)[0].entity
     rows, loud = rng.normal(size=(1500, 2)).astype(np.float32), slice(700, 800)
     rows[loud] *= 3
     deaf = replace(
         learned,
-        expecting={
+        forecasting={
             name: replace(
                 view,
                 alone=view.alone.indifferent_to_spread(),
                 across=view.across.indifferent_to_spread(),
             )
-            for name, view in learned.expecting.items()
+            for name, view in learned.forecasting.items()
         },
     )
     with_it, without = combined(learned, rows), combined(deaf, rows)
@@ -106,33 +105,27 @@ def with_frozen_channels(rows: int, seed: int) -> tuple[Rows, NDArray[np.bool_]]
     return values, frozen
 
 
-@pytest.mark.parametrize("size", [0.01, 1.0, 1e4])
-@pytest.mark.parametrize("number", range(len(PARTS)))
+@pytest.mark.parametrize(("number", "size"), [(0, 0.01), (2, 1.0), (4, 1e4), (8, 1e4)])
 def test_a_part_that_is_but_noise_of_any_size_costs_little(
     entity: EntityViews, number: int, size: float
 ) -> None:
     rng = np.random.default_rng(number)
     rows, frozen = with_frozen_channels(4000, seed=11)
     plain = without_factors(entity)
-    known, there = (list(judgements(plain, one).values()) for one in (waves(3000), rows))
+    known, there = (list(part_surprises(plain, one).values()) for one in (waves(3000), rows))
     for parts in (known, there):
         noise = 0.01 * size * rng.exponential(size=parts[number].surprise.shape)
         parts[number] = parts[number]._replace(surprise=noise)
     typical = [
-        typical_surprise(one.surprise.mean(axis=1)[one.judged], one.part.softness) for one in known
+        typical_surprise(one.surprise.mean(axis=1)[one.assessed], one.part.softness)
+        for one in known
     ]
 
-    def part_of(own: Judgement, factor: float) -> PartOfSegment:
-        # what it gives is worked on in place
-        surprise, judged, weight = own.surprise, own.judged, own.part.weight
-        return PartOfSegment(
-            lambda first, last: surprise[first:last].copy(), judged, weight, factor
-        )
-
     def ranking(factors: list[float]) -> float:
-        parts = [part_of(own, factor) for own, factor in zip(there, factors, strict=True)]
-        scores = smoothed(combine(parts, (), rows.shape).rows, 20, None)
-        return float(average_precision_score(frozen, scores))
+        weights = np.array([own.part.weight * own.assessed for own in there])
+        surprise = np.array([own.surprise.mean(axis=1) for own in there])
+        means = (np.array(factors)[:, None] * weights * surprise).sum(axis=0) / weights.sum(axis=0)
+        return float(average_precision_score(frozen, smoothed(means, 20, None)))
 
     scores = smoothed(combined(entity, rows).rows, 20, None)
     clean = average_precision_score(frozen, scores)

@@ -18,7 +18,6 @@ from subadjacent.data.entities import PerEntity
 from subadjacent.methods.method import Fitted, State
 from subadjacent.methods.neural.transformers import SubAdjacentMethod
 from subadjacent.methods.stream import ReplayStream, joined
-from subadjacent.methods.views.combine import Combined
 from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.method import ViewsMethod
 from subadjacent.methods.views.network import WEIGHT, NetworkView, add_network
@@ -108,19 +107,6 @@ def test_traces_add_up_to_the_surprise_of_a_row(fitted: Fitted) -> None:
     unsmoothed = replace(model, settings=ViewSettings(smoothing=1)).assess(PLANT.test)
     total = sum(unsmoothed.traces.values())
     np.testing.assert_allclose(total, unsmoothed.score, atol=1e-6 / model.unit)
-
-
-def test_the_parts_of_a_combination_stay_in_proportion() -> None:
-    combined = Combined(np.ones((4, 3), np.float32), np.ones(4), np.full((9, 4), 1 / 9))
-    added = with_parts(combined)
-    np.testing.assert_allclose(added.by_part.sum(axis=0), added.rows)
-    np.testing.assert_allclose(added.values.mean(axis=1), added.rows, rtol=1e-6)
-
-
-def with_parts(combined: Combined) -> Combined:
-    scale = ChannelScale(np.ones((3, 3)), np.full(3, 1e30))
-    blind: Any = Blind(10.0)
-    return NetworkView(blind, scale, 1.0).add_to(combined, np.zeros((4, 3)))
 
 
 def test_a_network_far_larger_than_the_views_is_turned_down(

@@ -176,7 +176,7 @@ def test_names_are_shown_as_text_whatever_is_in_them(opened: Opener) -> None:
 
 def test_every_chart_is_put_into_words(opened: Opener) -> None:
     tab = opened()
-    summary = tab.locator("#summary-1")
+    summary = tab.locator("#summary-0")
     expect(summary).to_contain_text("pressure, 2026-01-01 01:40 to 2026-01-01 09:59: lowest")
     values = page(tab, "p => p.watched.columns.values.pressure.slice(100)")
     expect(summary).to_contain_text(f"highest {max(values):.2f}".rstrip("0"))
@@ -184,7 +184,7 @@ def test_every_chart_is_put_into_words(opened: Opener) -> None:
         "all => all.map(one => document.getElementById(one.getAttribute('aria-describedby')) && "
         "one.getAttribute('aria-label'))"
     )
-    assert described == ["Chart of the severity", "Chart of pressure", "Chart of flow"]
+    assert described == ["Chart of Severity", "Chart of pressure", "Chart of flow"]
 
 
 def test_a_click_on_an_alarm_leads_to_its_place(opened: Opener, backend: LiveService) -> None:

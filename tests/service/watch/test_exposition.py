@@ -24,7 +24,7 @@ def series(
     )
     return SimpleNamespace(
         name=name, labels=labels, newest=newest, latest=latest, channels=("a", "b"),
-        severity=0.5, open_alarm=None, sure=1.0,
+        severity=0.5, open_alarm=None, warm_up=1.0,
     )  # fmt: skip
 
 
@@ -55,7 +55,7 @@ def test_a_series_has_a_score_and_its_channels_have_bands() -> None:
         ("anomaly_score", labels(**own)): 0.5,
         ("anomaly_threshold", labels(**own)): 1.0,
         ("anomaly_alarm", labels(**own)): 0.0,
-        ("anomaly_sure", labels(**own)): 1.0,
+        ("anomaly_warm_up", labels(**own)): 1.0,
         ("anomaly_value", a): 3.0,
         ("anomaly_channel_score", a): 0.1,
         ("anomaly_expected", a): 2.0,

@@ -48,7 +48,7 @@ def test_series_are_learned_from_history_then_every_row_is_pushed_once(
         await found.poller.catch_up(past.at(600) + 400)
         assert found.poller.clock == past.at(600)
         assert rows_by_machine(found) == {"1": 400, "2": 400, "4": 400}
-        assert all(series.sure == 1 for series in found.series().values())
+        assert all(series.warm_up == 1 for series in found.series().values())
         assert found.said == [f"{MACHINES}: learned 3 series from history"]
         # the last minute tells what is there, then comes the history
         assert found.api.asked == [(past.at(540), past.at(600)), (past.at(201), past.at(600))]
@@ -77,7 +77,9 @@ def test_what_is_exposed_has_the_labels_of_the_server(past: Past, tmp_path: Path
         await found.poller.catch_up(past.at(CHANGE + 1))
         labels = {"machine": "1", "metric": "plant_load"}
         assert found.number("anomaly_alarm", **labels) == 1
-        assert found.number("anomaly_sure", **labels) == found.number("anomaly_threshold", **labels)
+        assert found.number("anomaly_warm_up", **labels) == found.number(
+            "anomaly_threshold", **labels
+        )
         channel = labels | {"channel": MACHINES}
         value, low, expected, high = (
             found.number(f"anomaly_{name}", **channel) or 0.0

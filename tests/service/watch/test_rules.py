@@ -83,7 +83,7 @@ def test_a_row_that_barely_departs_does_not_turn_another_alarm_into_one() -> Non
 
 
 def test_a_stream_goes_on_from_its_state() -> None:
-    rows = Rows(direction="above_expected", budget="1/day")
+    rows = Rows(direction="above_expected", contamination="1/day")
     rows.push(60.0)
     state = rows.stream.state()
     facts = json.loads(json.dumps(state.facts))
@@ -111,4 +111,4 @@ def test_a_budget_holds_alarms_back() -> None:
         return sum(opened(rows.push(*event)) for event in ([60.0, *normal], [6_000.0, *normal]))
 
     assert alarms() == 2
-    assert alarms(budget="1/day") == 1
+    assert alarms(contamination="1/day") == 1

@@ -1,6 +1,6 @@
-"""The model of one entity: its rows, seen in all views, become evidence.
+"""The model of one entity: rows, assessed in all views, become evidence.
 
-Shapes: T rows of a segment, C channels.
+Shapes: C channels.
 """
 
 from __future__ import annotations
@@ -9,43 +9,27 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
 
 from subadjacent.data.scaling import Scaler
 from subadjacent.methods.method import Model, State
 from subadjacent.methods.stream import ModelStream
-from subadjacent.methods.views.combine import (
-    MANY,
-    AddedPart,
-    Combined,
-    PartOfSegment,
-    combine,
-    smoothed,
-    smoothing_lengths,
-    unusual,
-)
+from subadjacent.methods.views.forecasts import Forecasts
 from subadjacent.methods.views.network import NetworkView
-from subadjacent.methods.views.novelty import WEIGHTS, Novelty
-from subadjacent.methods.views.settings import LOCAL, SHAPE, VIEWS, ViewSettings
+from subadjacent.methods.views.settings import SHAPE, STATE, ViewSettings
 from subadjacent.methods.views.shapes import ShapeView
+from subadjacent.methods.views.smoothing import smoothing_lengths
 from subadjacent.methods.views.states import StateView
-from subadjacent.methods.views.view import ACROSS, NETWORK, WHOLE, Look, View, parts_of
-from subadjacent.ridge.axes import Rows
-from subadjacent.runtime import side_by_side
+from subadjacent.methods.views.view import NETWORK, ForecastingView
 from subadjacent.scoring.evidence import Array, Evidence, Reach
 from subadjacent.scoring.moving import rows_ahead
-from subadjacent.scoring.usual import SCALES, SPREAD
+from subadjacent.scoring.usual import MARGIN
+from subadjacent.scoring.view_facts import FACTS
 from subadjacent.scoring.weights import PartWeights
 
-if TYPE_CHECKING:
-    from subadjacent.methods.views.stacked import StackedViews
 
-
-class Seeking(NamedTuple):
-    """A view of novelty, and its weight relative to 1 for all views that expect values."""
+class NoveltyView(NamedTuple):
+    """A novelty view, and its learned weight: 1, or less where it finds much that is new."""
 
     view: StateView | ShapeView
     weight: float
@@ -57,101 +41,37 @@ class EntityViews:
 
     Parameters
     ----------
-    expecting
-        Views that expect values, by name, in the order of ``VIEWS``.
+    forecasting
+        Views that forecast values, by name, in the order of ``FORECASTING``.
     weights
         Of their parts, in the same order.
-    seeking
+    novelty
         Views that search the training rows for something alike, by name; only those that could be
         fitted to this entity.
     """
 
-    expecting: Mapping[str, View]
+    forecasting: Mapping[str, ForecastingView]
     weights: PartWeights
-    seeking: Mapping[str, Seeking]
-
-    def look(self, rows: Rows, lookahead: int | None) -> Looks:
-        """Judge a segment in each view."""
-        looks: dict[str, Look] = {}
-        novelties: dict[str, Novelty] = {}
-
-        def expect(name: str) -> None:
-            looks[name] = self.expecting[name].look(rows, lookahead)
-
-        def seek(name: str) -> None:
-            novelties[name] = self.seeking[name].view.novelty(rows)
-
-        # the slowest views first
-        names = [*self.seeking, *self.expecting]
-        side_by_side(
-            lambda name: seek(name) if name in self.seeking else expect(name),
-            names,
-            worth_it=rows.size >= MANY,
-        )
-        return Looks(looks, novelties)
-
-    def combine(self, looks: Looks, shape: tuple[int, ...]) -> Combined:
-        """Combine all parts into surprises of rows and values, in the order of ``forms``."""
-        kinds = [part for name in self.expecting for part in parts_of(name)]
-        surprises = [
-            (surprise, looks.expecting[name].judged)
-            for name in self.expecting
-            for surprise in looks.expecting[name].parts
-        ]
-        parts = [
-            PartOfSegment(surprise, judged, part.weight, factor)
-            for (surprise, judged), part, factor in zip(
-                surprises, kinds, self.weights.factors(), strict=True
-            )
-        ]
-        added = [
-            AddedPart(looks.seeking[name], WEIGHTS[name] * seeking.weight)
-            for name, seeking in self.seeking.items()
-        ]
-        return combine(parts, added, shape)
+    novelty: Mapping[str, NoveltyView]
 
     @property
-    def forms(self) -> list[str]:
-        """The form of each part: what it judges."""
-        return [part.form for name in self.expecting for part in parts_of(name)] + [*self.seeking]
-
-    def expected(self, looks: Looks, rows: Rows) -> Rows | None:
-        """The values expected by the local rhythm, which follows a level that has moved.
-
-        Without it, another rhythm; None without any.
-        """
-        ridges = {name: view.ridge for name, view in self.expecting.items()}
-        for name in (LOCAL, *ridges):
-            ridge = ridges.get(name)
-            if ridge is not None:
-                return ridge.expected(rows, looks.expecting[name].residuals)
-        return None
-
-    @property
-    def reach(self) -> tuple[int, int]:
-        """How far the farthest neighbours of any view stand, before and after a row."""
-        ridges = [view.ridge for view in self.expecting.values() if view.ridge is not None]
-        sides = [ridge.reach for ridge in ridges] or [(0, 0)]
-        return max(before for before, _ in sides), max(after for _, after in sides)
+    def states(self) -> StateView | None:
+        """The view of states, if it takes part."""
+        view = self.novelty[STATE].view if STATE in self.novelty else None
+        assert view is None or isinstance(view, StateView)
+        return view
 
     @property
     def shapes(self) -> ShapeView | None:
         """The view of shapes, if it takes part."""
-        view = self.seeking[SHAPE].view if SHAPE in self.seeking else None
+        view = self.novelty[SHAPE].view if SHAPE in self.novelty else None
         assert view is None or isinstance(view, ShapeView)
         return view
 
 
-class Looks(NamedTuple):
-    """A segment as each view judges it, by the view's name."""
-
-    expecting: Mapping[str, Look]
-    seeking: Mapping[str, Novelty]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ViewsModel(Model):
-    """What was learned of one entity.
+    """The fitted views of one entity, in the entity's own unit.
 
     Parameters
     ----------
@@ -180,13 +100,12 @@ class ViewsModel(Model):
     def reach(self) -> Reach:
         """Neighbours and averages of residuals, or windows; then averages of the score."""
         allowed = self.settings.ahead
-        behind, ahead = self.entity.reach
+        behind, ahead = self.forecasts.reach
         every = 1
         if self.network is not None:
             behind, ahead = max(behind, self.network.reach), max(ahead, self.network.reach)
             every = self.network.network.stride
-        residual = max(*SCALES, SPREAD)
-        behind, ahead = behind + residual, ahead + rows_ahead(residual, allowed.residuals)
+        behind, ahead = behind + MARGIN, ahead + rows_ahead(MARGIN, allowed.residuals)
         if self.entity.shapes is not None:
             window_behind, window_ahead = self.entity.shapes.reach
             behind, ahead = max(behind, window_behind), max(ahead, window_ahead)
@@ -199,55 +118,36 @@ class ViewsModel(Model):
         """The mean of each channel in training."""
         return self.scaler.center
 
-    def assess(self, rows: Array) -> Evidence:
-        """Judge the rows of one unbroken segment, in one pass."""
-        allowed, smoothing = self.settings.ahead, self.settings.smoothing
-        scaled = self.scaler.apply(rows)
-        looks = self.entity.look(scaled, allowed.residuals)
-        combined = self.entity.combine(looks, scaled.shape)
-        if self.network is not None:
-            combined = self.network.add_to(combined, rows)
-        expected = self.entity.expected(looks, scaled)
-        traces = self._traces(combined)
-        return Evidence(
-            smoothed(combined.rows, smoothing, allowed.score) / self.unit,
-            unusual(combined.values, smoothing, allowed.score),
-            None if expected is None else self.scaler.invert(expected),
-            traces,
-            tuple(traces),
-        )
-
-    def _traces(self, combined: Combined) -> Mapping[str, NDArray[np.float64]]:
-        """The share of each view in the score before it is averaged."""
-        return {
-            name: combined.by_part[parts].sum(axis=0) / self.unit
-            for name, parts in self.parts_by_trace.items()
-        }
+    @cached_property
+    def forecasts(self) -> Forecasts:
+        """The forecasting views, prepared once."""
+        return Forecasts(self.entity.forecasting, self.entity.weights, len(self.scaler.center))
 
     @property
-    def parts_by_trace(self) -> dict[str, list[int]]:
-        """The parts that each trace is the sum of, by their numbers."""
-        forms = self.entity.forms + ([NETWORK] if self.network is not None else [])
-        return {
-            name: [number for number, form in enumerate(forms) if form == name]
-            for name in (*VIEWS, ACROSS, WHOLE, NETWORK)
-            if name in forms
-        }
+    def forms(self) -> list[str]:
+        """The trace that each part of the score belongs to, in the order of parts."""
+        network = [] if self.network is None else [NETWORK]
+        return [part.form for part in self.forecasts.parts] + [*self.entity.novelty] + network
+
+    @property
+    def traces(self) -> tuple[str, ...]:
+        """Names of the traces, in the order in which they are shown."""
+        forms = self.forms
+        return tuple(name for name in FACTS if name in forms)
+
+    def assess(self, rows: Array) -> Evidence:
+        """Assess the rows of one unbroken segment, in one pass."""
+        from subadjacent.methods.views.stream import ViewsStream
+
+        return ViewsStream(self).assess(rows)
 
     def stream(self, state: State | None = None, *, explained: bool = True) -> ModelStream:
-        """Score a segment as it comes, every row once; with a network, by replaying."""
+        """Assess a segment as it comes, every row once; with a network, by replaying."""
         if self.network is not None:
             return super(ViewsModel, self).stream(state, explained=explained)
         from subadjacent.methods.views.stream import ViewsStream
 
         return ViewsStream(self, state, explained=explained)
-
-    @cached_property
-    def stacked(self) -> StackedViews:
-        """Views that expect values, prepared once for all streams."""
-        from subadjacent.methods.views.stacked import StackedViews
-
-        return StackedViews(self.entity, len(self.scaler.center))
 
     def state(self) -> State:
         """Arrays of the scaler, the weights and every view; layouts of neighbours as facts."""

@@ -13,25 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.methods.views.combine import (
-    MANY,
-    RowsOfPart,
-    combine_rows,
-    smoothed,
-    smoothing_lengths,
-)
-from subadjacent.methods.views.entity import EntityViews, Seeking
+from subadjacent.methods.views.entity import EntityViews, NoveltyView
+from subadjacent.methods.views.fit_shapes import LengthFit, ShapeFit, fit_lengths, shapes_of
 from subadjacent.methods.views.fit_view import UnseenPart, ViewFit, ViewResiduals, fit_view
-from subadjacent.methods.views.novelty import WEIGHTS, novelty_weight
-from subadjacent.methods.views.settings import (
-    LEVEL,
-    LOCAL,
-    SEEKING,
-    SLOW,
-    STATE,
-    ViewSettings,
-)
-from subadjacent.methods.views.shapes import LengthFit, ShapeFit, fit_lengths, shapes_of
+from subadjacent.methods.views.forecasts import MANY
+from subadjacent.methods.views.novelty import novelty_weight
+from subadjacent.methods.views.settings import LEVEL, LOCAL, SLOW, STATE, ViewSettings
+from subadjacent.methods.views.smoothing import smoothed, smoothing_lengths
 from subadjacent.methods.views.states import StateFit, fit_states
 from subadjacent.methods.views.view import Part, parts_of
 from subadjacent.ridge.axes import FoldSums, Rows, cut
@@ -39,6 +27,7 @@ from subadjacent.ridge.period import dominant_period
 from subadjacent.ridge.sides import SidesFit, fit_sides
 from subadjacent.runtime import Progress, Watch, ignore, side_by_side
 from subadjacent.scoring.outliers import outlier_free
+from subadjacent.scoring.view_facts import FACTS, NOVELTIES
 from subadjacent.scoring.weights import PartWeights, typical_surprise
 
 # the slow rhythm: about every 16th row from 20 to 400 rows away, or as many further between. Half
@@ -54,14 +43,14 @@ ENOUGH, PIECE = 5_000, 500
 class ViewsFit(NamedTuple):
     """The views of an entity, and the cross-validated surprise of its training rows.
 
-    The surprise is one number a row, (T,) a segment: ``unseen`` of all views, ``expecting`` of
-    those that expect values, or of all if there are none. ``independent`` is the effective number
-    of independent rows, estimated from residuals.
+    The surprise is one number a row, (T,) a segment: ``unseen`` of all views, ``forecasting``
+    of those that forecast values, or of all if there are none. ``independent`` is the effective
+    number of independent rows, estimated from residuals.
     """
 
     entity: EntityViews
     unseen: list[NDArray[np.float64]]
-    expecting: list[NDArray[np.float64]]
+    forecasting: list[NDArray[np.float64]]
     independent: float = math.inf
 
 
@@ -83,7 +72,7 @@ class Common:
         self._lengths: list[LengthFit] | None = None
 
     def novelty(self, name: str, settings: ViewSettings) -> StateFit | ShapeFit | None:
-        """The view of novelty with this name."""
+        """The novelty view with this name."""
         if name == STATE:
             return self.states(settings.related_floor)
         return self.shapes(settings.window_ahead)
@@ -102,62 +91,47 @@ class Common:
 
 
 def fit_views(
-    segments: Sequence[Rows],
+    entities: Sequence[Sequence[Rows]],
     settings: ViewSettings,
+    known: Sequence[Common] | None = None,
     watch: Watch = ignore,
-    common: Common | None = None,
-) -> ViewsFit:
-    """Fit all views to an entity's unbroken segments of standardised rows.
+) -> list[ViewsFit]:
+    """Fit all views to the unbroken segments of standardised rows of each of several entities.
 
-    ``watch`` gets the progress in rows; ``common`` is what was already learned of these segments.
+    Their segments have the same lengths: the scales of all entities are fitted at once. ``known``
+    is what was already learned of these segments; ``watch`` gets the progress in rows.
     """
-    names, rows = settings.names[::-1], sum(map(len, segments))
+    names, rows = settings.names[::-1], sum(map(len, entities[0]))
 
     def tell(done: int) -> None:
         watch(Progress("fitting", rows * done // len(names), rows, "rows"))
 
     tell(0)
-    known = Common(segments) if common is None else common
-    views: dict[str, ViewFit] = {}
-    novelties: dict[str, StateFit | ShapeFit | None] = {}
+    known = [Common(segments) for segments in entities] if known is None else known
+    views: dict[str, list[ViewFit]] = {}
+    novelties: dict[str, list[StateFit | ShapeFit | None]] = {}
 
     def fit(name: str) -> None:
-        if name in SEEKING:
-            novelties[name] = known.novelty(name, settings)
+        if name in NOVELTIES:
+            novelties[name] = [about.novelty(name, settings) for about in known]
         else:
-            (views[name],) = fit_view(
-                name, [_view_residuals(name, segments, known, settings)], settings
-            )
+            residuals = [
+                _view_residuals(name, segments, about, settings)
+                for segments, about in zip(entities, known, strict=True)
+            ]
+            views[name] = fit_view(name, residuals, settings)
 
     # the slowest views first
-    worth_it = sum(segment.size for segment in segments) >= MANY
+    worth_it = sum(segment.size for segments in entities for segment in segments) >= MANY
     side_by_side(fit, names, worth_it=worth_it, tell=tell)
-    return _combined(views, novelties, segments, settings)
-
-
-def fit_views_of_many(entities: Sequence[Sequence[Rows]], settings: ViewSettings) -> list[ViewsFit]:
-    """Do as ``fit_views`` for each of several entities whose segments have the same lengths.
-
-    Scales of single channels are fitted to the channels of all entities at once.
-    """
-    known = [Common(segments) for segments in entities]
-    views: list[dict[str, ViewFit]] = [{} for _ in entities]
-    for name in settings.names:
-        if name not in SEEKING:
-            left = [
-                _view_residuals(name, segments, common, settings)
-                for segments, common in zip(entities, known, strict=True)
-            ]
-            for entity_views, fit in zip(views, fit_view(name, left, settings), strict=True):
-                entity_views[name] = fit
     return [
         _combined(
-            entity_views,
-            {name: about.novelty(name, settings) for name in settings.names if name in SEEKING},
+            {name: views[name][number] for name in settings.names if name in views},
+            {name: fits[number] for name, fits in novelties.items()},
             segments,
             settings,
         )
-        for entity_views, about, segments in zip(views, known, entities, strict=True)
+        for number, segments in enumerate(entities)
     ]
 
 
@@ -168,47 +142,44 @@ def _combined(
     settings: ViewSettings,
 ) -> ViewsFit:
     """Combine the views of an entity, with their weights."""
-    views = {name: views[name] for name in settings.names if name in views}
-    weights, combined = _combine_expecting(views, segments)
+    weights, combined = _combine_forecasting(views, segments)
     entity = EntityViews({name: fit.view for name, fit in views.items()}, weights, {})
-    views_fit = _add_seeking(entity, combined, novelties, settings)
+    views_fit = _add_novelty(entity, combined, novelties, settings)
     return views_fit._replace(
         independent=min((fit.independent for fit in views.values()), default=math.inf)
     )
 
 
-def _combine_expecting(
+def _combine_forecasting(
     views: Mapping[str, ViewFit], segments: Sequence[Rows]
 ) -> tuple[PartWeights, list[NDArray[np.float64]]]:
-    """Weights of the parts of all views that expect values, and the mean over the parts."""
+    """Weights of the parts of all forecasting views, and the mean over the parts."""
     kinds = [part for name in views for part in parts_of(name)]
     unseen = [unseen_part for fit in views.values() for unseen_part in fit.parts]
     weights = _weights(kinds, unseen, segments)
     factors = weights.factors()
-    combined = [
-        combine_rows(
-            [
-                RowsOfPart(
-                    unseen_part.rows[number], unseen_part.judged[number], part.weight, factor
-                )
-                for part, unseen_part, factor in zip(kinds, unseen, factors, strict=True)
-            ],
-            len(rows),
-        )
-        for number, rows in enumerate(segments)
-    ]
+    combined = []
+    for number, rows in enumerate(segments):
+        weight, total = np.zeros(len(rows)), np.zeros(len(rows))
+        for part, unseen_part in zip(kinds, unseen, strict=True):
+            weight += part.weight * unseen_part.assessed[number]
+        for part, unseen_part, factor in zip(kinds, unseen, factors, strict=True):
+            share, assessed = np.zeros(len(rows)), unseen_part.assessed[number]
+            np.divide(part.weight * factor, weight, out=share, where=assessed)
+            total += share * unseen_part.rows[number]
+        combined.append(total)
     return weights, combined
 
 
-def _add_seeking(
+def _add_novelty(
     entity: EntityViews,
-    expecting: list[NDArray[np.float64]],
+    forecasting: list[NDArray[np.float64]],
     fits: Mapping[str, StateFit | ShapeFit | None],
     settings: ViewSettings,
 ) -> ViewsFit:
-    """Add the views of novelty, each with a weight that depends on the views that expect values.
+    """Add the novelty views, each with a weight that depends on the forecasting views.
 
-    Training rows that are outliers to the views that expect values do not count for the weight.
+    Training rows that are outliers to the forecasting views do not count for the weight.
     """
 
     def scores(rows: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -216,24 +187,24 @@ def _add_seeking(
             [smoothed(segment, settings.smoothing, settings.ahead.score) for segment in rows]
         )
 
-    expecting_scores = scores(expecting)
-    normal = outlier_free(expecting_scores, max(smoothing_lengths(settings.smoothing)))
-    total, seeking = list(expecting), {}
-    for name in SEEKING:
+    forecasting_scores = scores(forecasting)
+    normal = outlier_free(forecasting_scores, max(smoothing_lengths(settings.smoothing)))
+    total, novelty = list(forecasting), {}
+    for name in NOVELTIES:
         fit = fits.get(name)
         if fit is None:
             continue
         weight = 1.0
         # with no other view there is nothing to compare it with
-        if entity.expecting:
-            weight = novelty_weight(scores(fit.unseen)[normal], expecting_scores[normal])
-        seeking[name] = Seeking(fit.view, weight)
+        if entity.forecasting:
+            weight = novelty_weight(scores(fit.unseen)[normal], forecasting_scores[normal])
+        novelty[name] = NoveltyView(fit.view, weight)
         total = [
-            rows + WEIGHTS[name] * weight * novelty
-            for rows, novelty in zip(total, fit.unseen, strict=True)
+            rows + FACTS[name].weight * weight * surprise
+            for rows, surprise in zip(total, fit.unseen, strict=True)
         ]
-    entity = replace(entity, seeking=seeking)
-    return ViewsFit(entity, total, expecting if entity.expecting else total)
+    entity = replace(entity, novelty=novelty)
+    return ViewsFit(entity, total, forecasting if entity.forecasting else total)
 
 
 def _view_residuals(
@@ -251,7 +222,10 @@ def _view_residuals(
         band = settings.neighbours(settings.near, settings.far)
         sides = fit_sides(segments, band, axes, local=name == LOCAL, looks_ahead=looks_ahead)
     return ViewResiduals(
-        sides.ridge, sides.unseen, [sides.ridge.judged(len(segment)) for segment in segments], axes
+        sides.ridge,
+        sides.unseen,
+        [sides.ridge.assessed(len(segment)) for segment in segments],
+        axes,
     )
 
 
@@ -277,7 +251,7 @@ def _weights(
         typical_surprise(
             np.concatenate(
                 [
-                    unseen_part.rows[number][first:last][unseen_part.judged[number][first:last]]
+                    unseen_part.rows[number][first:last][unseen_part.assessed[number][first:last]]
                     for number, first, last in pieces
                 ]
             ),
@@ -285,7 +259,9 @@ def _weights(
         )
         for part, unseen_part in zip(kinds, unseen, strict=True)
     ]
-    everywhere = [all(judged.all() for judged in unseen_part.judged) for unseen_part in unseen]
+    everywhere = [
+        all(assessed.all() for assessed in unseen_part.assessed) for unseen_part in unseen
+    ]
     return PartWeights(np.array(typical), np.array(everywhere, dtype=bool))
 
 

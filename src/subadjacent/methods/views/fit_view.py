@@ -9,14 +9,15 @@ Shapes: T rows of a segment, C channels, E entities.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.methods.views.settings import ViewSettings
-from subadjacent.methods.views.view import JOINT_VIEW, View, parts_of
+from subadjacent.methods.views.view import JOINT_VIEW, ForecastingView, parts_of
 from subadjacent.ridge.axes import Rows
 from subadjacent.ridge.companions import Companions, CompanionsFit, fit_companions
 from subadjacent.ridge.period import independent_rows
@@ -40,7 +41,7 @@ class ViewResiduals(NamedTuple):
         The view's ridge; None for a view that expects the mean.
     residuals
         One table a segment, (T, C).
-    judged
+    assessed
         Which rows have a residual, (T,) a segment.
     axes
         The main axes of the entity's rows.
@@ -48,7 +49,7 @@ class ViewResiduals(NamedTuple):
 
     ridge: SegmentRidge | None
     residuals: Sequence[Rows]
-    judged: Judged
+    assessed: Judged
     axes: NDArray[np.float32]
 
 
@@ -60,13 +61,13 @@ class UnseenPart(NamedTuple):
     """
 
     rows: list[NDArray[np.float64]]
-    judged: Judged
+    assessed: Judged
 
 
 class ViewFit(NamedTuple):
     """A fitted view; the one that judges rows as a whole counts ``independent`` rows."""
 
-    view: View
+    view: ForecastingView
     parts: list[UnseenPart]
     independent: float = math.inf
 
@@ -76,21 +77,19 @@ def fit_view(name: str, entities: Sequence[ViewResiduals], settings: ViewSetting
 
     All have one shape: as many rows in each segment, of which the same are judged.
     """
-    judged = entities[0].judged
-    if not any(rows_judged.any() for rows_judged in judged):
+    assessed = entities[0].assessed
+    if not any(rows_assessed.any() for rows_assessed in assessed):
         return [_of_nothing(name, left, settings) for left in entities]
-    companions = [fit_companions(left.residuals, judged) for left in entities]
-    rows = JudgedRows(judged)
+    companions = [fit_companions(left.residuals, assessed) for left in entities]
+    rows = JudgedRows(assessed)
     fits = _fit_scales(entities, companions, rows, settings)
-    return [
-        _with_joint(
-            name, left, View(left.ridge, fit.companions, *scales, None), parts, rows, settings
-        )
-        for left, fit, (scales, parts) in zip(entities, companions, fits, strict=True)
-    ]
-
-
-_Scales = tuple[ChannelScale, ChannelScale]
+    fitted = []
+    for left, related, alone, across in zip(
+        entities, companions, fits[::2], fits[1::2], strict=True
+    ):
+        view = ForecastingView(left.ridge, related.companions, alone[0], across[0], None)
+        fitted.append(_with_joint(name, left, view, [alone[1], across[1]], rows, settings))
+    return fitted
 
 
 def _fit_scales(
@@ -98,72 +97,49 @@ def _fit_scales(
     companions: Sequence[CompanionsFit],
     rows: JudgedRows,
     settings: ViewSettings,
-) -> list[tuple[_Scales, list[UnseenPart]]]:
-    """Scales of residuals by themselves and given the other channels, entity by entity."""
-    if len(entities) == 1:
-        # one scale after the other: side by side, long series would be in memory twice
-        return [_fit_scales_in_turn(entities[0], companions[0], rows, settings)]
-    return _fit_scales_side_by_side(entities, companions, rows, settings)
-
-
-def _fit_scales_in_turn(
-    left: ViewResiduals, companions: CompanionsFit, rows: JudgedRows, settings: ViewSettings
-) -> tuple[_Scales, list[UnseenPart]]:
-    floors = settings.own_floor, settings.related_floor
-    alone, across = (
-        fit_channel_scale(residuals, rows, settings.ahead.residuals, floor)
-        for residuals, floor in zip((left.residuals, companions.unseen), floors, strict=True)
-    )
-    unseen = [UnseenPart(_means(fit, left.judged), left.judged) for fit in (alone, across)]
-    return (alone.scale, across.scale), unseen
-
-
-def _fit_scales_side_by_side(
-    entities: Sequence[ViewResiduals],
-    companions: Sequence[CompanionsFit],
-    rows: JudgedRows,
-    settings: ViewSettings,
-) -> list[tuple[_Scales, list[UnseenPart]]]:
-    floors = settings.own_floor, settings.related_floor
-    judged = entities[0].judged
-    channels = entities[0].residuals[0].shape[1]
-    # the residuals of an entity by themselves, those given other channels, those of the next one
-    side_by_side = [
-        np.concatenate(
-            [
-                residuals[number]
-                for left, fit in zip(entities, companions, strict=True)
-                for residuals in (left.residuals, fit.unseen)
-            ],
-            axis=1,
-        )
-        for number in range(len(judged))
+) -> list[tuple[ChannelScale, UnseenPart]]:
+    """Scales of each entity's residuals by themselves, then of those given the other channels."""
+    tables = [
+        table
+        for left, fit in zip(entities, companions, strict=True)
+        for table in ((left.residuals, settings.own_floor), (fit.unseen, settings.related_floor))
     ]
-    floor = np.tile(np.repeat(floors, channels), len(entities))
-    fit = fit_channel_scale(side_by_side, rows, settings.ahead.residuals, floor)
-    means = _means(fit, judged, channels)
-    fitted = []
-    for number in range(0, 2 * len(entities), 2):
-        alone, across = (
-            ChannelScale(
-                fit.scale.squares[:, place * channels : (place + 1) * channels].copy(),
-                fit.scale.spread[place * channels : (place + 1) * channels].copy(),
-                own_floor,
-            )
-            for place, own_floor in zip((number, number + 1), floors, strict=True)
-        )
-        parts = [
-            UnseenPart([segment[:, place].copy() for segment in means], judged)
-            for place in (number, number + 1)
+    # those of a single entity one after the other: at once, long series would be in memory twice
+    together = 1 if len(entities) == 1 else len(tables)
+    return [
+        fitted
+        for first in range(0, len(tables), together)
+        for fitted in _fit_columns(tables[first : first + together], rows, entities[0], settings)
+    ]
+
+
+def _fit_columns(
+    tables: Sequence[tuple[Sequence[Rows], float]],
+    rows: JudgedRows,
+    shape: ViewResiduals,
+    settings: ViewSettings,
+) -> Iterator[tuple[ChannelScale, UnseenPart]]:
+    """Fit the scales of several tables of residuals at once, as columns of one."""
+    channels, assessed = shape.residuals[0].shape[1], shape.assessed
+    columns = tables[0][0]
+    if len(tables) > 1:
+        columns = [
+            np.concatenate([residuals[number] for residuals, _ in tables], axis=1)
+            for number in range(len(assessed))
         ]
-        fitted.append(((alone, across), parts))
-    return fitted
+    floors = np.repeat([floor for _, floor in tables], channels)
+    fit = fit_channel_scale(columns, rows, settings.ahead.residuals, floors)
+    means = _means(fit, assessed, channels)
+    for place, (_, floor) in enumerate(tables):
+        own = slice(place * channels, (place + 1) * channels)
+        scale = ChannelScale(fit.scale.squares[:, own].copy(), fit.scale.spread[own].copy(), floor)
+        yield scale, UnseenPart([segment[:, place].copy() for segment in means], assessed)
 
 
 def _with_joint(
     name: str,
     left: ViewResiduals,
-    view: View,
+    view: ForecastingView,
     parts: list[UnseenPart],
     rows: JudgedRows,
     settings: ViewSettings,
@@ -172,27 +148,24 @@ def _with_joint(
     if name != JOINT_VIEW:
         return ViewFit(view, parts)
     fit = fit_joint_scale(left.residuals, rows, settings.ahead.residuals, settings.own_floor)
-    unseen = UnseenPart(_means(fit, left.judged), left.judged)
+    means = _means(fit, left.assessed, left.residuals[0].shape[1])
+    unseen = UnseenPart([segment[:, 0] for segment in means], left.assessed)
     return ViewFit(
-        View(view.ridge, view.companions, view.alone, view.across, fit.scale),
+        replace(view, joint=fit.scale),
         [*parts, unseen],
         independent_rows(left.residuals, left.axes),
     )
 
 
-def _means(
-    fit: ScaleFit[Any], judged: Judged, channels: int | None = None
-) -> list[NDArray[np.float64]]:
-    """Mean surprise over all channels, (T,) a segment, or over groups of ``channels``, (T, …)."""
+def _means(fit: ScaleFit[Any], assessed: Judged, channels: int) -> list[NDArray[np.float64]]:
+    """Mean surprise over each group of ``channels`` columns, (T, groups) a segment."""
     means = []
-    for number, rows_judged in enumerate(judged):
+    for number, rows_assessed in enumerate(assessed):
         pieces = []
-        for first, last in chunks(len(rows_judged)):
+        for first, last in chunks(len(rows_assessed)):
             surprise = fit.surprise(number, first, last)
-            if channels is not None:
-                surprise = surprise.reshape(len(surprise), -1, channels)
-            pieces.append(surprise.mean(axis=-1))
-        means.append(pieces[0] if len(pieces) == 1 else np.concatenate(pieces))
+            pieces.append(surprise.reshape(last - first, -1, channels).mean(axis=-1))
+        means.append(np.concatenate(pieces))
     return means
 
 
@@ -207,7 +180,9 @@ def _of_nothing(name: str, left: ViewResiduals, settings: ViewSettings) -> ViewF
     joint = None
     if name == JOINT_VIEW:
         joint = JointScale(np.full(2 * len(SCALES), NEVER_UNUSUAL), settings.own_floor)
-    nothing = UnseenPart([np.zeros(len(residuals)) for residuals in left.residuals], left.judged)
-    view = View(left.ridge, Companions(np.eye(channels, dtype=np.float32)), alone, across, joint)
-    independent = float(sum(map(len, left.judged))) if name == JOINT_VIEW else math.inf
+    nothing = UnseenPart([np.zeros(len(residuals)) for residuals in left.residuals], left.assessed)
+    view = ForecastingView(
+        left.ridge, Companions(np.eye(channels, dtype=np.float32)), alone, across, joint
+    )
+    independent = float(sum(map(len, left.assessed))) if name == JOINT_VIEW else math.inf
     return ViewFit(view, [nothing] * len(parts_of(name)), independent)

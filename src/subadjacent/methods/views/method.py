@@ -18,11 +18,11 @@ from subadjacent.data.scaling import Scaler, fit_scalers
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Fitted, Method, Model, State
-from subadjacent.methods.views.combine import smoothed, smoothing_lengths
 from subadjacent.methods.views.entity import EntityViews, ViewsModel
-from subadjacent.methods.views.fit import Common, ViewsFit, fit_views, fit_views_of_many
+from subadjacent.methods.views.fit import Common, ViewsFit, fit_views
 from subadjacent.methods.views.saved import restore
 from subadjacent.methods.views.settings import ViewSettings
+from subadjacent.methods.views.smoothing import smoothed, smoothing_lengths
 from subadjacent.ridge.band import FAR_CLIP
 from subadjacent.runtime import Progress, Runtime, Watch, ignore, in_turn
 from subadjacent.scoring.outliers import apart_from_outliers, level_folds
@@ -113,7 +113,7 @@ class ViewsMethod(Method):
             ]
             for one_series, scaler in zip(series, scalers, strict=True)
         ]
-        views = fit_views_of_many(segments, self.settings)
+        views = fit_views(segments, self.settings)
         for one_series, scaler, fit in zip(series, scalers, views, strict=True):
             entity_fit = in_own_unit(fit, self.settings)
             _warn_of_no_views([one_series], [entity_fit])
@@ -232,17 +232,18 @@ def _fit_entity(task: _EntityTask) -> list[EntityFit]:
 
         return tell
 
-    return [
-        in_own_unit(fit_views(segments, view_settings, watch_share(number), common), view_settings)
-        for number, view_settings in enumerate(settings)
-    ]
+    fits = []
+    for number, own_settings in enumerate(settings):
+        (fit,) = fit_views([segments], own_settings, [common], watch_share(number))
+        fits.append(in_own_unit(fit, own_settings))
+    return fits
 
 
 def in_own_unit(fit: ViewsFit, settings: ViewSettings) -> EntityFit:
     """Scores of an entity's rows, divided by the score that one normal row in a hundred exceeds.
 
-    Only rows that are no outliers count for this unit, and for the threshold. The views that expect
-    values tell which rows are outliers; windows would spread them over many more rows.
+    Only rows that are no outliers count for this unit, and for the threshold. The
+    forecasting views tell which rows are outliers; windows would spread them over many more rows.
     """
     reach = max(smoothing_lengths(settings.smoothing))
 
@@ -252,7 +253,7 @@ def in_own_unit(fit: ViewsFit, settings: ViewSettings) -> EntityFit:
 
     shapes = fit.entity.shapes
     window = 0 if shapes is None else sum(shapes.reach) // 2
-    normal = apart_from_outliers(level(fit.expecting), reach, reach + window)
+    normal = apart_from_outliers(level(fit.forecasting), reach, reach + window)
     scores = level(fit.unseen)
     unit = max(quantiles(scores[normal], (SHARE,))[0], LEAST_UNIT)
     return EntityFit(fit, unit, scores / unit, scores[normal] / unit)
@@ -278,7 +279,7 @@ def _worth_spreading(series: Sequence[TrainSeries]) -> bool:
 def _warn_of_no_views(series: Sequence[TrainSeries], fits: Sequence[EntityFit]) -> None:
     """Warn of entities that none of the chosen views can judge."""
     for one_series, fit in zip(series, fits, strict=False):
-        if not fit.views.entity.expecting and not fit.views.entity.seeking:
+        if not fit.views.entity.forecasting and not fit.views.entity.novelty:
             log.warning(
                 "none of the chosen views can judge %s, of %d rows and %d channels: its scores "
                 "are 0; views='all' has views for any rows",

@@ -5,7 +5,6 @@ Shapes: N points, R references, D dimensions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
@@ -42,26 +41,6 @@ class Nearest(NamedTuple):
     which: NDArray[np.int64]
 
 
-class LastAnswer:
-    """Answers what is asked twice in a row at once.
-
-    A model and its causal twin look for the same in the same rows, one right after the other.
-    """
-
-    def __init__(self) -> None:
-        self._last: tuple[NDArray[Any], NDArray[Any]] | None = None
-
-    def of(self, rows: NDArray[Any], find: Callable[[NDArray[Any]], NDArray[Any]]) -> NDArray[Any]:
-        """What ``find`` makes of rows, always the same of the same rows; to be read only."""
-        last = self._last
-        if last is not None and last[0].shape == rows.shape and (last[0] == rows).all():
-            return last[1]
-        found = find(rows)
-        # a copy: rows may be overwritten. In one step: another thread may ask at the same time
-        self._last = rows.copy(), found
-        return found
-
-
 class References:
     """Points that others are compared with, prepared once.
 
@@ -84,7 +63,11 @@ class References:
         self._table = np.ascontiguousarray(products.swapaxes(1, 2))  # (G, D, R)
         # the number of each group's first reference
         self._starts = self._count * np.arange(len(products))
-        self.last = LastAnswer()
+
+    @property
+    def size(self) -> int:
+        """Number of references, of all groups."""
+        return len(self._points)
 
     @cached_property
     def _first(self) -> NDArray[np.bool_]:

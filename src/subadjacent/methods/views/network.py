@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.methods.views.combine import Combined
-from subadjacent.methods.views.view import TOTAL_WEIGHT
-from subadjacent.scoring.evidence import Array
+from subadjacent.methods.views.view import NETWORK, TOTAL_WEIGHT
 from subadjacent.scoring.usual import ChannelScale, Squares, chunks
+from subadjacent.scoring.view_facts import FACTS
 
 if TYPE_CHECKING:
     # torch is there only where a network is
     from subadjacent.methods.neural.model import EntityNetwork
 
-# weight of a network's residual, relative to one of a plain view by itself: alone it ranks
-# anomalies less well, and twice the weight costs up to 2.6 points (reproduce/log.md, "The default
-# detector")
-WEIGHT = 0.5
+# weight of a network's residual, relative to one of a plain view by itself
+WEIGHT = FACTS[NETWORK].weight
+SHARE = WEIGHT / (TOTAL_WEIGHT + WEIGHT)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,23 +48,12 @@ class NetworkView:
         return self.network.window - 1
 
     def surprise(self, residuals: NDArray[np.float32]) -> NDArray[np.float32]:
-        """How surprising residuals of a segment are, (T, C)."""
+        """The surprise of the residuals of a segment, (T, C)."""
         surprise = np.empty(residuals.shape, dtype=np.float32)
         for first, last in chunks(len(residuals)):
             surprise[first:last] = self.scale.surprise(Squares.of(residuals, first, last, None))
         surprise *= self.factor
         return surprise
-
-    def add_to(self, combined: Combined, rows: Array) -> Combined:
-        """Add the surprise of the network's residuals to that of the plain views."""
-        surprise = self.surprise(self.network.residuals(rows))
-        row_surprise = surprise.mean(axis=1, dtype=np.float64)
-        share = WEIGHT / (TOTAL_WEIGHT + WEIGHT)
-        return Combined(
-            (1 - share) * combined.values + np.float32(share) * surprise,
-            add_network(combined.rows, row_surprise),
-            np.concatenate([(1 - share) * combined.by_part, share * row_surprise[None]]),
-        )
 
 
 def add_network(rows: NDArray[np.float64], network: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.methods.views.settings import SHAPE, STATE
 from subadjacent.ridge.folds import folds as row_folds
 from subadjacent.scoring.quantiles import quantiles
 from subadjacent.scoring.usual import FLOOR
@@ -35,10 +34,6 @@ SOFTNESS = 3.0
 # quantiles. With the upper tenth as well it costs nearly three points on SMD, by the highest row
 # alone as much there (reproduce/log.md, "States and shapes")
 QUANTILES = (0.99, 0.999, 1.0)
-# 1: a view's held-out scores are as high as those of all views that expect values together. Half
-# and twice change the four development sets by up to three points, either way (reproduce/log.md,
-# "States and shapes")
-WEIGHTS = {STATE: 0.5, SHAPE: 1.0}
 # what a distance as large as the usual one comes to. Held-out scores are taken to be no lower: a
 # view that found nothing new at all, as where rows were recorded twice, is not trusted the more
 AT_USUAL = math.log1p(SOFTNESS**-2) / 2

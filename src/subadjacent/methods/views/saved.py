@@ -11,24 +11,17 @@ from numpy.typing import NDArray
 from subadjacent.data.scaling import Scaler
 from subadjacent.errors import FARTHEST, InputError, require_number, require_whole
 from subadjacent.methods.method import Arrays, State, require_array
-from subadjacent.methods.views.entity import EntityViews, Seeking, ViewsModel
-from subadjacent.methods.views.settings import (
-    EXPECTING,
-    LEVEL,
-    LOCAL,
-    SEEKING,
-    SHAPE,
-    STATE,
-    ViewSettings,
-)
+from subadjacent.methods.views.entity import EntityViews, NoveltyView, ViewsModel
+from subadjacent.methods.views.settings import LEVEL, LOCAL, SHAPE, STATE, ViewSettings
 from subadjacent.methods.views.shapes import POINTS, ShapesOfLength, ShapeView
 from subadjacent.methods.views.states import StateView
-from subadjacent.methods.views.view import JOINT_VIEW, View, parts_of
+from subadjacent.methods.views.view import JOINT_VIEW, ForecastingView, parts_of
 from subadjacent.ridge.band import FAR_CLIP, BandRidge
 from subadjacent.ridge.companions import Companions
 from subadjacent.ridge.neighbours import Neighbours
 from subadjacent.ridge.sides import SegmentRidge
 from subadjacent.scoring.usual import SCALES, ChannelScale, JointScale
+from subadjacent.scoring.view_facts import FORECASTING, NOVELTIES
 from subadjacent.scoring.weights import PartWeights
 
 
@@ -42,17 +35,17 @@ def save(model: ViewsModel) -> State:
         "comparable": weights.comparable.astype(np.uint8),
     }
     layouts: dict[str, list[list[int]]] = {}
-    for name, view in model.entity.expecting.items():
+    for name, view in model.entity.forecasting.items():
         arrays |= _view_arrays(name, view)
         if view.ridge is not None:
             layouts[name] = [_layout(ridge.neighbours) for ridge in view.ridge.models]
-    for seeking in model.entity.seeking.values():
-        arrays |= _references(seeking.view)
+    for novelty in model.entity.novelty.values():
+        arrays |= _references(novelty.view)
     shapes = model.entity.shapes
     facts: dict[str, Any] = {
         "unit": model.unit,
         "neighbours": layouts,
-        "novelty": {name: seeking.weight for name, seeking in model.entity.seeking.items()},
+        "novelty": {name: novelty.weight for name, novelty in model.entity.novelty.items()},
         "grains": [] if shapes is None else [length.grain for length in shapes.lengths],
     }
     if model.network is not None:
@@ -62,8 +55,8 @@ def save(model: ViewsModel) -> State:
     return State(arrays, facts)
 
 
-def _view_arrays(name: str, view: View) -> Arrays:
-    """The arrays of a view that expects values."""
+def _view_arrays(name: str, view: ForecastingView) -> Arrays:
+    """The arrays of a forecasting view."""
     arrays: Arrays = {f"{name}.companions": view.companions.weights}
     for form, scale in (("alone", view.alone), ("across", view.across)):
         arrays[f"{name}.{form}"] = np.concatenate([scale.squares, scale.spread[None]])
@@ -83,7 +76,7 @@ def _layout(neighbours: Neighbours) -> list[int]:
 
 
 def _references(view: StateView | ShapeView) -> Arrays:
-    """The arrays of a view of novelty."""
+    """The arrays of a novelty view."""
     if isinstance(view, StateView):
         return {
             f"{STATE}.axes": view.axes,
@@ -102,27 +95,27 @@ def restore(state: State, channels: int, settings: ViewSettings) -> ViewsModel:
     """The inverse of ``save``; refuses what does not fit."""
     read = _Reader(state.arrays)
     scaler = Scaler(read("center", channels), read("deviation", channels), FAR_CLIP)
-    expecting = [name for name in settings.names if name in EXPECTING]
-    count = sum(len(parts_of(name)) for name in expecting)
+    forecasting = [name for name in settings.names if name in FORECASTING]
+    count = sum(len(parts_of(name)) for name in forecasting)
     typical = read("typical", count)
     if (typical < 0).any():
         raise InputError(f"typical must not be negative; got {typical.min()}")
     weights = PartWeights(typical, read("comparable", count) > 0)
     layouts = state.facts["neighbours"]
-    views = {name: _view(read, name, layouts, channels, settings) for name in expecting}
-    seeking = {
-        name: _seeking(read, name, state.facts, channels, settings)
+    views = {name: _view(read, name, layouts, channels, settings) for name in forecasting}
+    novelty = {
+        name: _novelty(read, name, state.facts, channels, settings)
         for name in settings.names
-        if name in SEEKING and name in state.facts["novelty"]
+        if name in NOVELTIES and name in state.facts["novelty"]
     }
     unit = state.facts["unit"]
     require_number("unit", unit, above=0)
-    return ViewsModel(settings, scaler, EntityViews(views, weights, seeking), float(unit))
+    return ViewsModel(settings, scaler, EntityViews(views, weights, novelty), float(unit))
 
 
-def _seeking(
+def _novelty(
     read: _Reader, name: str, facts: dict[str, Any], channels: int, settings: ViewSettings
-) -> Seeking:
+) -> NoveltyView:
     weight = facts["novelty"][name]
     require_number(f"novelty.{name}", weight, least=0)
     view: StateView | ShapeView
@@ -130,7 +123,7 @@ def _seeking(
         view = _states(read, channels, settings.related_floor)
     else:
         view = _shapes(read, facts, channels, settings)
-    return Seeking(view, float(weight))
+    return NoveltyView(view, float(weight))
 
 
 def _states(read: _Reader, channels: int, floor: float) -> StateView:
@@ -181,7 +174,7 @@ class _Reader:
 
 def _view(
     read: _Reader, name: str, layouts: dict[str, Any], channels: int, settings: ViewSettings
-) -> View:
+) -> ForecastingView:
     own_floor = settings.own_floor
     alone, across = (
         ChannelScale(scale[:-1], scale[-1], floor)
@@ -193,7 +186,7 @@ def _view(
     if name == JOINT_VIEW:
         joint = JointScale(read(f"{name}.joint", 2 * len(SCALES)), own_floor)
     ridge = None if name == LEVEL else _ridge(read, name, layouts[name], channels)
-    return View(ridge, companions, alone, across, joint)
+    return ForecastingView(ridge, companions, alone, across, joint)
 
 
 def _ridge(read: _Reader, name: str, layouts: list[list[int]], channels: int) -> SegmentRidge:

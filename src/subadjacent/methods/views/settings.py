@@ -8,26 +8,19 @@ from typing import NamedTuple
 
 from subadjacent.errors import FARTHEST, InputError, require_number, require_whole
 from subadjacent.ridge.neighbours import Neighbours
+from subadjacent.scoring.view_facts import VIEWS
 
 FULL = "full"
 
 # What each view asks of a value:
 #   level         how far out it is
-#   rhythm        can it be expected from its sub-adjacent neighbours?
+#   rhythm        can it be forecast from its sub-adjacent neighbours?
 #   local rhythm  from how they depart from their own mean, so that a level may move?
 #   slow rhythm   from neighbours further away?
 #   state         was there ever a row like this one, all channels together?
 #   shape         was there ever a window like this one, in this channel?
-LEVEL, RHYTHM, LOCAL, SLOW, STATE, SHAPE = VIEWS = (
-    "level",
-    "rhythm",
-    "local rhythm",
-    "slow rhythm",
-    "state",
-    "shape",
-)
-# views that expect a value, and those that search the training rows for something like it
-EXPECTING, SEEKING = VIEWS[:4], VIEWS[4:]
+LEVEL, RHYTHM, LOCAL, SLOW = "level", "rhythm", "local rhythm", "slow rhythm"
+STATE, SHAPE = "state", "shape"
 ALL = "all"
 # the floor of a channel's own squared residuals, as a share of the floor of residuals given other
 # channels: noise sets the scale of a channel by itself, and there is always some. A share of 1

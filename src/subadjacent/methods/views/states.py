@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.methods.views.nearest import Nearest, References, nearest, spread_out
+from subadjacent.methods.views.forecasts import in_threads
+from subadjacent.methods.views.nearest import Nearest, nearest, prepared, spread_out
 from subadjacent.methods.views.novelty import (
     Distances,
     Novelty,
@@ -30,7 +31,7 @@ from subadjacent.methods.views.novelty import (
     usual_distance,
 )
 from subadjacent.ridge.axes import CLIP, FoldSums, Rows
-from subadjacent.scoring.usual import FLOOR
+from subadjacent.scoring.usual import FLOOR, chunks
 
 # training rows that others are compared with. A quarter costs up to four points where a state is
 # what is new, twice as many gain less than one (reproduce/log.md, "States and shapes")
@@ -69,13 +70,22 @@ class StateView:
     usual: NDArray[np.float32]
     floor: float = FLOOR
 
-    def novelty(self, rows: Rows, references: References | None = None) -> Novelty:
-        """The novelty of a segment; a row's is shared out to channels by their squared distances.
+    def novelty(self, rows: Rows) -> Novelty:
+        """The novelty of rows; that of a row is shared out to channels by squared distance."""
+        parts = in_threads(
+            lambda bounds: self._novelty(rows[slice(*bounds)]),
+            chunks(len(rows)),
+            rows.size,
+        )
+        if len(parts) == 1:
+            return parts[0]
+        nothing = Novelty(np.zeros(0), np.zeros((0, rows.shape[1]), np.float32))
+        return Novelty(*map(np.concatenate, zip(nothing, *parts, strict=True)))
 
-        ``references`` are this view's own in prepared form, where there is one.
-        """
+    def _novelty(self, rows: Rows) -> Novelty:
         points = along(rows, self.axes)
-        row_surprise, which = self._judge(points, references)
+        squares, which = prepared(self).nearest(points)
+        row_surprise = surprise(squares / self.axes.shape[0], self.usual[which], self.floor)
         apart = points.astype(np.float64) - self.references[which]
         departures = np.square(np.asarray(apart @ self.axes.T, dtype=np.float32))
         total = departures.sum(axis=1, keepdims=True)
@@ -84,19 +94,6 @@ class StateView:
         shares = departures / total
         shared = row_surprise * min(rows.shape[1], MOST_SHARED)
         return Novelty(row_surprise, shared[:, None].astype(np.float32) * shares)
-
-    def of_rows(self, rows: Rows, references: References) -> Scores:
-        """The novelty of rows alone, without that of their channels, (T,)."""
-        return self._judge(along(rows, self.axes), references)[0]
-
-    def _judge(
-        self, points: NDArray[np.float32], references: References | None
-    ) -> tuple[Scores, NDArray[np.int64]]:
-        """The surprise at each point's distance to its nearest reference, and which that is."""
-        neighbours = references.nearest(points) if references else nearest(points, self.references)
-        squares, which = neighbours
-        row_surprise = surprise(squares / self.axes.shape[0], self.usual[which], self.floor)
-        return row_surprise, which
 
 
 class StateFit(NamedTuple):

@@ -1,8 +1,8 @@
-"""The default's score of a segment as it grows, step by step.
+"""The default's score of a segment, at once or as it grows, step by step.
 
 Every step (standardised rows, residuals, their surprise, the average over rows) keeps the last rows
-of what it is made of, as many as it looks back, and is behind by the rows that it looks ahead. New
-rows are worked on once, by the functions that score a whole segment.
+of its input, as many as it looks back, and is behind by the rows that it looks ahead. A whole
+segment goes through the same steps at once.
 
 Shapes: B rows that come together, C channels, P parts.
 """
@@ -10,7 +10,6 @@ Shapes: B rows that come together, C channels, P parts.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,25 +17,24 @@ from numpy.typing import NDArray
 
 from subadjacent.methods.method import State
 from subadjacent.methods.stream import ModelStream, check_rows, check_table, check_taken, joined
-from subadjacent.methods.views.combine import smoothed, smoothing_lengths, unusual_rows
 from subadjacent.methods.views.entity import ViewsModel
-from subadjacent.methods.views.growing import GrowingWindows
-from subadjacent.methods.views.nearest import prepared
-from subadjacent.methods.views.novelty import WEIGHTS, Novelty, Scores
-from subadjacent.methods.views.settings import SHAPE, STATE
-from subadjacent.methods.views.states import StateView
+from subadjacent.methods.views.network import SHARE, add_network
+from subadjacent.methods.views.novelty import Novelty
+from subadjacent.methods.views.settings import SHAPE
+from subadjacent.methods.views.smoothing import smoothed, smoothing_lengths, unusual
 from subadjacent.scoring.evidence import Evidence
 from subadjacent.scoring.moving import rows_ahead
 from subadjacent.scoring.tail import Tail
 from subadjacent.scoring.usual import MARGIN
+from subadjacent.scoring.view_facts import FACTS
 
 # rows that come before old ones are forgotten: it takes no longer than for one. An odd number, so
 # that it seldom falls on a row with other work to do: windows end and learners learn at even ones
-AT_LEAST = 25
-# residuals that are worked on at a time: few enough to stay in the processor's cache
-MOST_VALUES = 100_000
+FORGET_EVERY = 25
+# values that are worked on at a time, so that memory is bounded. Twice as many are no quicker
+BLOCK_VALUES = 1_000_000
 # names of the tables that are kept, one row a row of the segment
-ROWS, LEFT, JUDGED, EXPECTED, VALUES, MEANS, BY_PART = (
+ROWS, RESIDUALS, ASSESSED, EXPECTED, VALUES, MEANS, BY_PART = (
     "rows",
     "left",
     "judged",
@@ -58,14 +56,14 @@ class _Final(NamedTuple):
 
 
 class ViewsStream(ModelStream):
-    """One segment, scored by the views of an entity as it comes.
+    """One segment, assessed by the views of an entity as it comes.
 
     Parameters
     ----------
     model
-        Without a network.
+        With a network, for ``assess`` alone.
     state
-        Where to go on; None for the beginning of a segment.
+        Where to continue; None for the beginning of a segment.
     explained
         Whether evidence says more than scores.
     """
@@ -75,178 +73,166 @@ class ViewsStream(ModelStream):
     ) -> None:
         self._model, self._explained = model, explained
         self._channels = len(model.scaler.center)
-        self._views = model.stacked
-        self._seeking = {
-            name: WEIGHTS[name] * seeking.weight for name, seeking in model.entity.seeking.items()
+        self._forecasts = model.forecasts
+        self._novelty_weights = {
+            name: FACTS[name].weight * novelty.weight
+            for name, novelty in model.entity.novelty.items()
         }
-        shapes = model.entity.shapes
-        self._windows = None if shapes is None else GrowingWindows(shapes)
-        states = model.entity.seeking.get(STATE)
-        self._states: StateView | None = None
-        if states is not None:
-            assert isinstance(states.view, StateView)
-            self._states, self._references = states.view, prepared(states.view)
+        self._states, self._shapes = model.entity.states, model.entity.shapes
         allowed = model.settings.ahead
         self._lookahead, self._score_lookahead = allowed.residuals, allowed.score
-        self._behind, self._ahead = model.entity.reach
+        self._behind, self._ahead = self._forecasts.reach
         self._longest = max(smoothing_lengths(model.settings.smoothing))
         self._combined_ahead = rows_ahead(MARGIN, self._lookahead)
         self._scores_ahead = rows_ahead(self._longest, self._score_lookahead)
-        members = model.parts_by_trace
-        self._names = tuple(members)
-        self._parts = len(self._views.order) + len(self._seeking)
-        order = [*self._views.order, *range(len(self._views.order), self._parts)]
-        self._members = np.array([[part in own for own in members.values()] for part in order])
-        self._members = self._members.astype(np.float64).reshape(self._parts, len(members))
-        self._step = max(MOST_VALUES // max(self._views.width, 1), 1)
+        self._traces = model.traces
+        # which trace each part belongs to, (P, traces)
+        forms = np.array(model.forms, dtype=object)
+        self._members = (forms[:, None] == np.array(self._traces, dtype=object)).astype(np.float64)
+        self._network: NDArray[np.float32] | None = None  # its surprise, of a whole segment
         self._begin()
         if state is not None:
-            self._go_on(state)
+            self._continue(state)
 
     def _begin(self) -> None:
         self.taken = self.given = self._forgotten = 0
-        self._tails = {name: Tail(rows) for name, rows in self._nothing().items()}
-        self._ends = [] if self._windows is None else self._windows.empty()
-        self._novel = Tail(np.zeros(0, np.float32))
+        self._tails = {name: Tail(rows) for name, rows in self._empty().items()}
+        self._windows = [] if self._shapes is None else self._shapes.no_windows()
 
-    def _nothing(self) -> dict[str, NDArray[Any]]:
-        """No rows of every table."""
-        nothing: dict[str, NDArray[Any]] = {
+    def _empty(self) -> dict[str, NDArray[Any]]:
+        """Every table without rows."""
+        tables: dict[str, NDArray[Any]] = {
             ROWS: np.zeros((0, self._channels), np.float32),
-            LEFT: np.zeros((0, self._views.width), np.float32),
-            JUDGED: np.zeros((0, self._views.count), bool),
+            RESIDUALS: np.zeros((0, self._forecasts.width), np.float32),
+            ASSESSED: np.zeros((0, self._forecasts.count), bool),
             MEANS: np.zeros(0),
         }
         if not self._explained:
-            return nothing
-        nothing[VALUES] = np.zeros((0, self._channels), np.float32)
-        nothing[BY_PART] = np.zeros((0, self._parts))
-        if self._views.expects is not None:
-            nothing[EXPECTED] = np.zeros((0, self._channels), np.float32)
-        return nothing
+            return tables
+        tables[VALUES] = np.zeros((0, self._channels), np.float32)
+        tables[BY_PART] = np.zeros((0, len(self._members)))
+        if self._forecasts.expects is not None:
+            tables[EXPECTED] = np.zeros((0, self._channels), np.float32)
+        return tables
 
     def _final(self, rows: int) -> _Final:
-        """How many rows each step is done with when so many have come and more may."""
+        """How many rows each step is done with when ``rows`` have come and more may."""
         residuals = max(rows - self._ahead, 0)
         combined = residuals - self._combined_ahead
-        if self._windows is not None:
-            combined = min(combined, self._windows.settled(rows))
+        if self._shapes is not None:
+            combined = min(combined, self._shapes.settled(rows))
         combined = max(combined, 0)
         scores = max(combined - self._scores_ahead, 0)
         return _Final(residuals, combined, scores)
 
     def push(self, rows: NDArray[Any]) -> Evidence:
-        """Take the next rows; evidence of those that are final now."""
+        """Take the next rows; return the evidence on those that are final now."""
         check_rows(rows, self._channels)
-        scaled = self._model.scaler.apply(rows)
-        if len(rows) <= self._step:
-            return self._take(scaled)
-        starts = range(0, len(scaled), self._step)
-        return joined([self._take(scaled[start : start + self._step]) for start in starts])
+        step = max(BLOCK_VALUES // self._channels, 1)
+        if len(rows) <= step:
+            return self._push(rows)
+        return joined([self._push(rows[n : n + step]) for n in range(0, len(rows), step)])
+
+    def assess(self, rows: NDArray[Any]) -> Evidence:
+        """Evidence on a whole segment."""
+        if self._model.network is not None:
+            network = self._model.network
+            self._network = network.surprise(network.network.residuals(rows))
+        self._add(rows)
+        return self._advance(_Final(self.taken, self.taken, self.taken))
 
     def waiting(self) -> Evidence:
-        """Of the rows that wait, as if the segment ended here."""
-        tails, ends = self._tails, self._ends
+        """Evidence on the rows that wait, as if the segment ended here."""
+        tails, windows = self._tails, self._windows
         # worked on in copies, and left as they were
         self._tails = {name: tail.copy() for name, tail in tails.items()}
-        self._ends = [tail.copy() for tail in ends]
-        everything = _Final(self.taken, self.taken, self.taken)
+        self._windows = [tail.copy() for tail in windows]
         try:
-            return self._advance(everything)
+            return self._advance(_Final(self.taken, self.taken, self.taken))
         finally:
-            self._tails, self._ends = tails, ends
+            self._tails, self._windows = tails, windows
 
-    def _take(self, scaled: NDArray[np.float32]) -> Evidence:
-        self._tails[ROWS].push(scaled)
-        self.taken += len(scaled)
-        if self._windows is not None:
-            self._windows.add_to(self._ends, self._tails[ROWS])
-        self._compare_states(scaled)
+    def _push(self, rows: NDArray[Any]) -> Evidence:
+        self._add(rows)
         final = self._final(self.taken)
-        found = self._advance(final)
+        evidence = self._advance(final)
         self.given = final.scores
-        if self.taken - self._forgotten >= AT_LEAST:
+        if self.taken - self._forgotten >= FORGET_EVERY:
             self._forget(final)
-        return found
+        return evidence
 
-    def _compare_states(self, scaled: NDArray[np.float32]) -> None:
-        """Find how new the states of rows are as they come: their twin asks it then as well."""
-        if self._states is not None and not self._explained:
-            judge = partial(self._states.of_rows, references=self._references)
-            self._novel.push(self._references.last.of(scaled, judge))
+    def _add(self, rows: NDArray[Any]) -> None:
+        self._tails[ROWS].push(self._model.scaler.apply(rows))
+        self.taken += len(rows)
+        if self._shapes is not None:
+            self._shapes.add_windows(self._windows, self._tails[ROWS])
 
     def _forget(self, final: _Final) -> None:
-        """What no later step looks back at."""
+        """Drop the rows that no later step looks back at."""
         self._forgotten = self.taken
-        self._novel.forget(min(final.combined, self._novel.end))
         for tail, first in self._needed(final):
             tail.forget(first)
 
     def _advance(self, final: _Final) -> Evidence:
-        """Take every step as far as it goes now; evidence of rows that came to its end."""
-        self._leave(final.residuals)
+        """Take every step as far as it goes now; return the evidence on rows that are done."""
+        self._forecast(final.residuals)
         self._combine(final.combined)
-        return self._score(final.scores)
+        return self._average(final.scores)
 
-    def _leave(self, last: int) -> None:
+    def _forecast(self, last: int) -> None:
         """From standardised rows to residuals, up to a row."""
-        rows, left = self._tails[ROWS], self._tails[LEFT]
-        if last <= left.end:
-            return
-        found = self._views.look(
-            rows.rows, left.end - rows.begin, last - rows.begin, explained=self._explained
-        )
-        left.push(found.residuals)
-        self._tails[JUDGED].push(found.judged)
-        if found.expected is not None:
-            self._tails[EXPECTED].push(found.expected)
-
-    def _combine(self, last: int) -> None:
-        """From residuals to what all parts together make of rows, up to a row."""
-        left, means = self._tails[LEFT], self._tails[MEANS]
-        first = means.end
+        rows, first = self._tails[ROWS], self._tails[RESIDUALS].end
         if last <= first:
             return
-        here = (
-            left.rows,
-            self._tails[JUDGED].between(first, last),
-            first - left.begin,
-            last - left.begin,
+        found = self._forecasts.residuals(
+            rows.rows, first - rows.begin, last - rows.begin, expected=self._explained
+        )
+        self._push_tables({RESIDUALS: found.table, ASSESSED: found.assessed})
+        if found.expected is not None:
+            self._push_tables({EXPECTED: found.expected})
+
+    def _combine(self, last: int) -> None:
+        """From residuals to the surprise of rows and values to all parts together, up to a row."""
+        residuals, first = self._tails[RESIDUALS], self._tails[MEANS].end
+        if last <= first:
+            return
+        values, by_part = self._forecasts.combine(
+            residuals.rows,
+            self._tails[ASSESSED].between(first, last),
+            first - residuals.begin,
+            last - residuals.begin,
             self._lookahead,
         )
-        if not self._explained:
-            rows = self._views.means(*here)
-            for name, weight in self._seeking.items():
-                rows += weight * self._of_rows(name, first, last)
-            means.push(rows)
-            return
-        values, by_part = self._views.combine(*here)
         rows, added = values.sum(axis=1) / self._channels, [by_part]
-        for name, weight in self._seeking.items():
+        for name, weight in self._novelty_weights.items():
             novelty = self._novelty(name, first, last)
             own = weight * novelty.rows
             rows += own
             added.append(own[:, None])
-            values[:, : novelty.values.shape[1]] += weight * novelty.values
-        means.push(rows)
-        self._tails[VALUES].push(values)
-        self._tails[BY_PART].push(np.concatenate(added, axis=1))
+            values += weight * novelty.values
+        if self._network is not None:
+            surprise = self._network[first:last]
+            own = surprise.mean(axis=1, dtype=np.float64)
+            rows = add_network(rows, own)
+            added = [(1 - SHARE) * part for part in added] + [SHARE * own[:, None]]
+            values = (1 - SHARE) * values + SHARE * surprise
+        self._push_tables({MEANS: rows, VALUES: values, BY_PART: np.concatenate(added, axis=1)})
+
+    def _push_tables(self, tables: dict[str, NDArray[Any]]) -> None:
+        """Add rows to those of the tables that are kept."""
+        for name, rows in tables.items():
+            if name in self._tails:
+                self._tails[name].push(rows)
 
     def _novelty(self, name: str, first: int, last: int) -> Novelty:
         if name == SHAPE:
-            assert self._windows is not None
-            return self._windows.novelty(self._ends, self.taken, first, last)
+            assert self._shapes is not None
+            return self._shapes.novelty(self._windows, self.taken, first, last, self._channels)
         assert self._states is not None
-        return self._states.novelty(self._tails[ROWS].between(first, last), self._references)
+        return self._states.novelty(self._tails[ROWS].between(first, last))
 
-    def _of_rows(self, name: str, first: int, last: int) -> Scores:
-        if name == SHAPE:
-            assert self._windows is not None
-            return self._windows.of_rows(self._ends, self.taken, first, last)
-        return self._novel.between(first, last)
-
-    def _score(self, last: int) -> Evidence:
-        """Average what all parts make of rows, up to a row, from the first not given yet."""
+    def _average(self, last: int) -> Evidence:
+        """From the surprise of rows to scores, up to a row, from the first not given yet."""
         means, first = self._tails[MEANS], self.given
         smoothing, allowed = self._model.settings.smoothing, self._score_lookahead
         here = (first - means.begin, last - means.begin)
@@ -254,29 +240,29 @@ class ViewsStream(ModelStream):
         if not self._explained:
             return Evidence(score, np.zeros((len(score), 0), np.float32), None, {})
         values = self._tails[VALUES]
-        by_channel = unusual_rows(
+        by_channel = unusual(
             values.rows, smoothing, allowed, first - values.begin, last - values.begin
         )
         expected = None
-        if self._views.expects is not None:
+        if EXPECTED in self._tails:
             expected = self._model.scaler.invert(self._tails[EXPECTED].between(first, last))
         added = self._tails[BY_PART].between(first, last) @ self._members
-        traces = dict(zip(self._names, added.T / self._model.unit, strict=True))
-        return Evidence(score, by_channel.astype(np.float32), expected, traces, self._names)
+        traces = dict(zip(self._traces, added.T / self._model.unit, strict=True))
+        return Evidence(score, by_channel, expected, traces, self._traces)
 
     def _needed(self, final: _Final) -> Iterator[tuple[Tail, int]]:
         """Every table, and the first of its rows that a later step looks back at."""
         residuals, combined, scores = final
         rows = min(residuals - self._behind, combined)
-        if self._windows is not None:
-            rows = min(rows, self._windows.needed_rows(self.taken))
+        if self._shapes is not None:
+            rows = min(rows, self._shapes.needed_rows(self.taken))
             yield from zip(
-                self._ends, self._windows.needed_windows(combined, self.taken), strict=True
+                self._windows, self._shapes.needed_windows(combined, self.taken), strict=True
             )
         first = {
             ROWS: rows,
-            LEFT: combined - MARGIN,
-            JUDGED: combined,
+            RESIDUALS: combined - MARGIN,
+            ASSESSED: combined,
             EXPECTED: scores,
             VALUES: scores - self._model.settings.smoothing,
             MEANS: scores - self._longest,
@@ -290,27 +276,28 @@ class ViewsStream(ModelStream):
         self._forget(self._final(self.taken))
         arrays = {name: tail.rows.copy() for name, tail in self._tails.items()}
         # files of arrays know no yes and no
-        arrays[JUDGED] = arrays[JUDGED].astype(np.uint8)
-        arrays |= {f"{WINDOWS}{n}": tail.rows.copy() for n, tail in enumerate(self._ends)}
+        arrays[ASSESSED] = arrays[ASSESSED].astype(np.uint8)
+        arrays |= {f"{WINDOWS}{n}": tail.rows.copy() for n, tail in enumerate(self._windows)}
         return State(arrays, {"taken": self.taken})
 
-    def _go_on(self, state: State) -> None:
+    def _continue(self, state: State) -> None:
         self.taken = check_taken(state.facts["taken"])
         final = self._final(self.taken)
         self.given = final.scores
         ends = {
             ROWS: self.taken,
-            LEFT: final.residuals,
-            JUDGED: final.residuals,
+            RESIDUALS: final.residuals,
+            ASSESSED: final.residuals,
             EXPECTED: final.residuals,
             VALUES: final.combined,
             MEANS: final.combined,
             BY_PART: final.combined,
         }
         names = {id(tail): name for name, tail in self._tails.items()}
-        if self._windows is not None:
-            ends |= {f"{WINDOWS}{n}": e for n, e in enumerate(self._windows.complete(self.taken))}
-            names |= {id(tail): f"{WINDOWS}{n}" for n, tail in enumerate(self._ends)}
+        if self._shapes is not None:
+            lengths = enumerate(self._shapes.lengths)
+            ends |= {f"{WINDOWS}{n}": length.complete(self.taken) for n, length in lengths}
+            names |= {id(tail): f"{WINDOWS}{n}" for n, tail in enumerate(self._windows)}
         restored = {
             (name := names[id(tail)]): Tail(
                 check_table(name, state.arrays[name], tail.rows, ends[name] - first), first
@@ -318,7 +305,4 @@ class ViewsStream(ModelStream):
             for tail, first in self._needed(final)
         }
         self._tails = {name: restored[name] for name in self._tails}
-        self._ends = [restored[f"{WINDOWS}{n}"] for n in range(len(self._ends))]
-        # not saved: it follows from the rows
-        self._novel = Tail(np.zeros(0, np.float32), final.combined)
-        self._compare_states(self._tails[ROWS].between(final.combined, self.taken))
+        self._windows = [restored[f"{WINDOWS}{n}"] for n in range(len(self._windows))]

@@ -41,6 +41,12 @@ export class Columns {
     return i => i > 0 && at[i] - at[i - 1] > longest * (rows[i] - rows[i - 1]);
   }
 
+  // what is drawn of a channel, by its number, or of the severity
+  lines(key) {
+    const channel = this.channels[key];
+    return channel === undefined ? {values: this.severity} : Object.fromEntries(BY_CHANNEL.map(name => [name, this[name][channel]]));
+  }
+
   place(time, row) {
     const found = timeOf(time) ?? NaN;
     this.kind ??= found === found ? "time" : typeof time === "number" ? "number" : "row";

@@ -2,11 +2,11 @@
 
 import {AlarmList} from "./alarms.js";
 import {get, hasToken, onTokenWanted, send, seriesPath} from "./api.js";
-import {Charts} from "./charts.js";
 import {askForToken, startDialogs} from "./dialogs.js";
 import {byId, say} from "./dom.js";
 import {count, moment, timeOf} from "./format.js";
 import {startKeys} from "./keys.js";
+import {LiveCharts} from "./live_charts.js";
 import {ModelChoice} from "./models.js";
 import {Overview} from "./overview.js";
 import {SeriesList, inWords} from "./series_list.js";
@@ -21,11 +21,13 @@ const ALARMS = 200;   // that are asked for at once
 const OPEN_ALARMS = 1000;   // the most that the service gives: when much breaks at once, how bad each series is
 const AROUND = 1.5;   // times its length that are shown to either side of an alarm
 const LEAST_AROUND = 60;   // rows
+const HIGHEST = 8;   // severity in the strip: higher peaks are cut off, so that the others can still be seen
+const BESIDE_STRIP = 10;   // pixels left of it
 const TELL_EVERY = 30_000;   // milliseconds: how long a series stays muted is told in minutes
 
-const view = new View(() => { redraw(); watched.refine(); });
-const charts = new Charts(view, id => chooseAlarm(alarms.all.get(id)));
-const overview = new Overview(view, charts);
+const view = new View(() => { redraw(); watched.refine(); }, true);
+const charts = new LiveCharts(view, span => chooseAlarm(alarms.all.get(span.id)));
+const overview = new Overview(view, charts, {left: () => BESIDE_STRIP, columns: () => view.columns, highest: HIGHEST, bare: true});
 const alarms = new AlarmList(chooseAlarm, failed);
 const list = new SeriesList(name => choose(name), alarms);
 const watched = new Watched(view, {changed: redraw, failed});

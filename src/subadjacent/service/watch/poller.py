@@ -31,6 +31,7 @@ from subadjacent.service.watch.grid import (
     ticks,
     wait_for_next,
 )
+from subadjacent.service.watch.history import learn_history, watched_series
 from subadjacent.service.watch.labels import describe, exposed, group
 from subadjacent.service.watch.prometheus_api import (
     Array,
@@ -59,7 +60,7 @@ async def poll(
     settings: WatchSettings, remark: Remark, registry: SeriesRegistry, health: PollerHealth
 ) -> None:
     """Poll all queries until cancelled."""
-    for name in registry.watched_series():
+    for name in watched_series(registry):
         # not shown before it is polled: its labels are not known yet
         registry.series[name].labels = {}
     async with PrometheusAPI(settings) as api:
@@ -163,7 +164,7 @@ class Poller:
         )
         self._notice(await self._api.read(query.expr, first, last, query.step), first, last)
         wanted = self._wanted()
-        stored = await asyncio.to_thread(self._registry.watched_series)
+        stored = await asyncio.to_thread(watched_series, self._registry)
         for name, (owner, fingerprint) in stored.items():
             if owner != query.name:
                 continue
@@ -234,7 +235,7 @@ class Poller:
             # without a row up to here it is learned later
             if len(batch := _batch(channels, rows, times)):
                 labels = exposed(self._keys[name], self.query.name)
-                await self._registry.learn_history(name, batch, self.query.rules, labels)
+                await learn_history(self._registry, name, batch, self.query.rules, labels)
                 self.series[name] = channels
                 self._show(name, rows[-1])
         self._remark(f"{self.query.name}: learned {len(wanted):,} series{more} from history")

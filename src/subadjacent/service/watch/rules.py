@@ -1,4 +1,4 @@
-"""Alarm rules of a series that is polled: a budget, a direction and a smallest deviation.
+"""Alarm rules of a series that is polled: a false-alarm rate, a direction and a smallest deviation.
 
 Shapes: B rows, C channels.
 """
@@ -33,7 +33,7 @@ class WatchRules:
 
     query: str
     fingerprint: str
-    budget: str | None = None
+    contamination: str | float = "auto"
     direction: str = "both"
     min_deviation: float = 0.0
 
@@ -113,7 +113,7 @@ class WatchedStream:
         facts = {
             "query": rules.query,
             "fingerprint": rules.fingerprint,
-            "budget": rules.budget,
+            "contamination": rules.contamination,
             "direction": rules.direction,
             "min_deviation": rules.min_deviation,
             "is_open": self._is_open,
@@ -133,4 +133,4 @@ class WatchedStream:
 
 
 def _alarm_rules(rules: WatchRules) -> AlarmRules:
-    return AlarmRules(budget=rules.budget)
+    return AlarmRules(contamination=rules.contamination)
