@@ -50,7 +50,7 @@ OUTCOMES = ("refused", "scored", "not finite", "unhandled", "memory", "time", "c
 NETWORK = {"window": 16, "epochs": 1, "size": "tiny", "random_state": 0}
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "default": ("SubAdjacentDetector", {}),
-    "default with a network": ("SubAdjacentDetector", {"network": "small", "budget": 0.1}),
+    "default with a network": ("SubAdjacentHybridDetector", {"training_time": 0.1}),
     "transformer": ("SubAdjacentTransformerDetector", NETWORK),
     "strict transformer": ("StrictTransformerDetector", NETWORK),
     "Anomaly Transformer": ("AnomalyTransformerDetector", NETWORK),

@@ -27,7 +27,10 @@ QUICK_BUDGET = "1s"
 # that it was compared with: rows with states and shapes as well take more than an hour to make
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "default": ("SubAdjacentDetector", {}),
-    "default-network": ("SubAdjacentDetector", {"network": "small", "views": FORECASTING}),
+    "default-network": (
+        "SubAdjacentHybridDetector",
+        {"size": "small", "views": FORECASTING},
+    ),
     "sub-adjacent": ("SubAdjacentTransformerDetector", NETWORK),
     "untrained": ("SubAdjacentTransformerDetector", NETWORK | {"epochs": 0}),
     "anomaly-transformer": ("AnomalyTransformerDetector", {"size": "paper"}),
@@ -51,10 +54,11 @@ def build(run: Run, device: str) -> BaseDetector:
         raise InputError(f"detector must be one of {', '.join(METHODS)}; got {run.detector!r}")
     kind, arguments = METHODS[run.detector]
     known = DETECTORS[kind]().get_params(deep=False)
-    if run.quick and "size" in known:
+    hybrid = kind == "SubAdjacentHybridDetector"
+    if run.quick and "size" in known and not hybrid:
         arguments = {"epochs": 1} | arguments | {"size": "tiny", "stride": 40}
-    if run.quick and "network" in arguments:
-        arguments = arguments | {"budget": QUICK_BUDGET}
+    if run.quick and hybrid:
+        arguments = arguments | {"training_time": QUICK_BUDGET}
     chosen = {name: value for name, value in run.settings if name not in DATA_SETTINGS}
     # a new dictionary: the settings of all runs stay as they are
     arguments = arguments | chosen

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from subadjacent.data.synthetic import neurips_ts
     from subadjacent.detectors.base import BaseDetector
     from subadjacent.detectors.default import SubAdjacentDetector
+    from subadjacent.detectors.hybrid import SubAdjacentHybridDetector
     from subadjacent.detectors.registry import load
     from subadjacent.detectors.rivals.anomaly_transformer import AnomalyTransformerDetector
     from subadjacent.detectors.rivals.dagmm import DAGMMDetector
@@ -104,6 +105,7 @@ _HOMES = {
     "StreamScorer": "streaming.scorer",
     "StrictTransformerDetector": "detectors.rivals.strict",
     "SubAdjacentDetector": "detectors.default",
+    "SubAdjacentHybridDetector": "detectors.hybrid",
     "SubAdjacentTransformerDetector": "detectors.transformer",
     "SubPCADetector": "detectors.rivals.sub_pca",
     "SubAdjacentError": "errors",
@@ -163,6 +165,7 @@ __all__ = [
     "StrictTransformerDetector",
     "SubAdjacentDetector",
     "SubAdjacentError",
+    "SubAdjacentHybridDetector",
     "SubAdjacentTransformerDetector",
     "SubPCADetector",
     "THOCDetector",

@@ -49,7 +49,7 @@ def expected_failures(detector: BaseDetector) -> dict[str, str]:
 
 def as_checked(kind: type[BaseDetector]) -> BaseDetector:
     """As a user would make it; of its paper's size, a network would take minutes for each check."""
-    if issubclass(kind, RivalDetector):
+    if issubclass(kind, RivalDetector) or kind.__name__ == "SubAdjacentHybridDetector":
         return kind(size="tiny", epochs=2)
     return kind(size="small") if kind().get_params().get("size") == "paper" else kind()
 
@@ -71,7 +71,7 @@ def kind(request: pytest.FixtureRequest) -> type[BaseDetector]:
 def quick(kind: type[BaseDetector], **parameters: Any) -> BaseDetector:
     known = kind().get_params()
     cheap = {"window": 20, "epochs": 2, "stride": 4, "size": "small"}
-    if issubclass(kind, RivalDetector):
+    if issubclass(kind, RivalDetector) or kind.__name__ == "SubAdjacentHybridDetector":
         cheap |= {"size": "tiny"}
     wanted = cheap | parameters
     return kind(**{name: value for name, value in wanted.items() if name in known})

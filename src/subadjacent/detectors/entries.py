@@ -21,6 +21,9 @@ ENTRIES = {
     "SubAdjacentDetector": Entry(
         "default", "default", "expects each value from rows around it; six views, no network"
     ),
+    "SubAdjacentHybridDetector": Entry(
+        "hybrid", "hybrid", "the default, with the residuals of a network added", "network"
+    ),
     "SubAdjacentTransformerDetector": Entry(
         "sub-adjacent-transformer",
         "transformer",

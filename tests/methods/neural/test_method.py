@@ -200,7 +200,7 @@ def test_the_seed_decides_the_weights(plant: Plant) -> None:
         (StrictMethod, {"learning_rate": "x"}, "learning_rate must be a number or 'auto'"),
         (StrictMethod, {"decay": 0}, "decay must be a finite number above 0"),
         (StrictMethod, {"stride": 0}, "stride must be a whole number of at least 1"),
-        (StrictMethod, {"budget": "soon"}, "budget must be"),
+        (StrictMethod, {"training_time": "soon"}, "training_time must be"),
         (StrictMethod, {"temperature": -1}, "temperature must be a finite number"),
         (StrictMethod, {"block": 0}, "block must be a whole number of at least 1"),
         (StrictMethod, {"scoring_stride": 0}, "scoring_stride must be a whole number"),
