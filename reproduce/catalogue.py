@@ -43,6 +43,10 @@ OURS = {
     "ablation-kinds": "states and shapes never seen, on generated kinds of anomaly",
 }
 TABLES = PAPERS | OURS
+# table → the module that has it, where it shares one
+SHARED_MODULES = dict.fromkeys(("table2", "table3"), "main_results") | dict.fromkeys(
+    ("table4", "table5", "table6", "table7", "table8", "table9", "ablation-default"), "ablations"
+)
 # table → a column that it shows and that rows made before it was measured do not have; all
 # columns of such a table came at once
 LATER_COLUMNS = {"decisions": "event_f1"}
@@ -106,12 +110,8 @@ def names(wanted: Sequence[str]) -> list[str]:
 
 def table(name: str) -> TableDefinition:
     """A table by its name."""
-    from reproduce.tables import ablations_network
-
-    if name in ablations_network.TABLES:
-        return ablations_network.TABLES[name]
-    module = import_module(f"reproduce.tables.{name.replace('-', '_')}")
-    definition: TableDefinition = module.TABLE
+    module = import_module(f"reproduce.tables.{SHARED_MODULES.get(name, name.replace('-', '_'))}")
+    definition: TableDefinition = module.TABLES[name] if name in SHARED_MODULES else module.TABLE
     return definition
 
 

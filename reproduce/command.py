@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -25,13 +23,10 @@ from subadjacent.workflow.writing import whole_file, write_text
 if TYPE_CHECKING:
     from reproduce.plan import Plan
     from reproduce.results import Results
-    from reproduce.run import Run
-    from reproduce.runner import Place, RunEvent
+    from reproduce.runner import Place
 
 # with more tables than these, where they were written is said instead of what is in them
 FEW = 3
-# seconds between two lines where there is no terminal to draw a bar on
-BETWEEN_LINES = 60.0
 
 
 class Protocol(StrEnum):
@@ -167,7 +162,7 @@ def reproduce(
 @contextmanager
 def _cluster(place: Place) -> Iterator[Place]:
     """The workers of a cluster, which may run in other folders than this process."""
-    from subadjacent.distributed.cluster import connected
+    from subadjacent.workflow.cluster import connected
 
     root = None if place.root is None else str(Path(place.root).absolute())
     with connected() as workers:
@@ -177,6 +172,7 @@ def _cluster(place: Place) -> Iterator[Place]:
 def _make(plan: Plan, rows: Results, place: Place, *, quiet: bool) -> list[str]:
     """Make runs and compute figures; return what failed, and why."""
     from reproduce.figures import write_arrays
+    from reproduce.progress import RunWatch
     from reproduce.runner import make
 
     say(f"{len(plan.runs)} runs to make, {plan.there} are there", quiet=quiet)
@@ -193,43 +189,6 @@ def _make(plan: Plan, rows: Results, place: Place, *, quiet: bool) -> list[str]:
             except (SubAdjacentError, RuntimeError, MemoryError) as error:
                 failed.append(f"{figure.name}: {error}")
     return failed
-
-
-class RunWatch:
-    """Reports what is running and how long the rest will take."""
-
-    def __init__(self, runs: tuple[Run, ...], jobs: int, bar: Bar, *, quiet: bool) -> None:
-        from reproduce.time_left import TimeLeft
-
-        self._left = TimeLeft(runs, jobs)
-        self._running: dict[Run, None] = {}
-        self._bar = bar
-        # a log gets a line a minute, where a terminal gets a bar
-        self._quiet = quiet or sys.stderr.isatty()
-        self._said = time.monotonic()
-
-    def __call__(self, step: RunEvent) -> None:
-        """Take note that a run has begun or ended."""
-        if step.begun:
-            self._running[step.run] = None
-        else:
-            self._running.pop(step.run, None)
-            self._left.done(step.run, step.seconds)
-        words = self.words(step)
-        self._bar.update(step.done, step.total, words)
-        if not self._quiet and time.monotonic() - self._said >= BETWEEN_LINES:
-            self._said = time.monotonic()
-            say(words)
-
-    def words(self, step: RunEvent) -> str:
-        """The progress in one line."""
-        from reproduce.time_left import in_words
-
-        left = self._left.seconds()
-        phrases = [f"{step.done} of {step.total} runs"]
-        phrases += [f"about {in_words(left)} left"] if left is not None else []
-        phrases += [run.describe() for run in self._running]
-        return " · ".join(phrases)
 
 
 def _render(plan: Plan, rows: Results, folder: Path, page: Path | None) -> None:

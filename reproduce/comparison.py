@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from reproduce.benchmarks import SOURCES
-from reproduce.paper_numbers import paper_tables, paper_value
 from reproduce.plan import REAL, SYNTHETIC, Selection
 from reproduce.results import Results
 from reproduce.run import ABLATION, CLEAN, PROTOCOLS, PUBLISHED, Run, Setting
@@ -28,6 +31,22 @@ DETERMINISTIC = (
 )  # fmt: skip
 # rows of an ablation are run once on the largest set, and once under the clean protocol
 ONE_SEED = ("smd",)
+
+
+@lru_cache
+def paper_tables() -> dict[str, Any]:
+    """All tables of the paper: name of the table → group of numbers → columns and rows."""
+    text = (Path(__file__).parent / "published.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+def paper_value(table: str, group: str, row: str, column: str) -> float | None:
+    """One number of the paper; None where the paper has a dash or no such cell."""
+    numbers = paper_tables()[table].get(group)
+    if numbers is None or row not in numbers["rows"] or column not in numbers["columns"]:
+        return None
+    value = float(numbers["rows"][row][numbers["columns"].index(column)])
+    return None if math.isnan(value) else value
 
 
 @dataclass(frozen=True, slots=True)

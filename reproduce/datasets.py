@@ -19,7 +19,7 @@ from reproduce.benchmarks import (
     load_benchmark,
     source_named,
 )
-from reproduce.benchmarks.generated import generate
+from reproduce.benchmarks.archive import generate
 from reproduce.cases import DEVELOPMENT, KEPT_BACK, case
 from reproduce.run import Run
 from subadjacent.data.series import TestSeries, TrainSeries

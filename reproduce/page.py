@@ -13,11 +13,11 @@ from reproduce.catalogue import (
 )
 from reproduce.figures import needs_matplotlib, png, read_arrays
 from reproduce.plan import DATASETS, Selection
+from reproduce.progress import in_words
 from reproduce.render import comma_separated, latex, markdown
 from reproduce.results import Results
 from reproduce.summary_text import SummaryText
 from reproduce.tables import leaderboard_words
-from reproduce.time_left import in_words
 
 HEAD = """# Results
 

@@ -22,20 +22,19 @@ import torch
 
 import subadjacent
 from reproduce.datasets import data_of, fingerprint_of
-from reproduce.protocols import ablation, clean, facts, published, resources
+from reproduce.protocols import ablation, clean, published, resources
 from reproduce.results import Results
 from reproduce.run import ABLATION, CLEAN, Run
-from subadjacent.distributed.cluster import LostWork
-from subadjacent.distributed.tasks import as_ready
 from subadjacent.errors import require_whole
 from subadjacent.training.device import forget_peak_memory, hardware, peak_memory, resolve_device
+from subadjacent.workflow.cluster import LostWork, as_ready
 
 log = logging.getLogger(__name__)
 
 # names of detectors that stand for other measurements: sizes of a dataset, cost of a network,
 # the default with one view left out
 MEASURED = {
-    "facts": facts.execute,
+    "facts": resources.count_rows,
     "resources": resources.execute,
     ABLATION: ablation.execute,
 }

@@ -20,20 +20,20 @@ from reproduce.comparison import (
     ResultTable,
     Variant,
     dataset_title,
+    paper_value,
 )
-from reproduce.paper_numbers import paper_value
 from reproduce.plan import PAPER, SYNTHETIC
 from reproduce.render import markdown
 from reproduce.results import Results
 from reproduce.run import CLEAN, PUBLISHED
-from reproduce.tables.table2 import (
+from reproduce.tables.main_results import (
     ANOMALY_TRANSFORMER,
+    CONTAMINATED,
     DEFAULT,
     FOUR_VIEWS,
     OURS,
     WITH_NETWORK,
 )
-from reproduce.tables.table3 import CONTAMINATED
 
 SEEDS = range(3)
 # points of F1 within which a number counts as reached

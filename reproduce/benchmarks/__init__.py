@@ -1,9 +1,8 @@
 """Public benchmark datasets: find, download, read and verify them."""
 
 from reproduce.benchmarks.benchmark import Benchmark, Source
-from reproduce.benchmarks.locate import data_root, find, load_benchmark
+from reproduce.benchmarks.locate import check, data_root, find, fingerprint, load_benchmark
 from reproduce.benchmarks.sources import SOURCES, source_named
-from reproduce.benchmarks.verify import check, fingerprint
 
 __all__ = [
     "SOURCES",

@@ -1,10 +1,10 @@
-"""Datasets in `.npz` and `.npy` files: our own archive, and three arrays as widely shared."""
+"""Datasets in `.npz` and `.npy` files: our archive, shared triples, generated NeurIPS-TS."""
 
 from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproduce.benchmarks.benchmark import Benchmark, Source, assemble
+from subadjacent.data.synthetic import KINDS, neurips_ts
 from subadjacent.errors import DataNotFound, InputError
 
 REQUIRED = ("train", "test", "labels", "train_lengths", "test_lengths", "entities")
@@ -116,3 +117,31 @@ def _clear_errors(path: Path) -> Iterator[None]:
         zlib.error,
     ) as error:  # fmt: skip
         raise InputError(f"{path} is damaged ({str(error)[:100]}): get it again") from error
+
+
+TEST_SEED, TRAIN_SEED = 100, 101
+
+
+def generate(
+    source: Source, *, contaminated: bool = False, kinds: Sequence[str] = KINDS
+) -> Benchmark:
+    """Seed 100 to test on, seed 101 to train on, with anomalies of some kinds.
+
+    The paper's training series is not published. The clean one is the sine before any
+    anomaly is put in; the contaminated one has as many anomalies as the test series.
+    """
+    test, train = (neurips_ts(seed=seed, kinds=kinds) for seed in (TEST_SEED, TRAIN_SEED))
+    train_rows = train.values if contaminated else train.base
+    return assemble(source, "generated", [train_rows], [test.values], [test.labels])
+
+
+def read_generated(path: Path, source: Source, *, contaminated: bool = False) -> Benchmark:
+    """The same dataset from the archive that ``write_generated`` writes."""
+    return read_npz(path, source, train="train_contaminated" if contaminated else "train")
+
+
+def write_generated(path: Path, source: Source) -> None:
+    """Write both training series and the test series as one archive."""
+    contaminated = generate(source, contaminated=True).train[0].values
+    kinds = neurips_ts(seed=TEST_SEED).kind
+    write_npz(generate(source), path, train_contaminated=contaminated, kind=kinds.astype(np.int8))

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import pooch
 import requests
 
+from reproduce.benchmarks.archive import write_generated
 from reproduce.benchmarks.benchmark import Download, Source
-from reproduce.benchmarks.generated import write_generated
 from subadjacent.errors import DataNotFound, InputError
 
 RETRIES = 2

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from reproduce.benchmarks.archive import read_npy_triple, read_npz
+from reproduce.benchmarks.archive import generate, read_generated, read_npy_triple, read_npz
 from reproduce.benchmarks.benchmark import Download, Layout, Source
-from reproduce.benchmarks.generated import generate, read_generated
-from reproduce.benchmarks.machines import FOLDERS, read_machines
-from reproduce.benchmarks.servers import read_psm
-from reproduce.benchmarks.swat import TEST, TRAIN, read_swat
+from reproduce.benchmarks.itrust import TEST, TRAIN, read_swat, read_wadi_2017, read_wadi_2019
+from reproduce.benchmarks.psm import read_psm
+from reproduce.benchmarks.smd import FOLDERS, read_machines
 from reproduce.benchmarks.telemanom import ANOMALIES, read_telemanom
-from reproduce.benchmarks.wadi import read_wadi_2017, read_wadi_2019
 from subadjacent.errors import InputError
 
 RAW = "https://raw.githubusercontent.com"

@@ -1,4 +1,4 @@
-"""Time, memory, multiplications and parameters of a network, as in Table 11.
+"""Sizes of a dataset, as in Table 1, and the cost of a network, as in Table 11.
 
 Time and memory are those of training steps on windows of the dataset, with the matrix of linear
 attention formed or avoided. A few steps are timed; an epoch takes as many as it has batches.
@@ -11,15 +11,18 @@ import time
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from reproduce.benchmarks import check
 from reproduce.datasets import load
 from reproduce.protocols.published import STRIDES, unscaled
 from reproduce.protocols.scaling import scale_benchmark
 from reproduce.run import Run
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import Stack, Windows, stack
+from subadjacent.evaluation.segments import segments
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 from subadjacent.scoring.network import judge_rows
 from subadjacent.scoring.paper import PaperScore
@@ -38,6 +41,21 @@ BATCH = 128
 # the first ones warm up and record
 STEPS, WARM_UP = 40, 10
 QUICK_STEPS, QUICK_WARM_UP = 2, 1
+
+
+def count_rows(run: Run, root: str | None, _device: str) -> dict[str, Any]:
+    """Count rows, channels, entities and anomalies."""
+    benchmark = load(run, root)
+    labels = [test.labels for test in benchmark.test]
+    return {
+        "channels": benchmark.channels,
+        "entities": len(benchmark.train),
+        "train_rows": sum(len(series) for series in benchmark.train),
+        "test_rows": sum(len(series) for series in labels),
+        "anomalous": float(np.concatenate(labels).mean()),
+        "segments": sum(len(segments(series)) for series in labels),
+        "verdict": "a few rows" if run.quick else check(benchmark),
+    }
 
 
 def execute(run: Run, root: str | None, device: str) -> dict[str, Any]:

@@ -21,8 +21,8 @@ from reproduce.datasets import title_of
 from reproduce.plan import Selection
 from reproduce.results import Results
 from reproduce.run import ABLATION, CLEAN, Run
-from reproduce.tables.ablation_default import LEFT_OUT
-from reproduce.tables.table2 import DEFAULT
+from reproduce.tables.ablations import LEFT_OUT
+from reproduce.tables.main_results import DEFAULT
 
 METRIC = "average_precision"
 # series drawn of each kind; seeds of runs are their numbers

@@ -21,8 +21,8 @@ from reproduce.comparison import (
 from reproduce.plan import PAPER, Selection
 from reproduce.results import Results
 from reproduce.run import CLEAN, Run
-from reproduce.tables.ablation_default import LOOKING_BACK
-from reproduce.tables.table2 import (
+from reproduce.tables.ablations import LOOKING_BACK
+from reproduce.tables.main_results import (
     ANOMALY_TRANSFORMER,
     DEFAULT,
     OURS,

@@ -48,7 +48,7 @@ class AnomalyKindsFigure:
     def compute(self, place: Place, quick: bool) -> dict[str, NDArray[Any]]:
         """For each kind some rows around an anomaly: data, error, contribution, scores, labels."""
         # drawing needs none of these
-        from reproduce.benchmarks.generated import TEST_SEED, TRAIN_SEED
+        from reproduce.benchmarks.archive import TEST_SEED, TRAIN_SEED
         from reproduce.protocols.published import fit
         from subadjacent.data.synthetic import neurips_ts
         from subadjacent.training.device import resolve_device

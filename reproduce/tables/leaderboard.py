@@ -24,14 +24,13 @@ from reproduce.comparison import (
     Variant,
     dataset_title,
     facts_of,
+    paper_value,
 )
-from reproduce.paper_numbers import paper_value
 from reproduce.plan import PAPER, SYNTHETIC, Selection
 from reproduce.results import Results
 from reproduce.run import CLEAN, PUBLISHED, Run
 from reproduce.tables.decisions import Column
-from reproduce.tables.rivals import OTHERS, PAPERS_RIVALS
-from reproduce.tables.table2 import ANOMALY_TRANSFORMER, DEFAULT, OURS
+from reproduce.tables.main_results import ANOMALY_TRANSFORMER, DEFAULT, OTHERS, OURS, PAPERS_RIVALS
 
 VARIANTS = (
     DEFAULT,

@@ -19,8 +19,7 @@ from reproduce.tables.leaderboard import (
     label_of,
     mean_over,
 )
-from reproduce.tables.rivals import OTHERS, PAPERS_RIVALS
-from reproduce.tables.table2 import ANOMALY_TRANSFORMER, DEFAULT, OURS
+from reproduce.tables.main_results import ANOMALY_TRANSFORMER, DEFAULT, OTHERS, OURS, PAPERS_RIVALS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,13 +18,12 @@ from reproduce.comparison import (
     Cell,
     ResultTable,
     Variant,
+    paper_value,
 )
-from reproduce.paper_numbers import paper_value
 from reproduce.plan import SYNTHETIC, Selection
 from reproduce.results import Results
 from reproduce.run import PUBLISHED, Run
-from reproduce.tables.table2 import OURS
-from reproduce.tables.table3 import CONTAMINATED
+from reproduce.tables.main_results import CONTAMINATED, OURS
 from subadjacent.data.synthetic import KINDS
 
 # runs of a cell; more would say nothing new

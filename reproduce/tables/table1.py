@@ -10,8 +10,8 @@ from reproduce.comparison import (
     ResultTable,
     dataset_title,
     facts_of,
+    paper_value,
 )
-from reproduce.paper_numbers import paper_value
 from reproduce.plan import PAPER, Selection
 from reproduce.results import Results
 from reproduce.run import Run

@@ -10,12 +10,12 @@ from reproduce.comparison import (
     ResultTable,
     dataset_title,
     facts_of,
+    paper_value,
 )
-from reproduce.paper_numbers import paper_value
 from reproduce.plan import REAL, Selection
 from reproduce.results import Results
 from reproduce.run import PUBLISHED, Run
-from reproduce.tables.ablations_network import MAPPINGS
+from reproduce.tables.ablations import MAPPINGS
 
 FORMS = {"sums": "", "matrix": ", matrix formed"}
 # the paper's row → our column of results, factor to the paper's unit, digits

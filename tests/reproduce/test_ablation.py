@@ -19,7 +19,7 @@ from reproduce.protocols.ablation import ABLATIONS, PartScores
 from reproduce.results import Results
 from reproduce.run import ABLATION, CLEAN, Run
 from reproduce.runner import Place, make
-from reproduce.tables.ablation_default import LEFT_OUT
+from reproduce.tables.ablations import LEFT_OUT
 from subadjacent import SubAdjacentDetector, multivariate
 from subadjacent.data.series import TestSeries, TrainSeries
 from subadjacent.methods.views.settings import SHAPE, STATE, VIEWS

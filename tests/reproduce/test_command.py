@@ -21,7 +21,7 @@ from reproduce.results import Results
 from reproduce.run import PUBLISHED
 from reproduce.run import Run as Experiment
 from reproduce.runner import RunEvent
-from reproduce.tables.table3 import TABLE
+from reproduce.tables.main_results import TABLE3 as TABLE
 from running import GENEROUS, Run, runner, wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -239,7 +239,7 @@ def test_what_fails_is_told_at_the_end_and_the_rest_is_there(command: Run, tmp_p
 
 
 def test_what_is_running_and_the_time_left_are_said() -> None:
-    from reproduce.command import RunWatch
+    from reproduce.progress import RunWatch
     from subadjacent.cli.progress import Bar
 
     runs = tuple(Experiment("msl", "random", PUBLISHED, seed) for seed in range(4))

@@ -29,7 +29,7 @@ from reproduce.plan import Selection
 from reproduce.results import Results
 from reproduce.run import CLEAN, PUBLISHED
 from reproduce.summary_text import SummaryText, _listed
-from reproduce.tables.table2 import ANOMALY_TRANSFORMER, OURS
+from reproduce.tables.main_results import ANOMALY_TRANSFORMER, OURS
 from subadjacent.errors import InputError
 
 COMMAND = "run: python -m reproduce all --no-run --output docs/results --page docs/results.md"

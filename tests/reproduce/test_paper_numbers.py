@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from reproduce.comparison import Cell
-from reproduce.paper_numbers import paper_tables, paper_value
+from reproduce.comparison import Cell, paper_tables, paper_value
 
 # numbers, and dashes
 CELLS = {

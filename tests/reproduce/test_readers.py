@@ -27,10 +27,9 @@ from benchmark_files import (
 )
 from reproduce.benchmarks import SOURCES, Benchmark, fingerprint, load_benchmark
 from reproduce.benchmarks.archive import read_npz, write_npz
-from reproduce.benchmarks.attacks import _second
-from reproduce.benchmarks.machines import read_machines
-from reproduce.benchmarks.servers import read_psm
-from reproduce.benchmarks.swat import TEST, TRAIN
+from reproduce.benchmarks.itrust import TEST, TRAIN, _second
+from reproduce.benchmarks.psm import read_psm
+from reproduce.benchmarks.smd import read_machines
 from reproduce.benchmarks.telemanom import read_telemanom
 from subadjacent import DataNotFound, InputError
 

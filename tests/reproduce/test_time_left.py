@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from reproduce.progress import TimeLeft, in_words
 from reproduce.run import CLEAN, PUBLISHED, Run
-from reproduce.time_left import TimeLeft, in_words
 
 MSL = [Run("msl", "sub-adjacent", PUBLISHED, seed) for seed in range(3)]
 SMD = [Run("smd", "sub-adjacent", PUBLISHED, seed) for seed in range(2)]
