@@ -31,7 +31,7 @@ def library(folder: Path) -> None:
 
     import subadjacent
     from subadjacent import (
-        IsolationForestDetector,
+        PCADetector,
         StreamScorer,
         SubAdjacentDetector,
         SubPCADetector,
@@ -39,7 +39,7 @@ def library(folder: Path) -> None:
     )
 
     plant = multivariate(n=ROWS, channels=3, seed=1)
-    for detector in (SubAdjacentDetector(), SubPCADetector(), IsolationForestDetector()):
+    for detector in (SubAdjacentDetector(), SubPCADetector(), PCADetector()):
         detector.fit(plant.train)
         scores = detector.decision_function(plant.test)
         detector.save(folder / "model")

@@ -30,8 +30,8 @@ import numpy as np
 
 import subadjacent
 from subadjacent.detectors.registry import load
-from subadjacent.detectors.rivals.pca import PCADetector
 from subadjacent.durable import read_whole
+from subadjacent.rivals.pca import PCADetector
 
 POINTS = ("line", "moment")
 ROWS, CHANNELS = 240, 3

@@ -33,7 +33,7 @@ from safetensors.numpy import load_file, save_file
 from subadjacent.data.plant import multivariate
 from subadjacent.detectors.folder import CONFIG, FACTS, WEIGHTS
 from subadjacent.detectors.integrity import identity, seal
-from subadjacent.detectors.registry import DETECTORS, load
+from subadjacent.detectors.registry import create, load
 from subadjacent.errors import SubAdjacentError
 
 # bytes of address space beyond what the process has when it starts: several times what the largest
@@ -49,36 +49,32 @@ ODD_VALUES: tuple[Any, ...] = (
 OUTCOMES = ("refused", "scored", "not finite", "unhandled", "memory", "time", "crashed")
 NETWORK = {"window": 16, "epochs": 1, "size": "tiny", "random_state": 0}
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
-    "default": ("SubAdjacentDetector", {}),
-    "default with a network": ("SubAdjacentDetector", {"network": "small", "budget": 0.1}),
-    "transformer": ("SubAdjacentTransformerDetector", NETWORK),
-    "strict transformer": ("StrictTransformerDetector", NETWORK),
-    "Anomaly Transformer": ("AnomalyTransformerDetector", NETWORK),
-    "DAGMM": ("DAGMMDetector", NETWORK),
-    "LSTM-VAE": ("LSTMVAEDetector", NETWORK),
-    "MSCRED": ("MSCREDDetector", NETWORK),
-    "OmniAnomaly": ("OmniAnomalyDetector", NETWORK),
-    "MAD-GAN": ("MADGANDetector", NETWORK),
-    "MTAD-GAT": ("MTADGATDetector", NETWORK),
-    "USAD": ("USADDetector", NETWORK),
-    "THOC": ("THOCDetector", NETWORK),
-    "UAE": ("UAEDetector", NETWORK),
-    "GDN": ("GDNDetector", NETWORK),
-    "GTA": ("GTADetector", NETWORK),
-    "TranAD": ("TranADDetector", NETWORK),
-    "NPSR": ("NPSRDetector", NETWORK),
-    "TimesNet": ("TimesNetDetector", NETWORK),
-    "LSTM": ("LSTMDetector", NETWORK),
-    "PCA": ("PCADetector", {}),
-    "PCA of windows": ("SubPCADetector", {"window": 5, "components": 3}),
-    "nearest neighbours": ("KNNDetector", {"window": 2, "references": 50}),
-    "local outlier factor": ("LOFDetector", {"neighbours": 5, "references": 50}),
-    "isolation forest": ("IsolationForestDetector", {"trees": 3, "samples": 16}),
-    "ECOD": ("ECODDetector", {"references": 50}),
-    "matrix profile": ("MatrixProfileDetector", {"window": 5, "references": 100}),
-    "linear forecast": ("LinearForecastDetector", {"window": 2}),
-    "magnitude": ("MagnitudeDetector", {"smoothing": 3}),
-    "random": ("RandomDetector", {}),
+    "default": ("default", {}),
+    "default with a network": ("default", {"network": "small", "budget": 0.1}),
+    "transformer": ("sub-adjacent-transformer", NETWORK),
+    "Anomaly Transformer": ("anomaly-transformer", NETWORK),
+    "DAGMM": ("dagmm", NETWORK),
+    "LSTM-VAE": ("lstm-vae", NETWORK),
+    "MSCRED": ("mscred", NETWORK),
+    "OmniAnomaly": ("omni-anomaly", NETWORK),
+    "MAD-GAN": ("mad-gan", NETWORK),
+    "MTAD-GAT": ("mtad-gat", NETWORK),
+    "USAD": ("usad", NETWORK),
+    "THOC": ("thoc", NETWORK),
+    "UAE": ("uae", NETWORK),
+    "GDN": ("gdn", NETWORK),
+    "GTA": ("gta", NETWORK),
+    "TranAD": ("tranad", NETWORK),
+    "NPSR": ("npsr", NETWORK),
+    "TimesNet": ("timesnet", NETWORK),
+    "LSTM": ("lstm", NETWORK),
+    "PCA": ("pca", {}),
+    "PCA of windows": ("sub-pca", {"window": 5, "components": 3}),
+    "nearest neighbours": ("knn", {"window": 2, "references": 50}),
+    "matrix profile": ("matrix-profile", {"window": 5, "references": 100}),
+    "linear forecast": ("linear", {"window": 2}),
+    "magnitude": ("magnitude", {"smoothing": 3}),
+    "random": ("random", {}),
 }
 
 
@@ -299,7 +295,7 @@ def fitted(kind: str) -> tuple[Folder, dict[str, NDArray[Any]]]:
     train, test = np.asarray(plant.train), np.asarray(plant.test)
     parts = {"a": train[:200], "b": train[200:]}
     with tempfile.TemporaryDirectory() as scratch:
-        detector = DETECTORS[name](**parameters).fit(parts)
+        detector = create(name, **parameters).fit(parts)
         detector.save(Path(scratch) / "model")
         return Folder.read(Path(scratch) / "model"), {"a": test[:60], "new": test[60:90]}
 

@@ -7,8 +7,7 @@ from typing import Any
 from reproduce.datasets import DATA_SETTINGS
 from reproduce.run import Run
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.entries import class_name
-from subadjacent.detectors.registry import DETECTORS
+from subadjacent.detectors.registry import create
 from subadjacent.errors import InputError
 from subadjacent.scoring.view_facts import FORECASTING
 
@@ -23,18 +22,18 @@ NETWORK: dict[str, Any] = {
 }
 # longest training of the default's network in a trial
 QUICK_BUDGET = "1s"
-# name → class of the detector, and settings of all its runs. The network stands beside the views
+# name → name in the registry, and settings of all its runs. The network stands beside the views
 # that it was compared with: rows with states and shapes as well take more than an hour to make
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
-    "default": ("SubAdjacentDetector", {}),
-    "default-network": ("SubAdjacentDetector", {"network": "small", "views": FORECASTING}),
-    "sub-adjacent": ("SubAdjacentTransformerDetector", NETWORK),
-    "untrained": ("SubAdjacentTransformerDetector", NETWORK | {"epochs": 0}),
-    "anomaly-transformer": ("AnomalyTransformerDetector", {"size": "paper"}),
-    "random": ("RandomDetector", {}),
-    "magnitude": ("MagnitudeDetector", {}),
-    "pca": ("PCADetector", {}),
-    "sub-pca": ("SubPCADetector", {}),
+    "default": ("default", {}),
+    "default-network": ("default", {"network": "small", "views": FORECASTING}),
+    "sub-adjacent": ("sub-adjacent-transformer", NETWORK),
+    "untrained": ("sub-adjacent-transformer", NETWORK | {"epochs": 0}),
+    "anomaly-transformer": ("anomaly-transformer", {"size": "paper"}),
+    "random": ("random", {}),
+    "magnitude": ("magnitude", {}),
+    "pca": ("pca", {}),
+    "sub-pca": ("sub-pca", {}),
 }
 # systems of other papers, and what people would take instead, each with its own defaults
 RIVALS = (
@@ -42,26 +41,26 @@ RIVALS = (
     "gdn", "gta", "tranad", "npsr", "timesnet", "knn", "iforest", "lof", "ecod", "matrix-profile",
     "lstm", "linear",
 )  # fmt: skip
-METHODS |= {short: (class_name(short), {}) for short in RIVALS}
+METHODS |= {name: (name, {}) for name in RIVALS}
 
 
 def build(run: Run, device: str) -> BaseDetector:
     """The detector of a run under the clean protocol, ready to fit."""
     if run.detector not in METHODS:
         raise InputError(f"detector must be one of {', '.join(METHODS)}; got {run.detector!r}")
-    kind, arguments = METHODS[run.detector]
-    known = DETECTORS[kind]().get_params(deep=False)
+    name, arguments = METHODS[run.detector]
+    known = create(name).get_params(deep=False)
     if run.quick and "size" in known:
         arguments = {"epochs": 1} | arguments | {"size": "tiny", "stride": 40}
     if run.quick and "network" in arguments:
         arguments = arguments | {"budget": QUICK_BUDGET}
-    chosen = {name: value for name, value in run.settings if name not in DATA_SETTINGS}
+    chosen = {key: value for key, value in run.settings if key not in DATA_SETTINGS}
     # a new dictionary: the settings of all runs stay as they are
     arguments = arguments | chosen
     # controls have no device, some of them no seed
     arguments |= {
-        name: value
-        for name, value in (("device", device), ("random_state", run.seed))
-        if name in known
+        key: value
+        for key, value in (("device", device), ("random_state", run.seed))
+        if key in known
     }
-    return DETECTORS[kind](**arguments)
+    return create(name, **arguments)

@@ -21,29 +21,27 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from running import GENEROUS
-from subadjacent.core.band import Band
 from subadjacent.data.windows import Windows
 from subadjacent.detectors.transformer import SubAdjacentTransformerDetector
 from subadjacent.errors import InputError
-from subadjacent.networks.anomaly_transformer import AnomalyTransformer, AnomalyTransformerConfig
-from subadjacent.networks.dagmm import DAGMM
-from subadjacent.networks.gdn import GDN
-from subadjacent.networks.gta import GTA
-from subadjacent.networks.lstm import LSTM
-from subadjacent.networks.lstm_vae import LSTMVAE
-from subadjacent.networks.mad_gan import MADGAN
-from subadjacent.networks.mscred import MSCRED
-from subadjacent.networks.mtad_gat import MTADGAT
 from subadjacent.networks.network import Network, WindowEvidence
-from subadjacent.networks.npsr import NPSR
-from subadjacent.networks.omni_anomaly import OmniAnomaly
-from subadjacent.networks.rival import TINY, Rival
-from subadjacent.networks.strict import StrictConfig, StrictTransformer
-from subadjacent.networks.thoc import THOC
-from subadjacent.networks.timesnet import TimesNet
-from subadjacent.networks.tranad import TranAD
-from subadjacent.networks.uae import UAE
-from subadjacent.networks.usad import USAD
+from subadjacent.rivals.anomaly_transformer import AnomalyTransformer, AnomalyTransformerConfig
+from subadjacent.rivals.base import TINY, Rival
+from subadjacent.rivals.dagmm import DAGMM
+from subadjacent.rivals.gdn import GDN
+from subadjacent.rivals.gta import GTA
+from subadjacent.rivals.lstm import LSTM
+from subadjacent.rivals.lstm_vae import LSTMVAE
+from subadjacent.rivals.mad_gan import MADGAN
+from subadjacent.rivals.mscred import MSCRED
+from subadjacent.rivals.mtad_gat import MTADGAT
+from subadjacent.rivals.npsr import NPSR
+from subadjacent.rivals.omni_anomaly import OmniAnomaly
+from subadjacent.rivals.thoc import THOC
+from subadjacent.rivals.timesnet import TimesNet
+from subadjacent.rivals.tranad import TranAD
+from subadjacent.rivals.uae import UAE
+from subadjacent.rivals.usad import USAD
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast
@@ -119,7 +117,6 @@ def networks() -> dict[str, Network]:
     """A new network of each kind that processes can train together, by name."""
     others: list[Network] = [
         network(),
-        StrictTransformer.seeded(StrictConfig(2, 8, 2, 1, 8, band=Band(2, 3, circular=False)), 0),
         AnomalyTransformer.seeded(AnomalyTransformerConfig(2, 8, 2, 1, 8), 0),
         *map(rival, RIVALS),
     ]

@@ -15,7 +15,7 @@ PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 # folder or module that a public name lives in → heading; the first that fits
 GROUPS = {
-    "detectors.rivals": "Other detectors and controls",
+    "rivals": "Other detectors and controls",
     "detectors": "Detectors",
     "adapters": "Other libraries' shapes",
     "scoring": "Thresholds, alarms and causes",

@@ -38,9 +38,9 @@ from subadjacent.evaluation.metrics import (
     precision,
     recall,
 )
-from subadjacent.networks.anomaly_transformer import AnomalyTransformer, AnomalyTransformerConfig
 from subadjacent.networks.network import Network
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
+from subadjacent.rivals.anomaly_transformer import AnomalyTransformer, AnomalyTransformerConfig
 from subadjacent.scoring.network import judge_rows
 from subadjacent.scoring.paper import CONTRIBUTION, PaperScore, dynamic, weighted
 from subadjacent.training.config import TrainingConfig

@@ -122,7 +122,7 @@ def temporary(folder: Path) -> dict[str, str]:
 def test_no_more_than_a_bound_is_copied_from_a_pipe(
     command: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("subadjacent.data.files.paths.MOST_COPIED", 1000)
+    monkeypatch.setattr("subadjacent.data.files.paths.MAX_COPIED_BYTES", 1000)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     told = command("fit", "-", "-o", "m", input="1,2\n" * 251, code=1).stderr
     assert f"standard input must end after 1,000 bytes, for it is copied to {tmp_path}" in told

@@ -14,7 +14,7 @@ import pytest
 
 from running import GENEROUS
 from subadjacent.cli.detector import complete_detector
-from subadjacent.detectors.entries import ENTRIES
+from subadjacent.detectors.registry import REGISTRY
 
 LINE = "subadjacent fit rows.csv --detector sub-"
 OFFERED = ["sub-adjacent-transformer", "sub-pca"]
@@ -65,7 +65,7 @@ def ask(home: Path, shell: str, *words: str) -> list[str]:
 
 
 def test_names_are_offered_in_the_order_of_the_table() -> None:
-    assert complete_detector("") == [(one.short, one.does) for one in ENTRIES.values()]
+    assert complete_detector("") == [(name, entry.summary) for name, entry in REGISTRY.items()]
     assert [name for name, _ in complete_detector("sub-")] == OFFERED
     assert [name for name, _ in complete_detector("pca")] == ["pca"]
     assert complete_detector("nothing") == []

@@ -10,8 +10,7 @@ import pytest
 
 from running import Run
 from subadjacent.cli.main import app
-from subadjacent.detectors.entries import ENTRIES
-from subadjacent.detectors.registry import DETECTORS
+from subadjacent.detectors.registry import REGISTRY
 
 
 @pytest.fixture
@@ -23,36 +22,36 @@ def plant(command: Run, tmp_path: Path) -> Path:
 def test_the_list_has_a_line_for_each_in_the_order_of_the_table(command: Run) -> None:
     head, *lines = command("list").stdout.splitlines()
     assert head.split() == ["name", "needs", "does"]
-    assert [line.split()[0] for line in lines] == [entry.short for entry in ENTRIES.values()]
-    places = {line.index(entry.does) for line, entry in zip(lines, ENTRIES.values(), strict=True)}
+    assert [line.split()[0] for line in lines] == list(REGISTRY)
+    places = {
+        line.index(entry.summary) for line, entry in zip(lines, REGISTRY.values(), strict=True)
+    }
     assert places == {head.index("does")}
     assert max(map(len, lines)) <= 120
 
 
 def test_the_list_as_json_and_as_csv_has_the_class_too(command: Run) -> None:
     rows = [json.loads(line) for line in command("list", "--format", "json").stdout.splitlines()]
-    assert {row["class"]: row["name"] for row in rows} == {
-        kind: entry.short for kind, entry in ENTRIES.items()
+    assert {row["name"]: row["class"] for row in rows} == {
+        name: entry.class_name for name, entry in REGISTRY.items()
     }
     table = pl.read_csv(command("list", "--format", "csv").stdout.encode())
     assert table.columns == ["name", "needs", "does", "class"]
-    assert table.height == len(ENTRIES)
+    assert table.height == len(REGISTRY)
 
 
 def test_short_names_are_unlike_and_name_an_extra_that_there_is() -> None:
-    shorts = [entry.short for entry in ENTRIES.values()]
-    assert len(set(shorts)) == len(shorts) == len(DETECTORS)
-    assert all(short == short.lower() and " " not in short for short in shorts)
+    assert all(name == name.lower() and " " not in name for name in REGISTRY)
     with (Path(__file__).parents[2] / "pyproject.toml").open() as file:
         text = file.read()
-    assert all(f"\n{needs} = [" in text for entry in ENTRIES.values() if (needs := entry.needs))
+    assert all(f"\n{needs} = [" in text for entry in REGISTRY.values() if (needs := entry.needs))
 
 
 @pytest.mark.parametrize("short", ["pca", "random"])
 def test_a_model_of_the_named_detector_is_written(command: Run, plant: Path, short: str) -> None:
     command("fit", plant, "--detector", short, "-o", "model")
     kind = json.loads(command("info", "model").stdout)["kind"]
-    assert ENTRIES[kind].short == short
+    assert REGISTRY[short].class_name == kind
 
 
 def test_detect_takes_a_name_and_that_detectors_settings(

@@ -11,8 +11,6 @@ from subadjacent.core.dispatch import (
     MASK_UP_TO,
     Form,
     attention_in_kernel,
-    banded_form,
-    block_size,
     chunk_reach,
     kernel_fits,
     linear_form,
@@ -35,27 +33,6 @@ BAND = Band(2, 5)
 )
 def test_short_windows_form_the_matrix_unless_told_otherwise(n, dense, form) -> None:
     assert linear_form(n, dense) is form
-
-
-@pytest.mark.parametrize(
-    ("n", "band", "form"),
-    [
-        (DENSE_UP_TO, Band(1, 2, circular=False), Form.MATRIX),
-        (DENSE_UP_TO + 1, Band(1, 2, circular=False), Form.BLOCKS),
-        # blocks as wide as the band, 50 points: 200 points are few blocks
-        (200, Band(1, 50, circular=False), Form.MATRIX),
-        (201, Band(1, 50, circular=False), Form.BLOCKS),
-    ],
-)
-def test_under_a_hard_band_the_matrix_serves_windows_of_few_blocks(n, band, form) -> None:
-    assert banded_form(n, band) is form
-    assert banded_form(n, band, dense=True) is Form.MATRIX
-    assert banded_form(n, band, dense=False) is Form.BLOCKS
-
-
-def test_blocks_are_as_wide_as_the_band_and_never_tiny() -> None:
-    assert block_size(Band(20, 39, circular=False)) == 20
-    assert block_size(Band(20, 30, circular=False)) == 16
 
 
 def test_the_packed_form_uses_the_mask_in_windows_that_are_not_long() -> None:

@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 
 from subadjacent.data import scaling
 from subadjacent.data.cleaning import clean
+from subadjacent.data.gaps import ForwardFill, GapFiller
+from subadjacent.data.missing import stand_in
+from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 
 NAN, INF = math.nan, math.inf
@@ -144,14 +147,14 @@ def test_a_column_without_any_value_is_missing_whatever_the_limit() -> None:
     assert found.missing.tolist() == [[True, False], [True, False]]
 
 
-@pytest.mark.parametrize("sign", [1, -1])
-def test_values_that_cannot_be_squared_are_refused(sign: float) -> None:
-    assert filled(column(1, sign * 1e100), ("a",), 1).tolist() == [[1], [sign * 1e100]]
-    with pytest.raises(InputError) as caught:
-        clean(column(1, 2, sign * 1.1e100), ("flow",), fill_limit=1)
-    assert str(caught.value) == (
-        f"X must not exceed 1e+100 in magnitude; column 'flow' is {sign * 1.1e100} at row 2"
-    )
+def test_values_that_cannot_be_squared_are_refused() -> None:
+    for sign in [1, -1]:
+        assert filled(column(1, sign * 1e100), ("a",), 1).tolist() == [[1], [sign * 1e100]]
+        with pytest.raises(InputError) as caught:
+            clean(column(1, 2, sign * 1.1e100), ("flow",), fill_limit=1)
+        assert str(caught.value) == (
+            f"X must not exceed 1e+100 in magnitude; column 'flow' is {sign * 1.1e100} at row 2"
+        )
 
 
 def test_a_value_beyond_the_limit_is_named_where_it_stands_not_where_it_would_fill() -> None:
@@ -159,18 +162,18 @@ def test_a_value_beyond_the_limit_is_named_where_it_stands_not_where_it_would_fi
         clean(column(NAN, 1e200, 3), ("a",), fill_limit=1)
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble])
-def test_floats_of_every_size_keep_their_type(dtype: Any) -> None:
-    largest = min(float(np.finfo(dtype).max), 1e100)
-    found = filled(column(largest, NAN, -1, INF, dtype=dtype), ("a",), fill_limit=1)
-    assert found.dtype == dtype
-    assert found[:, 0].tolist() == [dtype(largest), dtype(largest), -1, -1]
+def test_floats_of_every_size_keep_their_type() -> None:
+    for dtype in [np.float16, np.float32, np.float64, np.longdouble]:
+        largest = min(float(np.finfo(dtype).max), 1e100)
+        found = filled(column(largest, NAN, -1, INF, dtype=dtype), ("a",), fill_limit=1)
+        assert found.dtype == dtype
+        assert found[:, 0].tolist() == [dtype(largest), dtype(largest), -1, -1]
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint64, bool])
-def test_whole_numbers_are_not_even_looked_at(dtype: Any) -> None:
-    values = column(0, 1, dtype=dtype)
-    assert filled(values, ("a",), fill_limit=0) is values
+def test_whole_numbers_are_not_even_looked_at() -> None:
+    for dtype in [np.int8, np.int64, np.uint64, bool]:
+        values = column(0, 1, dtype=dtype)
+        assert filled(values, ("a",), fill_limit=0) is values
 
 
 def test_clean_values_are_not_copied() -> None:
@@ -209,3 +212,71 @@ def test_a_gap_is_found_in_any_chunk_of_a_long_series() -> None:
 def test_no_rows_are_clean() -> None:
     values = np.empty((0, 2))
     assert filled(values, ("a", "b"), fill_limit=0) is values
+
+
+def test_the_last_value_is_carried_over_gaps() -> None:
+    filler = ForwardFill(np.array([7.0]))
+    values, gaps = filler.step(column(NAN, 1, NAN, NAN, 2, NAN))
+    assert values[:, 0].tolist() == [7, 1, 1, 1, 2, 2]
+    assert gaps[:, 0].tolist() == [1, 0, 1, 2, 0, 1]
+    values, gaps = filler.step(column(NAN, 3))
+    assert values[:, 0].tolist() == [2, 3]
+    assert gaps[:, 0].tolist() == [2, 0]
+
+
+def test_rows_are_told_in_which_channels_speak_first() -> None:
+    filler = ForwardFill(np.zeros(3))
+    rows = np.array([[1, NAN, NAN], [NAN, NAN, 2], [1, NAN, 2]])
+    assert filler.first_values(rows) == {0: [0], 1: [2]}
+    filler.step(rows)
+    assert filler.first_values(np.array([[NAN, 5, 5]])) == {0: [1]}
+    filler.step(np.ones((1, 3)))
+    assert filler.first_values(rows) == {}
+
+
+def test_a_row_waits_until_its_gap_is_short_or_long() -> None:
+    gaps = GapFiller(np.array([7.0]), fill_limit=2)
+    assert gaps.settle(column(1, NAN))[0].tolist() == [[1]]
+    assert gaps.settle(column(NAN, 3))[0].tolist() == [[1], [1], [3]]
+    values, apart = gaps.settle(column(NAN, NAN, NAN))
+    assert values.tolist() == [[7], [7], [7]]
+    assert apart.tolist() == [True] * 3
+    # and all that follow, until a value comes
+    values, apart = gaps.settle(column(NAN, 4, NAN))
+    assert values.tolist() == [[7], [4]]
+    assert apart.tolist() == [True, False]
+    assert gaps.settle(column(), ends=True)[0].tolist() == [[4]]
+
+
+def test_the_first_gap_of_a_segment_takes_the_value_after_it() -> None:
+    gaps = GapFiller(np.array([7.0]), fill_limit=2)
+    assert gaps.settle(column(NAN, NAN))[0].tolist() == []
+    assert gaps.settle(column(3))[0].tolist() == [[3], [3], [3]]
+    gaps.begin()
+    values, apart = gaps.settle(column(NAN), ends=True)
+    assert (values.tolist(), apart.tolist()) == ([[7]], [True])
+
+
+cells = st.sampled_from([NAN, NAN, 1.0, 2.0, 3.0])
+tables = st.lists(st.tuples(cells, cells), min_size=1, max_size=40)
+
+
+@given(tables, st.integers(0, 4), st.lists(st.integers(1, 9), min_size=1, max_size=4))
+def test_rows_are_filled_as_in_a_batch_however_they_are_grouped(
+    rows: list[tuple[float, float]], limit: int, sizes: list[int]
+) -> None:
+    table, typical = np.array(rows), np.array([70.0, 80.0])
+    values, missing = clean(table, ("a", "b"), limit)
+    series = stand_in(TrainSeries(values, missing=missing), typical)
+    apart = np.zeros(len(table), bool) if missing is None else missing.any(axis=1)
+    gaps, found, start = GapFiller(typical, limit), [], 0
+    while start < len(table):
+        part = table[start : start + sizes[len(found) % len(sizes)]]
+        found.append(gaps.settle(part))
+        assert len(gaps.held) <= limit or not limit
+        again = GapFiller(typical, limit)
+        again.restore(gaps.state())
+        gaps, start = again, start + len(part)
+    found.append(gaps.settle(table[:0], ends=True))
+    np.testing.assert_array_equal(np.concatenate([one.values for one in found]), series.values)
+    np.testing.assert_array_equal(np.concatenate([one.apart for one in found]), apart)

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.scaling import EntityScalers, Scaler, fit_scalers
 from subadjacent.data.series import TrainSeries
-from subadjacent.data.windows import Stack, Windows, stack
+from subadjacent.data.windows import Stack, Windows, stack, validation_starts
+from subadjacent.errors import InputError
 
 # some series, each of segments of these lengths
 Layout = list[list[int]]
@@ -183,14 +184,14 @@ def test_rows_are_scaled_by_their_entity() -> None:
     ]
 
 
-@pytest.mark.parametrize("size", [1, 3, 10, 99])
-def test_batches_hold_every_window_once(size: int) -> None:
-    windows = Windows(torch.zeros(12, 1), torch.arange(10), 3)
-    batches = list(windows.batches(size))
-    assert torch.cat(batches).tolist() == list(range(10))
-    assert all(len(batch) == size for batch in batches[:-1])
-    shuffled = torch.cat(list(windows.batches(size, torch.Generator().manual_seed(0))))
-    assert sorted(shuffled.tolist()) == list(range(10))
+def test_batches_hold_every_window_once() -> None:
+    for size in [1, 3, 10, 99]:
+        windows = Windows(torch.zeros(12, 1), torch.arange(10), 3)
+        batches = list(windows.batches(size))
+        assert torch.cat(batches).tolist() == list(range(10))
+        assert all(len(batch) == size for batch in batches[:-1])
+        shuffled = torch.cat(list(windows.batches(size, torch.Generator().manual_seed(0))))
+        assert sorted(shuffled.tolist()) == list(range(10))
 
 
 def test_no_windows_are_no_batches() -> None:
@@ -239,3 +240,73 @@ def test_a_million_rows_cost_only_their_windows_places() -> None:
     assert len(scoring) == n // window
     # a place has 8 bytes, and is made in a few steps; the windows would have 400 MB
     assert peak < 40 * n
+
+
+def of_length(*lengths: int) -> list[TrainSeries]:
+    return [TrainSeries(np.zeros((n, 1))) for n in lengths]
+
+
+def test_the_end_is_held_back() -> None:
+    assert validation_starts(of_length(100, 50), window=10, fraction=0.2) == [80, 40]
+
+
+def test_at_least_a_window_is_held_back() -> None:
+    assert validation_starts(of_length(40), window=10, fraction=0.1) == [30]
+
+
+def test_at_least_a_window_is_left_to_learn_from() -> None:
+    assert validation_starts(of_length(40), window=10, fraction=0.9) == [10]
+    assert validation_starts(of_length(20), window=10, fraction=0.9) == [10]
+
+
+def test_a_series_too_short_for_both_only_trains() -> None:
+    assert validation_starts(of_length(100, 19, 20), window=10, fraction=0.2) == [80, 19, 10]
+
+
+@given(
+    st.lists(st.integers(1, 200), min_size=1, max_size=5),
+    st.integers(1, 50),
+    st.floats(0.001, 0.999),
+)
+def test_both_sides_hold_a_window_or_nothing_is_held_back(
+    lengths: list[int], window: int, fraction: float
+) -> None:
+    if max(lengths) < 2 * window:
+        with pytest.raises(InputError, match="fit needs a series of at least 2 windows"):
+            validation_starts(of_length(*lengths), window, fraction)
+        return
+    for n, start in zip(
+        lengths, validation_starts(of_length(*lengths), window, fraction), strict=True
+    ):
+        if n < 2 * window:
+            assert start == n
+        else:
+            assert window <= start <= n - window
+            # as asked, where both sides have room
+            if window <= n - round(fraction * n) <= n - window:
+                assert start == n - round(fraction * n)
+
+
+def test_data_without_two_windows_anywhere_is_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        validation_starts(of_length(12, 19), window=10)
+    assert str(caught.value) == (
+        "fit needs a series of at least 2 windows, to learn from and to validate on: "
+        "20 rows with window=10; the longest has n_samples = 19"
+    )
+
+
+def test_all_cannot_be_held_back() -> None:
+    for fraction in [1, 1.5, 1e9]:
+        with pytest.raises(InputError) as caught:
+            validation_starts(of_length(100), 10, fraction)
+        assert str(caught.value) == f"validation_fraction must be below 1; got {fraction!r}"
+
+
+def test_what_is_no_share_is_refused() -> None:
+    for fraction in [0, -0.1, float("nan"), float("inf"), True, "half", None]:
+        with pytest.raises(InputError) as caught:
+            validation_starts(of_length(100), 10, fraction)
+        assert str(caught.value) == (
+            f"validation_fraction must be a finite number above 0; got {fraction!r}"
+        )

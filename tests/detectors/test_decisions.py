@@ -18,8 +18,8 @@ from subadjacent import (
     TrainSeries,
 )
 from subadjacent.data.plant import Plant
-from subadjacent.detectors.registry import DETECTORS
-from subadjacent.detectors.rivals.rival import RivalDetector
+from subadjacent.detectors.registry import REGISTRY, create, detector_class
+from subadjacent.rivals.base import RivalDetector
 from subadjacent.scoring.decision import GAP
 
 ADAPT_AFTER = 300
@@ -30,10 +30,9 @@ MARGIN = 100
 
 # as small as they may be
 QUICK: dict[str, dict[str, Any]] = {
-    "SubAdjacentTransformerDetector": {"size": "tiny", "epochs": 0, "window": 20},
-    "StrictTransformerDetector": {"size": "tiny", "epochs": 0, "window": 20},
-    "AnomalyTransformerDetector": {"size": "small", "epochs": 0, "window": 20},
-    "SubPCADetector": {"window": 10},
+    "sub-adjacent-transformer": {"size": "tiny", "epochs": 0, "window": 20},
+    "anomaly-transformer": {"size": "small", "epochs": 0, "window": 20},
+    "sub-pca": {"window": 10},
 }
 
 
@@ -75,7 +74,7 @@ def test_an_event_is_one_alarm_with_its_rows_and_its_channel(fitted: BaseDetecto
     rows[1000:1030, 1] += 8.0
     # where rows to come must not count, a row that chance puts beside it is joined by those who ask
     worst = max(fitted.alarms(rows, gap=GAP), key=lambda alarm: alarm.severity)
-    assert (worst.times, worst.for_good) == (1, False)
+    assert (worst.times, worst.permanent) == (1, False)
     assert 980 <= worst.first <= 1010
     assert 1010 <= worst.last <= 1130
     assert worst.causes[0].channel == "channel_1"
@@ -84,7 +83,7 @@ def test_an_event_is_one_alarm_with_its_rows_and_its_channel(fitted: BaseDetecto
 def test_a_level_that_moves_for_good_is_one_alarm_that_says_so(fitted: BaseDetector) -> None:
     found = fitted.assess(moved(12.0))
     (alarm,) = found.alarms()
-    assert (alarm.for_good, alarm.times) == (True, 1)
+    assert (alarm.permanent, alarm.times) == (True, 1)
     assert 1180 <= alarm.first <= 1210
     assert alarm.last < 1200 + ADAPT_AFTER + BLOCK
     # after that it is the new normal
@@ -104,12 +103,12 @@ def test_unless_told_otherwise() -> None:
     never = MagnitudeDetector(smoothing=20, adapt_after=None).fit(noise(3000))
     found = never.assess(moved(12.0))
     (alarm,) = found.alarms()
-    assert not alarm.for_good
+    assert not alarm.permanent
     assert (alarm.first, alarm.last) == (1200, 2999)
     assert found.anomalous[1200:].all()
     soon = MagnitudeDetector(smoothing=20, adapt_after=100).fit(noise(3000))
     (alarm,) = soon.alarms(moved(12.0))
-    assert alarm.for_good
+    assert alarm.permanent
     assert 1290 <= alarm.last <= 1310
 
 
@@ -117,7 +116,7 @@ def test_a_change_is_for_good_only_once_it_has_lasted(fitted: BaseDetector) -> N
     # averages to both sides make it begin up to 100 rows sooner
     for stop, said in ((1200 + ADAPT_AFTER - 100, False), (1200 + ADAPT_AFTER + 10, True)):
         (alarm,) = fitted.alarms(moved(12.0)[:stop])
-        assert alarm.for_good is said
+        assert alarm.permanent is said
 
 
 @pytest.mark.parametrize(
@@ -168,7 +167,7 @@ def test_one_channel_that_moves_for_good_is_one_alarm_that_says_so(
     rows = noise(3000, seed=1)
     rows[1200:, 1] += step
     found = default.assess(rows)
-    (alarm,) = (one for one in found.alarms() if one.for_good)
+    (alarm,) = (one for one in found.alarms() if one.permanent)
     assert alarm.causes[0].channel == "channel_1"
     assert len(found.alarms()) == 1
     assert found.anomalous[1700:].mean() <= 0.05
@@ -179,7 +178,7 @@ def test_an_event_that_ends_is_not_for_good(default: SubAdjacentDetector, length
     rows = noise(3000, seed=1)
     rows[1200 : 1200 + length, 1] += 12.0
     found = default.alarms(rows)
-    assert [one.for_good for one in found] == [False] * len(found)
+    assert [one.permanent for one in found] == [False] * len(found)
 
 
 @pytest.mark.parametrize("name", ["magnitude", "default"])
@@ -229,15 +228,15 @@ def test_a_few_events_do_not_make_a_model_unfit(
 # ---- one answer
 
 
-@pytest.mark.parametrize("name", DETECTORS)
+@pytest.mark.parametrize("name", REGISTRY)
 def test_predict_labels_and_alarms_agree(name: str) -> None:
     rows = {"one": waves(300), "two": 3 * waves(400, seed=1)}
     test = {"two": 3 * waves(350, seed=2), "one": waves(250, seed=3)}
     test["one"][100:110] += 4.0
     test["two"][200:215, 1] += 9.0
-    kind = DETECTORS[name]
-    tiny = {"size": "tiny", "epochs": 1} if issubclass(kind, RivalDetector) else {}
-    detector = kind(**QUICK.get(name, tiny), contamination=0.05).fit(rows)
+    rival = issubclass(detector_class(name), RivalDetector)
+    tiny = {"size": "tiny", "epochs": 1} if rival else {}
+    detector = create(name, **QUICK.get(name, tiny), contamination=0.05).fit(rows)
     found = detector.assess(test)
     predicted = detector.predict(test)
     alarms = detector.alarms(test)
@@ -321,8 +320,8 @@ def test_severity_compares_whatever_the_number_of_channels(name: str) -> None:
 
 
 def test_normal_scores_are_those_of_held_out_rows() -> None:
-    name = "SubAdjacentTransformerDetector"
-    detector = DETECTORS[name](**QUICK[name]).fit(waves(1000))
+    name = "sub-adjacent-transformer"
+    detector = create(name, **QUICK[name]).fit(waves(1000))
     # a network learns from the others
     assert detector.held_out_rows_ < 500
     assert detector.normal_scores_.pooled.rows == detector.held_out_rows_

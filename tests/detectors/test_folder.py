@@ -479,7 +479,7 @@ def test_a_detector_of_another_kind_is_refused(
 
     with pytest.raises(ModelFileError, match="holds a SubPCADetector, not a OtherDetector"):
         OtherDetector.load(folder)
-    monkeypatch.setattr("subadjacent.detectors.registry.ENTRIES", {})
+    monkeypatch.setattr("subadjacent.detectors.registry.REGISTRY", {})
     with pytest.raises(ModelFileError, match="holds a 'SubPCADetector'; this version knows"):
         load(folder)
 

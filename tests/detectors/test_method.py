@@ -9,12 +9,15 @@ import pytest
 from sklearn.base import clone
 
 from subadjacent.detectors.method import MethodDetector
-from subadjacent.detectors.registry import DETECTORS
-from subadjacent.detectors.rivals.knn import KNNDetector
-from subadjacent.detectors.rivals.random import RandomDetector
-from subadjacent.methods.neighbours import NearestMethod
+from subadjacent.detectors.registry import REGISTRY, create, detector_class
+from subadjacent.rivals.controls import RandomDetector
+from subadjacent.rivals.knn import KNNDetector, NearestMethod
 
-SHARED = [name for name in DETECTORS if issubclass(DETECTORS[name], MethodDetector)]
+SHARED = [
+    name
+    for name, entry in REGISTRY.items()
+    if issubclass(detector_class(name), MethodDetector) and not entry.library
+]
 every_shared = pytest.mark.parametrize("name", SHARED)
 
 # what the detector itself, or the run, makes use of
@@ -32,15 +35,15 @@ def test_a_method_gets_what_it_takes() -> None:
 
 
 def test_only_the_default_has_no_method_of_its_own() -> None:
-    assert set(DETECTORS) - set(SHARED) == {"SubAdjacentDetector"}
+    assert set(REGISTRY) - set(SHARED) == {"default", "iforest", "lof", "ecod"}
 
 
 @every_shared
 def test_every_parameter_but_the_shells_is_a_setting_of_the_method(name: str) -> None:
     """A parameter that nothing reads would be a lie."""
-    detector = DETECTORS[name]()
+    detector = create(name)
     given = detector.get_params()
-    assert set(given) == set(inspect.signature(DETECTORS[name]).parameters)
+    assert set(given) == set(inspect.signature(type(detector)).parameters)
     taken = settings(detector._method())
     assert {one: taken.get(one, "not taken") for one in given if one not in SHELL} == {
         one: value for one, value in given.items() if one not in SHELL
@@ -49,17 +52,17 @@ def test_every_parameter_but_the_shells_is_a_setting_of_the_method(name: str) ->
 
 @every_shared
 def test_what_is_given_is_what_the_method_gets(name: str) -> None:
-    detector = clone(DETECTORS[name](clip=3.0, smoothing=6))
+    detector = clone(create(name, clip=3.0, smoothing=6))
     taken = settings(detector._method())
     assert (taken["clip"], taken["smoothing"]) == (3.0, 6)
 
 
 @every_shared
 def test_a_detector_is_equal_to_itself_alone_and_prints_what_was_changed(name: str) -> None:
-    one, other = DETECTORS[name](clip=3.0), DETECTORS[name](clip=3.0)
+    one, other = create(name, clip=3.0), create(name, clip=3.0)
     assert one == one
     assert one != other
-    assert repr(one) == f"{name}(clip=3.0)"
+    assert repr(one) == f"{REGISTRY[name].class_name}(clip=3.0)"
 
 
 def test_a_seed_may_be_anything_that_scikit_learn_takes() -> None:

@@ -17,18 +17,16 @@ from subadjacent import (
     InputError,
     ModelFileError,
     Progress,
-    StrictTransformerDetector,
     SubAdjacentTransformerDetector,
     load,
     multivariate,
 )
 from subadjacent.core.band import Band
 from subadjacent.data.plant import Plant
-from subadjacent.networks.strict import StrictTransformer
 from subadjacent.networks.subadjacent import SubAdjacentTransformer
 
 SMALL: dict[str, Any] = {"size": "tiny", "window": 20, "epochs": 2, "stride": 4}
-KINDS = [SubAdjacentTransformerDetector, StrictTransformerDetector, AnomalyTransformerDetector]
+KINDS = [SubAdjacentTransformerDetector, AnomalyTransformerDetector]
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -69,10 +67,9 @@ def test_long_data_gets_the_papers_window_and_band(plant: Plant) -> None:
     assert detector.window_ == 100
     assert detector.band_ == Band(20, 30)
     assert isinstance(detector.network_, SubAdjacentTransformer)
-    strict = StrictTransformerDetector(size="tiny", epochs=0).fit(plant.train[:300])
-    assert strict.window_ == 75
-    assert strict.band_ == Band(15, 22, circular=False)
-    assert isinstance(strict.network_, StrictTransformer)
+    short = SubAdjacentTransformerDetector(size="tiny", epochs=0).fit(plant.train[:300])
+    assert short.window_ == 75
+    assert short.band_ == Band(15, 22)
 
 
 def test_rows_go_through_the_network_once(

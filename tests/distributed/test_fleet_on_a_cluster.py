@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from running import runner
-from subadjacent.detectors.registry import DETECTORS
+from subadjacent import MagnitudeDetector
 from subadjacent.distributed import packs
 from subadjacent.distributed.cluster import over_cluster
 from subadjacent.runtime import in_turn
@@ -43,7 +43,7 @@ def test_a_cluster_leaves_the_files_that_one_machine_leaves(
     path: Path, tmp_path: Path, cluster: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(packs, "PACK_ROWS", 2 * ROWS)
-    detector = DETECTORS["MagnitudeDetector"]()
+    detector = MagnitudeDetector()
     alone = fleet(detector, [str(path)], tmp_path / "alone", spread=in_turn)
     together = fleet(detector, [str(path)], tmp_path / "together", spread=over_cluster)
     assert cluster == 2

@@ -17,9 +17,9 @@ from running import process_runner, runner
 from subadjacent import SubAdjacentDetector, load
 from subadjacent.data.files import Columns, open_files
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.rivals.random import RandomDetector
 from subadjacent.distributed.lake import Counts, Cutting, Lake, add
 from subadjacent.errors import InputError, SubAdjacentError
+from subadjacent.rivals.controls import RandomDetector
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.workflow import lake as module_of_lakes
 from subadjacent.workflow import score as workflow

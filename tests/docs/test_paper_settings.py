@@ -14,7 +14,7 @@ from reproduce.methods import METHODS
 from reproduce.protocols import published, unadjusted
 from reproduce.protocols.scaling import RULES
 from reproduce.run import PUBLISHED, Run
-from subadjacent.detectors.registry import DETECTORS
+from subadjacent.detectors.registry import REGISTRY, create
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -32,8 +32,9 @@ def nearest_settings() -> tuple[str, dict[str, Any]]:
 
 def test_the_nearest_detector_is_the_one_that_tables_run_as_the_papers() -> None:
     name, arguments = nearest_settings()
-    assert name == METHODS["sub-adjacent"][0]
-    assert DETECTORS[name](**arguments).get_params()["size"] == "paper"
+    registered = METHODS["sub-adjacent"][0]
+    assert name == REGISTRY[registered].class_name
+    assert create(registered, **arguments).get_params()["size"] == "paper"
 
 
 # the authors' number of epochs is that of their scripts; the paper says at most 10

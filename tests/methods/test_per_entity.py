@@ -7,16 +7,15 @@ import pytest
 
 from methods.tasks import noise
 from subadjacent.data.series import TrainSeries
-from subadjacent.methods.forecast import ForecastMethod
-from subadjacent.methods.neighbours import DensityMethod, NearestMethod
 from subadjacent.methods.per_entity import FOLDS, PerEntityMethod, without
-from subadjacent.methods.profile import ProfileMethod
-from subadjacent.methods.subspace import SubspaceMethod
+from subadjacent.rivals.knn import NearestMethod
+from subadjacent.rivals.linear import ForecastMethod
+from subadjacent.rivals.matrix_profile import ProfileMethod
+from subadjacent.rivals.pca import SubspaceMethod
 from subadjacent.runtime import Runtime
 
 KEEPING: dict[str, PerEntityMethod] = {
     "knn": NearestMethod(neighbours=1),
-    "lof": DensityMethod(neighbours=3),
     "matrix profile": ProfileMethod(window=5),
     "linear": ForecastMethod(window=15),
 }

@@ -10,15 +10,13 @@ import pytest
 from methods.streams import assert_same, in_parts
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
-from subadjacent.methods.controls import MagnitudeMethod, RandomMethod
-from subadjacent.methods.forecast import ForecastMethod
 from subadjacent.methods.method import Fitted, State
-from subadjacent.methods.neighbours import DensityMethod, NearestMethod
-from subadjacent.methods.profile import ProfileMethod
 from subadjacent.methods.residuals import ResidualMethod
-from subadjacent.methods.subspace import SubspaceMethod
-from subadjacent.methods.tails import TailsMethod
-from subadjacent.methods.trees import ForestMethod
+from subadjacent.rivals.controls import MagnitudeMethod, RandomMethod
+from subadjacent.rivals.knn import NearestMethod
+from subadjacent.rivals.linear import ForecastMethod
+from subadjacent.rivals.matrix_profile import ProfileMethod
+from subadjacent.rivals.pca import SubspaceMethod
 from subadjacent.runtime import Progress, Runtime
 from subadjacent.scoring.evidence import Reach
 
@@ -27,13 +25,10 @@ METHODS: dict[str, ResidualMethod] = {
     "sub_pca": SubspaceMethod(window=7, components=3, smoothing=4),
     "magnitude": MagnitudeMethod(smoothing=4),
     "random": RandomMethod(smoothing=4),
-    "trees": ForestMethod(trees=10, smoothing=4),
-    "tails": TailsMethod(smoothing=4),
 }
 # what these learn they know by heart: training rows are judged by others (test_per_entity.py)
 KEEPING: dict[str, ResidualMethod] = {
     "nearest": NearestMethod(window=3, smoothing=4),
-    "density": DensityMethod(window=3, smoothing=4),
     "profile": ProfileMethod(window=5, smoothing=4),
     "forecast": ForecastMethod(window=3, smoothing=4),
 }
@@ -97,10 +92,7 @@ def test_a_restored_model_says_the_same(method: ResidualMethod) -> None:
         ("sub_pca", (9, 6)),
         ("magnitude", (3, 0)),
         ("random", (3, None)),
-        ("trees", (3, 0)),
-        ("tails", (3, 0)),
         ("nearest", (5, 0)),
-        ("density", (5, 0)),
         ("profile", (7, 4)),
         ("forecast", (6, 0)),
     ],

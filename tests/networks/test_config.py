@@ -11,10 +11,9 @@ import pytest
 from subadjacent.core.band import Band
 from subadjacent.core.mapping import MAPPINGS
 from subadjacent.errors import InputError
-from subadjacent.networks.anomaly_transformer import AnomalyTransformerConfig
 from subadjacent.networks.config import SIZES
-from subadjacent.networks.strict import StrictConfig
 from subadjacent.networks.subadjacent import SubAdjacentConfig
+from subadjacent.rivals.anomaly_transformer import AnomalyTransformerConfig
 
 
 def test_the_paper_s_settings_are_the_default() -> None:
@@ -99,7 +98,6 @@ def test_the_anomaly_transformer_refuses_mappings_that_it_was_not_tried_with() -
     [
         SubAdjacentConfig(channels=3, band=Band(1, 2), attention_weight=2.0),
         AnomalyTransformerConfig(channels=3, attention="softmax"),
-        StrictConfig(channels=3, width=16, band=Band(1, 2, circular=False)),
     ],
     ids=lambda config: type(config).__name__,
 )

@@ -16,7 +16,6 @@ from report.sample import dated
 from subadjacent import InputError, SubAdjacentDetector
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.assessment import Assessment
-from subadjacent.detectors.rivals.magnitude import MagnitudeDetector
 from subadjacent.report.figures import (
     figure_attention,
     figure_series,
@@ -25,6 +24,7 @@ from subadjacent.report.figures import (
 )
 from subadjacent.report.model_facts import BandShape, attention, curves
 from subadjacent.report.ticks import Plain
+from subadjacent.rivals.controls import MagnitudeDetector
 from subadjacent.runtime import Progress
 from subadjacent.scoring.causes import Explainer
 

@@ -20,14 +20,14 @@ from subadjacent.data.inputs import read
 from subadjacent.data.plant import Plant
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.assessment import Assessment
-from subadjacent.detectors.registry import DETECTORS
-from subadjacent.detectors.rivals.rival import RivalDetector
+from subadjacent.detectors.registry import REGISTRY, create
 from subadjacent.networks.network import Attentive
 from subadjacent.report import text as words
 from subadjacent.report.marks import MOST_LISTED, alarm_rows, marked_segments, occurrences
 from subadjacent.report.page import page
 from subadjacent.report.panels import panels as panels_of
 from subadjacent.report.timeline import timelines
+from subadjacent.rivals.base import RivalDetector
 from subadjacent.runtime import Progress
 from subadjacent.scoring.alarms import Alarm
 from subadjacent.scoring.threshold import ExtremeValue
@@ -264,15 +264,15 @@ def test_an_alarm_is_in_the_training_part_where_it_was_there_not_in_between(
 def test_the_list_says_how_often_and_what_changed_for_good(
     named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
 ) -> None:
-    alarms = [replace(alarm, for_good=False) for alarm in alarms]
+    alarms = [replace(alarm, permanent=False) for alarm in alarms]
     again = replace(
         alarms[0], first=243, last=390, duration=148, occurrences=((243, 284), (374, 390))
     )
-    stayed = replace(alarms[2], for_good=True)
+    stayed = replace(alarms[2], permanent=True)
     text = own(page(named, assessed, title="", alarms=[again, stayed]))
     twice, once = (row for row in re.findall("<tr role.*?</tr>", text, re.DOTALL) if "<td" in row)
     assert re.findall('class="tag">(.*?)<', twice) == ["2 times"]
-    assert re.findall('class="tag">(.*?)<', once) == ["changed for good"]
+    assert re.findall('class="tag">(.*?)<', once) == ["permanent"]
     # it was not there all the time
     assert re.findall('class="lasted">(.*?)<', twice) == ["within 12 h 20 min"]
     assert not re.findall('class="lasted">within', once)
@@ -507,21 +507,20 @@ def test_an_interrupted_training_is_warned_of(plant: Plant) -> None:
 
 # what each detector shows between the data and the severity
 SHOWN = {
-    "SubAdjacentDetector": [
+    "default": [
         *("Level", "Rhythm", "Local rhythm", "Slow rhythm", "State", "Shape"),
         *("Against other channels", "All channels together"),
     ],
-    "SubAdjacentTransformerDetector": ["Error", "Contribution", "Row score"],
-    "AnomalyTransformerDetector": ["Error", "Contribution", "Row score"],
-    "StrictTransformerDetector": ["Error", "Contribution", "Row score"],
+    "sub-adjacent-transformer": ["Error", "Contribution", "Row score"],
+    "anomaly-transformer": ["Error", "Contribution", "Row score"],
 }
 CHEAP = {"window": 20, "near": 2, "far": 5, "epochs": 2, "stride": 8, "size": "tiny"}
 
 
-@pytest.mark.parametrize("name", DETECTORS)
+@pytest.mark.parametrize("name", REGISTRY)
 def test_every_detector_has_a_page(name: str, plant: Plant) -> None:
-    known = DETECTORS[name]().get_params()
-    detector = DETECTORS[name](**{key: CHEAP[key] for key in CHEAP.keys() & known.keys()})
+    known = create(name).get_params()
+    detector = create(name, **{key: CHEAP[key] for key in CHEAP.keys() & known.keys()})
     detector.fit(plant.train)
     found = detector.assess(plant.test)
     # some of them find nothing at the threshold that they choose
@@ -540,4 +539,4 @@ def test_every_detector_has_a_page(name: str, plant: Plant) -> None:
     assert ('id="attention-title"' in text) == attentive
     assert ('id="training-title"' in text) == network
     assert ("the band of sub-adjacent points" in text) == (network and "near" in known)
-    assert f"<dd>{name}</dd>" in text
+    assert f"<dd>{type(detector).__name__}</dd>" in text

@@ -16,9 +16,9 @@ from reproduce.protocols.published import BLOCKS, TEMPERATURES, RowOutputs
 from reproduce.protocols.scaling import scale_benchmark
 from reproduce.run import HEURISTICS, PUBLISHED, Run
 from subadjacent.data.series import TestSeries
-from subadjacent.detectors.rivals.pca import PCADetector
 from subadjacent.errors import InputError
 from subadjacent.evaluation.metrics import average_precision, best_f1, best_point_adjusted_f1
+from subadjacent.rivals.pca import PCADetector
 
 RUN = Run("nips-ts", "sub-adjacent", PUBLISHED, quick=True)
 CPU = torch.device("cpu")

@@ -7,7 +7,7 @@ import pytest
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.default import SubAdjacentDetector
-from subadjacent.detectors.rivals.pca import PCADetector
+from subadjacent.rivals.pca import PCADetector
 from subadjacent.scoring.habits import Habits, learn_habits
 from subadjacent.scoring.kinds import LEAST_STILL, NEVER_STILL
 from subadjacent.scoring.silence import silent, silent_rows

@@ -1,4 +1,4 @@
-"""Detectors of PyOD and scikit-learn: told apart by what they are, and asked for one sign of score.
+"""Detectors of PyOD and scikit-learn: recognised by class, with one sign of score.
 
 PyOD's scores are high where rows are abnormal, those of scikit-learn are low. Neither library is
 imported to tell: an object of theirs can only come in once they are.
@@ -75,9 +75,18 @@ class Foreign:
     library: str
 
     @classmethod
-    def fit(cls, template: Any, rows: Rows) -> Foreign:
-        """Fit a copy of an unfitted detector; what it says against the rows is passed on."""
+    def fit(cls, template: Any, rows: Rows, seed: int) -> Foreign:
+        """Fit a copy of an unfitted detector; errors that it raises are passed on.
+
+        The seed stands for every ``random_state`` that is None.
+        """
         detector = clone(template)
+        unseeded = [
+            name
+            for name, value in detector.get_params().items()
+            if name.rpartition("__")[2] == "random_state" and value is None
+        ]
+        detector.set_params(**dict.fromkeys(unseeded, seed))
         try:
             detector.fit(rows)
         except ValueError as error:

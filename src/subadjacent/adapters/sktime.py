@@ -93,7 +93,7 @@ class SktimeDetector(DetectorParameters, SktimeBase):  # type: ignore[misc]  # s
     @classmethod
     def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:  # noqa: ARG003
         """What sktime's checks make detectors of."""
-        from subadjacent.detectors.rivals.pca import PCADetector
+        from subadjacent.rivals.pca import PCADetector
 
         return [{}, {"detector": PCADetector()}]
 

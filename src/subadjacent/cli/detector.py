@@ -20,12 +20,10 @@ NEVER = "never"
 
 def complete_detector(incomplete: str) -> list[tuple[str, str]]:
     """Names and summaries of detectors for shell completion; imports nothing heavy."""
-    from subadjacent.detectors.entries import ENTRIES
+    from subadjacent.detectors.registry import REGISTRY
 
     return [
-        (entry.short, entry.does)
-        for entry in ENTRIES.values()
-        if entry.short.startswith(incomplete)
+        (name, entry.summary) for name, entry in REGISTRY.items() if name.startswith(incomplete)
     ]
 
 
@@ -43,11 +41,10 @@ def build_detector(
 
     An option that the detector does not have is bad usage: it would be ignored silently.
     """
-    from subadjacent.detectors.entries import class_name
-    from subadjacent.detectors.registry import DETECTORS
+    from subadjacent.detectors.registry import create
 
-    kind = DETECTORS[class_name(name)]
-    known = list(kind().get_params())
+    detector = create(name)
+    known = list(detector.get_params())
     parameters = {} if config is None else read_config(config, known)
     options: dict[str, tuple[str, Any]] = {
         "contamination": ("--false-alarms", false_alarms),
@@ -72,8 +69,7 @@ def build_detector(
                 )
     # settings that are wrong for any data are refused before any is read
     try:
-        detector = kind(**parameters)
-        detector.check()
+        detector.set_params(**parameters).check()
     except InputError as error:
         raise error if config is None else InputError(f"{config}: {error}") from error
     return detector

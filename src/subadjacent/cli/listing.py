@@ -15,10 +15,15 @@ def list_detectors(
     ] = ListFormat.table,
 ) -> None:
     """List the detectors: the name of each, the extra that it needs, what it does."""
-    from subadjacent.detectors.entries import ENTRIES
+    from subadjacent.detectors.registry import REGISTRY
 
     rows = [
-        {"name": entry.short, "needs": entry.needs, "does": entry.does, "class": kind}
-        for kind, entry in ENTRIES.items()
+        {
+            "name": name,
+            "needs": entry.needs,
+            "does": entry.summary,
+            "class": entry.class_name,
+        }
+        for name, entry in REGISTRY.items()
     ]
     print_list(rows, ("name", "needs", "does"), format)

@@ -56,10 +56,10 @@ class NetworkSize(StrEnum):
 
 
 def _check_detector(short: str) -> str:
-    from subadjacent.detectors.entries import class_name
+    from subadjacent.detectors.registry import entry
 
     with bad_usage():
-        class_name(short)
+        entry(short)
     return short
 
 

@@ -23,11 +23,6 @@ from subadjacent.core.kernels import switch
 DENSE_UP_TO = 128
 # longest window for which the sum over the band is a product with its mask, in the packed form
 MASK_UP_TO = 400
-# blocks of attention under a hard band have at least so many points: a smaller matrix
-# multiplies slowly
-SMALLEST_BLOCK = 16
-# the matrix under a hard band is also formed for windows of up to so many blocks
-FEW_BLOCKS = 4
 
 # kernels run in this precision; in float32 plain PyTorch is as quick, and exact
 KERNEL_PRECISION = torch.bfloat16
@@ -51,9 +46,8 @@ class Form(Enum):
 
     KERNEL = "one Triton kernel from the projection: core/kernels/attention"
     PACKED = "one pass over the projection, on a CPU: core/packed"
-    MATRIX = "with the attention matrix: core/attention, core/banded"
+    MATRIX = "with the attention matrix: core/attention"
     SUMS = "sliding sums in place of the matrix: core/attention"
-    BLOCKS = "blocks along a hard band: core/banded"
 
 
 def projected_form(
@@ -76,17 +70,6 @@ def projected_form(
 def linear_form(n: int, dense: bool | None = None) -> Form:
     """The form of linear attention for mapped queries and keys of ``n`` points."""
     return Form.MATRIX if _or(dense, n <= DENSE_UP_TO) else Form.SUMS
-
-
-def banded_form(n: int, band: Band, dense: bool | None = None) -> Form:
-    """The form of softmax attention under a hard band, for windows of ``n`` points."""
-    short = n <= max(DENSE_UP_TO, FEW_BLOCKS * block_size(band))
-    return Form.MATRIX if _or(dense, short) else Form.BLOCKS
-
-
-def block_size(band: Band) -> int:
-    """Points in a block: the keys that a block can reach on one side are then two blocks."""
-    return max(band.far - band.near + 1, SMALLEST_BLOCK)
 
 
 def sums_by_mask(n: int) -> bool:
@@ -149,8 +132,8 @@ def chunk_reach(band: Band) -> tuple[int, int]:
 def kernels_on(x: Tensor) -> bool:
     """Whether what is computed from ``x`` may run in a kernel.
 
-    Without being asked for on the GPUs that kernels were tested on; on other GPUs of NVIDIA's
-    where they were asked for. Never inside of torch.compile, which fuses plain PyTorch.
+    By default on the GPUs that the kernels were tested on; on other NVIDIA GPUs
+    on request. Never inside torch.compile, which fuses plain PyTorch.
     """
     if torch.compiler.is_compiling() or not switch.triton_installed():
         return False

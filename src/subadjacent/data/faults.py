@@ -15,21 +15,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.data.bulk import bulk
 from subadjacent.data.gaps import fill
+from subadjacent.data.scaling import bulk
 from subadjacent.data.series import TrainSeries
 
 # a gap is this many times as wide as the values on this side of it spread. Of 3,583 channels of
 # four data sets 42 have values beyond such a gap; of a third of it 125, of three times as much 9,
 # which costs up to a point (reproduce/log.md, "Robust learning")
-GAP = 1.0
+MIN_GAP = 1.0
 # rarer values than this are never a normal state, however often they recur
-RARE = 1 / 500
+RARE_SHARE = 1 / 500
 # so many runs of rows, and one in each of so many parts of the rows, come again and again; as for
 # outliers among scores
-MANY, PARTS = 8, 5
+MIN_RUNS, PARTS = 8, 5
 # a group of no more distinct values than this is a code, whatever it stands for
-CODES = 3
+MAX_CODES = 3
 
 
 class SetAside(NamedTuple):
@@ -60,7 +60,7 @@ def faults(values: NDArray[Any]) -> NDArray[np.bool_]:
     if not len(values):
         return faulty
     core = bulk([values])
-    near = core.wider_by(GAP)
+    near = core.wider_by(MIN_GAP)
     suspects = (values.min(axis=0) < near.low) | (values.max(axis=0) > near.high)
     for channel in np.flatnonzero(suspects):
         column = values[:, channel].astype(np.float64)
@@ -86,14 +86,14 @@ def _without_gap(values: NDArray[np.float64], low: float, high: float) -> tuple[
 def _reached(edge: float, beyond: NDArray[np.float64], opposite: float) -> float:
     """The value reached from an edge without crossing a gap, given the opposite edge, negated."""
     steps = np.concatenate([[edge], beyond])
-    gaps = np.flatnonzero(np.diff(steps) > GAP * (steps[:-1] + opposite))
+    gaps = np.flatnonzero(np.diff(steps) > MIN_GAP * (steps[:-1] + opposite))
     return float(steps[gaps[0]] if len(gaps) else steps[-1])
 
 
 def _recur(beyond: NDArray[np.bool_], values: NDArray[np.float64]) -> bool:
     rows = np.flatnonzero(beyond)
-    if len(rows) <= RARE * len(beyond):
+    if len(rows) <= RARE_SHARE * len(beyond):
         return False
     runs = int((np.diff(rows) > 1).sum()) + 1
     everywhere = len(np.unique(rows * PARTS // len(beyond))) == PARTS
-    return runs >= MANY and everywhere and len(np.unique(values[beyond])) > CODES
+    return runs >= MIN_RUNS and everywhere and len(np.unique(values[beyond])) > MAX_CODES

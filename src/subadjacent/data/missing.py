@@ -19,7 +19,7 @@ from subadjacent.errors import InputError
 
 # the share of training rows that may be missing: a channel that is more often away than there is
 # judged by what it does on the days that it works
-MOST = 0.5
+MAX_MISSING_SHARE = 0.5
 
 RAISE_FILL_LIMIT = "drop the column, or raise fill_limit"
 """The remedy for a channel that is missing too often."""
@@ -31,7 +31,7 @@ def require_values(series: TrainSeries, where: str = "X") -> None:
         return
     counts = series.missing.sum(axis=0)
     worst = int(counts.argmax())
-    if counts[worst] > MOST * len(series):
+    if counts[worst] > MAX_MISSING_SHARE * len(series):
         raise InputError.of(
             where,
             "must have values in at least half of the rows of every column, to fit on",
@@ -47,7 +47,7 @@ def known_rows(series: TrainSeries) -> NDArray[np.bool_] | None:
     models learn from all rows, with gaps filled: of each channel, only few values are.
     """
     missing = series.missing_rows
-    return None if missing is None or missing.mean() > MOST else ~missing
+    return None if missing is None or missing.mean() > MAX_MISSING_SHARE else ~missing
 
 
 def only(series: TrainSeries, rows: NDArray[np.bool_] | None) -> TrainSeries:

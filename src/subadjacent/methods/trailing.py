@@ -31,6 +31,15 @@ def trailing(scaled: Rows, length: int) -> Iterator[tuple[slice, Rows]]:
         yield chunk, np.ascontiguousarray(windows.reshape(len(windows), -1))
 
 
+def windows_of(scaled: Rows, length: int) -> Iterator[Rows]:
+    """Every window of a segment, flattened, some at a time, (W, D)."""
+    view = np.lib.stride_tricks.sliding_window_view(scaled, length, axis=0)  # (W, C, L)
+    for chunk in chunks(len(scaled) - length + 1, CHUNK):
+        windows = view[chunk].transpose(0, 2, 1)
+        # a copy: rows of the view overlap in memory, which BLAS does not take
+        yield np.ascontiguousarray(windows.reshape(len(windows), -1))
+
+
 def by_channel(vectors: Rows, channels: int) -> Rows:
     """Entries of vectors added up over the rows of their windows, (…, D) to (…, C)."""
     return np.asarray(vectors.reshape(*vectors.shape[:-1], -1, channels).sum(axis=-2))

@@ -136,10 +136,12 @@ def _guarded(table: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
     import polars.selectors as cs
 
-    from subadjacent.data.files.formulas import guard, guard_name
+    from subadjacent.data.files.cells import guard
 
     guarded = table.with_columns(cs.by_dtype(pl.String).map_batches(guard))
-    return guarded.rename({name: guard_name(name) for name in table.columns})
+    return guarded.rename(
+        dict(zip(table.columns, guard(pl.Series(table.columns, dtype=pl.String)), strict=True))
+    )
 
 
 def write_text(text: str, path: Path) -> None:

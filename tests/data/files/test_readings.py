@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from subadjacent.data.files import Columns, Rows, open_files
-from subadjacent.data.files.readings import AT_ONCE
+from subadjacent.data.files.readings import BLOCK_ROWS
 from subadjacent.errors import InputError
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
@@ -49,9 +49,8 @@ def asked(*files: Sequence[str], opened: Any, **columns: str) -> str:
 
 def test_one_late_cell_decides_for_all_rows(opened: Any) -> None:
     """The first block leaves it open: all days of a year up to the twelfth, many times over."""
-    minutes = [
-        datetime(2024, 1, 1) + number * timedelta(seconds=40) for number in range(AT_ONCE + 2_000)
-    ]
+    rows = range(BLOCK_ROWS + 2_000)
+    minutes = [datetime(2024, 1, 1) + number * timedelta(seconds=40) for number in rows]
     assert minutes[-1].day == 11
     cells = [*written(minutes, "%d/%m/%Y %H:%M:%S"), "31/01/2024 00:00:00"]
     rows = opened(cells)
@@ -72,17 +71,20 @@ def test_two_readings_that_both_increase_are_shown(opened: Any) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("layout", "kind", "other"),
-    [("%d/%m/%Y", "day first", "month first"), ("%m-%d-%Y", "month first", "day first")],
-)
-def test_the_only_reading_that_increases_is_taken(
-    opened: Any, layout: str, kind: str, other: str
-) -> None:
-    days = [datetime(2024, 1, 8), datetime(2024, 1, 9), datetime(2024, 2, 1), datetime(2024, 2, 2)]
-    rows = opened(written(days, layout))
-    assert times(rows) == days
-    assert rows.notes[0].endswith(f", {kind} (times would not increase with the {other})")
+def test_the_only_reading_that_increases_is_taken(opened: Any) -> None:
+    for layout, kind, other in [
+        ("%d/%m/%Y", "day first", "month first"),
+        ("%m-%d-%Y", "month first", "day first"),
+    ]:
+        days = [
+            datetime(2024, 1, 8),
+            datetime(2024, 1, 9),
+            datetime(2024, 2, 1),
+            datetime(2024, 2, 2),
+        ]
+        rows = opened(written(days, layout))
+        assert times(rows) == days
+        assert rows.notes[0].endswith(f", {kind} (times would not increase with the {other})")
 
 
 def test_readings_that_increase_neither_way_are_shown(opened: Any) -> None:

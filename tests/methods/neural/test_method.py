@@ -14,15 +14,14 @@ from subadjacent.errors import InputError
 from subadjacent.methods.method import State
 from subadjacent.methods.neural.model import NeuralModel
 from subadjacent.methods.neural.transformers import (
-    AnomalyTransformerMethod,
-    StrictMethod,
     SubAdjacentMethod,
 )
+from subadjacent.rivals.anomaly_transformer import AnomalyTransformerMethod
 from subadjacent.runtime import Progress, Runtime
 
 SMALL: dict[str, Any] = {"size": "tiny", "window": 20, "epochs": 1, "stride": 4}
 CPU = Runtime(device="cpu")
-METHODS = [SubAdjacentMethod, StrictMethod, AnomalyTransformerMethod]
+METHODS = [SubAdjacentMethod, AnomalyTransformerMethod]
 
 
 def model_of(method: Any, *series: TrainSeries, run: Runtime = CPU) -> NeuralModel:
@@ -192,23 +191,23 @@ def test_the_seed_decides_the_weights(plant: Plant) -> None:
         (SubAdjacentMethod, {"attention_weight": -1}, "attention_weight must be a finite"),
         (AnomalyTransformerMethod, {"attention": "relu"}, "one of vanilla, linear; got 'relu'"),
         (AnomalyTransformerMethod, {"attention_weight": -1}, "attention_weight must be a finite"),
-        (StrictMethod, {"epochs": -1}, "epochs must be a whole number of at least 0"),
-        (StrictMethod, {"patience": 0}, "patience must be a whole number of at least 1"),
-        (StrictMethod, {"batch_size": 0}, "batch_size must be a whole number of at least 1"),
-        (StrictMethod, {"batch_size": "all"}, "batch_size must be a whole number"),
-        (StrictMethod, {"learning_rate": 0}, "learning_rate must be a finite number above 0"),
-        (StrictMethod, {"learning_rate": "x"}, "learning_rate must be a number or 'auto'"),
-        (StrictMethod, {"decay": 0}, "decay must be a finite number above 0"),
-        (StrictMethod, {"stride": 0}, "stride must be a whole number of at least 1"),
-        (StrictMethod, {"budget": "soon"}, "budget must be"),
-        (StrictMethod, {"temperature": -1}, "temperature must be a finite number"),
-        (StrictMethod, {"block": 0}, "block must be a whole number of at least 1"),
-        (StrictMethod, {"scoring_stride": 0}, "scoring_stride must be a whole number"),
-        (StrictMethod, {"smoothing": 0}, "smoothing must be a whole number of at least 1"),
-        (StrictMethod, {"dynamic": "static"}, "dynamic must be one of"),
-        (StrictMethod, {"memory": 1}, "memory must be a whole number of at least 2"),
-        (StrictMethod, {"clip": 0}, "clip must be a finite number above 0"),
-        (StrictMethod, {"checkpoint": 3}, "checkpoint must be a path or None; got 3"),
+        (SubAdjacentMethod, {"epochs": -1}, "epochs must be a whole number of at least 0"),
+        (SubAdjacentMethod, {"patience": 0}, "patience must be a whole number of at least 1"),
+        (SubAdjacentMethod, {"batch_size": 0}, "batch_size must be a whole number of at least 1"),
+        (SubAdjacentMethod, {"batch_size": "all"}, "batch_size must be a whole number"),
+        (SubAdjacentMethod, {"learning_rate": 0}, "learning_rate must be a finite number above 0"),
+        (SubAdjacentMethod, {"learning_rate": "x"}, "learning_rate must be a number or 'auto'"),
+        (SubAdjacentMethod, {"decay": 0}, "decay must be a finite number above 0"),
+        (SubAdjacentMethod, {"stride": 0}, "stride must be a whole number of at least 1"),
+        (SubAdjacentMethod, {"budget": "soon"}, "budget must be"),
+        (SubAdjacentMethod, {"temperature": -1}, "temperature must be a finite number"),
+        (SubAdjacentMethod, {"block": 0}, "block must be a whole number of at least 1"),
+        (SubAdjacentMethod, {"scoring_stride": 0}, "scoring_stride must be a whole number"),
+        (SubAdjacentMethod, {"smoothing": 0}, "smoothing must be a whole number of at least 1"),
+        (SubAdjacentMethod, {"dynamic": "static"}, "dynamic must be one of"),
+        (SubAdjacentMethod, {"memory": 1}, "memory must be a whole number of at least 2"),
+        (SubAdjacentMethod, {"clip": 0}, "clip must be a finite number above 0"),
+        (SubAdjacentMethod, {"checkpoint": 3}, "checkpoint must be a path or None; got 3"),
     ],
     ids=str,
 )
@@ -234,11 +233,6 @@ def test_settings_that_do_not_fit_the_rows_are_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         SubAdjacentMethod(**SMALL | settings).fit([TrainSeries(plant.train)], CPU)
-
-
-def test_the_strict_form_refuses_a_band_with_the_point_itself(plant: Plant) -> None:
-    with pytest.raises(InputError, match="near >= 1"):
-        StrictMethod(**SMALL, near=0).fit([TrainSeries(plant.train)], CPU)
 
 
 def test_segments_too_short_for_a_window_are_refused(plant: Plant) -> None:

@@ -17,7 +17,7 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 from subadjacent.methods.neural.method import NeuralMethod
 from subadjacent.methods.neural.model import Calibration, EntityNetwork, NeuralModel
-from subadjacent.methods.neural.transformers import StrictMethod, SubAdjacentMethod
+from subadjacent.methods.neural.transformers import SubAdjacentMethod
 from subadjacent.networks.network import Network, WindowEvidence
 from subadjacent.runtime import Runtime
 from subadjacent.scoring.paper import PaperScore
@@ -181,14 +181,3 @@ def test_attention_is_that_of_the_window_that_scores_the_row(rows: np.ndarray) -
 def test_a_network_without_attention_says_so() -> None:
     with pytest.raises(InputError, match="Level has no attention to look at"):
         toy().entity.attention_around(ROWS, 0)
-
-
-def test_the_strict_form_expects_a_point_from_its_band_alone(rows: np.ndarray) -> None:
-    model = fitted(StrictMethod(**SMALL, near=2, far=5), rows)
-    one, other = rows[:20].copy(), rows[:20].copy()
-    other[10] += 5.0
-    expected, changed = (model.assess(part).expected for part in (one, other))
-    assert expected is not None
-    assert changed is not None
-    moved = np.flatnonzero(np.abs(expected - changed).max(axis=1) > 1e-6)
-    assert moved.tolist() == [5, 6, 7, 8, 12, 13, 14, 15]

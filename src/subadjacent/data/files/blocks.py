@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import time
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from subadjacent.data.cleaning import LARGEST
-from subadjacent.data.files.cells import blank_missing, read_numbers, show
-from subadjacent.data.files.formulas import unguard
-from subadjacent.data.files.labels import LABELS_SHOWN, read_labels
+from subadjacent.data.files.cells import (
+    LABELS_SHOWN,
+    blank_missing,
+    read_labels,
+    read_numbers,
+    show,
+    unguard,
+)
 from subadjacent.errors import InputError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 MIDNIGHT = time()
 """The clock of dates that have none."""
@@ -53,8 +56,6 @@ class Block:
 
     def holds_text(self, column: str) -> bool:
         """Whether fewer than half of the cells that hold something are numbers."""
-        import polars as pl
-
         cells = self.frame[column]
         if cells.dtype.is_numeric() or cells.dtype in (pl.Boolean, pl.Null):
             return False
@@ -70,8 +71,6 @@ class Block:
 
     def numbers(self, column: str) -> pl.Series:
         """A column as floats; refuses a cell that is neither a number nor missing."""
-        import polars as pl
-
         cells = self.frame[column]
         if cells.dtype.is_numeric() or cells.dtype in (pl.Boolean, pl.Null):
             return cells.cast(pl.Float64)
@@ -86,8 +85,6 @@ class Block:
         return numbers
 
     def _read(self, cells: pl.Series) -> tuple[pl.Series, int | None]:
-        import polars as pl
-
         return read_numbers(
             cells.cast(pl.String),
             decimal_comma=self.decimal_comma,
@@ -95,8 +92,6 @@ class Block:
         )
 
     def _blank(self, cells: pl.Series, words: Sequence[str]) -> pl.Series:
-        import polars as pl
-
         lowered = [word.strip().lower() for word in words]
         values = read_numbers(pl.Series(lowered, dtype=pl.String))[0].drop_nulls().to_list()
         if cells.dtype.is_numeric():
@@ -109,8 +104,6 @@ class Block:
 
     def entities(self, column: str) -> pl.Series:
         """A column as names of entities; refuses an empty cell."""
-        import polars as pl
-
         names = unguard(self.frame[column].cast(pl.String)).str.strip_chars()
         empty = names.is_null() | (names == "")
         if empty.any():
@@ -169,8 +162,6 @@ class TimeOrder:
 
     def check(self, block: Block, times: pl.Series, entities: pl.Series | None) -> None:
         """Refuse a time that is not after the one before it."""
-        import polars as pl
-
         names = pl.Series([None] * len(times), dtype=pl.String) if entities is None else entities
         rows = pl.DataFrame({"time": times, "entity": names}).with_row_index("row")
         last = rows.select("entity", last="time").clear() if self._last is None else self._last

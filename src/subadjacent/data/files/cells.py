@@ -1,9 +1,15 @@
-"""The value of a cell of text: a number, however people write it, or a word for missing."""
+"""The value of a cell of text: a number, however people write it, a label, or a missing value.
+
+A cell that a spreadsheet would run as a formula, such as an entity ``=cmd|…``, is written with an
+apostrophe before it, as OWASP advises, and read without it: ``guard`` and ``unguard``.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
+
+from subadjacent.data.names import ANOMALOUS, NORMAL, SIGN, as_word
 
 if TYPE_CHECKING:
     import polars as pl
@@ -15,7 +21,7 @@ MISSING = (
 )  # fmt: skip
 """Words for a missing value, in lower case: those of people, of databases and of spreadsheets."""
 
-LONGEST_QUOTE = 40
+MAX_QUOTED = 40
 """Characters of a cell that a message shows."""
 
 # between thousands: a mark that is the same all through the number, before each three digits
@@ -26,7 +32,7 @@ _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?|[+-]?inf(inity)?")
 def show(cell: Any) -> str:
     """A cell as messages quote it: on one line, and not too long."""
     text = str(cell)
-    return repr(text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 1] + "…")
+    return repr(text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + "…")
 
 
 def is_missing(cell: str) -> bool:
@@ -82,7 +88,7 @@ def decimal_mark(cells: list[str], separator: str) -> tuple[bool, bool]:
     and 1,234,567 that points are.
     1,234 tells nothing: between cells that no comma separates it is taken for a decimal mark.
     """
-    seen = {mark: _seen(cells, mark) for mark in (",", ".")}
+    seen = {mark: _evidence_of_mark(cells, mark) for mark in (",", ".")}
     comma, point = seen[","], seen["."]
     if comma["sure"] and not point["sure"]:
         return True, False
@@ -91,7 +97,7 @@ def decimal_mark(cells: list[str], separator: str) -> tuple[bool, bool]:
     return False, separator == "," or point["sure"]
 
 
-def _seen(cells: list[str], mark: str) -> dict[str, bool]:
+def _evidence_of_mark(cells: list[str], mark: str) -> dict[str, bool]:
     """Whether a mark is surely a decimal one in some cell; whether it may set thousands apart."""
     other_mark = "." if mark == "," else ","
     plain = re.compile(rf"[+-]?\d*{re.escape(mark)}\d+(e[+-]?\d+)?")
@@ -147,3 +153,65 @@ def _grouped(mark: str, point: str) -> str:
     kinds = [_SPACES, _APOSTROPHES, *([mark] if mark else [])]
     groups = "|".join(rf"(?:[{kind}]\d{{3}})+" for kind in kinds)
     return rf"[+-]?[1-9]\d{{0,2}}(?:{groups})(?:{point}\d*)?"
+
+
+# what begins a formula, behind any number of apostrophes; some programs take the wide forms of the
+# four marks for the marks
+_FORMULA = "[=+\\-@\t\r\uff0b\uff0d\uff1d\uff20]"
+# -5 and +1.5e3 are numbers and no formulas
+_PLAIN_NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+
+
+def guard(cells: pl.Series) -> pl.Series:
+    """Text with an apostrophe before each cell that a spreadsheet would run."""
+    formula = cells.str.contains(f"^'*{_FORMULA}") & ~cells.str.contains(f"^{_PLAIN_NUMBER}$")
+    return ("'" + cells).zip_with(formula.fill_null(False), cells)
+
+
+def unguard(cells: pl.Series) -> pl.Series:
+    """The inverse of ``guard``."""
+    return cells.str.replace(f"^'('*{_FORMULA})", "${1}")
+
+
+LABELS_SHOWN = "0 or 1, true or false, yes or no, normal or anomaly (or attack), or 1 or -1"
+
+
+def counts_rows(column: pl.Series) -> bool:
+    """Whether each number is one more than the number before it."""
+    import polars as pl
+
+    numbers, bad = read_numbers(column.cast(pl.String))
+    steps = numbers.diff()[1:]
+    return bad is None and len(steps) > 0 and bool((steps == 1).fill_null(False).all())
+
+
+def read_labels(cells: pl.Series, *, signed: bool) -> pl.Series:
+    """Labels as 8-bit integers, 1 for anomalous; null where a cell is none.
+
+    Where labels are ``signed``, -1 is anomalous and 1 normal.
+    """
+    import polars as pl
+
+    meaning = dict.fromkeys(NORMAL, 0) | dict.fromkeys(ANOMALOUS, 1)
+    if signed:
+        meaning |= {SIGN: 1, "1": 0}
+        del meaning["0"]
+    words = _words(cells)
+    return words.replace_strict(meaning, default=None, return_dtype=pl.Int8)
+
+
+def is_signed(cells: pl.Series) -> bool | None:
+    """Whether -1 stands among labels; None where there are only ones, which tell nothing."""
+    words = set(_words(cells).unique().to_list())
+    if SIGN in words:
+        return True
+    return None if words <= {"1", "", None} else False
+
+
+def _words(cells: pl.Series) -> pl.Series:
+    """The distinct cells, as ``as_word`` writes them."""
+    import polars as pl
+
+    text = cells.cast(pl.String)
+    words = {cell: as_word(cell) for cell in text.unique().to_list() if cell is not None}
+    return text.replace_strict(words, default=None, return_dtype=pl.String)

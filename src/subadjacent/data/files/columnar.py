@@ -19,6 +19,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+import polars as pl
+
 from subadjacent.data.files.blocks import Block
 from subadjacent.errors import InputError, SubAdjacentError
 
@@ -107,8 +109,6 @@ class Decoder:
 
     def request(self, name: str, path: Path, scan: str, *rows: Any) -> Any:
         """The frame of some columns and ``rows`` (first, count), or else schema and length."""
-        import polars as pl
-
         with self._lock:
             answer = self._exchange((str(path.absolute()), scan, *rows))
         if answer is None:
@@ -205,8 +205,6 @@ def _answer(
     path: str, scan: str, columns: tuple[str, ...] | None = None, start: int = 0, rows: int = 0
 ) -> tuple[str | None, Any]:
     """The kind of error, if any, and its message or the result."""
-    import polars as pl
-
     try:
         reader = getattr(pl, scan)
         # older versions have no patterns in names of Arrow files

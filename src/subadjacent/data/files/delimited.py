@@ -11,18 +11,20 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+import polars as pl
+
 from subadjacent.data.files.blocks import Block
 from subadjacent.data.files.cells import show
 from subadjacent.data.files.columnar import FORMATS
 from subadjacent.data.files.opening import (
     END_OF_FILE,
     HEAD_BYTES,
-    LONGEST_LINE,
+    MAX_LINE_BYTES,
     check_unpacked,
     find_encoding,
     open_bytes,
 )
-from subadjacent.data.files.table_layout import SPACE, Line, even_out, find_layout
+from subadjacent.data.files.table_layout import SPACE, Line, find_layout, join_spaces
 from subadjacent.errors import InputError
 
 JSON_ROWS = re.compile(r'\s*(\[\s*)?\{\s*("[^"\n]*"\s*:|\})')
@@ -36,8 +38,6 @@ class Delimited:
     """
 
     def __init__(self, path: Path, name: str) -> None:
-        import polars as pl
-
         self.path, self.name = path, name
         check_unpacked(path, name)
         head, self.encoding, notes = self._read_head()
@@ -68,8 +68,6 @@ class Delimited:
                 yield self._block(batch, lines, columns)
 
     def _block(self, batch: list[Line], more: Iterator[Line], columns: tuple[str, ...]) -> Block:
-        import polars as pl
-
         width, separator = len(self.columns), self.layout.separator
         thousands = self.layout.comma_thousands
         if any('"' in text for _, text in batch):
@@ -163,7 +161,7 @@ class Delimited:
                 if line.strip(blanks):
                     yield from nothing
                     nothing.clear()
-                    yield number, even_out(line, separator)
+                    yield number, join_spaces(line, separator)
                 elif single or line.strip(SPACE):
                     nothing.append((number, line.strip(SPACE)))
         except UnicodeDecodeError as error:
@@ -177,7 +175,7 @@ class Delimited:
         with open_bytes(self.path, self.name) as file:
             head = file.read(HEAD_BYTES)
             # up to the end of a line, so that the last one is not cut
-            head += file.readline(LONGEST_LINE)
+            head += file.readline(MAX_LINE_BYTES)
         for kind in FORMATS:
             if head.startswith(kind.mark):
                 raise InputError(

@@ -19,13 +19,13 @@ from typing import IO, Any
 from subadjacent.errors import InputError
 
 HEAD_BYTES = 1 << 16
-LONGEST_LINE = 1 << 24
+MAX_LINE_BYTES = 1 << 24
 """Bytes; a row of a million cells has about half as many."""
 
-UNPACKED_ANYWAY = 1 << 28
+UNPACKED_FLOOR = 1 << 28
 """Bytes that any packed file may unpack to: 256 MiB, which every machine can hold."""
 
-UNPACKED_TIMES = 100
+MAX_UNPACK_RATIO = 100
 """A packed file may unpack to so many times its size. PSM comes to 3 times, a sine with times to
 21, 50 columns of zeros to 102.
 """
@@ -55,8 +55,10 @@ def open_bytes(path: Path, name: str) -> io.BufferedReader:
         return _open_zip(path, name)
     for magic, opener in PACKED.items():
         if begin.startswith(magic):
-            return io.BufferedReader(_Bounded(opener(path), name, _allowed(size)), HEAD_BYTES)
-    return io.BufferedReader(_Bounded(path.open("rb"), name), HEAD_BYTES)
+            return io.BufferedReader(
+                _BoundedReader(opener(path), name, _unpacked_bound(size)), HEAD_BYTES
+            )
+    return io.BufferedReader(_BoundedReader(path.open("rb"), name), HEAD_BYTES)
 
 
 def check_unpacked(path: Path, name: str) -> None:
@@ -65,9 +67,9 @@ def check_unpacked(path: Path, name: str) -> None:
     Of a larger one no more is looked at; its bound holds while it is read.
     """
     with open_bytes(path, name) as file:
-        if isinstance(file.raw, _Bounded) and file.raw.most is not None:
+        if isinstance(file.raw, _BoundedReader) and file.raw.most is not None:
             seen = 0
-            while seen <= UNPACKED_ANYWAY and (data := file.read(HEAD_BYTES)):
+            while seen <= UNPACKED_FLOOR and (data := file.read(HEAD_BYTES)):
                 seen += len(data)
 
 
@@ -93,7 +95,7 @@ def find_encoding(head: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     return "utf-8", ()
 
 
-class _Bounded(io.RawIOBase):
+class _BoundedReader(io.RawIOBase):
     """Bytes of a stream, until they are more than ``most`` or a line of them has no end."""
 
     def __init__(
@@ -114,10 +116,10 @@ class _Bounded(io.RawIOBase):
         end = data.rfind(b"\r") if end < 0 else end
         self._line = self._line + len(data) if end < 0 else len(data) - end - 1
         if self.most is not None and self._total > self.most:
-            raise _too_much(self._name, self.most)
-        if self._line > LONGEST_LINE:
+            raise _unpacks_too_far(self._name, self.most)
+        if self._line > MAX_LINE_BYTES:
             raise InputError(
-                f"{self._name} must have lines of at most {LONGEST_LINE:,} bytes; one of them "
+                f"{self._name} must have lines of at most {MAX_LINE_BYTES:,} bytes; one of them "
                 f"is longer: write one line a row"
             )
         return len(data)
@@ -139,15 +141,15 @@ def _open_zip(path: Path, name: str) -> io.BufferedReader:
         ) from error
     try:
         member = _only_member(archive, name)
-        most = _allowed(member.compress_size)
+        most = _unpacked_bound(member.compress_size)
         # what it says of itself is believed only where that is too much
         if member.file_size > most:
-            raise _too_much(name, most)
+            raise _unpacks_too_far(name, most)
         stream = archive.open(member)
     except BaseException:
         archive.close()
         raise
-    return io.BufferedReader(_Bounded(stream, name, most, archive), HEAD_BYTES)
+    return io.BufferedReader(_BoundedReader(stream, name, most, archive), HEAD_BYTES)
 
 
 def _only_member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
@@ -171,14 +173,14 @@ def _only_member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     return members[0]
 
 
-def _allowed(packed: int) -> int:
-    return max(UNPACKED_ANYWAY, UNPACKED_TIMES * packed)
+def _unpacked_bound(packed: int) -> int:
+    return max(UNPACKED_FLOOR, MAX_UNPACK_RATIO * packed)
 
 
-def _too_much(name: str, most: int) -> InputError:
+def _unpacks_too_far(name: str, most: int) -> InputError:
     return InputError(
-        f"{name} must unpack to {most:,} bytes at most, {UNPACKED_TIMES} times its size or "
-        f"{UNPACKED_ANYWAY >> 20} MiB; it holds more: unpack it yourself if that is right"
+        f"{name} must unpack to {most:,} bytes at most, {MAX_UNPACK_RATIO} times its size or "
+        f"{UNPACKED_FLOOR >> 20} MiB; it holds more: unpack it yourself if that is right"
     )
 
 

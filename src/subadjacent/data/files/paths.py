@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+import polars as pl
+
 from subadjacent.data.files.blocks import Source
 from subadjacent.data.files.columnar import MARKS, ColumnarFile, find_format
 from subadjacent.data.files.delimited import Delimited
@@ -22,7 +24,7 @@ from subadjacent.errors import DataNotFound, InputError, SubAdjacentError
 
 STANDARD_INPUT = "-"
 
-MOST_COPIED = 1 << 34
+MAX_COPIED_BYTES = 1 << 34
 """Bytes that are taken from standard input or a pipe, 16 GiB, but at most half of what is free."""
 
 
@@ -72,7 +74,7 @@ def _open(name: str) -> Source:
             )
     if name != STANDARD_INPUT and (path.is_file() or not path.exists()):
         return _by_content(path, called)
-    copy = _kept(name)
+    copy = _copy_to_file(name)
     try:
         source = _by_content(copy, called)
     except BaseException:
@@ -87,7 +89,7 @@ def _by_content(path: Path, called: str) -> Source:
     return Delimited(path, called) if kind is None else ColumnarFile(path, called, kind)
 
 
-def _kept(name: str) -> Path:
+def _copy_to_file(name: str) -> Path:
     """A copy of what can be read only once: standard input, or a pipe."""
     handle, copy = tempfile.mkstemp(prefix="subadjacent-")
     try:
@@ -106,7 +108,7 @@ def _kept(name: str) -> Path:
 def _copy(stream: IO[bytes], out: IO[bytes], copy: Path, name: str) -> None:
     """Copy a stream that may never end, up to a bound; what is no table is refused at once."""
     free = shutil.disk_usage(copy.parent).free
-    most, total = min(MOST_COPIED, free // 2), 0
+    most, total = min(MAX_COPIED_BYTES, free // 2), 0
     while data := stream.read(HEAD_BYTES):
         if not total and not data.startswith((*MARKS, ZIPPED, *PACKED)):
             find_encoding(data, _called(name))
@@ -123,8 +125,6 @@ def _copy(stream: IO[bytes], out: IO[bytes], copy: Path, name: str) -> None:
 def only_our_errors(name: str) -> Iterator[None]:
     """Turn any error in reading a file into one of ours, with the file's name."""
     refuse_lost_threads()
-    import polars as pl
-
     try:
         yield
     except (SubAdjacentError, MemoryError):

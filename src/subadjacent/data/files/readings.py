@@ -9,25 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import polars as pl
 
 from subadjacent.data.files.blocks import Block, Source, TimeOrder
 from subadjacent.data.files.cells import show
 from subadjacent.data.files.layouts import DIGITS, format_of
 from subadjacent.data.files.paths import only_our_errors
-from subadjacent.data.files.time_column import TimeColumn, unreadable_time
+from subadjacent.data.files.time_column import TimeColumn, time_error
 from subadjacent.data.files.timestamps import TimeForm
 from subadjacent.errors import InputError
 
-if TYPE_CHECKING:
-    import polars as pl
-
-
-AT_ONCE = 20_000
+BLOCK_ROWS = 20_000
 """Rows that are looked at a time."""
 
 
-class Writing(NamedTuple):
+class FileForms(NamedTuple):
     """A file, and the forms in which the first of its times can be read."""
 
     source: Source
@@ -38,8 +36,8 @@ class Writing(NamedTuple):
         return next(form for form in self.forms if form.kind == kind)
 
 
-def settle(
-    files: Sequence[Writing], column: TimeColumn, entity: str | None
+def choose_forms(
+    files: Sequence[FileForms], column: TimeColumn, entity: str | None
 ) -> tuple[list[TimeForm], str]:
     """The form of every file's times, and a remark on the choice, if any.
 
@@ -51,7 +49,7 @@ def settle(
         if all(form.kind in {candidate.kind for candidate in file.forms} for file in files)
     ]
     if not common:
-        settled = [settle([file], column, entity) for file in files]
+        settled = [choose_forms([file], column, entity) for file in files]
         return [forms[0] for forms, _ in settled], next(
             (remark for _, remark in settled if remark), ""
         )
@@ -64,11 +62,11 @@ def settle(
     return [file.form(kind) for file in files], remark
 
 
-def _dates_or_counter(files: Sequence[Writing], column: TimeColumn) -> tuple[str, str]:
+def _dates_or_counter(files: Sequence[FileForms], column: TimeColumn) -> tuple[str, str]:
     """Digits are dates where every row of every file is one; a counter must not become a date."""
     for source, forms in files:
         with only_our_errors(source.name):
-            for block in source.blocks(AT_ONCE, column.names):
+            for block in source.blocks(BLOCK_ROWS, column.names):
                 cells = column.cells(block.frame)
                 times = forms[0].read(cells)
                 if times.null_count():
@@ -94,12 +92,12 @@ class _Comparison:
         self._orders: dict[str, TimeOrder] = {kind: TimeOrder(column.name) for kind in kinds}
         self._examples: dict[tuple[str, str], _Example] = {}
 
-    def of(self, files: Sequence[Writing]) -> tuple[str, str]:
+    def of(self, files: Sequence[FileForms]) -> tuple[str, str]:
         """The reading that fits all files, and a remark on it."""
         wanted = (*self._column.names, *([] if self._entity is None else [self._entity]))
         for file in files:
             with only_our_errors(file.source.name):
-                for block in file.source.blocks(AT_ONCE, wanted):
+                for block in file.source.blocks(BLOCK_ROWS, wanted):
                     self._see(block, file)
                     if len(self._alive) == 1:
                         return self._alive[0], ""
@@ -115,14 +113,14 @@ class _Comparison:
             return distinct[0], ""
         raise self._ask(distinct[0], distinct[1], increasing=bool(rising))
 
-    def _see(self, block: Block, file: Writing) -> None:
+    def _see(self, block: Block, file: FileForms) -> None:
         cells = self._column.cells(block.frame)
         times = {kind: file.form(kind).read(cells) for kind in self._alive}
         readable = [kind for kind in self._alive if not times[kind].null_count()]
         if not readable:
             stops = {kind: int(times[kind].is_null().arg_max() or 0) for kind in self._alive}
             last = max(stops, key=stops.__getitem__)
-            raise unreadable_time(block, stops[last], self._column, file.form(last))
+            raise time_error(block, stops[last], self._column, file.form(last))
         self._alive = readable
         names = None if self._entity is None else block.entities(self._entity)
         for kind in [kind for kind in readable if kind in self._orders]:
@@ -154,6 +152,4 @@ class _Comparison:
 
 def _comparable(times: pl.Series) -> pl.Series:
     """Times of files that are written more and less finely, in one unit."""
-    import polars as pl
-
     return times.cast(pl.Datetime("us", getattr(times.dtype, "time_zone", None)))

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+import polars as pl
+
 from subadjacent.data.files.blocks import Block, Source
-from subadjacent.data.files.cells import blank_missing
-from subadjacent.data.files.channels import (
-    columns_of,
-    refuse_none,
-    row_numbers,
-    say_left_out,
-    some,
-    without_numbers,
-)
+from subadjacent.data.files.cells import blank_missing, counts_rows
 from subadjacent.data.files.time_column import TimeColumn, find_time
 from subadjacent.data.files.timestamps import TimeForm
-from subadjacent.data.names import ENTITY_NAMES, TIME_NAMES, columns_named, label_columns
+from subadjacent.data.names import (
+    ENTITY_NAMES,
+    ROW_NAMES,
+    TIME_NAMES,
+    columns_named,
+    label_columns,
+)
 from subadjacent.errors import InputError
+
+MAX_SHOWN = 6
+"""Columns that a message names."""
+
+TEXT = "it holds text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +34,14 @@ class Columns:
     Parameters
     ----------
     time, entity, label
-        The columns with these roles; None where they are to be detected. The time may be two
-        columns, of dates and of clocks, as ``date+time``.
+        The columns with these roles; None: detected. The time may be two columns, of dates and of
+        clocks, as ``date+time``.
     ignore
         Columns to leave out, as if they were not there.
     only
-        The columns to take for channels, and no others; all that can be where it is empty.
+        The columns that are channels; empty: all that can be.
     known
-        The channels of a model, which are taken where a file has them all.
+        The channels of a model, which are used where a file has them all.
     missing
         More words, or numbers, that stand for a missing value.
     """
@@ -53,7 +59,7 @@ class Columns:
 class Roles:
     """The role of each column of a file, and notes on the decisions.
 
-    ``forms`` are the ways in which the first times can be read; all rows tell which it is.
+    ``forms`` are the ways in which the first times can be read; all rows together decide.
     """
 
     time: TimeColumn | None
@@ -66,7 +72,7 @@ class Roles:
 
 def assign(source: Source, sample: Block, given: Columns, time_format: str | None) -> Roles:
     """Give every column of a file its role, from names, types and a sample of rows."""
-    ignored = columns_of(source.name, source.columns, given.ignore, "to be left out")
+    ignored = _find_columns(source, given.ignore, "to be left out")
     _check_given(source, given, ignored)
     only = _only(source, sample, given)
     columns = [column for column in source.columns if column not in (*ignored, *only)]
@@ -92,14 +98,31 @@ def assign(source: Source, sample: Block, given: Columns, time_format: str | Non
         left_out |= {} if given.only else dict.fromkeys(free, "it is unknown to the model")
         free = only
     else:
-        left_out |= _unusable(sample, free, has_time=time is not None)
+        left_out |= _reserved(sample, free, has_time=time is not None)
         free = [column for column in free if column not in left_out]
-        without = without_numbers(sample, free) | row_numbers(sample, free, source.unnamed)
+        without = _without_numbers(sample, free) | _row_numbers(sample, free, source.unnamed)
         left_out |= without
         free = [column for column in free if column not in without]
     if not free:
-        refuse_none(sample, without_numbers(sample, list(left_out)))
-    return Roles(time, forms, entity, label, tuple(free), (*notes, *say_left_out(left_out)))
+        _refuse_no_channels(sample, _without_numbers(sample, list(left_out)))
+    return Roles(time, forms, entity, label, tuple(free), (*notes, *_left_out_notes(left_out)))
+
+
+def _find_columns(source: Source, names: Sequence[str], purpose: str) -> list[str]:
+    """The columns that a user named, one or several with commas between them."""
+    chosen: list[str] = []
+    for name in names:
+        # a name may have commas of its own
+        known = name in source.columns
+        candidates = [name] if known else [piece.strip() for piece in name.split(",")]
+        for candidate in filter(None, candidates):
+            if candidate not in source.columns:
+                raise InputError(
+                    f"{source.name} must have the columns {purpose}; it has no {candidate!r}: "
+                    f"{_nearest(candidate, source.columns)}"
+                )
+            chosen.append(candidate)
+    return list(dict.fromkeys(chosen))
 
 
 def _check_given(source: Source, given: Columns, ignored: Sequence[str]) -> None:
@@ -110,7 +133,7 @@ def _check_given(source: Source, given: Columns, ignored: Sequence[str]) -> None
         if column not in source.columns:
             raise InputError(
                 f"{source.name} must have the {role} column {column!r}; "
-                f"it has {some(source.columns)}"
+                f"it has {_first_names(source.columns)}"
             )
     if len({column for _, column in named}) < len(named):
         raise InputError(
@@ -120,7 +143,7 @@ def _check_given(source: Source, given: Columns, ignored: Sequence[str]) -> None
     if twice := set(ignored) & {*(column for _, column in named), *given.only}:
         raise InputError(
             f"{source.name} must not have columns that are both named and left out; "
-            f"got {some(sorted(map(repr, twice)))}: leave out one of the two"
+            f"got {_first_names(sorted(map(repr, twice)))}: leave out one of the two"
         )
 
 
@@ -128,14 +151,13 @@ def _only(source: Source, sample: Block, given: Columns) -> list[str]:
     """The columns that the user named as channels, or that a model knows; none if all may be."""
     if not given.only:
         return list(given.known) if set(given.known) <= set(source.columns) else []
-    only = columns_of(source.name, source.columns, given.only, "to be taken")
-    labels = _labels(sample, only)
-    if labels:
+    only = _find_columns(source, given.only, "to be taken")
+    if labels := _labels(sample, only):
         raise InputError(
             f"{source.name} must not give labels to a detector; column {labels[0]!r} seems to "
             f"hold them: rename it if it is a measurement"
         )
-    without = without_numbers(sample, only)
+    without = _without_numbers(sample, only)
     if nested := set(without) - set(sample.frame.columns):
         column = min(nested)
         raise InputError(
@@ -168,8 +190,8 @@ def _refuse_nested(source: Source, sample: Block, *columns: str | None) -> None:
             )
 
 
-def _unusable(sample: Block, free: Sequence[str], *, has_time: bool) -> dict[str, str]:
-    """Columns that cannot be channels, though nothing is wrong with them; and why."""
+def _reserved(sample: Block, free: Sequence[str], *, has_time: bool) -> dict[str, str]:
+    """Columns whose name or type is that of another role, and the reason."""
     # a frame with such a column beside the one in use would be refused
     reserved = columns_named((*ENTITY_NAMES, *(TIME_NAMES if has_time else ())), free)
     out = dict.fromkeys(reserved, "another column has that part")
@@ -178,3 +200,73 @@ def _unusable(sample: Block, free: Sequence[str], *, has_time: bool) -> dict[str
         if column in schema and schema[column].is_temporal():
             out[column] = f"it holds {schema[column]} and is not the time"
     return out
+
+
+def _without_numbers(sample: Block, columns: Sequence[str]) -> dict[str, str]:
+    """The columns that hold no numbers, and what each holds instead.
+
+    A column is text when fewer than half of its filled cells are numbers; otherwise a cell that
+    is not a number is an error.
+    """
+    reasons, flat = {}, set(sample.frame.columns)
+    for column in columns:
+        if column not in flat:
+            reasons[column] = "it holds several values in each cell"
+            continue
+        cells = sample.frame[column]
+        dtype = cells.dtype
+        text = dtype in (pl.String, pl.Categorical, pl.Enum)
+        if not (text or dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
+            reasons[column] = f"it holds {dtype}"
+        elif not blank_missing(cells).count():
+            reasons[column] = f"it is empty in the first {len(cells):,} rows"
+        elif sample.holds_text(column):
+            reasons[column] = TEXT
+    return reasons
+
+
+def _row_numbers(sample: Block, columns: Sequence[str], unnamed: Collection[str]) -> dict[str, str]:
+    """The columns that count the rows, and are named as row numbers are, or not at all."""
+    called, flat = columns_named(ROW_NAMES, columns), set(sample.frame.columns)
+    maybe = [column for column in columns if column in flat and column in (*called, *unnamed)]
+    counting = [column for column in maybe if counts_rows(sample.frame[column])]
+    return dict.fromkeys(counting, "it counts the rows")
+
+
+def _refuse_no_channels(sample: Block, left_out: Mapping[str, str]) -> None:
+    texts = [sample.first_text(column) for column, why in left_out.items() if why == TEXT]
+    if texts:
+        raise InputError(
+            f"{sample.file} must have at least one column of numbers; "
+            f"{_first_names(texts, '; ')}: check the separator and the header"
+        )
+    raise InputError(
+        f"{sample.file} must have at least one column of numbers beside time, entity and "
+        f"label; it has none: add the measurements"
+    )
+
+
+def _left_out_notes(left_out: Mapping[str, str]) -> list[str]:
+    """One note for all columns that are left out for one reason."""
+    notes = []
+    for why in dict.fromkeys(left_out.values()):
+        columns = [repr(column) for column, reason in left_out.items() if reason == why]
+        if len(columns) == 1:
+            notes.append(f"column {columns[0]} is left out: {why}")
+        else:
+            reason_of_each = why.replace("it ", "each ", 1)
+            notes.append(f"columns {_first_names(columns)} are left out: {reason_of_each}")
+    return notes
+
+
+def _first_names(names: Sequence[str], between: str = ", ") -> str:
+    more = len(names) - MAX_SHOWN
+    return between.join(names[:MAX_SHOWN]) + (f"{between}and {more} more" if more > 0 else "")
+
+
+def _nearest(name: str, columns: Sequence[str]) -> str:
+    by_case = {column.lower(): column for column in columns}
+    near = difflib.get_close_matches(name.lower(), by_case, n=3)
+    if near:
+        return "the nearest are " + ", ".join(repr(by_case[match]) for match in near)
+    return f"it has {_first_names([repr(column) for column in columns])}"

@@ -6,32 +6,30 @@ import copy
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from subadjacent.data.files.blocks import Block, Source, TimeOrder
-from subadjacent.data.files.labels import is_signed
+from subadjacent.data.files.cells import is_signed
 from subadjacent.data.files.layouts import pattern_of_format
 from subadjacent.data.files.paths import only_our_errors, open_sources
-from subadjacent.data.files.readings import Writing, settle
+from subadjacent.data.files.readings import FileForms, choose_forms
 from subadjacent.data.files.roles import Columns, Roles, assign
-from subadjacent.data.files.time_column import forms_in, unreadable_time
+from subadjacent.data.files.time_column import forms_in, time_error
 from subadjacent.data.files.timestamps import TimeForm, find_forms, in_common
 from subadjacent.errors import InputError, require_whole
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["Columns", "FileRows", "Rows", "open_files"]
 
 log = logging.getLogger(__name__)
 
-SAMPLE = 1000
+SAMPLE_ROWS = 1000
 """Rows that are looked at to find out how a file is written."""
 
-AT_ONCE = 20_000
+BLOCK_ROWS = 20_000
 """Rows that are read at a time when everything is wanted."""
 
 TIME, ENTITY = "timestamp", "item_id"
@@ -95,8 +93,6 @@ class Rows:
 
     def read_time(self, text: str) -> Any:
         """A moment that is written as those of the files; None where it is not."""
-        import polars as pl
-
         cell = pl.Series([text])
         likely = {form.kind for form in find_forms(cell)}
         # a small number may be a date though it could be seconds since 1970
@@ -133,12 +129,13 @@ class Rows:
         if self._time is None:
             return
         with only_our_errors(source.name):
-            sample = source.sample(SAMPLE).without(self._missing)
+            sample = source.sample(SAMPLE_ROWS).without(self._missing)
             forms = forms_in(source, sample, self._time, self._time_format)
-        if self._forms[0] not in forms:
+        expected = self._forms[0]
+        if expected not in forms:
             raise InputError(
                 f"{source.name} must write times in column {self.time!r} as {first.name} does; "
-                f"got {forms[0].said} instead of {self._forms[0].said}: write them alike"
+                f"got {forms[0].description} instead of {expected.description}: write them alike"
             )
 
     def named_blocks(
@@ -158,9 +155,7 @@ class Rows:
 
     def whole(self, labels: Labels = "need") -> FileRows:
         """Everything, in memory."""
-        import polars as pl
-
-        chunks = list(self.chunks(AT_ONCE, labels))
+        chunks = list(self.chunks(BLOCK_ROWS, labels))
         frame = pl.concat([chunk.frame for chunk in chunks])
         return FileRows(frame, joined_labels(chunks))
 
@@ -203,20 +198,18 @@ class Rows:
         """Whether -1 stands among the labels; all are read only while nothing but 1 was seen."""
         for source in self._sources:
             with only_our_errors(source.name):
-                for block in self._blocks(source, AT_ONCE, (label,)):
+                for block in self._blocks(source, BLOCK_ROWS, (label,)):
                     if (signed := is_signed(block.frame[label])) is not None:
                         return signed
         return False
 
     def _part(self, block: Block, form: TimeForm | None) -> FileRows:
-        import polars as pl
-
         columns: list[pl.Series] = []
         if self._time is not None and form is not None:
             times = form.read(self._time.cells(block.frame))
             if times.null_count():
                 row = int(times.is_null().arg_max() or 0)
-                raise unreadable_time(block, row, self._time, form)
+                raise time_error(block, row, self._time, form)
             columns.append(times.alias(TIME))
         if self.entity is not None:
             columns.append(block.entities(self.entity).alias(ENTITY))
@@ -274,21 +267,21 @@ def _agree(
     samples = []
     for source in sources:
         with only_our_errors(source.name):
-            samples.append(source.sample(SAMPLE).without(given.missing))
+            samples.append(source.sample(SAMPLE_ROWS).without(given.missing))
         _check_columns(first, source)
     with only_our_errors(first.name):
         roles = assign(first, samples[0], given, time_format)
     time = roles.time
     if time is None:
         return roles, (), roles.notes
-    files = [Writing(first, roles.forms)]
+    files = [FileForms(first, roles.forms)]
     for source, sample in zip(sources[1:], samples[1:], strict=True):
         with only_our_errors(source.name):
-            files.append(Writing(source, forms_in(source, sample, time, time_format)))
-    forms, remark = settle(files, time, roles.entity)
+            files.append(FileForms(source, forms_in(source, sample, time, time_format)))
+    forms, remark = choose_forms(files, time, roles.entity)
     common = in_common(forms)
     if common is None:
-        written = "; ".join(dict.fromkeys(form.said for form in forms))
+        written = "; ".join(dict.fromkeys(form.description for form in forms))
         raise InputError(
             f"column {time.name!r} must hold times of one kind in all files; "
             f"got {written}: write them alike"
@@ -296,7 +289,7 @@ def _agree(
     how = "found" if given.time is None else "given"
     columns = " and ".join(map(repr, time.names))
     is_time = f"columns {columns}, joined, are" if time.is_joined else f"column {columns} is"
-    note = f"{is_time} the time ({how}): {common[0].said}{remark}"
+    note = f"{is_time} the time ({how}): {common[0].description}{remark}"
     return roles, tuple(common), (note, *roles.notes)
 
 
@@ -312,8 +305,6 @@ def _check_columns(first: Source, source: Source) -> None:
 
 def _narrow(sources: tuple[Source, ...], channels: tuple[str, ...]) -> frozenset[str]:
     """Channels that have 32 bits in every file, and keep them."""
-    import polars as pl
-
     return frozenset(
         channel
         for channel in channels

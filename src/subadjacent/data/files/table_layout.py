@@ -14,8 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from subadjacent.data.files.cells import MISSING, decimal_mark, is_missing, is_number, show
-from subadjacent.data.files.formulas import unguard_name
+from subadjacent.data.files.cells import (
+    MISSING,
+    decimal_mark,
+    is_missing,
+    is_number,
+    show,
+    unguard,
+)
 from subadjacent.data.files.layouts import is_written_time
 from subadjacent.data.files.opening import END_OF_FILE
 from subadjacent.errors import InputError
@@ -26,7 +32,7 @@ HEAD_LINES = 50
 UNIT_LINES = 2
 """Lines of units below a header, and of how each column was measured: loggers write two."""
 
-ALIKE = 0.9
+MIN_SHARE_ALIKE = 0.9
 """Share of lines that spaces must cut into as many cells, for they stand in text as well."""
 
 Line = tuple[int, str]
@@ -52,7 +58,7 @@ class TableLayout:
 
     def is_comment(self, line: str) -> bool:
         """Whether a line below the header begins with # and has another number of cells."""
-        return _is_marked(line) and _count(line, self.separator) != len(self.columns)
+        return _begins_with_hash(line) and _count(line, self.separator) != len(self.columns)
 
 
 class _Record(NamedTuple):
@@ -75,7 +81,7 @@ class _Record(NamedTuple):
 def find_layout(head: str, name: str) -> TableLayout:
     """The layout of a table, from its first lines; ``name`` is the file's name in messages."""
     lines = _numbered(head)
-    plain = [line for line in lines if not _is_marked(line[1])] or lines
+    plain = [line for line in lines if not _begins_with_hash(line[1])] or lines
     separator = _find_separator([text for _, text in plain])
     widths = Counter(_count(text, separator) for _, text in plain)
     likely = widths.most_common(1)[0][0]
@@ -83,7 +89,7 @@ def find_layout(head: str, name: str) -> TableLayout:
     comments = [
         (number, text)
         for number, text in lines
-        if _is_marked(text) and (number < begin or _count(text, separator) != likely)
+        if _begins_with_hash(text) and (number < begin or _count(text, separator) != likely)
     ]
     kept = [line for line in lines if line not in comments]
     records = _records(kept, separator, name)
@@ -100,10 +106,10 @@ def find_layout(head: str, name: str) -> TableLayout:
         header = named
         notes.append(f"line {header.line} is the header, though it begins with #")
     if place:
-        notes.append(f"{_lines(records[:place])} above the header {_be(place)} left out")
+        notes.append(f"{_lines(records[:place])} above the header {_verb(place)} left out")
     if place is not None and first - place > 1:
         units = records[place + 1 : first]
-        notes.append(f"{_lines(units)} below the header {_be(len(units))} left out: no numbers")
+        notes.append(f"{_lines(units)} below the header {_verb(len(units))} left out: no numbers")
     if header is None:
         columns = tuple(f"column_{number}" for number in range(1, len(records[0].cells) + 1))
         unnamed: frozenset[str] = frozenset()
@@ -125,7 +131,7 @@ def find_layout(head: str, name: str) -> TableLayout:
     )  # fmt: skip
 
 
-def even_out(line: str, separator: str) -> str:
+def join_spaces(line: str, separator: str) -> str:
     """A line with one separator between cells, where several spaces separate as one does."""
     return SPACE.join(line.split()) if separator == SPACE else line
 
@@ -136,12 +142,12 @@ def _numbered(head: str) -> list[Line]:
     numbered: list[Line] = []
     for line in filled:
         numbered.append(line)
-        if sum(not _is_marked(text) for _, text in numbered) >= HEAD_LINES:
+        if sum(not _begins_with_hash(text) for _, text in numbered) >= HEAD_LINES:
             break
     return numbered
 
 
-def _is_marked(line: str) -> bool:
+def _begins_with_hash(line: str) -> bool:
     """Whether a line begins with #, and not with a word for missing that does."""
     start = line.lstrip()[:12].lower()
     words = tuple(word for word in MISSING if word.startswith("#"))
@@ -157,17 +163,17 @@ def _find_separator(lines: Sequence[str]) -> str:
     """The mark that cuts most lines into as many cells, more than one."""
     best, likeliest = (0.0, False, 1), ""
     for separator in SEPARATORS:
-        width, alike = _usual_width(lines, separator)
+        width, alike = _commonest_width(lines, separator)
         # a comma between other marks is a decimal one
         if width > 1 and (rank := (alike, separator != ",", width)) > best:
             best, likeliest = rank, separator
     if likeliest:
         return likeliest
-    width, alike = _usual_width(lines, SPACE)
-    return SPACE if width > 1 and alike >= ALIKE else ","
+    width, alike = _commonest_width(lines, SPACE)
+    return SPACE if width > 1 and alike >= MIN_SHARE_ALIKE else ","
 
 
-def _usual_width(lines: Sequence[str], separator: str) -> tuple[int, float]:
+def _commonest_width(lines: Sequence[str], separator: str) -> tuple[int, float]:
     """The commonest number of cells, the first of several, and the share of lines that have it."""
     counts = [_count(line, separator) for line in lines]
     width, times = Counter(counts).most_common(1)[0]
@@ -176,7 +182,7 @@ def _usual_width(lines: Sequence[str], separator: str) -> tuple[int, float]:
 
 def _records(lines: Sequence[Line], separator: str, name: str) -> list[_Record]:
     reader = csv.reader(
-        (even_out(text, separator) + "\n" for _, text in lines), delimiter=separator
+        (join_spaces(text, separator) + "\n" for _, text in lines), delimiter=separator
     )
     records = []
     try:
@@ -248,9 +254,13 @@ def is_data(cells: Sequence[str]) -> bool:
 
 
 def _names(header: _Record, name: str) -> tuple[str, ...]:
+    import polars as pl
+
     names = tuple(
-        unguard_name(cell.strip()) or f"column_{place}"
-        for place, cell in enumerate(header.cells, 1)
+        cell or f"column_{place}"
+        for place, cell in enumerate(
+            unguard(pl.Series([cell.strip() for cell in header.cells], dtype=pl.String)), 1
+        )
     )
     twice = [repeated for repeated, count in Counter(names).items() if count > 1]
     if twice:
@@ -266,5 +276,5 @@ def _lines(records: Sequence[_Record]) -> str:
     return f"line {first}" if first == last else f"lines {first} to {last}"
 
 
-def _be(count: int) -> str:
+def _verb(count: int) -> str:
     return "is" if count == 1 else "are"

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from subadjacent.data.files.blocks import Block, Source
-from subadjacent.data.files.cells import blank_missing, read_numbers, show
-from subadjacent.data.files.channels import counts_rows
-from subadjacent.data.files.timestamps import BEYOND, EXAMPLES, TimeForm, find_forms, text_form
+from subadjacent.data.files.cells import blank_missing, counts_rows, read_numbers, show
+from subadjacent.data.files.timestamps import (
+    EXAMPLES,
+    OUT_OF_RANGE,
+    TimeForm,
+    find_forms,
+    text_form,
+)
 from subadjacent.data.names import TIME_NAMES, columns_named
 from subadjacent.errors import InputError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 JOIN = "+"
 """Stands between the names of two columns that are read as one."""
@@ -50,8 +53,6 @@ class TimeColumn:
 
     def cells(self, frame: pl.DataFrame) -> pl.Series:
         """Its cells, row by row; null where either of two cells is missing."""
-        import polars as pl
-
         if not self.is_joined:
             return _clock_as_text(frame[self.names[0]])
         date, clock = (_clock_as_text(frame[name]) for name in self.names)
@@ -67,8 +68,6 @@ class TimeColumn:
 
 def _clock_as_text(cells: pl.Series) -> pl.Series:
     """Clocks of a Parquet file as a text file has them; anything else as it is."""
-    import polars as pl
-
     return cells.dt.to_string("%H:%M:%S%.6f") if cells.dtype == pl.Time else cells
 
 
@@ -129,8 +128,6 @@ def forms_in(
     source: Source, sample: Block, column: TimeColumn, written: str | None
 ) -> tuple[TimeForm, ...]:
     """The forms in which a file's times can be read; refuses a column that holds none."""
-    import polars as pl
-
     frame = sample.frame
     nested = not set(column.names) <= set(frame.columns)
     forms = () if nested else _forms(source, sample, column, written)
@@ -143,10 +140,10 @@ def forms_in(
             f"it holds {kind}: name another column as the time, or convert this one"
         )
     row = int(blank_missing(column.cells(frame)).is_not_null().arg_max() or 0)
-    raise unreadable_time(sample, row, column, TimeForm(written) if written else None)
+    raise time_error(sample, row, column, TimeForm(written) if written else None)
 
 
-def unreadable_time(
+def time_error(
     block: Block, row: int, column: TimeColumn, form: TimeForm | None = None
 ) -> InputError:
     """The error for a cell that holds no time, or one that is not written as the others are."""
@@ -166,7 +163,7 @@ def unreadable_time(
         got, remedy = "it is empty", "fill it in, or delete that row"
     else:
         # polars cannot even show a date that Python does not have
-        got = f"it holds {BEYOND if cell.dtype.is_temporal() else show(cell[0])}"
+        got = f"it holds {OUT_OF_RANGE if cell.dtype.is_temporal() else show(cell[0])}"
     return InputError.of(f"{block.place(row)}, column {column.name!r},", rule, got, remedy)
 
 
@@ -186,8 +183,6 @@ def _candidates(
     source: Source, sample: Block, free: Sequence[str], written: str | None
 ) -> list[TimeColumn]:
     """Columns whose name or type is that of times; a date and a clock are one."""
-    import polars as pl
-
     # only once: a frame computes its schema anew, of all columns, at every access
     schema, may_be = sample.frame.schema, set(free)
     single = [
@@ -207,8 +202,6 @@ def _candidates(
 
 def _is_pair(source: Source, sample: Block, pair: TimeColumn, written: str | None) -> bool:
     """Whether most rows of two columns are a date without a clock and a clock."""
-    import polars as pl
-
     date, clock = (sample.frame[name] for name in pair.names)
     if isinstance(date.dtype, pl.Datetime) and (date != date.dt.truncate("1d")).any():
         return False
@@ -228,8 +221,6 @@ def _first_as_time(
     source: Source, sample: Block, free: Sequence[str], written: str | None
 ) -> Found | None:
     """A first column whose name tells nothing is the time when all its cells are times."""
-    import polars as pl
-
     first = source.columns[0]
     if first not in free or sample.frame.schema.get(first) != pl.String:
         return None

@@ -6,25 +6,31 @@ The way of writing is found once, in a sample, so that every part of a file is r
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from subadjacent.data.files.cells import blank_missing, read_numbers
-from subadjacent.data.files.layouts import DIGITS, PATTERNS, has_date
-from subadjacent.data.files.written import FIRST, LAST, Unit, find_parts, read_written
+from subadjacent.data.files.layouts import (
+    DIGITS,
+    FIRST,
+    LAST,
+    PATTERNS,
+    Unit,
+    find_parts,
+    has_date,
+    read_written,
+)
 from subadjacent.data.times import EARLIEST, EPOCH_UNITS, LATEST
-
-if TYPE_CHECKING:
-    import polars as pl
 
 EXAMPLES = (
     "times such as 2024-01-31 13:45:00 (all of them with an offset, or none), "
     "seconds or milliseconds since 1970, or a counter"
 )
 
-FINE = 6
+MICROSECOND_DIGITS = 6
 """Decimals of a second that microseconds hold."""
 
-BEYOND = "a time outside the years 1 to 9999"
+OUT_OF_RANGE = "a time outside the years 1 to 9999"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,7 @@ class TimeForm:
         return not self.is_text or has_date(self.kind)
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """The form in plain words."""
         if self.kind in EPOCH_UNITS:
             return f"{self.kind} since 1970, in UTC"
@@ -90,7 +96,7 @@ class TimeForm:
         return f"dates {zone}, {'written as ' * self.is_format}{self.kind}"
 
     def read(self, column: pl.Series) -> pl.Series:
-        """The times of a column; null where a cell is missing, written otherwise or BEYOND."""
+        """The times of a column; null where a cell is missing or not readable."""
         if column.dtype.is_temporal():
             return self._as_dates(column)
         if self.is_text:
@@ -98,8 +104,6 @@ class TimeForm:
         return self._from_numbers(column)
 
     def _as_dates(self, column: pl.Series) -> pl.Series:
-        import polars as pl
-
         times = column.cast(pl.Datetime(self.unit, getattr(column.dtype, "time_zone", None)))
         if self.unit == "us":
             # as numbers: not every version of Polars that is allowed can set a time to null
@@ -114,8 +118,6 @@ class TimeForm:
         return times if self.zone is None else times.dt.replace_time_zone(self.zone)
 
     def _from_numbers(self, column: pl.Series) -> pl.Series:
-        import polars as pl
-
         if self.whole:
             numbers = _whole_numbers(column, self.decimal_comma)
         else:
@@ -139,8 +141,6 @@ def find_forms(sample: pl.Series, *, decimal_comma: bool = False) -> tuple[TimeF
     There are several where dates can be read with the day or the month first, and where digits
     such as 20240131 are dates or count.
     """
-    import polars as pl
-
     dtype = sample.dtype
     if isinstance(dtype, pl.Datetime):
         unit: Unit = "ns" if dtype.time_unit == "ns" else "us"
@@ -166,7 +166,7 @@ def text_form(kind: str, cells: pl.Series) -> TimeForm:
     groups = find_parts(_as_text(cells, form), kind).select("year", "hour", "zone", "fraction")
     written = int((groups["year"].is_not_null() | groups["hour"].is_not_null()).sum())
     zoned = 2 * groups["zone"].count() > written
-    fine = bool((groups["fraction"].str.len_chars() > FINE).any())
+    fine = bool((groups["fraction"].str.len_chars() > MICROSECOND_DIGITS).any())
     return replace(form, unit="ns" if fine else "us", zone="UTC" if zoned else None)
 
 
@@ -186,8 +186,6 @@ def in_common(forms: list[TimeForm]) -> list[TimeForm] | None:
 
 def _as_text(cells: pl.Series, form: TimeForm) -> pl.Series:
     """Cells as a layout or format reads them: whole numbers without the decimals of libraries."""
-    import polars as pl
-
     if cells.dtype == pl.String and form.kind != DIGITS:
         return cells
     return _whole_numbers(cells, form.decimal_comma).cast(pl.String)
@@ -210,8 +208,6 @@ def _number_forms(cells: pl.Series, decimal_comma: bool) -> tuple[TimeForm, ...]
 
 
 def _floats(cells: pl.Series, decimal_comma: bool) -> pl.Series:
-    import polars as pl
-
     if cells.dtype != pl.String:
         return cells.cast(pl.Float64).fill_nan(None)
     return read_numbers(cells, decimal_comma=decimal_comma)[0].fill_nan(None)
@@ -219,8 +215,6 @@ def _floats(cells: pl.Series, decimal_comma: bool) -> pl.Series:
 
 def _whole_numbers(cells: pl.Series, decimal_comma: bool) -> pl.Series:
     """Cells as 64-bit integers, exactly; null where one is missing or has decimals."""
-    import polars as pl
-
     if cells.dtype.is_integer():
         return cells.cast(pl.Int64, strict=False)
     # 1700000000.0, as libraries write a column that once had a gap

@@ -50,11 +50,11 @@ def choose_window(window: int | Auto, rows: int, usual: int = USUAL_WINDOW) -> i
     return fitting if isinstance(window, str) else int(window)
 
 
-def choose_band(near: int | Auto, far: int | Auto, window: int, *, circular: bool = True) -> Band:
+def choose_band(near: int | Auto, far: int | Auto, window: int) -> Band:
     """A fifth to three tenths of the window, as the paper's 20 to 30 are of 100."""
     nearest = max(window // 5, 1) if isinstance(near, str) else int(near)
     farthest = max(3 * window // 10, nearest) if isinstance(far, str) else int(far)
-    band = Band(nearest, farthest, circular)
+    band = Band(nearest, farthest)
     band.check(window)
     return band
 

@@ -21,8 +21,7 @@ from subadjacent.data.clock import duration
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.scaling import Scaler, fit_scalers
 from subadjacent.data.series import TrainSeries
-from subadjacent.data.split import validation_starts
-from subadjacent.data.windows import Stack, Windows, stack
+from subadjacent.data.windows import Stack, Windows, stack, validation_starts
 from subadjacent.errors import InputError, require_number, require_whole
 from subadjacent.methods.method import Fitted, Method, Model, State, require_array
 from subadjacent.methods.neural.defaults import (

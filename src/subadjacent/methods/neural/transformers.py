@@ -1,4 +1,4 @@
-"""The Transformers as methods: the paper's, its strict form, and the Anomaly Transformer."""
+"""The paper's Transformer as a method, and the base of methods around a Transformer."""
 
 from __future__ import annotations
 
@@ -16,15 +16,10 @@ from subadjacent.methods.neural.defaults import (
     require_auto_or_whole,
 )
 from subadjacent.methods.neural.method import NeuralMethod
-from subadjacent.networks.anomaly_transformer import AnomalyTransformer, AnomalyTransformerConfig
 from subadjacent.networks.config import SIZES
 from subadjacent.networks.layers import VANILLA
 from subadjacent.networks.network import NetworkConfig
-from subadjacent.networks.strict import StrictConfig, StrictTransformer
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
-
-# what the Anomaly Transformer's attention is called → what its network calls it
-ASSOCIATIONS = {"vanilla": VANILLA, "linear": "softmax"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,30 +39,13 @@ class TransformerMethod(NeuralMethod):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BandMethod(TransformerMethod):
-    """A Transformer with a band; "auto" is a fifth and three tenths of the window."""
-
-    near: int | Auto = "auto"
-    far: int | Auto = "auto"
-
-    def __post_init__(self) -> None:
-        require_auto_or_whole("near", self.near, least=0)
-        require_auto_or_whole("far", self.far, least=0)
-        super().__post_init__()
-
-    def band(self, window: int, *, circular: bool) -> Band:
-        """The band in windows of some length."""
-        return choose_band(self.near, self.far, window, circular=circular)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SubAdjacentMethod(BandMethod):
+class SubAdjacentMethod(TransformerMethod):
     """The Sub-Adjacent Transformer.
 
     Parameters
     ----------
     near, far
-        The band.
+        The band; "auto" is a fifth and three tenths of the window.
     size
         The network's dimensions: "tiny", "small" or "paper".
     attention, attention_weight
@@ -76,17 +54,21 @@ class SubAdjacentMethod(BandMethod):
 
     network = SubAdjacentTransformer
 
+    near: int | Auto = "auto"
+    far: int | Auto = "auto"
     attention: str = "softmax"
     attention_weight: float = 10.0
 
     def __post_init__(self) -> None:
+        require_auto_or_whole("near", self.near, least=0)
+        require_auto_or_whole("far", self.far, least=0)
         super().__post_init__()
         # what the network refuses for any data is refused now
         self._config(1, Band())
 
     def configure(self, channels: int, window: int) -> SubAdjacentConfig:
         """The network's settings for some data."""
-        return self._config(channels, self.band(window, circular=True))
+        return self._config(channels, choose_band(self.near, self.far, window))
 
     def saved_config(self, saved: dict[str, Any], window: int) -> SubAdjacentConfig:
         """The settings of a saved network."""
@@ -107,82 +89,3 @@ class SubAdjacentMethod(BandMethod):
             band=band,
             attention_weight=self.attention_weight,
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class StrictMethod(BandMethod):
-    """The strict form: each point reconstructed from its band alone.
-
-    Parameters
-    ----------
-    near, far
-        The band; ``near`` must be at least 1.
-    size
-        The network's dimensions: "tiny", "small" or "paper".
-    """
-
-    network = StrictTransformer
-
-    def configure(self, channels: int, window: int) -> StrictConfig:
-        """The network's settings for some data."""
-        band = self.band(window, circular=False)
-        return StrictConfig.sized(self.size, channels, band=band)
-
-    def saved_config(self, saved: dict[str, Any], window: int) -> StrictConfig:
-        """The settings of a saved network."""
-        config = StrictConfig.from_dict(saved)
-        config.band.check(window)
-        return config
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnomalyTransformerMethod(TransformerMethod):
-    """The Anomaly Transformer.
-
-    Parameters
-    ----------
-    size
-        The network's dimensions: "tiny", "small" or "paper".
-    attention
-        Where the series association comes from: "vanilla" (as published) or "linear".
-    attention_weight
-        k: weight of the discrepancy against the error.
-    """
-
-    network = AnomalyTransformer
-
-    attention: str = "vanilla"
-    attention_weight: float = 3.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.attention, str) or self.attention not in ASSOCIATIONS:
-            known = ", ".join(ASSOCIATIONS)
-            raise InputError(f"attention must be one of {known}; got {self.attention!r}")
-        # what the network refuses for any data is refused now
-        self.configure(1, 2)
-
-    def configure(
-        self,
-        channels: int,
-        window: int,  # noqa: ARG002 — the same for every window
-    ) -> AnomalyTransformerConfig:
-        """The network's settings for some data."""
-        return AnomalyTransformerConfig.sized(
-            self.size,
-            channels,
-            attention=ASSOCIATIONS[self.attention],
-            attention_weight=self.attention_weight,
-        )
-
-    def saved_config(
-        self,
-        saved: dict[str, Any],
-        window: int,  # noqa: ARG002 — likewise
-    ) -> AnomalyTransformerConfig:
-        """The settings of a saved network."""
-        return AnomalyTransformerConfig.from_dict(saved)
-
-    def longest_window(self, config: NetworkConfig) -> int:  # noqa: ARG002 — any attention
-        """The prior is a matrix of all pairs of points."""
-        return MOST_SQUARED

@@ -1,0 +1,191 @@
+"""The base of rival networks: their settings, their method, their detector, shared layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import pairwise
+from typing import Any, ClassVar, Self
+
+from torch import Tensor, nn
+from torch.nn import functional
+
+from subadjacent.detectors.network import NetworkDetector
+from subadjacent.errors import InputError, require_whole
+from subadjacent.methods.neural.defaults import MOST_SQUARED
+from subadjacent.methods.neural.method import NeuralMethod
+from subadjacent.networks.network import Network, NetworkConfig
+
+TINY, PAPER = "tiny", "paper"
+"""Small enough for a test; as its paper has it."""
+
+# in squared standard deviations
+SMALLEST_ERROR = 1e-4
+
+
+@dataclass(frozen=True, kw_only=True)
+class RivalConfig:
+    """The settings of a network of another paper.
+
+    The defaults of a subclass are those of the paper, and so is ``usual_window``; ``tiny`` names
+    what is smaller in tests.
+
+    Parameters
+    ----------
+    channels
+        Columns of the data.
+    window
+        Points in a window.
+    """
+
+    tiny: ClassVar[Mapping[str, Any]] = {}
+    usual_window: ClassVar[int] = 100
+
+    channels: int
+    window: int
+
+    def __post_init__(self) -> None:
+        require_whole("channels", self.channels, least=1)
+        require_whole("window", self.window, least=2)
+
+    @classmethod
+    def sized(cls, size: str, channels: int, window: int, **settings: Any) -> Self:
+        """Settings of a named size, some of them given."""
+        if size not in (TINY, PAPER):
+            raise InputError(f"size must be {TINY!r} or {PAPER!r}; got {size!r}")
+        chosen = (dict(cls.tiny) if size == TINY else {}) | settings
+        return cls(channels=channels, window=window, **chosen)
+
+    @classmethod
+    def from_dict(cls, saved: dict[str, Any]) -> Self:
+        """The inverse of ``dataclasses.asdict``; a list of JSON is a tuple here."""
+        known = {setting.name for setting in fields(cls)}
+        if set(saved) != known:
+            raise InputError(f"network must have {', '.join(sorted(known))}; got {sorted(saved)}")
+        settings: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in saved.items()
+        }
+        return cls(**settings)
+
+
+class Rival(Network):
+    """A network of another paper, built for windows of one length."""
+
+    configured_by: ClassVar[type[RivalConfig]]
+    config: RivalConfig
+
+
+class Recurrent(Rival):
+    """A recurrent network, which goes through a window point by point."""
+
+    @property
+    def context(self) -> int:
+        """The first half of a window, which builds up the state."""
+        return self.config.window // 2
+
+
+class OfLastPoint(Rival):
+    """A network that judges the last point of a window, by all others."""
+
+    @property
+    def context(self) -> int:
+        """All points but the last."""
+        return self.config.window - 1
+
+
+def squared_error(values: Tensor, windows: Tensor) -> Tensor:
+    """The squared error of each value, at least that of a hundredth of a deviation.
+
+    Smaller errors do not matter; on constant rows they would set the scale of all scores.
+    """
+    return (values - windows).square().clamp(min=SMALLEST_ERROR)
+
+
+def require_heads(width: int, heads: int) -> None:
+    """Refuse a width that cannot be shared out evenly among the heads of an attention."""
+    if width % heads:
+        raise InputError(f"width must be a multiple of heads; got width={width}, heads={heads}")
+
+
+def chain(widths: Sequence[int], between: type[nn.Module] = nn.ReLU) -> nn.Sequential:
+    """Linear layers of these widths, with something between any two of them."""
+    layers: list[nn.Module] = []
+    for width, following in pairwise(widths):
+        layers += [nn.Linear(width, following), between()]
+    return nn.Sequential(*layers[:-1])
+
+
+def pair_weights(numbers: Tensor) -> Tensor:
+    """The attention logits between the nodes of a graph, [from, to].
+
+    Of the two numbers of each node, (…, nodes, 2), one counts where it looks and the other where
+    it is looked at (Veličković et al., "Graph Attention Networks", ICLR 2018).
+    """
+    looking, looked_at = numbers.unbind(dim=-1)
+    return functional.leaky_relu(looking[..., None] + looked_at[..., None, :], 0.2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RivalMethod(NeuralMethod):
+    """A network of another paper, trained and judged like all others.
+
+    Parameters
+    ----------
+    rival
+        The network.
+    size
+        "paper", or "tiny" for tests.
+    settings
+        Of the network, by name; the rest goes by the size.
+    """
+
+    rival: type[Rival]
+    size: str = PAPER
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # what the network refuses for any data is refused now
+        self.configure(1, self.usual_window() if isinstance(self.window, str) else self.window)
+
+    @property
+    def network(self) -> type[Network]:
+        """The class of the network."""
+        return self.rival
+
+    def usual_window(self) -> int:
+        """The window of the network's own paper."""
+        return self.rival.configured_by.usual_window
+
+    def configure(self, channels: int, window: int) -> RivalConfig:
+        """The network's settings for some data."""
+        return self.rival.configured_by.sized(self.size, channels, window, **self.settings)
+
+    def saved_config(self, saved: dict[str, Any], window: int) -> RivalConfig:
+        """The settings of a saved network."""
+        config = self.rival.configured_by.from_dict(saved)
+        if config.window != window:
+            raise InputError(f"window must be the network's {config.window}; got {window}")
+        return config
+
+    def longest_window(self, config: NetworkConfig) -> int:  # noqa: ARG002 — the same for all
+        """Fewer points: weights may grow with the window, and some compare all pairs of points."""
+        return MOST_SQUARED
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RivalDetector(NetworkDetector):
+    """A detector around a network of another paper.
+
+    A subclass names the network, and adds the network's own settings to the parameters of every
+    ``NetworkDetector``.
+    """
+
+    rival: ClassVar[type[Rival]]
+
+    def _method(self) -> RivalMethod:
+        settings = self._taken_by(self.rival.configured_by)
+        # it depends on the data as well
+        del settings["window"]
+        return RivalMethod(rival=self.rival, settings=settings, **self._taken_by(RivalMethod))

@@ -1,0 +1,167 @@
+"""Detectors that need no network of ours: what their parameters do, what they say of channels."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.neighbors import NearestNeighbors
+
+from subadjacent import (
+    BaseDetector,
+    InputError,
+    KNNDetector,
+    LinearForecastDetector,
+    MatrixProfileDetector,
+    TrainSeries,
+    load,
+)
+from subadjacent.data.plant import Plant
+
+CLASSICS = (
+    KNNDetector,
+    LinearForecastDetector,
+    MatrixProfileDetector,
+)
+every_classic = pytest.mark.parametrize("kind", CLASSICS)
+
+
+def rows(n: int = 300, channels: int = 6, seed: int = 0) -> np.ndarray:
+    """Three hidden walks, mixed into the channels."""
+    rng = np.random.default_rng(seed)
+    hidden = np.sin(np.cumsum(rng.uniform(0, 0.4, size=(n, 3)), axis=0))
+    return hidden @ rng.normal(size=(3, channels)) + 0.1 * rng.normal(size=(n, channels))
+
+
+def standardised(train: np.ndarray, test: np.ndarray) -> np.ndarray:
+    scaled = np.clip((test - train.mean(axis=0)) / train.std(axis=0), -10, 10)
+    return scaled.astype(np.float32).astype(float)
+
+
+# ---- against scikit-learn, from raw rows to scores
+
+
+def test_distances_are_those_of_scikit_learn() -> None:
+    train, test = rows(), rows(seed=1)
+    index = NearestNeighbors(n_neighbors=10).fit(standardised(train, train))
+    distances, _ = index.kneighbors(standardised(train, test))
+    found = KNNDetector().fit(train).decision_function(test)
+    np.testing.assert_allclose(found, distances[:, -1], rtol=1e-4)
+
+
+# ---- parameters
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters"),
+    [
+        (KNNDetector, {"neighbours": 3}),
+        (KNNDetector, {"window": 5}),
+        (KNNDetector, {"references": 50}),
+        (MatrixProfileDetector, {"window": 7}),
+        (MatrixProfileDetector, {"references": 200}),
+        (LinearForecastDetector, {"window": 3}),
+        (LinearForecastDetector, {"penalty": 100.0}),
+        *((kind, {"smoothing": 5}) for kind in CLASSICS),
+        *((kind, {"clip": 0.5}) for kind in CLASSICS),
+    ],
+)
+def test_every_parameter_changes_scores(
+    kind: type[BaseDetector], parameters: dict[str, Any]
+) -> None:
+    plain = kind().fit(rows()).decision_function(rows(seed=1))
+    other = kind(**parameters).fit(rows()).decision_function(rows(seed=1))
+    assert not np.allclose(plain, other)
+
+
+@every_classic
+def test_smoothed_scores_are_trailing_means(kind: type[BaseDetector]) -> None:
+    train, test = rows(), rows(seed=1)
+    plain = kind().fit(train).decision_function(test)
+    smoothed = kind(smoothing=4).fit(train).decision_function(test)
+    np.testing.assert_allclose(smoothed[50], plain[47:51].mean())
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "message"),
+    [
+        (KNNDetector, {"neighbours": 0}, "neighbours must be a whole number of at least 1; got 0"),
+        (MatrixProfileDetector, {"window": 2}, "window must be a whole number of at least 3"),
+        (LinearForecastDetector, {"penalty": -1}, "penalty must be a finite number above 0"),
+    ],
+)
+def test_a_bad_parameter_is_refused_by_fit(
+    kind: type[BaseDetector], parameters: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        kind(**parameters).fit(rows())
+
+
+# ---- what all of them keep to
+
+
+@every_classic
+def test_rows_before_a_break_in_the_clock_do_not_reach_behind_it(kind: type[BaseDetector]) -> None:
+    detector = kind(smoothing=5).fit(rows())
+    first, second = rows(50, seed=1), rows(30, seed=2)
+    whole = TrainSeries(np.concatenate([first, second]), starts=(0, 50))
+    np.testing.assert_allclose(
+        detector.decision_function(whole)[50:], detector.decision_function(second), rtol=1e-9
+    )
+
+
+@every_classic
+def test_the_disturbed_channel_is_named_first(kind: type[BaseDetector], plant: Plant) -> None:
+    disturbed = plant.base.copy()
+    disturbed[500:520, 2] += 8 * plant.train[:, 2].std()
+    detector = kind().fit(plant.train)
+    unusual = detector.explain(disturbed)
+    # a forecast looks a few rows back, a shape as far as a window to either side
+    where = slice(500, 503) if kind is LinearForecastDetector else slice(500, 520)
+    assert (unusual[where].argmax(axis=1) == 2).mean() >= 0.9
+
+
+@every_classic
+def test_entities_keep_what_was_learned_of_them_when_saved(
+    kind: type[BaseDetector], tmp_path: Path
+) -> None:
+    """One of them is shorter: what is kept of them differs in shape."""
+    train = {"a/b": rows(seed=1), "": rows(200, seed=2)}
+    test = {"a/b": rows(seed=3), "": rows(seed=3), "new": rows(seed=3)}
+    detector = kind().fit(train)
+    detector.save(tmp_path / "model")
+    found = detector.decision_function(test)
+    again = load(tmp_path / "model").decision_function(test)
+    for entity in test:
+        np.testing.assert_array_equal(found[entity], again[entity])
+    assert not np.array_equal(found["a/b"], found[""])
+
+
+@every_classic
+def test_a_long_series_leaves_a_model_of_bounded_size(kind: type[BaseDetector]) -> None:
+    limits = {"references": 100, "window": 5}
+    known = kind().get_params()
+    small = {name: value for name, value in limits.items() if name in known}
+    short, long = (
+        kind(**small).fit(np.random.default_rng(0).normal(size=(n, 2))).models_.pooled.state()
+        for n in (400, 4000)
+    )
+    for name, array in long.arrays.items():
+        assert array.size <= short.arrays[name].size
+
+
+def test_no_classic_imports_torch() -> None:
+    names = ", ".join(kind.__name__ for kind in CLASSICS)
+    code = f"""
+import sys
+from subadjacent import {names}
+import numpy as np
+for kind in ({names}):
+    kind().fit(np.random.default_rng(0).normal(size=(60, 2))).predict(np.zeros((30, 2)))
+assert "torch" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,150 @@
+"""GDN: its graph, what a forecast may see, and errors in units of their usual spread."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from subadjacent.data.windows import Windows
+from subadjacent.errors import InputError
+from subadjacent.rivals.gdn import GDN, SMALLEST_RANGE, GDNConfig
+from subadjacent.training.config import TrainingConfig
+from subadjacent.training.device import autocast
+from subadjacent.training.loop import train
+from subadjacent.training.step import make_optimizers
+from tiny import CPU
+
+CONFIG = GDNConfig(channels=3, window=6, history=2, neighbours=1, width=4, hidden=4)
+
+
+def network(config: GDNConfig = CONFIG) -> GDN:
+    return GDN.seeded(config, 0)
+
+
+def batch(config: GDNConfig = CONFIG) -> Tensor:
+    shape = (2, config.window, config.channels)
+    return torch.randn(shape, generator=torch.Generator().manual_seed(5))
+
+
+def test_a_channel_is_joined_to_itself_and_those_with_the_most_similar_vectors() -> None:
+    model = network(GDNConfig(channels=4, window=6, neighbours=1, width=2))
+    # the length of a vector plays no part
+    pointing = [[1.0, 0.0], [9.0, 1.0], [-1.0, 0.1], [-5.0, 0.0]]
+    model.embedding.data = torch.tensor(pointing)
+    assert model.graph().int().tolist() == [[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]]
+
+
+@pytest.mark.parametrize(("channels", "neighbours", "joined"), [(1, 15, 1), (3, 15, 3), (5, 2, 3)])
+def test_a_channel_has_so_many_neighbours_or_all(
+    channels: int, neighbours: int, joined: int
+) -> None:
+    model = network(GDNConfig(channels=channels, window=6, neighbours=neighbours, width=4))
+    assert model.graph().sum(dim=1).tolist() == [joined] * channels
+
+
+def forecast_oracle(model: GDN, history: Tensor) -> Tensor:
+    """The paper's Equations 5 to 9 read aloud: one row of forecasts from history (H, C)."""
+    c, graph = history.shape[1], model.graph()
+    found = [model.features.weight @ history[:, i] for i in range(c)]
+    known = [torch.cat([model.embedding[i], found[i]]) for i in range(c)]
+    looking, looked_at = model.attend.weight
+    forecasts = []
+    for i in range(c):
+        near = [j for j in range(c) if graph[i, j]]
+        weights = torch.stack(
+            [functional.leaky_relu(looking @ known[i] + looked_at @ known[j], 0.2) for j in near]
+        ).softmax(dim=0)
+        mixed = sum(weight * found[j] for weight, j in zip(weights, near, strict=True))
+        assert isinstance(mixed, Tensor)
+        forecasts.append(model.output(model.embedding[i] * torch.relu(mixed))[0])
+    return torch.stack(forecasts)
+
+
+def test_forecasts_are_those_of_the_definition() -> None:
+    model, rows = network(), batch()
+    forecast = model(rows)
+    for window, found in zip(rows, forecast, strict=True):
+        for at in range(2, 6):
+            torch.testing.assert_close(found[at], forecast_oracle(model, window[at - 2 : at]))
+        # rows before the first are taken to equal it
+        first = torch.stack([window[0], window[0]])
+        torch.testing.assert_close(found[0], forecast_oracle(model, first))
+
+
+def test_a_forecast_sees_its_history_and_its_neighbours_alone() -> None:
+    model, rows = network(), batch().requires_grad_()
+    (gradient,) = torch.autograd.grad(model(rows)[0, 4].sum(), rows)
+    assert gradient[0].abs().sum(dim=1).ne(0).tolist() == [False, False, True, True, False, False]
+    assert not gradient[1].any()
+    graph = model.graph()
+    for channel in range(3):
+        (gradient,) = torch.autograd.grad(model(rows)[0, 4, channel], rows)
+        seen = gradient[0].abs().sum(dim=0).ne(0)
+        assert not (seen & ~graph[channel]).any()
+
+
+def test_the_loss_leaves_out_forecasts_without_a_whole_history() -> None:
+    model, rows = network(), batch()
+    (loss,) = model.losses(rows, epoch=1)
+    torch.testing.assert_close(loss, (model(rows) - rows)[:, 2:].square().mean())
+
+
+def test_a_short_window_leaves_a_shorter_history() -> None:
+    model = network(GDNConfig(channels=2, window=4, width=4))
+    assert model.context == 3
+    assert model(torch.zeros(1, 4, 2)).shape == (1, 4, 2)
+
+
+def test_errors_are_measured_by_their_median_and_interquartile_range() -> None:
+    model, rows = network(), batch()
+    with torch.no_grad():
+        model.conclude([], [rows[:1], rows[1:]])
+    errors = (model(rows) - rows)[:, 2:].abs().flatten(0, 1).detach().numpy()
+    low, middle, high = np.quantile(errors, [0.25, 0.5, 0.75], axis=0)
+    np.testing.assert_allclose(model.median, middle, rtol=1e-5)
+    np.testing.assert_allclose(model.spread, high - low + SMALLEST_RANGE, rtol=1e-5)
+
+
+def test_a_point_scores_by_its_most_unusual_channel() -> None:
+    model, rows = network(), batch()
+    model.median.copy_(torch.tensor([0.0, 1.0, 2.0]))
+    model.spread.copy_(torch.tensor([1.0, 0.1, 10.0]))
+    judged, away = model.judge(rows), (model(rows) - rows).abs()
+    assert judged.score is not None
+    assert judged.expected is not None
+    by_hand = torch.stack([away[..., 0], (away[..., 1] - 1) / 0.1, (away[..., 2] - 2) / 10])
+    torch.testing.assert_close(judged.score, by_hand.amax(dim=0))
+    torch.testing.assert_close(judged.error, away.square())
+    torch.testing.assert_close(judged.expected, model(rows))
+
+
+def two_groups(rows: int = 1200) -> Tensor:
+    """Six channels: noisy readings of two hidden processes, in turn."""
+    generator = torch.Generator().manual_seed(0)
+    push = 0.44 * torch.randn(rows, 2, generator=generator)
+    hidden = torch.zeros(rows, 2)
+    for at in range(1, rows):
+        hidden[at] = torch.tensor([0.9, -0.9]) * hidden[at - 1] + push[at]
+    return hidden[:, [0, 1] * 3] + 0.5 * torch.randn(rows, 6, generator=generator)
+
+
+def test_the_learned_graph_recovers_a_planted_dependency() -> None:
+    rows = two_groups()
+    same = torch.tensor([[(i - j) % 2 == 0 for j in range(6)] for i in range(6)])
+    model = network(GDNConfig(channels=6, window=12, neighbours=2, width=8, hidden=16))
+    assert not torch.equal(model.graph(), same)
+    windows = Windows(rows, torch.arange(0, len(rows) - 12, 4), 12)
+    config = TrainingConfig(epochs=5, batch_size=16, learning_rate=1e-2, patience=5)
+    optimizers = make_optimizers(model, 1e-2)
+    for _ in train(model, windows, windows, config, optimizers, autocast(CPU, "float32")):
+        pass
+    assert torch.equal(model.graph(), same)
+
+
+@pytest.mark.parametrize("name", ["history", "neighbours", "width", "hidden"])
+def test_settings_that_make_no_sense_are_refused(name: str) -> None:
+    with pytest.raises(InputError, match=name):
+        GDNConfig(**{"channels": 2, "window": 6, name: 0})

@@ -1,0 +1,191 @@
+"""GTA: links drawn by Gumbel-softmax, influence along them, and the branches of a layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from subadjacent.data.windows import Windows
+from subadjacent.errors import InputError
+from subadjacent.rivals.gta import GTA, BranchedLayer, GTAConfig, Propagation
+from subadjacent.training.config import TrainingConfig
+from subadjacent.training.device import autocast
+from subadjacent.training.loop import train
+from subadjacent.training.step import make_optimizers
+from tiny import CPU
+
+CONFIG = GTAConfig(channels=3, window=7, width=8, heads=2, layers=1, levels=2, influence=4)
+
+
+def network(config: GTAConfig = CONFIG) -> GTA:
+    return GTA.seeded(config, 0).eval()
+
+
+def batch(config: GTAConfig = CONFIG) -> Tensor:
+    shape = (2, config.window, config.channels)
+    return torch.randn(shape, generator=torch.Generator().manual_seed(5))
+
+
+def draws(model: GTA, count: int) -> Tensor:
+    model.train()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return torch.stack([model.links() for _ in range(count)])
+
+
+def test_links_are_drawn_as_often_as_they_are_likely() -> None:
+    model = network()
+    chances = torch.tensor([[0.1, 0.5, 0.9], [0.2, 0.5, 0.8], [0.3, 0.4, 0.7]])
+    model.logits.data = torch.stack([chances, 1 - chances], dim=-1).log()
+    found = draws(model, 2000)
+    assert set(found.unique().tolist()) == {0.0, 1.0}
+    # three deviations of the mean of so many draws, at most 0.5 / √2000 each
+    torch.testing.assert_close(found.mean(dim=0), chances, atol=0.034, rtol=0)
+
+
+def test_the_gradient_of_a_draw_is_that_of_its_gumbel_softmax() -> None:
+    """One pair by hand: the softmax of logits and Gumbel noise, over the temperature."""
+    model = network(GTAConfig(channels=1, window=7, width=8, heads=2, draw=0.7)).train()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(3)
+        (gradient,) = torch.autograd.grad(model.links().sum(), model.logits)
+        torch.manual_seed(3)
+        noise = -torch.empty(1, 1, 2).exponential_().log()
+    share = ((model.logits.detach() + noise) / 0.7).softmax(dim=-1)[0, 0, 0]
+    slope = float(share * (1 - share) / 0.7)
+    torch.testing.assert_close(gradient, torch.tensor([[[slope, -slope]]]))
+
+
+def test_rows_are_judged_by_the_likely_links() -> None:
+    model = network(GTAConfig(channels=2, window=7, width=8, heads=2))
+    model.logits.data = torch.tensor([[[1.0, 0.0], [0.0, 1.0]], [[-1.0, -2.0], [0.0, 0.0]]])
+    assert model.links().tolist() == [[1.0, 0.0], [1.0, 0.0]]
+
+
+def test_influence_is_that_of_the_definition() -> None:
+    generator = torch.Generator().manual_seed(1)
+    model = Propagation(points=2, influence=4)
+    channels = torch.randn(1, 3, 2, generator=generator)
+    links = torch.tensor([[0.0, 1.0, 1.0], [0.0, 0.0, 0.0], [1.0, 0.0, 1.0]])
+    found = model(channels, links)
+    for i in range(3):
+        flow = torch.zeros(4)
+        for j in range(3):
+            one, other = channels[0, i], channels[0, j]
+            pair = torch.cat([one, other - one, other + one])
+            flow += links[i, j] * torch.relu(model.meet(pair)) / 3
+        torch.testing.assert_close(found[0, i], channels[0, i] + model.back(flow))
+
+
+def test_a_channel_without_links_gets_no_influence() -> None:
+    model = Propagation(points=2, influence=4)
+    channels = torch.randn(1, 3, 2, generator=torch.Generator().manual_seed(1))
+    other = channels.clone()
+    other[0, 0] += 1.0
+    links = torch.tensor([[0.0, 1.0, 1.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
+    changed = (model(channels, links) != model(other, links))[0].any(dim=-1)
+    assert changed.tolist() == [True, False, True]
+
+
+def branch(model: BranchedLayer, number: int) -> None:
+    """Let one branch through, unchanged, and nothing after it."""
+    width = model.join.out_features
+    with torch.no_grad():
+        model.join.weight.zero_()
+        model.join.bias.zero_()
+        model.join.weight[:, number * width : (number + 1) * width] = torch.eye(width)
+        for one in model.feedforward.parameters():
+            one.zero_()
+
+
+@torch.no_grad()
+def test_each_branch_takes_what_it_is_there_for() -> None:
+    points = torch.randn(1, 5, 4, generator=torch.Generator().manual_seed(1))
+    torch.manual_seed(0)
+    model = BranchedLayer(points=5, width=4, heads=2)
+    query, key, value = model.project(model.before(points)).chunk(3, dim=-1)
+
+    branch(model, 0)
+    found = (model(points) - points)[0]
+    for head in (slice(0, 2), slice(2, 4)):
+        weights = (query[0, :, head] @ key[0, :, head].T / 2**0.5).softmax(dim=-1)
+        torch.testing.assert_close(found[:, head], weights @ value[0, :, head])
+
+    branch(model, 1)
+    model.places.copy_(torch.randn(2, 5, 5))
+    found = (model(points) - points)[0]
+    for number, head in enumerate((slice(0, 2), slice(2, 4))):
+        weights = model.places[number].softmax(dim=-1)
+        torch.testing.assert_close(found[:, head], weights @ value[0, :, head])
+
+    branch(model, 2)
+    assert model.near.bias is not None
+    found = (model(points) - points)[0, 2]
+    around = (model.near.weight[:, 0] * value[0, 1:4].T).sum(dim=-1) + model.near.bias
+    torch.testing.assert_close(found, around)
+
+
+def test_every_level_looks_twice_as_far_back() -> None:
+    model = network(GTAConfig(channels=1, window=12, width=8, heads=2, levels=3))
+    # nothing flows: what is left are the convolutions
+    model.logits.data[..., 1] = 1.0
+    seen: list[Tensor] = []
+    model.embed.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    points = batch(model.config)[:1, :-1].requires_grad_()
+    model(points)
+    for number, reach in enumerate((2, 6, 14)):
+        (gradient,) = torch.autograd.grad(seen[0][0, 9, number], points, retain_graph=True)
+        assert gradient[0, :, 0].nonzero().min() == max(9 - reach, 0)
+        assert gradient[0, :, 0].nonzero().max() == 9
+
+
+def test_the_last_point_is_forecast_and_the_first_ones_expected_to_stay() -> None:
+    model, rows = network(), batch()
+    judged = model.judge(rows)
+    assert model.context == 6
+    assert judged.expected is not None
+    torch.testing.assert_close(judged.expected[:, -1], model(rows[:, :-1]))
+    torch.testing.assert_close(judged.expected[:, 1:-1], rows[:, :-2])
+    torch.testing.assert_close(judged.expected[:, 0], rows[:, 0])
+    torch.testing.assert_close(judged.error, (rows - judged.expected).square())
+    loss = (model(rows[:, :-1]) - rows[:, -1]).square().mean()
+    torch.testing.assert_close(model.losses(rows, 1)[0], loss)
+
+
+def test_training_forecasts_a_channel_that_follows_another_and_moves_the_links() -> None:
+    generator = torch.Generator().manual_seed(0)
+    rows = torch.randn(1200, 3, generator=generator)
+    # the second repeats the first, one row later
+    rows[1:, 1] = rows[:-1, 0]
+    model = network(
+        GTAConfig(channels=3, window=5, width=16, heads=2, layers=1, levels=1, influence=8)
+    )
+    windows = Windows(rows, torch.arange(0, 1195, 3), 5)
+    config = TrainingConfig(epochs=4, batch_size=16, learning_rate=1e-2, patience=4)
+    optimizers = make_optimizers(model, 1e-2)
+    for _ in train(model, windows, windows, config, optimizers, autocast(CPU, "float32")):
+        pass
+    real = windows.take(torch.arange(len(windows)))
+    missed = (model.eval()(real[:, :-1]) - real[:, -1]).square().mean(dim=0)
+    assert missed[1] < 0.5 * missed[0]
+    assert not torch.equal(model.logits, torch.zeros(3, 3, 2))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("width", 0),
+        ("width", 12),
+        ("heads", 0),
+        ("layers", 0),
+        ("levels", 0),
+        ("influence", 0),
+        ("draw", 0),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(name: str, value: Any) -> None:
+    with pytest.raises(InputError, match=name):
+        GTAConfig(**{"channels": 2, "window": 6, name: value})

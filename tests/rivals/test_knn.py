@@ -1,0 +1,125 @@
+"""Neighbours: by hand, against the definition and another library, and what their papers say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from methods.tasks import noise, task
+from subadjacent.errors import InputError
+from subadjacent.methods.method import State
+from subadjacent.methods.per_entity import PerEntityMethod
+from subadjacent.rivals.knn import (
+    NearestMethod,
+    NeighbourPredictor,
+)
+
+
+def fitted(method: PerEntityMethod, rows: np.ndarray) -> NeighbourPredictor:
+    found = method._fit_one(task(rows))
+    assert isinstance(found, NeighbourPredictor)
+    return found
+
+
+# ---- the distance to the k-th neighbour
+
+
+def test_the_second_neighbour_by_hand() -> None:
+    model = fitted(NearestMethod(neighbours=2), np.array([[0.0, 0.0], [1.0, 0.0], [6.0, 8.0]]))
+    found = model.predict(np.array([[0.0, 0.0], [4.0, 4.0]]))
+    # from the origin (1, 0) is second; from (4, 4) it is the distance 5 of (1, 0), after sqrt(20)
+    assert found.expected.tolist() == [[1, 0], [1, 0]]
+    assert found.error.tolist() == [1, 5]
+    assert found.departures is not None
+    assert found.departures.tolist() == [[1, 0], [9, 16]]
+
+
+def test_windows_are_compared_as_one_vector() -> None:
+    model = fitted(NearestMethod(neighbours=1, window=2), np.array([[0.0], [1.0], [2.0]]))
+    found = model.predict(np.array([[0.0], [1.0], [5.0]]))
+    # (0, 0) to (0, 1); (0, 1); (1, 5) to (1, 2)
+    assert found.error.tolist() == [1, 0, 3]
+    assert found.expected.tolist() == [[1], [1], [2]]
+
+
+@pytest.mark.parametrize("window", [1, 4])
+def test_the_distance_is_that_of_the_definition(window: int) -> None:
+    train, test, k = noise(), noise(50, seed=1), 7
+    found = fitted(NearestMethod(neighbours=k, window=window), train).predict(test)
+    for row in range(window - 1, 50):
+        own = test[row - window + 1 : row + 1]
+        distances = [
+            np.sqrt(((own - train[start : start + window]) ** 2).sum())
+            for start in range(len(train) - window + 1)
+        ]
+        assert found.error[row] == pytest.approx(sorted(distances)[k - 1], rel=1e-12)
+
+
+def test_departures_are_parts_of_the_squared_distance() -> None:
+    found = fitted(NearestMethod(window=3), noise()).predict(noise(80, seed=1))
+    assert found.departures is not None
+    np.testing.assert_allclose(found.departures.sum(axis=1), found.error**2)
+
+
+def test_rows_are_compared_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = fitted(NearestMethod(), noise())
+    whole = model.predict(noise(100, seed=1))
+    monkeypatch.setattr("subadjacent.rivals.knn.VALUES", 7 * 10 * 3)
+    parts = model.predict(noise(100, seed=1))
+    for one, other in zip(whole, parts, strict=True):
+        np.testing.assert_allclose(one, other)
+
+
+def test_there_are_no_more_neighbours_than_rows() -> None:
+    model = fitted(NearestMethod(neighbours=9), np.array([[0.0], [3.0]]))
+    assert model.predict(np.array([[-1.0]])).error.tolist() == [4]
+
+
+def test_no_more_references_are_kept_than_asked_for() -> None:
+    model = fitted(NearestMethod(references=40), noise())
+    assert model.references.shape == (40, 3)
+    assert {tuple(row) for row in model.references} <= {
+        tuple(row) for row in noise().astype(np.float32)
+    }
+
+
+# ---- settings, and what was saved
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("neighbours", 0), ("window", 0), ("window", 1_001), ("references", 0)],
+)
+def test_bad_settings_are_refused(name: str, value: int) -> None:
+    with pytest.raises(InputError, match=f"{name} must be a whole number"):
+        NearestMethod(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("references", np.zeros((9, 5)), r"references must have shape \(9, 6\); got \(9, 5\)"),
+        ("references", np.full((9, 6), np.nan), "references must be finite"),
+        ("neighbours", 301, "neighbours must be at most 299, as references; got 301"),
+        ("neighbours", 0, "neighbours must be a whole number of at least 1"),
+        ("window", 0, "window must be a whole number of at least 1"),
+    ],
+)
+def test_a_state_that_does_not_fit_is_refused(name: str, value: Any, message: str) -> None:
+    method = NearestMethod(window=2)
+    arrays, facts = fitted(method, noise()).state()
+    changed = (arrays | {name: value}, facts) if name in arrays else (arrays, facts | {name: value})
+    with pytest.raises(InputError, match=message):
+        method._restore(State(*changed), 3)
+
+
+def test_what_was_saved_comes_back() -> None:
+    method = NearestMethod(window=2)
+    model = fitted(method, noise())
+    again = method._restore(model.state(), 3)
+    for one, other in zip(
+        model.predict(noise(20, seed=1)), again.predict(noise(20, seed=1)), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)

@@ -1,0 +1,58 @@
+"""The LSTM forecaster: nothing of a row, or of a later one, is in its forecast."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from subadjacent.rivals.lstm import LSTM, LSTMConfig
+from subadjacent.training.config import TrainingConfig
+from subadjacent.training.device import autocast
+from subadjacent.training.fit import fit_network
+from tiny import CPU, WINDOW, windows
+
+CONFIG = LSTMConfig(channels=2, window=WINDOW, width=8, layers=2, dropout=0.0)
+
+
+def batch() -> Tensor:
+    return torch.randn(3, WINDOW, 2, generator=torch.Generator().manual_seed(5))
+
+
+def test_dimensions_are_the_published_ones() -> None:
+    model = LSTM(LSTMConfig(channels=25, window=250))
+    assert (model.remember.hidden_size, model.remember.num_layers) == (80, 2)
+    assert model.remember.dropout == 0.3
+    # four gates of 80 units, each with weights on its input and on the last state, and two biases
+    count = 4 * 80 * (25 + 80 + 2) + 4 * 80 * (80 + 80 + 2) + 80 * 25 + 25
+    assert sum(one.numel() for one in model.parameters()) == count
+
+
+def test_a_forecast_depends_on_rows_before_alone() -> None:
+    model, rows = LSTM.seeded(CONFIG, 0).eval(), batch()
+    changed = rows.clone()
+    changed[:, 5] += 3.0
+    moved = (model(changed) - model(rows)).abs().amax(dim=(0, 2))
+    assert (moved[:6] == 0).all()
+    assert (moved[6:] > 0).all()
+
+
+def test_the_first_forecast_is_the_mean() -> None:
+    assert (LSTM.seeded(CONFIG, 0)(batch())[:, 0] == 0).all()
+
+
+def test_half_a_window_starts_the_forecast() -> None:
+    assert LSTM.seeded(CONFIG, 0).context == WINDOW // 2
+
+
+def test_it_learns_to_forecast_a_wave() -> None:
+    model, rows = LSTM.seeded(CONFIG, 0), windows(600)
+    config = TrainingConfig(epochs=4, batch_size=16, learning_rate=1e-2, patience=4)
+    history = fit_network(model, rows, rows, config, autocast(CPU, "float32"))
+    assert history[-1].validation_error < 0.15
+    assert history[-1].validation_error < 0.5 * history[0].validation_error
+
+
+def test_the_loss_leaves_out_the_first_point_which_has_no_forecast() -> None:
+    model, rows = LSTM.seeded(CONFIG, 0).eval(), batch()
+    (loss,) = model.losses(rows, 1)
+    torch.testing.assert_close(loss, (model(rows) - rows)[:, 1:].square().mean())

@@ -1,0 +1,104 @@
+"""LSTM-VAE: causal densities, noise in training alone, deviations that follow each channel."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from subadjacent.data.windows import Windows
+from subadjacent.errors import InputError
+from subadjacent.rivals.gaussian import divergence, surprise
+from subadjacent.rivals.lstm_vae import LSTMVAE, LSTMVAEConfig
+from subadjacent.training.config import TrainingConfig
+from subadjacent.training.device import autocast
+from subadjacent.training.loop import train
+from subadjacent.training.step import make_optimizers
+from tiny import CPU, WINDOW
+
+CONFIG = LSTMVAEConfig(channels=2, window=WINDOW, width=8, latent=3)
+
+
+def network(**settings: float) -> LSTMVAE:
+    config = LSTMVAEConfig(**{"channels": 2, "window": WINDOW, "width": 8, "latent": 3} | settings)
+    return LSTMVAE.seeded(config, 0).eval()
+
+
+def batch() -> Tensor:
+    return torch.randn(3, WINDOW, 2, generator=torch.Generator().manual_seed(5))
+
+
+@torch.no_grad()
+def test_the_score_is_the_mean_surprise_at_what_is_decoded_from_means() -> None:
+    model, rows = network(), batch()
+    hidden, _ = model.encoder(rows)
+    code, _ = model.code(hidden)
+    mean, deviation = model.value(model.decoder(code)[0])
+    judged = model.judge(rows)
+    assert judged.score is not None
+    assert judged.expected is not None
+    torch.testing.assert_close(judged.score, surprise(rows, mean, deviation).mean(dim=-1))
+    torch.testing.assert_close(judged.expected, mean)
+    torch.testing.assert_close(judged.error, (rows - mean).square())
+
+
+@torch.no_grad()
+def test_a_point_is_judged_by_itself_and_those_before_it() -> None:
+    model, rows = network(), batch()
+    later = rows.clone()
+    later[:, 7:] += 3
+    before, after = model.judge(rows).score, model.judge(later).score
+    assert before is not None
+    assert after is not None
+    assert (before[:, :7] == after[:, :7]).all()
+    assert (before[:, 7:] != after[:, 7:]).all()
+
+
+def test_half_a_window_builds_the_state() -> None:
+    assert network().context == WINDOW // 2
+    assert network(window=5).context == 2
+
+
+@torch.no_grad()
+def test_the_loss_is_surprise_and_divergence_summed_over_a_point() -> None:
+    """With noise, what is encoded is noisy and what must be decoded is not."""
+    model, rows = network(noise=0.5), batch()
+    with torch.random.fork_rng():
+        torch.default_generator.manual_seed(3)
+        noisy = rows + 0.5 * torch.randn_like(rows)
+        found = model(noisy, drawn=True)
+    values = surprise(rows, found.mean, found.deviation).sum(dim=-1)
+    prior = divergence(found.code_mean, found.code_deviation).sum(dim=-1)
+    with torch.random.fork_rng():
+        torch.default_generator.manual_seed(3)
+        (loss,) = model.losses(rows, epoch=1)
+    torch.testing.assert_close(loss, (values + prior).mean())
+
+
+def test_the_same_move_says_more_in_a_quiet_channel_than_in_a_noisy_one() -> None:
+    """What a density adds to an error, and why the paper scores by it."""
+    draws = torch.randn(1500, 2, generator=torch.Generator().manual_seed(0))
+    time = torch.arange(1500)[:, None]
+    rows = torch.sin(time / 4) + draws * torch.tensor([0.05, 0.6])
+    cut = Windows(rows, torch.arange(0, 1500 - WINDOW, 6), WINDOW)
+    model = network()
+    config = TrainingConfig(epochs=7, batch_size=16, learning_rate=2e-2, patience=7)
+    optimizers = make_optimizers(model, config.learning_rate)
+    for _ in train(model, cut, cut, config, optimizers, autocast(CPU, "float32")):
+        pass
+    model.eval()
+    with torch.no_grad():
+        real = cut.take(torch.arange(len(cut)))[:, model.context :]
+        found = model(cut.take(torch.arange(len(cut))), drawn=False)
+    mean, deviation = (one[:, model.context :] for one in (found.mean, found.deviation))
+    quiet, noisy = deviation.mean(dim=(0, 1))
+    assert noisy > 1.5 * quiet
+    assert (real - mean).square()[..., 0].mean() < 0.5 * real[..., 0].var()
+    rise = surprise(mean + 1, mean, deviation) - surprise(mean, mean, deviation)
+    assert (rise[..., 0] > rise[..., 1]).float().mean() > 0.95
+
+
+@pytest.mark.parametrize(("name", "value"), [("width", 0), ("latent", 0), ("noise", -0.1)])
+def test_settings_that_make_no_sense_are_refused(name: str, value: float) -> None:
+    with pytest.raises(InputError, match=name):
+        network(**{name: value})

@@ -1,0 +1,169 @@
+"""MAD-GAN: whose parameters each loss changes, the search, and a discriminator that separates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from subadjacent.errors import InputError
+from subadjacent.rivals.mad_gan import MADGAN, STEP, MADGANConfig
+from subadjacent.training.config import TrainingConfig
+from subadjacent.training.device import autocast
+from subadjacent.training.loop import train
+from subadjacent.training.step import make_optimizers
+from tiny import CPU, WINDOW, windows
+
+CONFIG = MADGANConfig(channels=2, window=WINDOW, width=8, depth=1, latent=3, search=4)
+
+
+def network(**settings: Any) -> MADGAN:
+    return MADGAN.seeded(replace(CONFIG, **settings), 0).eval()
+
+
+def batch(seed: int = 5) -> Tensor:
+    return torch.randn(3, WINDOW, 2, generator=torch.Generator().manual_seed(seed))
+
+
+@torch.no_grad()
+def test_an_undecided_discriminator_costs_log_two_for_each_kind() -> None:
+    model = network()
+    model.verdict.weight.zero_()
+    model.verdict.bias.zero_()
+    told_apart, passed_off = model.losses(batch(), epoch=1)
+    assert told_apart.item() == pytest.approx(2 * math.log(2))
+    assert passed_off.item() == pytest.approx(math.log(2))
+
+
+@torch.no_grad()
+def test_losses_are_cross_entropies_of_real_and_generated_windows() -> None:
+    model, rows = network(), batch()
+    with torch.random.fork_rng():
+        torch.default_generator.manual_seed(3)
+        made = model.realness(model.generate(torch.randn(3, WINDOW, 3)))
+        torch.default_generator.manual_seed(3)
+        told_apart, passed_off = model.losses(rows, epoch=1)
+    real = model.realness(rows)
+    entropy = functional.binary_cross_entropy_with_logits
+    ones, zeros = torch.ones_like(real), torch.zeros_like(real)
+    torch.testing.assert_close(told_apart, entropy(real, ones) + entropy(made, zeros))
+    torch.testing.assert_close(passed_off, entropy(made, ones))
+
+
+def test_each_loss_has_parameters_of_its_own() -> None:
+    model = network()
+    judge, maker = (set(map(id, group)) for group in model.parameter_groups())
+    assert not judge & maker
+    assert judge | maker == set(map(id, model.parameters()))
+    made = model.generate(torch.ones(1, WINDOW, 3)).sum()
+    used = torch.autograd.grad(made, model.parameter_groups()[1])
+    assert all(one.abs().sum() > 0 for one in used)
+
+
+def test_the_search_is_adam_from_zero_on_the_squared_error() -> None:
+    model, rows = network(), batch()
+    found = model.nearest(rows)
+    latent = torch.zeros(3, WINDOW, 3, requires_grad=True)
+    mean, square = torch.zeros_like(latent), torch.zeros_like(latent)
+    for number in range(1, 5):
+        error = (model.generate(latent) - rows).square().sum()
+        (gradient,) = torch.autograd.grad(error, [latent])
+        mean = 0.9 * mean + 0.1 * gradient
+        square = 0.999 * square + 0.001 * gradient.square()
+        scaled = (square / (1 - 0.999**number)).sqrt() + 1e-8
+        move = STEP * mean / (1 - 0.9**number) / scaled
+        latent = (latent - move).detach().requires_grad_()
+    torch.testing.assert_close(found, model.generate(latent).detach(), rtol=1e-3, atol=1e-5)
+
+
+def test_the_search_comes_nearer_and_no_window_bears_on_another() -> None:
+    model, rows = network(search=20), batch()
+    with torch.inference_mode():
+        both, alone = model.judge(rows), model.judge(rows[1:2])
+        start = network(search=0).judge(rows)
+        again = model.judge(rows)
+    assert (both.error.mean(dim=(1, 2)) < start.error.mean(dim=(1, 2))).all()
+    torch.testing.assert_close(both.error[1:2], alone.error, rtol=1e-3, atol=1e-4)
+    assert (both.error == again.error).all()
+    assert all(one.grad is None for one in model.parameters())
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("residual", [0.0, 0.3, 1.0])
+def test_the_score_weighs_what_is_left_and_what_looks_unreal(residual: float) -> None:
+    model, rows = network(residual=residual), batch()
+    judged, expected = model.judge(rows), model.nearest(rows)
+    left = (rows - expected).abs().mean(dim=-1)
+    unreal = -torch.sigmoid(model.realness(rows)).log()
+    assert judged.score is not None
+    assert judged.expected is not None
+    torch.testing.assert_close(judged.score, residual * left + (1 - residual) * unreal)
+    torch.testing.assert_close(judged.error, (rows - expected).square())
+    torch.testing.assert_close(judged.expected, expected)
+    torch.testing.assert_close(judged.traces["unreal"], unreal)
+
+
+def separation(model: MADGAN) -> float:
+    """The chance that an unseen real window looks more real than a generated one."""
+    unseen = windows(600, stride=2, seed=1).take(torch.arange(200))
+    draws = torch.randn(200, WINDOW, 3, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        real, made = (model.realness(one).mean(dim=1) for one in (unseen, model.generate(draws)))
+    return (real[:, None] > made).float().mean().item()
+
+
+def test_the_discriminator_learns_to_separate_and_the_generator_to_prevent_it() -> None:
+    model, rows = network(width=16), windows(600, stride=2)
+    optimizers = make_optimizers(model, 1e-2)
+
+    def contest(side: int, steps: int) -> None:
+        """One side learns while the other stays as it is."""
+        for step in range(steps):
+            which = torch.arange(step * 7, step * 7 + 32) % len(rows)
+            optimizers[side].zero_grad()
+            loss = model.losses(rows.take(which), epoch=1)[side]
+            torch.autograd.backward(loss, inputs=list(model.parameter_groups()[side]))
+            optimizers[side].step()
+
+    with torch.random.fork_rng():
+        torch.default_generator.manual_seed(0)
+        contest(0, steps=60)
+        separated = separation(model)
+        contest(1, steps=200)
+    assert separated > 0.9
+    assert separation(model) < 0.5
+
+
+def test_both_learn_in_a_step_of_training() -> None:
+    model, rows = network(), windows(100)
+    before = [one.detach().clone() for one in model.parameters()]
+    config = TrainingConfig(epochs=1, batch_size=32, learning_rate=1e-2)
+    optimizers = make_optimizers(model, config.learning_rate)
+    (epoch,) = train(model, rows, rows, config, optimizers, autocast(CPU, "float32"))
+    assert math.isfinite(epoch.train_loss)
+    assert "unreal" in epoch.traces
+    for old, new in zip(before, model.parameters(), strict=True):
+        assert (old != new).any()
+
+
+def test_paper_widths() -> None:
+    """Three layers of 100 units in the generator, one in the discriminator, four gates each."""
+    model = MADGAN.seeded(MADGANConfig(channels=5, window=30), 0)
+    generator = 400 * (15 + 100 + 2) + 2 * 400 * (100 + 100 + 2)
+    discriminator = 400 * (5 + 100 + 2)
+    ends = 5 * 101 + 101
+    assert sum(one.numel() for one in model.parameters()) == generator + discriminator + ends
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("width", 0), ("depth", 0), ("latent", 0), ("search", -1), ("residual", 1.5)],
+)
+def test_settings_that_make_no_sense_are_refused(name: str, value: float) -> None:
+    with pytest.raises(InputError, match=name):
+        replace(CONFIG, **{name: value})

@@ -1,0 +1,188 @@
+"""MSCRED: signature matrices as defined, attention to like moments, and a score that counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from subadjacent.data.windows import Windows
+from subadjacent.errors import InputError
+from subadjacent.rivals.mscred import (
+    MSCRED,
+    SMALLEST_BAD,
+    AttentiveConvLSTM,
+    MSCREDConfig,
+    signatures,
+)
+from subadjacent.training.config import TrainingConfig
+from subadjacent.training.device import autocast
+from subadjacent.training.loop import train
+from subadjacent.training.step import make_optimizers
+from tiny import CPU
+
+CONFIG = MSCREDConfig(
+    channels=3, window=12, scales=(2, 4, 6), steps=3, gap=2, maps=(4, 6), likeness=1.0
+)
+
+
+def network(config: MSCREDConfig = CONFIG) -> MSCRED:
+    return MSCRED.seeded(config, 0).eval()
+
+
+def batch(config: MSCREDConfig = CONFIG) -> Tensor:
+    shape = (2, config.window, config.channels)
+    return torch.randn(shape, generator=torch.Generator().manual_seed(5))
+
+
+def test_a_signature_is_the_mean_product_of_two_channels() -> None:
+    rows = torch.tensor([[[9.0, 9.0], [1.0, 2.0], [3.0, -1.0]]])
+    found = signatures(rows, lengths=[2], steps=1, gap=1)
+    # (1·1 + 3·3) / 2, (1·2 - 3·1) / 2, (2·2 + 1·1) / 2
+    assert found[0, 0, 0].tolist() == [[5.0, -0.5], [-0.5, 2.5]]
+
+
+def test_signatures_equal_the_definition_at_every_moment_and_scale() -> None:
+    rows, lengths = batch(), (2, 4, 6)
+    found = signatures(rows, lengths, steps=3, gap=2)
+    assert found.shape == (2, 3, 3, 3, 3)
+    for b in range(2):
+        for moment, last in enumerate((7, 9, 11)):
+            for scale, length in enumerate(lengths):
+                for i in range(3):
+                    for j in range(3):
+                        total = sum(
+                            float(rows[b, last - back, i] * rows[b, last - back, j])
+                            for back in range(length)
+                        )
+                        value = float(found[b, moment, scale, i, j])
+                        assert value == pytest.approx(total / length, abs=1e-5)
+
+
+def test_the_papers_window_holds_its_moments_and_scales() -> None:
+    config = MSCREDConfig(channels=3, window=100)
+    assert config.moments == (5, 10)
+    assert config.lengths == (10, 30, 60)
+    assert MSCRED.seeded(config, 0).context == 90
+
+
+@pytest.mark.parametrize("window", [2, 3, 4, 5, 20, 37])
+@pytest.mark.parametrize("channels", [1, 2, 5])
+def test_short_windows_and_few_channels_have_matrices_too(window: int, channels: int) -> None:
+    config = MSCREDConfig(channels=channels, window=window, maps=(2, 3, 3, 3))
+    steps, gap = config.moments
+    assert max(config.lengths) + (steps - 1) * gap <= window
+    model = network(config)
+    matrices = model.signatures(batch(config))
+    assert matrices.shape == (2, steps, 3, channels, channels)
+    assert model(matrices).shape == (2, 3, channels, channels)
+
+
+def test_moments_count_by_their_likeness_to_the_last() -> None:
+    states = torch.tensor([1.0, -1.0, 2.0]).view(1, 3, 1, 1, 1)
+    found = AttentiveConvLSTM(1, likeness=2.0).weights(states)
+    # inner products with the last, over 2
+    torch.testing.assert_close(found, torch.tensor([[1.0, -1.0, 2.0]]).softmax(dim=1))
+
+
+def test_the_recurrence_is_an_lstm_of_convolutions() -> None:
+    """On maps of one value, where a convolution is a product by the kernel's centre."""
+    model = AttentiveConvLSTM(1, likeness=5.0)
+    maps = torch.randn(2, 3, 1, 1, 1, generator=torch.Generator().manual_seed(3))
+    assert model.take.bias is not None
+    take, bias, keep = model.take.weight[:, 0, 1, 1], model.take.bias, model.keep.weight[:, 0, 1, 1]
+    for b in range(2):
+        state = memory = torch.zeros(())
+        states = []
+        for moment in range(3):
+            enter, forget, leave, new = take * maps[b, moment].squeeze() + bias + keep * state
+            memory = forget.sigmoid() * memory + enter.sigmoid() * new.tanh()
+            state = leave.sigmoid() * memory.tanh()
+            states.append(state)
+        through = torch.stack(states)
+        share = (through * through[-1] / 5).softmax(dim=0)
+        torch.testing.assert_close(model(maps)[b].squeeze(), (share * through).sum())
+
+
+def test_the_loss_is_the_error_of_the_last_moment() -> None:
+    model, rows = network(), batch()
+    matrices = model.signatures(rows)
+    expected = (model(matrices) - matrices[:, -1]).square().mean()
+    torch.testing.assert_close(model.losses(rows, 1)[0], expected)
+
+
+def test_a_pair_is_bad_when_few_held_out_ones_are_worse() -> None:
+    model, rows = network(MSCREDConfig(channels=3, window=12, maps=(4, 6), bad=0.25)), batch()
+    with torch.no_grad():
+        matrices = model.signatures(rows)
+        squared = (model(matrices) - matrices[:, -1]).square()[:, 0]
+        model.conclude([], [rows[:1], rows[1:]])
+    assert float(model.bad_above) == pytest.approx(np.quantile(squared, 0.75), rel=1e-5)
+    with torch.no_grad():
+        for one in model.parameters():
+            one.zero_()
+        model.conclude([], [torch.zeros(1, 12, 3)])
+    assert float(model.bad_above) == pytest.approx(SMALLEST_BAD)
+
+
+def test_the_score_counts_bad_pairs_and_size_decides_between_equals() -> None:
+    model, rows = network(), batch()
+    model.bad_above.fill_(0.5)
+    matrices = model.signatures(rows)
+    squared = (model(matrices) - matrices[:, -1]).square()
+    judged = model.judge(rows)
+    assert judged.score is not None
+    assert judged.expected is None
+    for b in range(2):
+        bad = int((squared[b, 0] > 0.5).sum())
+        assert 0 < bad < 9
+        size = squared[b, 0].mean() / 0.5
+        torch.testing.assert_close(judged.score[b, -1], (bad + size / (1 + size)) / 9)
+        assert torch.equal(judged.score[b], judged.score[b, -1].expand(12))
+        # a channel's error is the mean over its pairs, of all scales
+        torch.testing.assert_close(judged.error[b, -1], squared[b].mean(dim=(0, 1)))
+
+
+def test_a_broken_correlation_is_found_though_every_value_is_in_range() -> None:
+    generator = torch.Generator().manual_seed(0)
+    one = torch.randn(800, 1, generator=generator)
+    rows = torch.cat([one, one, -one], dim=1) + 0.1 * torch.randn(800, 3, generator=generator)
+    model = network(replace(CONFIG, maps=(8, 8), bad=0.05))
+    windows = Windows(rows, torch.arange(0, 788, 3), 12)
+    config = TrainingConfig(epochs=3, batch_size=16, learning_rate=1e-2, patience=3)
+    optimizers = make_optimizers(model, 1e-2)
+    for _ in train(model, windows, windows, config, optimizers, autocast(CPU, "float32")):
+        pass
+    normal = windows.take(torch.arange(len(windows)))
+    broken = normal.clone()
+    broken[:, -6:, 0] *= -1
+    with torch.no_grad():
+        model.eval().conclude([], [normal])
+        usual, found = model.judge(normal).score, model.judge(broken).score
+    assert usual is not None
+    assert found is not None
+    assert found[:, -1].mean() > 3 * usual[:, -1].mean()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("scales", (30, 10)),
+        ("scales", ()),
+        ("scales", (0, 1)),
+        ("maps", [4]),
+        ("maps", (0,)),
+        ("steps", 0),
+        ("gap", 0),
+        ("likeness", 0),
+        ("bad", 0),
+        ("bad", 1.5),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(name: str, value: Any) -> None:
+    with pytest.raises(InputError, match=name):
+        MSCREDConfig(**{"channels": 2, "window": 12, name: value})

@@ -1,0 +1,160 @@
+"""MTAD-GAT: its two attentions, what is forecast from what, and the error that joins two."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from subadjacent.data.windows import Windows
+from subadjacent.errors import InputError
+from subadjacent.rivals.mtad_gat import (
+    MTADGAT,
+    SMALLEST_DEVIATION,
+    GraphAttention,
+    MTADGATConfig,
+)
+from subadjacent.training.config import TrainingConfig
+from subadjacent.training.device import autocast
+from subadjacent.training.loop import train
+from subadjacent.training.step import make_optimizers
+from tiny import CPU
+
+CONFIG = MTADGATConfig(channels=3, window=6, width=4, layers=1)
+
+
+def network(config: MTADGATConfig = CONFIG) -> MTADGAT:
+    return MTADGAT.seeded(config, 0).eval()
+
+
+def batch(config: MTADGATConfig = CONFIG) -> Tensor:
+    shape = (2, config.window, config.channels)
+    return torch.randn(shape, generator=torch.Generator().manual_seed(5))
+
+
+def attention(looking: list[float], looked_at: list[float]) -> GraphAttention:
+    found = GraphAttention(len(looking))
+    found.weigh.weight.data = torch.tensor([looking, looked_at])
+    return found
+
+
+def test_a_node_takes_most_from_the_node_that_weighs_most() -> None:
+    nodes = torch.tensor([[[0.0], [math.log(2.0)], [math.log(5.0)]]])
+    found = attention([0.0], [1.0]).weights(nodes)
+    torch.testing.assert_close(found[0], torch.tensor([[0.125, 0.25, 0.625]] * 3))
+
+
+def test_attention_is_that_of_the_definition() -> None:
+    nodes = torch.randn(1, 4, 2, generator=torch.Generator().manual_seed(1))
+    model = attention([0.5, -1.0], [2.0, 1.0])
+    for i in range(4):
+        # w · (v_i ⊕ v_j) for every j
+        pair = torch.tensor([0.5, -1.0, 2.0, 1.0])
+        weight = torch.stack([pair @ torch.cat([nodes[0, i], nodes[0, j]]) for j in range(4)])
+        share = functional.leaky_relu(weight, 0.2).softmax(dim=0)
+        mixed = sum(share[j] * nodes[0, j] for j in range(4))
+        assert isinstance(mixed, Tensor)
+        torch.testing.assert_close(model(nodes)[0, i], torch.sigmoid(mixed))
+
+
+def test_one_attention_joins_channels_and_the_other_joins_points() -> None:
+    """A value reaches its own point in every channel by one, and its channel by the other."""
+    model = network()
+    model.smooth = nn.Conv1d(3, 3, 1)
+    nn.init.dirac_(model.smooth.weight)
+    assert model.smooth.bias is not None
+    nn.init.zeros_(model.smooth.bias)
+    # weights that do not depend on the values: what is left is what is joined
+    nn.init.zeros_(model.over_features.weigh.weight)
+    nn.init.zeros_(model.over_time.weigh.weight)
+    seen: list[Tensor] = []
+    model.recur.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    points = batch()[:1, :-1]
+    moved = points.clone()
+    moved[0, 2, 1] += 1.0
+    model(points)
+    model(moved)
+    changed = (seen[0] != seen[1])[0].view(5, 3, 3)  # points, parts, channels
+    itself, of_features, of_time = changed.unbind(dim=1)
+    assert itself.nonzero().tolist() == [[2, 1]]
+    assert of_features.nonzero().tolist() == [[2, 0], [2, 1], [2, 2]]
+    assert of_time.nonzero().tolist() == [[0, 1], [1, 1], [2, 1], [3, 1], [4, 1]]
+
+
+def test_training_learns_to_forecast_a_channel_from_another() -> None:
+    rows = torch.randn(1500, 1, generator=torch.Generator().manual_seed(0))
+    rows = torch.cat([rows[1:], rows[:-1]], dim=1)  # the second repeats the first, one row later
+    model = network(MTADGATConfig(channels=2, window=8, width=16, layers=1))
+    windows = Windows(rows, torch.arange(0, len(rows) - 8, 2), 8)
+    config = TrainingConfig(epochs=8, batch_size=32, learning_rate=1e-2, patience=8)
+    optimizers = make_optimizers(model, 1e-2)
+    for _ in train(model, windows, windows, config, optimizers, autocast(CPU, "float32")):
+        pass
+    real = windows.take(torch.arange(len(windows)))
+    missed = (model.eval()(real[:, :-1]).forecast - real[:, -1]).square().mean(dim=0)
+    assert missed[1] < 0.5 * missed[0]
+
+
+def test_the_last_point_is_forecast_from_the_others() -> None:
+    model, rows = network(), batch()
+    judged = model.judge(rows)
+    assert model.context == 5
+    assert judged.expected is not None
+    torch.testing.assert_close(judged.expected[:, -1], model(rows[:, :-1]).forecast)
+    moved = rows.clone()
+    moved[:, -1] += 3.0
+    again = model.judge(moved)
+    assert again.expected is not None
+    torch.testing.assert_close(again.expected, judged.expected)
+
+
+def test_an_error_joins_forecast_and_probability() -> None:
+    model, rows = network(), batch()
+    forecast = model(rows[:, :-1]).forecast
+    rebuilt = model(rows[:, 1:]).reconstruction[:, -1]
+    judged = model.judge(rows).error[:, -1]
+    for b, c in ((0, 0), (1, 2)):
+        missed = (forecast[b, c] - rows[b, -1, c]) ** 2
+        away = (rows[b, -1, c] - rebuilt[b, c]) / model.deviation[c]
+        probability = torch.exp(-(away**2) / 2)
+        torch.testing.assert_close(judged[b, c], (missed + 0.8 * (1 - probability)) / 1.8)
+
+
+def test_points_without_a_forecast_are_judged_by_their_reconstruction() -> None:
+    model, rows = network(MTADGATConfig(channels=3, window=6, width=4, gamma=0.0)), batch()
+    rebuilt = model(rows[:, :-1]).reconstruction
+    torch.testing.assert_close(model.judge(rows).error[:, :-1], (rows[:, :-1] - rebuilt).square())
+
+
+def test_the_loss_is_the_forecasts_and_the_evidence_bound() -> None:
+    model, rows = network(), batch()
+    found, points = model(rows[:, :-1]), rows[:, :-1]
+    missed = (found.forecast - rows[:, -1]).square().mean().sqrt()
+    likely = torch.distributions.Normal(found.reconstruction, model.deviation).log_prob(points)
+    unlikely = -likely.mean() - 0.5 * math.log(2 * math.pi)
+    latent = torch.distributions.Normal(found.mean, (0.5 * found.log_variance).exp())
+    standard = torch.distributions.Normal(torch.zeros(4), torch.ones(4))
+    divergence = torch.distributions.kl_divergence(latent, standard).sum(dim=-1).mean() / 15
+    torch.testing.assert_close(model.losses(rows, 1)[0], missed + unlikely + divergence)
+
+
+def test_the_latent_is_drawn_in_training_alone() -> None:
+    model, points = network(), batch()[:, :-1]
+    torch.testing.assert_close(model(points).reconstruction, model(points).reconstruction)
+    model.train()
+    assert not torch.equal(model(points).reconstruction, model(points).reconstruction)
+
+
+def test_a_deviation_has_a_floor() -> None:
+    model = network()
+    model.spread.data.fill_(-100.0)
+    torch.testing.assert_close(model.deviation, torch.full((3,), SMALLEST_DEVIATION))
+
+
+@pytest.mark.parametrize(("name", "value"), [("width", 0), ("layers", 0), ("gamma", -1)])
+def test_settings_that_make_no_sense_are_refused(name: str, value: float) -> None:
+    with pytest.raises(InputError, match=name):
+        MTADGATConfig(**{"channels": 2, "window": 6, name: value})

@@ -1,0 +1,182 @@
+"""NPSR: nominality, how scores spread, and what each of its models may see."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from subadjacent.data.windows import Windows
+from subadjacent.errors import InputError
+from subadjacent.rivals.npsr import NPSR, NPSRConfig, induced, nominality
+from subadjacent.training.config import TrainingConfig
+from subadjacent.training.device import autocast
+from subadjacent.training.loop import train
+from subadjacent.training.step import make_optimizers
+from tiny import CPU
+
+CONFIG = NPSRConfig(channels=3, window=10, width=8, heads=2, layers=1, reach=2)
+
+
+def network(config: NPSRConfig = CONFIG) -> NPSR:
+    return NPSR.seeded(config, 0).eval()
+
+
+def batch(config: NPSRConfig = CONFIG) -> Tensor:
+    shape = (2, config.window, config.channels)
+    return torch.randn(shape, generator=torch.Generator().manual_seed(5))
+
+
+def test_nominality_is_the_share_of_a_departure_that_points_are_known_to_make() -> None:
+    nominal = torch.zeros(1, 4, 2)
+    point = torch.tensor([[[3.0, 4.0], [3.0, 4.0], [3.0, 4.0], [0.0, 0.0]]])
+    # given back, taken for the nominal point, half way in between, and no departure at all
+    by_point = torch.tensor([[[3.0, 4.0], [0.0, 0.0], [1.5, 2.0], [0.0, 0.0]]])
+    found = nominality(point, by_point, nominal)
+    torch.testing.assert_close(found, torch.tensor([[1.0, 0.0, 0.25, 1.0]]), atol=1e-5, rtol=0)
+
+
+def test_a_score_spreads_through_open_gates() -> None:
+    score = torch.tensor([[0.0, 0.0, 8.0, 0.0, 0.0, 0.0]])
+    gate = torch.tensor([[0.5, 0.5, 0.5, 0.5, 0.25, 1.0]])
+    # to the left 8·0.5 and 8·0.5·0.5; to the right 8·0.5 and 8·0.5·0.25; a third is too far
+    assert induced(score, gate, reach=2).tolist() == [[2.0, 4.0, 8.0, 4.0, 1.0, 0.0]]
+    shut = torch.tensor([[0.5, 0.0, 0.5, 0.5, 0.0, 1.0]])
+    assert induced(score, shut, reach=5).tolist() == [[0.0, 0.0, 8.0, 4.0, 0.0, 0.0]]
+
+
+def induced_oracle(score: Tensor, gate: Tensor, reach: int) -> Tensor:
+    """Equations 6 and 7 read aloud."""
+    n = len(score)
+    total = torch.zeros(n)
+    for t in range(n):
+        for tau in range(max(t - reach, 0), min(t + reach, n - 1) + 1):
+            between = range(tau + 1, t + 1) if tau < t else range(t, tau)
+            total[t] += score[tau] * math.prod(float(gate[k]) for k in between)
+    return total
+
+
+@pytest.mark.parametrize("reach", [0, 1, 3, 50])
+def test_induced_scores_are_those_of_the_definition(reach: int) -> None:
+    generator = torch.Generator().manual_seed(2)
+    score, gate = torch.rand(2, 3, 9, generator=generator)
+    found = induced(score, gate, reach)
+    for number in range(3):
+        oracle = induced_oracle(score[number], gate[number], reach)
+        torch.testing.assert_close(found[number], oracle)
+
+
+def moved(model: NPSR, at: int) -> tuple[Tensor, Tensor]:
+    """Points of both reconstructions that change with a point."""
+    rows = batch()[:1]
+    other = rows.clone()
+    other[0, at] += 2.0
+    pairs = zip(model(rows), model(other), strict=True)
+    by_point, by_sequence = ((a != b)[0].any(dim=-1) for a, b in pairs)
+    return by_point, by_sequence
+
+
+def test_one_model_sees_the_point_alone_and_the_other_all_but_its_part() -> None:
+    by_point, by_sequence = moved(network(), at=4)
+    assert by_point.nonzero().flatten().tolist() == [4]
+    assert by_sequence.nonzero().flatten().tolist() == [0, 1, 2, 3, 6, 7, 8, 9]
+
+
+@pytest.mark.parametrize("window", [2, 4, 7, 23])
+def test_every_point_is_hidden_once(window: int) -> None:
+    model = network(NPSRConfig(channels=1, window=window, width=4, heads=1))
+    assert model.hidden.shape == (min(window, 5), window, 1)
+    assert model.hidden.sum(dim=0).flatten().tolist() == [1] * window
+    assert model.hidden.any(dim=1).all()
+
+
+@pytest.mark.parametrize(("channels", "width"), [(1, 1), (3, 1), (12, 6), (38, 10)])
+def test_a_point_goes_through_at_most_half_as_many_numbers(channels: int, width: int) -> None:
+    assert NPSRConfig(channels=channels, window=10).bottleneck == width
+
+
+def test_the_loss_adds_both_errors() -> None:
+    model, rows = network(), batch()
+    found = model(rows)
+    both = (found.by_point - rows).square().mean() + (found.by_sequence - rows).square().mean()
+    torch.testing.assert_close(model.losses(rows, 1)[0], both)
+
+
+def test_the_gate_closes_at_a_quantile_of_the_nominality() -> None:
+    model, rows = network(), batch()
+    with torch.no_grad():
+        nominal = nominality(rows, *model(rows))
+        model.conclude([], [rows[:1], rows[1:]])
+        judged = model.judge(rows)
+    closed_at = float(model.closed_at)
+    assert closed_at == pytest.approx(np.quantile(nominal, 0.985), rel=1e-5)
+    error = (model(rows).by_point - rows).square()
+    gate = (1 - nominal / closed_at).clamp(min=0)
+    assert judged.score is not None
+    torch.testing.assert_close(judged.score, induced(error.mean(dim=-1), gate, 2))
+    torch.testing.assert_close(judged.traces["nominality"], nominal)
+    torch.testing.assert_close(judged.error, error)
+    torch.testing.assert_close(judged.expected, model(rows).by_sequence)
+
+
+@pytest.fixture(scope="module")
+def on_a_circle() -> tuple[NPSR, Tensor]:
+    """The paper's example: two channels that go round a circle, whose radius is steady."""
+    angle = torch.arange(1500) / 5
+    rows = 1.4 * torch.stack([angle.cos(), angle.sin()], dim=1)
+    rows = rows + 0.05 * torch.randn(1500, 2, generator=torch.Generator().manual_seed(0))
+    model = network(NPSRConfig(channels=2, window=20, width=32, heads=2, layers=1))
+    windows = Windows(rows, torch.arange(0, 1480, 5), 20)
+    config = TrainingConfig(epochs=6, batch_size=32, learning_rate=5e-3, patience=6)
+    optimizers = make_optimizers(model, 5e-3)
+    for _ in train(model, windows, windows, config, optimizers, autocast(CPU, "float32")):
+        pass
+    return model.eval(), windows.take(torch.arange(len(windows)))
+
+
+@torch.no_grad()
+def test_normal_points_are_more_often_nominal_than_abnormal_ones(
+    on_a_circle: tuple[NPSR, Tensor],
+) -> None:
+    """What the paper asks of a nominality, at every threshold: every quantile is higher."""
+    model, normal = on_a_circle
+    abnormal = normal.clone()
+    abnormal[:, 10] *= 2.0
+    usual = nominality(normal, *model(normal))[:, 10]
+    found = nominality(abnormal, *model(abnormal))[:, 10]
+    for share in (0.05, 0.25, 0.5, 0.75, 0.95):
+        assert usual.quantile(share) > 2 * found.quantile(share)
+
+
+@torch.no_grad()
+def test_a_departure_along_the_circle_is_seen_by_the_sequence_alone(
+    on_a_circle: tuple[NPSR, Tensor],
+) -> None:
+    """A place on the circle, but not where the point should be: a contextual anomaly."""
+    model, normal = on_a_circle
+    back = normal.clone()
+    back[:, 10] *= -1
+    by_point, by_sequence = ((one - back)[:, 10].square().mean() for one in model(back))
+    assert by_sequence > 5 * by_point
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("latent", 0),
+        ("width", 0),
+        ("width", 10),
+        ("heads", 0),
+        ("layers", 0),
+        ("reach", -1),
+        ("nominal", 0),
+        ("nominal", 1.5),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(name: str, value: Any) -> None:
+    with pytest.raises(InputError, match=name):
+        NPSRConfig(**{"channels": 2, "window": 6, name: value})

@@ -1,0 +1,201 @@
+"""THOC: layers that skip points, and centres at every scale, against the definitions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from subadjacent.errors import InputError
+from subadjacent.rivals.thoc import SHARPNESS, THOC, Scale, THOCConfig
+from subadjacent.training.config import TrainingConfig
+from subadjacent.training.device import autocast
+from subadjacent.training.loop import train
+from subadjacent.training.step import make_optimizers
+from tiny import CPU, WINDOW, windows
+
+CONFIG = THOCConfig(channels=2, window=WINDOW, width=6, skips=(1, 2, 4), centres=(4, 3, 2))
+
+
+def network(**settings: Any) -> THOC:
+    return THOC.seeded(replace(CONFIG, **settings), 0).eval()
+
+
+def scales(model: THOC) -> list[Scale]:
+    return [one for one in model.scales if isinstance(one, Scale)]
+
+
+def batch() -> Tensor:
+    return torch.randn(3, WINDOW, 2, generator=torch.Generator().manual_seed(5))
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("skip", [1, 2, 5, 12, 20, 10**12])
+def test_a_layers_state_is_that_of_as_many_points_before_as_it_skips(skip: int) -> None:
+    scale, rows = Scale(2, 3, skip, 2, channels=2), batch()
+    cell = nn.GRUCell(2, 3)
+    for name, value in cell.named_parameters():
+        value.copy_(dict(scale.recurrent.named_parameters())[f"{name}_l0"])
+    states: list[Tensor] = []
+    for at in range(WINDOW):
+        before = states[at - skip] if at >= skip else torch.zeros(3, 3)
+        states.append(cell(rows[:, at], before))
+    found = scale.features(rows)
+    torch.testing.assert_close(found, torch.stack(states, dim=1))
+    forecasts = scale.forecasts(found)
+    for at in range(WINDOW):
+        before = states[at - skip] if at >= skip else torch.zeros(3, 3)
+        torch.testing.assert_close(forecasts[:, at], scale.forecast(before))
+
+
+@torch.no_grad()
+def test_one_scale_by_hand() -> None:
+    """A feature at 45 degrees from two centres belongs to both, and is as far from each."""
+    model = network(width=2, skips=(1,), centres=(2,))
+    (scale,) = scales(model)
+    scale.centres.copy_(torch.tensor([[1.0, 0.0], [0.0, 3.0]]))
+    found = scale.cosines(torch.tensor([[5.0, 0.0], [-2.0, 0.0], [1.0, 1.0]]))
+    half = 0.5**0.5
+    torch.testing.assert_close(found, torch.tensor([[1.0, 0.0], [-1.0, 0.0], [half, half]]))
+    for value in scale.recurrent.parameters():
+        value.zero_()
+    # both features of every point are tanh(1), by half a step from nothing
+    scale.recurrent.bias_ih_l0[4:] = 1.0
+    torch.testing.assert_close(model(batch())[0][0], torch.full((3, WINDOW), 1 - half))
+
+
+def slow_distances(model: THOC, window: Tensor) -> Tensor:
+    """Point after point, scale after scale, group after group; (scales, N)."""
+    layers, points = [], window[None]
+    for scale in scales(model):
+        points = scale.features(points)
+        layers.append(points[0])
+    found = torch.zeros(len(layers), len(window))
+    for at in range(len(window)):
+        groups, chances = [layers[0][at]], [1.0]
+        for number, scale in enumerate(scales(model)):
+            if number:
+                both = [torch.cat([one, layers[number][at]]) for one in groups]
+                groups = [model.merge[number - 1](one) for one in both]
+            count = len(scale.centres)
+            arriving, coming = [torch.zeros(6) for _ in range(count)], [0.0] * count
+            for one, chance in zip(groups, chances, strict=True):
+                cosines = [functional.cosine_similarity(one, c, dim=0) for c in scale.centres]
+                weights = [(SHARPNESS * cosine).exp().item() for cosine in cosines]
+                for k in range(count):
+                    assigned = weights[k] / sum(weights)
+                    arriving[k] += assigned * one
+                    coming[k] += assigned * chance
+                    found[number, at] += chance * assigned * (1 - cosines[k])
+            groups, chances = arriving, coming
+    return found
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(("skips", "centres"), [((1,), (3,)), ((1, 2, 4), (4, 3, 2))])
+def test_the_distance_is_that_of_the_definition(
+    skips: tuple[int, ...], centres: tuple[int, ...]
+) -> None:
+    model, rows = network(skips=skips, centres=centres), batch()
+    judged = model.judge(rows)
+    assert judged.score is not None
+    for window, found in zip(rows, judged.score, strict=True):
+        expected = slow_distances(model, window).mean(dim=0)
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@torch.no_grad()
+def test_orthogonal_centres_of_any_length_are_not_crowded() -> None:
+    scale = Scale(2, 3, 1, 2, channels=2)
+    scale.centres.copy_(torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.2, 0.0]]))
+    assert scale.crowding() == 0
+    scale.centres.copy_(torch.tensor([[1.0, 0.0, 0.0], [4.0, 0.0, 0.0]]))
+    assert scale.crowding() == 2
+    scale.centres.copy_(torch.tensor([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0]]))
+    assert scale.crowding() == pytest.approx(2 * 0.36)
+
+
+@torch.no_grad()
+def test_the_loss_adds_distance_crowding_and_errors_of_forecasts() -> None:
+    model, rows = network(orthogonal_weight=0.3, forecast_weight=0.7), batch()
+    distances, forecasts = model(rows)
+    distance = torch.stack(distances)
+    crowding = sum(one.crowding() for one in scales(model)) / 3
+    errors = [
+        (rows[:, skip:] - one[:, skip:]).square().mean()
+        for skip, one in zip((1, 2, 4), forecasts, strict=True)
+    ]
+    (loss,) = model.losses(rows, epoch=1)
+    torch.testing.assert_close(loss, distance.mean() + 0.3 * crowding + 0.7 * sum(errors) / 3)
+
+
+@torch.no_grad()
+def test_what_is_expected_is_the_mean_of_the_scales_forecasts() -> None:
+    model, rows = network(), batch()
+    _, forecasts = model(rows)
+    judged = model.judge(rows)
+    assert judged.expected is not None
+    torch.testing.assert_close(judged.expected, sum(forecasts) / 3)
+    torch.testing.assert_close(judged.error, (rows - judged.expected).square())
+    assert model.context == WINDOW // 2
+
+
+def test_every_scale_has_centres_that_bear_on_the_distance() -> None:
+    model = network()
+    assert [len(one.centres) for one in scales(model)] == [4, 3, 2]
+    score = model.judge(batch()).score
+    assert score is not None
+    gradients = torch.autograd.grad(score.sum(), [one.centres for one in scales(model)])
+    for one in gradients:
+        assert (one.abs().amax(dim=1) > 0).all()
+
+
+@pytest.fixture(scope="module")
+def trained() -> THOC:
+    model, rows = network(), windows(600, stride=3)
+    config = TrainingConfig(epochs=4, batch_size=16, learning_rate=2e-2, patience=4)
+    optimizers = make_optimizers(model, config.learning_rate)
+    for _ in train(model, rows, rows, config, optimizers, autocast(CPU, "float32")):
+        pass
+    return model.eval()
+
+
+@torch.no_grad()
+def test_training_sets_the_centres_of_every_scale_apart(trained: THOC) -> None:
+    """Left to the distance alone, they fall together: one direction is the easiest to come near."""
+    for scale in scales(trained):
+        count = len(scale.centres)
+        assert scale.crowding() < 0.05 * count * (count - 1)
+
+
+@torch.no_grad()
+def test_normal_points_come_near_the_centres_and_others_do_not(trained: THOC) -> None:
+    normal = windows(600, stride=3).take(torch.arange(100))
+    noise = torch.randn(normal.shape, generator=torch.Generator().manual_seed(1)) * 2
+    usual, unusual = (trained.judge(one).score for one in (normal, noise))
+    assert usual is not None
+    assert unusual is not None
+    late = slice(trained.context, None)
+    assert unusual[:, late].mean() > 1.2 * usual[:, late].mean()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("width", 0),
+        ("skips", ()),
+        ("skips", [1, 2, 4]),
+        ("skips", (1, 0, 4)),
+        ("centres", (4, 3)),
+        ("centres", (4, 3, 0)),
+        ("orthogonal_weight", -1.0),
+        ("forecast_weight", -1.0),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(name: str, value: object) -> None:
+    with pytest.raises(InputError, match=name):
+        replace(CONFIG, **{name: value})

@@ -1,0 +1,97 @@
+"""USAD: its two weights, whose parameters each loss changes, and what the score is made of."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from subadjacent.errors import InputError
+from subadjacent.rivals.usad import USAD, USADConfig
+from subadjacent.training.config import TrainingConfig
+from subadjacent.training.device import autocast
+from subadjacent.training.loop import train
+from subadjacent.training.step import make_optimizers
+from tiny import CPU, WINDOW, windows
+
+CONFIG = USADConfig(channels=2, window=WINDOW, latent=4)
+
+
+def network(config: USADConfig = CONFIG) -> USAD:
+    return USAD.seeded(config, 0)
+
+
+def batch() -> Tensor:
+    return torch.randn(3, WINDOW, 2, generator=torch.Generator().manual_seed(5))
+
+
+def squared(found: Tensor, rows: Tensor) -> Tensor:
+    return (found - rows).square().mean()
+
+
+def test_layers_halve_a_window_twice() -> None:
+    widths = [tuple(one.shape) for one in network().encoder.parameters() if one.dim() == 2]
+    assert widths == [(12, 24), (6, 12), (4, 6)]
+
+
+@pytest.mark.parametrize("epoch", [1, 2, 5])
+def test_each_error_fades_as_one_over_the_epoch_and_the_contest_grows(epoch: int) -> None:
+    model, rows = network(), batch()
+    found = model(rows)
+    first, second = squared(found.first, rows), squared(found.second, rows)
+    contest = squared(found.again, rows)
+    share = 1 / epoch
+    losses = model.losses(rows, epoch)
+    torch.testing.assert_close(losses[0], share * first + (1 - share) * contest)
+    torch.testing.assert_close(losses[1], share * second - (1 - share) * contest)
+
+
+def test_the_second_reconstruction_is_that_of_the_first() -> None:
+    model, rows = network(), batch()
+    found = model(rows)
+    again = model(found.first).second
+    torch.testing.assert_close(found.again, again)
+
+
+def test_the_decoders_learn_apart_and_share_the_encoder() -> None:
+    model = network()
+    first, second = (set(map(id, group)) for group in model.parameter_groups())
+    shared = set(map(id, model.encoder.parameters()))
+    assert first & second == shared
+    assert first | second == set(map(id, model.parameters()))
+
+
+@pytest.mark.parametrize("second", [0.0, 0.3, 1.0])
+def test_the_score_weighs_the_two_errors(second: float) -> None:
+    model = network(USADConfig(channels=2, window=WINDOW, latent=4, second=second))
+    rows = batch()
+    found, judged = model(rows), model.judge(rows)
+    plain, again = (found.first - rows).square(), (found.again - rows).square()
+    torch.testing.assert_close(judged.error, (1 - second) * plain + second * again)
+    assert judged.expected is not None
+    torch.testing.assert_close(judged.expected, found.first)
+
+
+def trained(epochs: int) -> USAD:
+    model, rows = network(), windows(1500)
+    config = TrainingConfig(epochs=epochs, batch_size=8, learning_rate=1e-2, patience=epochs)
+    for _ in train(
+        model, rows, rows, config, make_optimizers(model, 1e-2), autocast(CPU, "float32")
+    ):
+        pass
+    return model.eval()
+
+
+def test_training_sets_the_second_autoencoder_against_the_first() -> None:
+    """It learns to reconstruct first, and then to fail on what the first one gives it."""
+    real = windows().take(torch.arange(len(windows())))
+    early, late = trained(epochs=1)(real), trained(epochs=3)(real)
+    assert squared(early.first, real) < 0.5 * real.square().mean()
+    assert squared(early.again, real) < 2 * squared(early.first, real)
+    assert squared(late.again, real) > 10 * squared(late.first, real)
+
+
+@pytest.mark.parametrize(("name", "value"), [("latent", 0), ("second", 1.5), ("window", 1)])
+def test_settings_that_make_no_sense_are_refused(name: str, value: float) -> None:
+    with pytest.raises(InputError, match=name):
+        USADConfig(**{"channels": 2, "window": WINDOW, name: value})
