@@ -1,4 +1,4 @@
-"""Text files of a table (CSV and its relatives) → frames of text, with the line of every row."""
+"""Text files of a table, such as CSV → blocks of text cells with line numbers."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Delimited:
         )  # fmt: skip
 
     def _quoted(self, batch: list[Line], more: Iterator[Line]) -> tuple[list[int], list[list[str]]]:
-        """Records of lines with quotes; one that is open after the last line takes further ones."""
+        """The records of lines with quotes; an open quote continues on further lines."""
         fed = 0
         seen = [number for number, _ in batch]
 
