@@ -19,7 +19,7 @@ from subadjacent import load
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import DETECTORS
-from subadjacent.detectors.rivals.rival import RivalDetector
+from subadjacent.rivals.base import RivalDetector
 
 TIME_ORDER = "scores depend on neighbours in time"
 NEED_ORDER = ("check_methods_sample_order_invariance", "check_methods_subset_invariance")
