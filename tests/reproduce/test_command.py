@@ -43,6 +43,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str
     return folder, done.stdout, done.stderr
 
 
+@pytest.mark.sweep
 def test_a_trial_of_all_writes_every_table_and_figure(everything: tuple[Path, str, str]) -> None:
     folder, printed, said = everything
     tables = [f"reproduced/quick/{name}.{kind}" for name in TABLES for kind in ("md", "csv", "tex")]
@@ -62,6 +63,7 @@ def test_a_trial_of_all_writes_every_table_and_figure(everything: tuple[Path, st
 OF_A_GPU_OR_ALARMS = ("peak memory, GiB", "alarms right, %", "delay, rows")
 
 
+@pytest.mark.sweep
 def test_a_trial_fills_every_cell_that_it_can(everything: tuple[Path, str, str]) -> None:
     folder = everything[0] / "reproduced" / "quick"
     for name in TABLES:
@@ -239,12 +241,12 @@ def test_what_fails_is_told_at_the_end_and_the_rest_is_there(command: Run, tmp_p
 
 
 def test_what_is_running_and_the_time_left_are_said() -> None:
-    from reproduce.progress import RunWatch
+    from reproduce.progress import RunProgress
     from subadjacent.cli.progress import Bar
 
     runs = tuple(Experiment("msl", "random", PUBLISHED, seed) for seed in range(4))
     with Bar("running", quiet=True) as bar:
-        watch = RunWatch(runs, 1, bar, quiet=True)
+        watch = RunProgress(runs, 1, bar, quiet=True)
         begun = RunEvent(runs[0], 0, 4, begun=True)
         watch(begun)
         assert watch.words(begun) == "0 of 4 runs · msl random published, seed 0"
