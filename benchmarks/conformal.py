@@ -200,15 +200,18 @@ DRIFTS = {
 def of_default(runs: int, process: str, rows: int) -> list[Line]:
     """The default detector on normal processes: rows that are alarms."""
     lines = []
-    for asked in ("1%", "1% adaptive"):
+    for form, threshold in (
+        ("split", Conformal(ALPHA)),
+        ("adaptive", AdaptiveConformal(ALPHA)),
+    ):
         found, silent = [], []
         with Warnings() as warnings:
             for seed in range(runs):
                 values = normal_rows(process, 2 * rows, 5, seed)
-                detector = SubAdjacentDetector(contamination=asked).fit(values[:rows])
+                detector = SubAdjacentDetector(contamination=threshold).fit(values[:rows])
                 found.append(np.mean(detector.predict(values[rows:])))
                 silent.append(detector.threshold_ == sys.float_info.max)
-        form, more = "adaptive" if "adaptive" in asked else "split", warnings.shares(silent)
+        more = warnings.shares(silent)
         lines.append(row("default", f"{process}, {rows:,} rows", form, ALPHA, found, **more))
     return lines
 

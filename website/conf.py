@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bokeh.util.paths import bokehjs_path
-
 import subadjacent
 from website import source_links
 
@@ -49,7 +47,7 @@ toc_object_entries_show_parents = "hide"
 
 # the theme
 html_theme = "pydata_sphinx_theme"
-html_static_path = ["assets", str(bokehjs_path() / "js" / "bokeh.min.js")]
+html_static_path = ["assets"]
 html_favicon = html_logo = "assets/mark.svg"
 html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"})]

@@ -12,11 +12,7 @@ from typing import Any
 
 import numpy as np
 
-RECORDED_NAMES = {
-    "for_good": "permanent",
-    "sure": "warm_up",
-    "anomaly_sure": "anomaly_warm_up",
-}
+RECORDED_NAMES: dict[str, str] = {}
 """Names of keys, columns and metrics today → their names in recordings."""
 
 
@@ -34,7 +30,7 @@ def recorded_name(name: str) -> str:
 
 def is_permanent(alarm: Any) -> bool:
     """Whether an alarm, live or of a batch, was closed because the series did not come back."""
-    return bool(alarm.for_good)
+    return bool(alarm.permanent)
 
 
 def answer_numbers(answer: Any) -> dict[str, float]:
@@ -45,7 +41,7 @@ def answer_numbers(answer: Any) -> dict[str, float]:
         "score": np.nan if answer.score is None else answer.score,
         "severity": answer.severity,
         "anomalous": answer.anomalous,
-        "warm_up": answer.sure,
+        "warm_up": answer.warm_up,
     }
 
 

@@ -138,13 +138,13 @@ def _entities() -> Streamed:
 def _budget() -> Streamed:
     values = _waves(2, seed=5)
     values[250::60] += 3.0
-    return _pushed(StreamScorer(quiet=10, budget=200), *_chunks(values))
+    return _pushed(StreamScorer(close_after=10, contamination=1 / 200), *_chunks(values))
 
 
 def _budget_of_time() -> Streamed:
     values = _waves(2, seed=6)
     values[250::50, 0] += 3.0
-    scorer = StreamScorer(quiet=5, budget="2/4h")
+    scorer = StreamScorer(close_after=5, contamination="2/4h")
     return _pushed(scorer, *_chunks(values, _dates(np.arange(ROWS))))
 
 
@@ -157,7 +157,7 @@ def _quick_to_adapt() -> Streamed:
 def _never_adapts() -> Streamed:
     values = _waves(3, seed=9)
     values[350:, 0] += 4
-    return _pushed(StreamScorer(adapt_after=None, quiet=5), *_chunks(values))
+    return _pushed(StreamScorer(adapt_after=None, close_after=5), *_chunks(values))
 
 
 def _accepted() -> Streamed:
@@ -199,7 +199,7 @@ def _late_with_model() -> Streamed:
 def _budget_with_model() -> Streamed:
     values = plant(ROWS, seed=11)
     values[100::80, 2] += 12
-    scorer = StreamScorer(_detector(contamination="1/4h"), quiet=10)
+    scorer = StreamScorer(_detector(contamination="1/4h"), close_after=10)
     return _pushed(scorer, *_chunks(values, _dates(np.arange(ROWS))))
 
 

@@ -105,7 +105,7 @@ def test_detect_prints_csv_when_asked(command: Run, plant: Path) -> None:
         "detect", plant, "--config", "quick.toml", "--format", "csv", "--quiet", "-o", "out"
     )
     assert done.stdout.splitlines()[0].startswith(
-        "start,end,peak,rows,times,for_good,severity,channel,seen"
+        "start,end,peak,rows,times,permanent,severity,channel,seen"
     )
     assert done.stderr == ""
 
@@ -134,11 +134,11 @@ def test_detect_says_how_often_what_stayed_and_what_does_not_fit(
     for start in starts:
         inside = [first <= start and start + 4 <= last for first, last in bursts["occurrences"]]
         assert inside.count(True) == 1
-    assert not bursts["for_good"]
-    stayed = next(alarm for alarm in alarms if alarm["entity"] == "fan" and alarm["for_good"])
+    assert not bursts["permanent"]
+    stayed = next(alarm for alarm in alarms if alarm["entity"] == "fan" and alarm["permanent"])
     told = command("detect", "two.csv", "-o", "again").stderr
     for alarm in (bursts, stayed):
-        good = ", changed for good" if alarm["for_good"] else ""
+        good = ", permanent" if alarm["permanent"] else ""
         where = f"  {alarm['entity']}, row {alarm['start']:,}, "
         lasted = f"{alarm['duration']:,} rows{good}, severity {alarm['severity']:.1f}: "
         often = f"{alarm['times']} times: " if alarm["times"] > 1 else ""

@@ -126,7 +126,7 @@ def test_input_that_is_something_else_is_refused(command: Run) -> None:
     [
         (),
         ("--learn", "-m", "model"),
-        ("--learn", "--budget", "often"),
+        ("--learn", "--false-alarms", "often"),
         ("--learn", "--save-every", 0),
     ],
 )
@@ -141,7 +141,7 @@ def test_no_more_alarms_than_the_budget(command: Run) -> None:
     every = parsed(command("stream", "--learn", "--alarms-only", input=rows_of(rows)).stdout)
     few = parsed(
         command(
-            "stream", "--learn", "--alarms-only", "--budget", "1200", input=rows_of(rows)
+            "stream", "--learn", "--alarms-only", "--false-alarms", "0.0008", input=rows_of(rows)
         ).stdout
     )
     # one in any 1,200 rows: of 3,200 rows those of the first, the third and the fifth
@@ -149,15 +149,17 @@ def test_no_more_alarms_than_the_budget(command: Run) -> None:
     assert all(after - before >= 1200 for before, after in pairwise(opened))
     assert len(opened) <= 3 < len({one["number"] for one in every})
     text = rows_of(rows).replace('"time": ', '"time": "2026-01-01", "other": ')
-    refused = command("stream", "--learn", "--budget", "1/week", input=text)
+    refused = command("stream", "--learn", "--false-alarms", "1/week", input=text)
     assert "3,199 duplicates" in refused.stderr
 
 
 def test_a_budget_that_needs_dates_is_refused_once_where_rows_have_none(command: Run) -> None:
-    done = command("stream", "--learn", "--budget", "1/week", input=rows_of(plant(300)), code=1)
+    done = command(
+        "stream", "--learn", "--false-alarms", "1/week", input=rows_of(plant(300)), code=1
+    )
     assert done.stderr == (
-        "error: --budget must be a number of rows where rows have no dates; got '1/week': "
-        "give a number of rows, or rows with dates\n"
+        "error: --false-alarms must be a share of the rows where rows have no dates; got '1/week': "
+        "give a share of the rows, or rows with dates\n"
     )
     # where rows came already, a row without a date is one line that is wrong
     lines = (
@@ -165,8 +167,8 @@ def test_a_budget_that_needs_dates_is_refused_once_where_rows_have_none(command:
         '{"time": 7, "item_id": "b", "x": 1}\n'
         '{"time": "2026-01-02", "item_id": "a", "x": 2}\n'
     )
-    done = command("stream", "--learn", "--budget", "1/week", input=lines)
-    assert "line 2 is left out: budget must be" in done.stderr
+    done = command("stream", "--learn", "--false-alarms", "1/week", input=lines)
+    assert "line 2 is left out: contamination must be" in done.stderr
     assert "2 rows, 1 line left out" in done.stderr
 
 

@@ -33,13 +33,14 @@ def test_options_reach_the_settings(command: Run, tmp_path: Path) -> None:
     # each is refused for what it says
     for option, value in (
         ("--history", "1m"),
-        ("--budget", "none"),
         ("--listen", "here"),
         ("--data", "file"),
     ):
         (tmp_path / "file").write_text("")
         done = command("watch", *URL, "--query", "up", option, value, code=1)
         assert option.strip("-") in done.stderr
+    done = command("watch", *URL, "--query", "up", "--false-alarms", "none", code=2)
+    assert "--false-alarms" in done.stderr
     (tmp_path / "watch.toml").write_text("[queries.load]\nexpr = 'load'\nsteps = 3")
     done = command("watch", *URL, "--config", "watch.toml", code=1)
     assert done.stderr == (

@@ -23,7 +23,12 @@ from subadjacent.scoring.normal import NormalScores
 from workflow.level import LevelDetector
 
 NORMAL = PerEntity(NormalScores(0.0, 2.0, 1.0, 100, Tail(2.0, 0.0, 0.5, 0.01)), {})
-EACH = ["conformal", Conformal(0.05, block=20), "2% adaptive", AdaptiveConformal(0.1, 0.05, 40)]
+EACH = [
+    Conformal(),
+    Conformal(0.05, block=20),
+    AdaptiveConformal(0.02),
+    AdaptiveConformal(0.1, 0.05, 40),
+]
 
 each = pytest.mark.parametrize("contamination", EACH, ids=str)
 
@@ -52,13 +57,13 @@ def test_p_values_are_those_among_held_out_scores(cluster: float | None) -> None
 
 
 def test_p_values_come_in_the_shape_of_the_input() -> None:
-    detector = LevelDetector(contamination="5%").fit({"a": rows(0), "b": rows(1)})
+    detector = LevelDetector(contamination=Conformal(0.05)).fit({"a": rows(0), "b": rows(1)})
     found = detector.assess({"a": rows(2, 50), "b": rows(3, 60)}).p_values
     assert {name: len(values) for name, values in found.items()} == {"a": 50, "b": 60}
 
 
 def test_without_a_conformal_threshold_there_are_no_p_values() -> None:
-    detector = LevelDetector(contamination="5%").fit(rows(0))
+    detector = LevelDetector(contamination=Conformal(0.05)).fit(rows(0))
     assert LevelDetector(contamination=0.05).fit(rows(0)).assess(rows(1)).p_values is None
     detector.threshold_ = 3.0
     assert detector.assess(rows(1)).p_values is None
@@ -121,7 +126,7 @@ def test_alarms_of_the_default_keep_their_share_where_rows_are_normal() -> None:
     shares = []
     for seed in range(4):
         values = rows(seed, 4000)
-        fitted = SubAdjacentDetector(contamination="2%").fit(values[:2000])
+        fitted = SubAdjacentDetector(contamination=Conformal(0.02)).fit(values[:2000])
         shares.append(np.mean(fitted.predict(values[2000:])))
     # scores are means over 20 rows: so few fits stray, but not far
     assert np.mean(shares) < 0.04
@@ -165,14 +170,30 @@ def forge(folder: Path, change: Any) -> None:
 @pytest.mark.parametrize(
     ("contamination", "change", "message"),
     [
-        ("5%", lambda rule: rule["levels_"].reverse(), "levels_ must be in order"),
-        ("5%", lambda rule: rule.update(levels_=["a"]), "levels_ must be a finite number"),
-        ("5%", lambda rule: rule.pop("counts_"), "counts_ must be a list"),
-        ("5%", lambda rule: rule["settings"].update(alpha=7), "alpha must be a finite number"),
-        ("5%", lambda rule: rule["settings"].update(alpha=0.2), "threshold_ must be the level"),
-        ("5% adaptive", lambda rule: rule.update(recent_=[1.0]), "recent_ must be at most memory"),
+        (Conformal(0.05), lambda rule: rule["levels_"].reverse(), "levels_ must be in order"),
         (
-            "5% adaptive",
+            Conformal(0.05),
+            lambda rule: rule.update(levels_=["a"]),
+            "levels_ must be a finite number",
+        ),
+        (Conformal(0.05), lambda rule: rule.pop("counts_"), "counts_ must be a list"),
+        (
+            Conformal(0.05),
+            lambda rule: rule["settings"].update(alpha=7),
+            "alpha must be a finite number",
+        ),
+        (
+            Conformal(0.05),
+            lambda rule: rule["settings"].update(alpha=0.2),
+            "threshold_ must be the level",
+        ),
+        (
+            AdaptiveConformal(0.05),
+            lambda rule: rule.update(recent_=[1.0]),
+            "recent_ must be at most memory",
+        ),
+        (
+            AdaptiveConformal(0.05),
             lambda rule: rule["settings"].update(memory=10**12),
             "memory must be a whole number of at most 1,000,000",
         ),
@@ -194,7 +215,7 @@ def test_tampered_values_are_refused(
 @pytest.mark.parametrize("lookahead", [30, 0])
 def test_too_few_rows_are_warned_of_once(lookahead: int, caplog: pytest.LogCaptureFixture) -> None:
     """Also by a detector that learns a causal twin, whose threshold is another."""
-    fitted = SubAdjacentDetector(contamination="0.1%", lookahead=lookahead).fit(rows(0))
+    fitted = SubAdjacentDetector(contamination=Conformal(0.001), lookahead=lookahead).fit(rows(0))
     assert fitted.threshold_ == sys.float_info.max
     (message,) = [one.getMessage() for one in caplog.records if "chance" in one.getMessage()]
     assert message.startswith("a chance of 0.1% needs at least ")

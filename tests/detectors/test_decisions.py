@@ -74,7 +74,7 @@ def test_an_event_is_one_alarm_with_its_rows_and_its_channel(fitted: BaseDetecto
     rows[1000:1030, 1] += 8.0
     # where rows to come must not count, a row that chance puts beside it is joined by those who ask
     worst = max(fitted.alarms(rows, gap=GAP), key=lambda alarm: alarm.severity)
-    assert (worst.times, worst.for_good) == (1, False)
+    assert (worst.times, worst.permanent) == (1, False)
     assert 980 <= worst.first <= 1010
     assert 1010 <= worst.last <= 1130
     assert worst.causes[0].channel == "channel_1"
@@ -83,7 +83,7 @@ def test_an_event_is_one_alarm_with_its_rows_and_its_channel(fitted: BaseDetecto
 def test_a_level_that_moves_for_good_is_one_alarm_that_says_so(fitted: BaseDetector) -> None:
     found = fitted.assess(moved(12.0))
     (alarm,) = found.alarms()
-    assert (alarm.for_good, alarm.times) == (True, 1)
+    assert (alarm.permanent, alarm.times) == (True, 1)
     assert 1180 <= alarm.first <= 1210
     assert alarm.last < 1200 + ADAPT_AFTER + BLOCK
     # after that it is the new normal
@@ -103,12 +103,12 @@ def test_unless_told_otherwise() -> None:
     never = MagnitudeDetector(smoothing=20, adapt_after=None).fit(noise(3000))
     found = never.assess(moved(12.0))
     (alarm,) = found.alarms()
-    assert not alarm.for_good
+    assert not alarm.permanent
     assert (alarm.first, alarm.last) == (1200, 2999)
     assert found.anomalous[1200:].all()
     soon = MagnitudeDetector(smoothing=20, adapt_after=100).fit(noise(3000))
     (alarm,) = soon.alarms(moved(12.0))
-    assert alarm.for_good
+    assert alarm.permanent
     assert 1290 <= alarm.last <= 1310
 
 
@@ -116,7 +116,7 @@ def test_a_change_is_for_good_only_once_it_has_lasted(fitted: BaseDetector) -> N
     # averages to both sides make it begin up to 100 rows sooner
     for stop, said in ((1200 + ADAPT_AFTER - 100, False), (1200 + ADAPT_AFTER + 10, True)):
         (alarm,) = fitted.alarms(moved(12.0)[:stop])
-        assert alarm.for_good is said
+        assert alarm.permanent is said
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_one_channel_that_moves_for_good_is_one_alarm_that_says_so(
     rows = noise(3000, seed=1)
     rows[1200:, 1] += step
     found = default.assess(rows)
-    (alarm,) = (one for one in found.alarms() if one.for_good)
+    (alarm,) = (one for one in found.alarms() if one.permanent)
     assert alarm.causes[0].channel == "channel_1"
     assert len(found.alarms()) == 1
     assert found.anomalous[1700:].mean() <= 0.05
@@ -178,7 +178,7 @@ def test_an_event_that_ends_is_not_for_good(default: SubAdjacentDetector, length
     rows = noise(3000, seed=1)
     rows[1200 : 1200 + length, 1] += 12.0
     found = default.alarms(rows)
-    assert [one.for_good for one in found] == [False] * len(found)
+    assert [one.permanent for one in found] == [False] * len(found)
 
 
 @pytest.mark.parametrize("name", ["magnitude", "default"])

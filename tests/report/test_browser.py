@@ -140,7 +140,7 @@ def test_a_click_on_an_alarm_zooms_there_and_shows_its_channels(
 def test_every_occurrence_of_an_alarm_is_shaded_and_leads_to_it(
     opened: Opener, named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
 ) -> None:
-    alarms = [replace(alarm, for_good=False) for alarm in alarms]
+    alarms = [replace(alarm, permanent=False) for alarm in alarms]
     again = replace(alarms[0], first=100, last=700, occurrences=((100, 149), (600, 700)))
     other = replace(alarms[1], first=300, last=304, occurrences=((300, 304),), severity=0.5)
     tab = opened(page(named, assessed, title="", alarms=[again, other]))

@@ -264,15 +264,15 @@ def test_an_alarm_is_in_the_training_part_where_it_was_there_not_in_between(
 def test_the_list_says_how_often_and_what_changed_for_good(
     named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
 ) -> None:
-    alarms = [replace(alarm, for_good=False) for alarm in alarms]
+    alarms = [replace(alarm, permanent=False) for alarm in alarms]
     again = replace(
         alarms[0], first=243, last=390, duration=148, occurrences=((243, 284), (374, 390))
     )
-    stayed = replace(alarms[2], for_good=True)
+    stayed = replace(alarms[2], permanent=True)
     text = own(page(named, assessed, title="", alarms=[again, stayed]))
     twice, once = (row for row in re.findall("<tr role.*?</tr>", text, re.DOTALL) if "<td" in row)
     assert re.findall('class="tag">(.*?)<', twice) == ["2 times"]
-    assert re.findall('class="tag">(.*?)<', once) == ["changed for good"]
+    assert re.findall('class="tag">(.*?)<', once) == ["permanent"]
     # it was not there all the time
     assert re.findall('class="lasted">(.*?)<', twice) == ["within 12 h 20 min"]
     assert not re.findall('class="lasted">within', once)

@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from subadjacent.errors import InputError
 from subadjacent.scoring.adaptive import AdaptiveConformal
 from subadjacent.scoring.conformal import Conformal
-from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
+from subadjacent.scoring.threshold import threshold_from_dict
 
 
 def follow_oracle(rule: AdaptiveConformal, scores: list[float]) -> list[tuple[bool, float, float]]:
@@ -161,20 +161,6 @@ def test_rows_to_come_do_not_count() -> None:
     whole, part = rule.follow(scores), rule.follow(scores[:120])
     np.testing.assert_array_equal(whole.levels[:120], part.levels)
     np.testing.assert_array_equal(whole.p_values[:120], part.p_values)
-
-
-@pytest.mark.parametrize(
-    ("asked", "expected"),
-    [
-        ("adaptive", AdaptiveConformal()),
-        ("2% adaptive", AdaptiveConformal(0.02)),
-        ("0.5%adaptive", AdaptiveConformal(0.005)),
-    ],
-)
-def test_a_detector_s_contamination_may_be_an_adaptive_chance(
-    asked: str, expected: AdaptiveConformal
-) -> None:
-    assert choose_threshold(asked) == expected
 
 
 @pytest.mark.parametrize(

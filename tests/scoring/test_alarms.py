@@ -101,7 +101,7 @@ def test_an_alarm_by_hand() -> None:
         entity="pump",
         occurrences=((1, 2),),
     )
-    assert (first.times, first.for_good) == (1, False)
+    assert (first.times, first.permanent) == (1, False)
     assert (second.start, second.end, second.peak) == (DATES[5], DATES[5], DATES[5])
     assert (second.severity, second.score, second.duration) == (1.0, 4.0, 1)
     assert [cause.channel for cause in second.causes] == ["flow", "heat"]
@@ -241,7 +241,7 @@ def moved(first: int, rows: int = 6) -> Judgement:
 
 def test_an_alarm_says_that_the_series_did_not_come_back_by_hand() -> None:
     def said(first: int) -> list[bool]:
-        return [alarm.for_good for alarm in described(judgement=moved(first))]
+        return [alarm.permanent for alarm in described(judgement=moved(first))]
 
     # it is over once the series has moved: the first row by which it has is the one after
     assert said(first=6) == [False, False]
@@ -252,7 +252,7 @@ def test_an_alarm_says_that_the_series_did_not_come_back_by_hand() -> None:
     assert said(first=0) == [False, False]
 
 
-def for_good(
+def permanent(
     high: Sequence[int], *, first: int, rows: int = 6 * CLOSE, height: float = 4.1, stop: int = 2
 ) -> bool:
     """What an alarm from row 1 on says of a series that moved in a row; 4 is the threshold."""
@@ -266,32 +266,32 @@ def for_good(
     judgement = replace(decision.judge(scores), lately=lately, threshold=threshold)
     evidence = Evidence(scores, np.ones((rows, 2)), None, {})
     (alarm,) = describe(TrainSeries(np.zeros((rows, 2))), evidence, judgement, HABITS, [(1, stop)])
-    return alarm.for_good
+    return alarm.permanent
 
 
 def test_what_moves_long_after_an_alarm_has_nothing_to_do_with_it() -> None:
     high = range(2, 6 * CLOSE)
-    assert for_good(high, first=1 + CLOSE)
-    assert not for_good(high, first=2 + CLOSE)
+    assert permanent(high, first=1 + CLOSE)
+    assert not permanent(high, first=2 + CLOSE)
 
 
 def test_a_series_that_comes_back_has_not_moved_for_good_by_hand() -> None:
     # rows 102 to 401 are looked at: more than half of them, or just half, above the old threshold
     for count, said in ((300, True), (150, True), (149, False), (0, False)):
-        assert for_good(range(102, 102 + count), first=2) is said
-        assert for_good(range(402 - count, 402), first=2) is said
+        assert permanent(range(102, 102 + count), first=2) is said
+        assert permanent(range(402 - count, 402), first=2) is said
     # a row at the threshold is not above it
-    assert not for_good(range(2, 600), first=2, height=4.0)
+    assert not permanent(range(2, 600), first=2, height=4.0)
     # which is that of its first row, where nothing had moved
-    assert for_good(range(2, 600), first=2, stop=3)
+    assert permanent(range(2, 600), first=2, stop=3)
     # neither rows before these nor rows after them count
-    assert not for_good([*range(2, 102), *range(402, 600)], first=2)
+    assert not permanent([*range(2, 102), *range(402, 600)], first=2)
 
 
 def test_at_the_end_of_a_series_nobody_knows_whether_it_comes_back() -> None:
-    assert for_good([], first=2, rows=102)
-    assert not for_good([], first=2, rows=103)
-    assert for_good([102], first=2, rows=103)
+    assert permanent([], first=2, rows=102)
+    assert not permanent([], first=2, rows=103)
+    assert permanent([102], first=2, rows=103)
 
 
 def test_in_a_series_that_the_model_does_not_fit_all_events_are_one_finding() -> None:

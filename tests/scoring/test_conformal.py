@@ -22,7 +22,7 @@ from subadjacent.scoring.conformal import (
     conformal_p_values,
     rank_of,
 )
-from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
+from subadjacent.scoring.threshold import threshold_from_dict
 
 
 def p_value_oracle(normal: list[float], score: float) -> float:
@@ -202,8 +202,8 @@ def test_a_warning_says_how_few_rows_there_are(caplog: pytest.LogCaptureFixture)
     assert caplog.messages == [
         (
             f"the 300 held-out rows are only {times} times as many as scores remember: alarms may "
-            "be several times as frequent as 20%; fit on more rows, or ask for '20% adaptive', "
-            "which bounds their share whatever scores do"
+            "be several times as frequent as 20%; fit on more rows, or pass "
+            "AdaptiveConformal(0.2), which bounds their share whatever scores do"
         )
     ]
     assert 5 < times < 20
@@ -275,19 +275,6 @@ def test_a_chance_rarer_than_the_rows_can_tell_is_no_alarm_and_logged(
         "a chance of 0.1% needs at least 3,996 held-out rows, as high scores come in clusters of "
         "4.0, and there are 3,995: no row"
     )
-
-
-@pytest.mark.parametrize(
-    ("asked", "expected"),
-    [
-        ("conformal", Conformal(0.01)),
-        ("1%", Conformal(0.01)),
-        (" 0.5 % ", Conformal(0.005)),
-        ("50%", Conformal(0.5)),
-    ],
-)
-def test_a_detector_s_contamination_may_be_a_chance(asked: str, expected: Conformal) -> None:
-    assert choose_threshold(asked) == expected
 
 
 CLUSTER = "cluster must be a finite number of at least 1 and of at most 1e+06; got "

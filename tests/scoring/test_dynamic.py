@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from subadjacent.errors import InputError
 from subadjacent.rivals.pca import SubPCADetector
 from subadjacent.scoring.dynamic import DEVIATIONS, dynamic_level, pruned
-from subadjacent.scoring.threshold import DynamicLevel, choose_threshold
+from subadjacent.scoring.threshold import DynamicLevel
 
 
 def quiet(rows: int = 1000) -> NDArray[np.float64]:
@@ -78,11 +78,10 @@ def test_a_level_is_the_mean_and_a_number_of_deviations() -> None:
 
 
 def test_a_detector_takes_it_by_name_and_decides_by_the_segment_itself() -> None:
-    assert choose_threshold("dynamic") == DynamicLevel()
     rows = np.random.default_rng(0).normal(size=(600, 3))
     later = np.random.default_rng(1).normal(size=(600, 3))
     later[300:305] += 15
-    detector = SubPCADetector(contamination="dynamic", adapt_after=None).fit(rows)
+    detector = SubPCADetector(contamination=DynamicLevel(), adapt_after=None).fit(rows)
     assert detector.judge(detector.decision_function(later)).threshold == pytest.approx(
         np.full(600, dynamic_level(detector.decision_function(later)))
     )

@@ -40,7 +40,7 @@ def told(
     partner: np.ndarray | None = None,
     missing: np.ndarray | None = None,
     *,
-    for_good: bool = False,
+    permanent: bool = False,
 ) -> Departure:
     """What is said of a test part, the first rows of which were trained on."""
     columns = [column] if partner is None else [column, partner]
@@ -52,7 +52,7 @@ def told(
     def event(number: int) -> ChannelEvent:
         own = values[TRAIN:, number]
         habit = habits.of(number)
-        return ChannelEvent(own, left_out, habit, first, last, missing, for_good=for_good)
+        return ChannelEvent(own, left_out, habit, first, last, missing, permanent=permanent)
 
     return depart(event(0), None if partner is None else event(1))
 
@@ -100,7 +100,7 @@ def test_out_of_range_is_told_by_a_value_beyond_all_that_was_seen() -> None:
 
 def test_what_is_known_not_to_come_back_has_moved_for_good() -> None:
     column = changed(noise(), slice(FIRST, LAST), 8 + noise(1, LAST - FIRST))
-    assert told(column, for_good=True).kind == "level moved for good"
+    assert told(column, permanent=True).kind == "level moved for good"
 
 
 def test_a_drift_takes_its_time() -> None:

@@ -385,8 +385,20 @@ def test_any_other_contamination_is_refused(bad: Any) -> None:
     with pytest.raises(InputError) as caught:
         choose_threshold(bad, interval=60.0)
     assert str(caught.value) == (
-        "contamination must be 'auto', 'dynamic', 'conformal', 'adaptive', a share above 0 and up "
-        "to 0.5, alarms per time such as '1/week' or '2/day', a chance for each normal row such as "
-        "'1%' or '1% adaptive', up to 50%, or an object with fit(scores) and predict(scores); "
+        "contamination must be 'auto', a share of the rows above 0 and up to 0.5, an alarm budget "
+        "such as '1/week' or '2/day', or an object with fit(scores) and predict(scores); "
         f"got {bad!r}"
     )
+
+
+def test_a_name_that_was_accepted_before_is_refused_with_the_object_that_replaces_it() -> None:
+    for former, replacement in (
+        ("dynamic", "DynamicLevel()"),
+        ("conformal", "Conformal(0.01)"),
+        (" 0.5 % ", "Conformal(0.005)"),
+        ("adaptive", "AdaptiveConformal(0.01)"),
+        ("2% adaptive", "AdaptiveConformal(0.02)"),
+    ):
+        with pytest.raises(InputError) as caught:
+            choose_threshold(former)
+        assert str(caught.value).endswith(f"; got {former!r}: pass {replacement}")

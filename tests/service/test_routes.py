@@ -23,7 +23,7 @@ def test_a_row_is_taken_answered_and_told_again(service: LiveService) -> None:
     (answer,) = taken["answers"]
     assert (answer["row"], answer["time"], answer["final"]) == (0, "2026-01-31T12:00:00Z", True)
     assert (answer["score"], answer["alarm"]) == (None, None)
-    assert answer["sure"] < 0.1
+    assert answer["warm_up"] < 0.1
     found = service.get("/api/series/hand")
     assert (found["rows"], found["state"], found["model"]) == (1, "learning", None)
     assert (found["channels"], found["last_time"]) == (list(CHANNELS), "2026-01-31T12:00:00Z")
@@ -144,7 +144,7 @@ def test_an_open_alarm_that_is_normal_is_closed(service: LiveService) -> None:
     key = service.get("/api/series/accepted")["open_alarm"]
     assert key in [answer["alarm"] for answer in taken["answers"]]
     normal = service.post(f"/api/alarms/{key}/normal")
-    assert (normal["state"], normal["for_good"]) == ("closed", True)
+    assert (normal["state"], normal["permanent"]) == ("closed", True)
     assert service.get("/api/series/accepted")["open_alarm"] is None
 
 

@@ -63,17 +63,17 @@ class Followed:
 
 
 def test_an_alarm_opens_goes_on_through_a_lull_and_closes_after_the_quiet_period() -> None:
-    found = Followed(quiet=3).push([0, 0.9, 1, 0.1, 0.1, 0.7, 0, 0, 0, 0, 0.9])
+    found = Followed(close_after=3).push([0, 0.9, 1, 0.1, 0.1, 0.7, 0, 0, 0, 0, 0.9])
     assert found.told == [(2, OPENED), (3, UPDATED), (5, UPDATED), (8, CLOSED)]
     closed = found.notices[-1].event
     assert (closed.first, closed.last, closed.severity, closed.number) == (2, 5, 1.0, 1)
     assert np.flatnonzero(found.alarmed).tolist() == [2, 3, 4, 5, 6, 7]
-    assert not found.notices[-1].for_good
+    assert not found.notices[-1].permanent
 
 
 def test_what_a_great_event_leaves_behind_is_no_part_of_it() -> None:
     # 0.4 of the worst, 5, is 2: 1.9 keeps it no longer, though 0.7 would keep an event of 1
-    found = Followed(quiet=3).push([5, 2, 1.9, 1.9, 1.9])
+    found = Followed(close_after=3).push([5, 2, 1.9, 1.9, 1.9])
     assert found.told[0] == (0, OPENED)
     assert found.told[-1] == (4, CLOSED)
     assert found.notices[-1].event.last == 1
@@ -90,7 +90,7 @@ def test_what_goes_on_is_looked_at_after_twice_the_time_or_at_twice_the_severity
 def test_what_lasts_is_the_new_normal() -> None:
     found = Followed(adapt_after=5).push([1.0] * 6)
     assert found.told[-2:] == [(4, CLOSED), (5, OPENED)]
-    assert found.notices[-2].for_good
+    assert found.notices[-2].permanent
     assert found.accepted == [0]
 
 
@@ -105,7 +105,7 @@ def test_what_lasts_is_accepted_at_the_end_of_a_block_only() -> None:
 
 
 def test_what_is_no_news_any_more_keeps_an_alarm_open() -> None:
-    keeper = AlarmKeeper(AlarmRules(quiet=2))
+    keeper = AlarmKeeper(AlarmRules(close_after=2))
     reported, ongoing = np.array([1.0, 0, 0, 0, 0, 0]), np.array([1.0, 0.7, 0, 0.7, 0.6, 0.6])
     progress = keeper.follow(0, Severities(reported, ongoing, np.zeros(6, int), np.arange(6.0)))
     assert [(one.row, one.what) for one in progress.notices][-1] == (5, CLOSED)
@@ -124,7 +124,7 @@ def test_what_was_silent_before_began_before() -> None:
 
 
 def test_beyond_the_budget_an_event_is_no_alarm_and_nothing_is_learned_from_it() -> None:
-    found = Followed(quiet=2, budget=20).push([1, 0, 0, 9, 0, 0])
+    found = Followed(close_after=2, contamination=1 / 20).push([1, 0, 0, 9, 0, 0])
     assert found.told == [(0, OPENED), (1, UPDATED), (2, CLOSED)]
     assert found.alarmed == [True, True, False, False, False, False]
     assert found.calm == [False] * 6
@@ -132,7 +132,7 @@ def test_beyond_the_budget_an_event_is_no_alarm_and_nothing_is_learned_from_it()
 
 
 def test_an_event_becomes_an_alarm_when_the_budget_allows_for_it() -> None:
-    found = Followed(quiet=2, budget=5).push([1, 0, 0, 9, 9, 9, 9])
+    found = Followed(close_after=2, contamination=1 / 5).push([1, 0, 0, 9, 9, 9, 9])
     opened = [notice for notice in found.notices if notice.what == OPENED]
     assert [(notice.row, notice.event.first, notice.event.number) for notice in opened] == [
         (0, 0, 1),
@@ -142,13 +142,15 @@ def test_an_event_becomes_an_alarm_when_the_budget_allows_for_it() -> None:
 
 def test_a_row_that_is_no_part_of_an_event_does_not_open_its_alarm() -> None:
     # at row 7 the budget allows for an alarm, and 1 is below 0.4 of the worst, 3: the event is over
-    found = Followed(quiet=2, adapt_after=None, budget=7).push([1, 0, 0, 0, 0, 3, 0, 1])
+    found = Followed(close_after=2, adapt_after=None, contamination=1 / 7).push(
+        [1, 0, 0, 0, 0, 3, 0, 1]
+    )
     assert found.told == [(0, OPENED), (1, UPDATED), (2, CLOSED)]
     assert found.keeper.calm
 
 
 def test_with_half_of_the_budget_left_twice_the_severity_opens_an_alarm() -> None:
-    keeper = AlarmKeeper(AlarmRules(quiet=1, budget="2/100s"))
+    keeper = AlarmKeeper(AlarmRules(close_after=1, contamination="2/100s"))
 
     def opens(row: int, severity: float) -> bool:
         reported = np.array([severity])
@@ -166,9 +168,9 @@ def test_with_half_of_the_budget_left_twice_the_severity_opens_an_alarm() -> Non
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        ({"quiet": 0}, "quiet"),
+        ({"close_after": 0}, "close_after"),
         ({"adapt_after": 0}, "adapt_after"),
-        ({"budget": "never"}, "budget"),
+        ({"contamination": "never"}, "contamination"),
     ],
 )
 def test_bad_rules_are_refused(rules: dict[str, Any], said: str) -> None:
@@ -183,13 +185,13 @@ severities = st.lists(st.sampled_from([0.0, 0.4, 0.5, 0.9, 1.0, 3.0]), max_size=
     severities,
     st.integers(1, 6),
     st.sampled_from([None, 4, 20]),
-    st.sampled_from([None, 7, "2/30s"]),
+    st.sampled_from(["auto", 1 / 7, "2/30s"]),
     st.lists(st.integers(1, 30), min_size=1, max_size=5),
 )
 def test_grouping_and_stopping_change_nothing_and_no_alarm_flaps(
-    rows: list[float], quiet: int, adapt_after: int | None, budget: Any, sizes: list[int]
+    rows: list[float], close_after: int, adapt_after: int | None, budget: Any, sizes: list[int]
 ) -> None:
-    rules = {"quiet": quiet, "adapt_after": adapt_after, "budget": budget}
+    rules = {"close_after": close_after, "adapt_after": adapt_after, "contamination": budget}
     whole, parts = Followed(**rules), Followed(**rules)
     for begin in range(0, len(rows), 16):
         whole.push_together(rows[begin : begin + 16], may_accept=begin + 16 <= len(rows))
@@ -209,10 +211,10 @@ def test_grouping_and_stopping_change_nothing_and_no_alarm_flaps(
     assert parts.accepted == whole.accepted
     numbers = [notice.event.number for notice in whole.notices if notice.what == OPENED]
     assert numbers == list(range(1, len(numbers) + 1))
-    closed = {n.event.number: n for n in whole.notices if n.what == CLOSED and not n.for_good}
+    closed = {n.event.number: n for n in whole.notices if n.what == CLOSED and not n.permanent}
     for notice in whole.notices:
         if notice.what == OPENED and notice.event.number in closed:
-            assert closed[notice.event.number].row - notice.row >= quiet
+            assert closed[notice.event.number].row - notice.row >= close_after
 
 
 def test_an_alarm_comes_back_from_json_as_it_was() -> None:

@@ -82,8 +82,8 @@ def test_only_what_is_news_is_told_again() -> None:
     assert tell(book, 591, UPDATED, severity=3.9) is None
     assert book.alarms == [opened]
     assert tell(book, 592, UPDATED, severity=4.0).severity == 4.0
-    closed = tell(book, 599, CLOSED, severity=4.0, for_good=True)
-    assert (closed.state, closed.last, closed.for_good) == (CLOSED, 591, True)
+    closed = tell(book, 599, CLOSED, severity=4.0, permanent=True)
+    assert (closed.state, closed.last, closed.permanent) == (CLOSED, 591, True)
     assert book.alarms == [closed]
 
 

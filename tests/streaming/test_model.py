@@ -27,15 +27,15 @@ def test_with_a_detector_the_first_row_is_judged_by_what_training_showed(
 ) -> None:
     (alone,) = SeriesStream(CHANNELS).push(plant(1))
     warm = SeriesStream(CHANNELS, detectors["pca"]).push(plant(1))[0]
-    assert alone.sure < 0.1
-    assert warm.sure == 1
+    assert alone.warm_up < 0.1
+    assert warm.warm_up == 1
     # fitted on one series without a name, whatever it is to judge is that series
     named = SeriesStream(CHANNELS, detectors["pca"], "pump").push(plant(1))[0]
-    assert (named.sure, named.severity) == (1, warm.severity)
+    assert (named.warm_up, named.severity) == (1, warm.severity)
     # where a detector kept no training rows, a stream begins as without one
     bare = copy.copy(detectors["pca"])
     bare.recent_ = {}
-    assert SeriesStream(CHANNELS, bare).push(plant(1))[0].sure < 0.1
+    assert SeriesStream(CHANNELS, bare).push(plant(1))[0].warm_up < 0.1
 
 
 def test_only_a_model_that_looks_ahead_says_things_twice(detectors: Detectors) -> None:

@@ -59,7 +59,7 @@ def test_rows_wait_on_after_a_stop_as_they_were() -> None:
     for one, other in zip(
         again.give([], final, twice=True), pending.give([], final, twice=True), strict=True
     ):
-        for name in ("row", "time", "entity", "score", "severity", "anomalous", "sure"):
+        for name in ("row", "time", "entity", "score", "severity", "anomalous", "warm_up"):
             assert getattr(one, name) == getattr(other, name)
         for name in ("by_channel", "expected", "low", "high"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))

@@ -24,7 +24,7 @@ ANSWER = Answer(7, 7.5, None, True, None, 0.5, False, 1.0, NONE, NONE, NONE, NON
 def test_an_answer_is_all_but_its_channels() -> None:
     assert json.loads(json.dumps(answer_record(ANSWER))) == {
         "row": 7, "time": 7.5, "final": True, "score": None, "severity": 0.5, "anomalous": False,
-        "sure": 1.0, "alarm": None,
+        "warm_up": 1.0, "alarm": None,
     }  # fmt: skip
     named = answer_record(replace(ANSWER, entity="pump", alarm=ALARM))
     assert (named["entity"], named["alarm"]) == ("pump", live_alarm_record(ALARM))
@@ -34,7 +34,7 @@ def test_an_alarm_has_its_causes_in_it() -> None:
     record = json.loads(json.dumps(live_alarm_record(ALARM), allow_nan=False))
     assert record["causes"][0]["seen"] is None
     assert record["causes"][0]["at"] == "2026-01-01T00:00:00"
-    assert (record["number"], record["start"], record["for_good"]) == (1, 7, False)
+    assert (record["number"], record["start"], record["permanent"]) == (1, 7, False)
 
 
 @pytest.mark.parametrize(

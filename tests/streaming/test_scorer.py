@@ -188,18 +188,22 @@ def test_settings_are_the_detectors_unless_they_are_given(detectors: Detectors) 
     )
     scorer = StreamScorer(detector)
     assert scorer._settings == {
-        "quiet": 30,
+        "close_after": 30,
         "adapt_after": 77,
-        "budget": "2/86400s",
+        "contamination": "2/86400s",
         "fill_limit": 10,
     }
-    other = StreamScorer(detector, quiet=5, adapt_after=None, budget=None, fill_limit=3)
-    assert other._settings == {"quiet": 5, "adapt_after": None, "budget": None, "fill_limit": 3}
-    assert StreamScorer(detectors["pca"])._settings["budget"] is None
+    other = StreamScorer(
+        detector, close_after=5, adapt_after=None, contamination=0.01, fill_limit=3
+    )
+    assert other._settings == {
+        "close_after": 5, "adapt_after": None, "contamination": 0.01, "fill_limit": 3
+    }  # fmt: skip
+    assert StreamScorer(detectors["pca"])._settings["contamination"] == "auto"
 
 
 @pytest.mark.parametrize(
-    "options", [{"quiet": 0}, {"adapt_after": -1}, {"budget": "x"}, {"fill_limit": -1}]
+    "options", [{"close_after": 0}, {"adapt_after": -1}, {"contamination": "x"}, {"fill_limit": -1}]
 )
 def test_bad_settings_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=f"^{next(iter(options))} must be"):
@@ -211,9 +215,9 @@ def test_a_stop_in_the_middle_is_no_stop(
     kind: str | None, detectors: Detectors, tmp_path: Path
 ) -> None:
     detector = None if kind is None else detectors[kind]
-    whole = StreamScorer(detector, quiet=7)
+    whole = StreamScorer(detector, close_after=7)
     expected = whole.score_many(broken()) + whole.finish()
-    first = StreamScorer(detector, quiet=7)
+    first = StreamScorer(detector, close_after=7)
     answers = first.score_many(broken()[:455])
     first.save(tmp_path / "state")
     second = StreamScorer.restore(tmp_path / "state", detector)
@@ -258,8 +262,8 @@ def test_a_saved_stream_is_restored_with_its_detector_or_refused(
     renamed = PCADetector().fit(pd.DataFrame(plant(300), columns=["a", "b", "c"]))
     with pytest.raises(InputError, match=r"the channels pressure, .*; got a, b"):
         StreamScorer.restore(tmp_path / "state", renamed)
-    again = StreamScorer.restore(tmp_path / "state", detectors["pca"], budget=50)
-    assert again._settings["budget"] == 50
+    again = StreamScorer.restore(tmp_path / "state", detectors["pca"], contamination=0.02)
+    assert again._settings["contamination"] == 0.02
     assert again.counts == scorer.counts
 
 
@@ -298,7 +302,7 @@ def test_alarms_of_all_series_are_read_and_accepted() -> None:
     scorer.score_many(rows, entity="pump")
     (alarm,) = scorer.alarms
     assert alarm.entity == "pump"
-    assert scorer.accept(alarm.number, "pump").for_good
+    assert scorer.accept(alarm.number, "pump").permanent
     numbered = StreamScorer()
     numbered.score_many(rows, entity=7)
     assert list(numbered.series) == ["7"]

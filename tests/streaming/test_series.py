@@ -50,7 +50,7 @@ def alike(found: list[Answer], expected: list[Answer]) -> None:
     found, expected = (sorted(one, key=lambda a: (a.row, a.final)) for one in (found, expected))
     for name in ("row", "time", "entity", "final", "anomalous"):
         assert [getattr(one, name) for one in found] == [getattr(one, name) for one in expected]
-    for name in ("score", "severity", "sure", "by_channel", "expected", "low", "high"):
+    for name in ("score", "severity", "warm_up", "by_channel", "expected", "low", "high"):
         first, second = ([getattr(one, name) for one in many] for many in (found, expected))
         if first[0] is None:
             assert not any(value is not None for value in [*first, *second])
@@ -220,7 +220,7 @@ def test_a_spike_is_an_alarm_that_opens_and_closes_with_a_sentence() -> None:
     assert answers[2].anomalous
     assert not answers[1].anomalous
     (closed,) = [one.alarm for one in answers if one.alarm and one.alarm.state == CLOSED]
-    assert (closed.number, closed.first, closed.for_good) == (alarm.number, 502, False)
+    assert (closed.number, closed.first, closed.permanent) == (alarm.number, 502, False)
 
 
 def test_a_channel_that_is_missing_for_long_is_an_alarm_from_its_first_missing_row() -> None:
@@ -273,7 +273,7 @@ def test_a_channel_that_fell_silent_is_told_once_the_budget_allows() -> None:
     rows = plant(700)[500:]
     rows[0, 0] += 500
     rows[100:, 2] = 0.5
-    _, answers = calm_then(rows, rules=AlarmRules(budget=150))
+    _, answers = calm_then(rows, rules=AlarmRules(contamination=1 / 150))
     first, second = opened(answers)
     assert (first.kind == "stuck", second.kind) == (False, "stuck")
     assert [one.row for one in answers if one.severity >= SILENT and one.row > 550] == [619]
@@ -286,7 +286,7 @@ def test_what_lasts_is_closed_for_good_and_normal_from_then_on() -> None:
     stream, answers = calm_then(rows)
     (alarm,) = opened(answers)
     closed = stream.alarms[-1]
-    assert (closed.first, closed.state, closed.for_good) == (500, CLOSED, True)
+    assert (closed.first, closed.state, closed.permanent) == (500, CLOSED, True)
     assert not any(one.anomalous for one in answers[300:])
     assert closed.sentence.startswith("speed moved to another level for good")
     assert alarm.number == closed.number
@@ -297,7 +297,7 @@ def test_what_is_missing_for_good_is_normal_from_then_on() -> None:
     rows[:, 1] = np.nan
     stream, answers = calm_then(rows, rules=AlarmRules(adapt_after=50))
     assert len(opened(answers)) == 1
-    assert stream.alarms[-1].for_good
+    assert stream.alarms[-1].permanent
 
 
 def test_an_open_alarm_that_is_accepted_is_closed_and_learned_from() -> None:
@@ -306,7 +306,7 @@ def test_an_open_alarm_that_is_accepted_is_closed_and_learned_from() -> None:
     stream, answers = calm_then(rows[:100])
     (alarm,) = opened(answers)
     accepted = stream.accept(alarm.number)
-    assert (accepted.state, accepted.for_good, accepted.last) == (CLOSED, True, 599)
+    assert (accepted.state, accepted.permanent, accepted.last) == (CLOSED, True, 599)
     assert stream.alarms[-1] == accepted
     assert opened(stream.push(rows[100:])) == []
 
@@ -317,7 +317,7 @@ def test_a_closed_alarm_that_is_accepted_is_no_alarm_again() -> None:
     stream, answers = calm_then(rows)
     (alarm,) = opened(answers)
     assert stream.alarms[-1].state == CLOSED
-    assert stream.accept(alarm.number).for_good
+    assert stream.accept(alarm.number).permanent
     with pytest.raises(InputError, match=r"^number must be that of an alarm"):
         stream.accept(99)
 
@@ -366,15 +366,15 @@ def test_no_more_alarms_are_opened_than_the_budget_allows_for() -> None:
     # what comes again is no alarm, so each is larger than all before
     rows[::600, 2] += 20 * 4.0 ** np.arange(8)
     unlimited = opened(calm_then(rows)[1])
-    few = opened(calm_then(rows, rules=AlarmRules(budget=1200))[1])
+    few = opened(calm_then(rows, rules=AlarmRules(contamination=1 / 1200))[1])
     assert [alarm.first for alarm in unlimited] == list(range(500, 5_300, 600))
     assert [alarm.first for alarm in few] == [500, 1700, 2900, 4100]
 
 
 def test_a_budget_by_time_needs_dates() -> None:
-    stream = SeriesStream(CHANNELS, rules=AlarmRules(budget="1/week"))
+    stream = SeriesStream(CHANNELS, rules=AlarmRules(contamination="1/week"))
     for times in (None, [1, 2, 3]):
-        with pytest.raises(InputError, match=r"^budget must be a number of rows where"):
+        with pytest.raises(InputError, match=r"^contamination must be a share of the rows where"):
             stream.push(plant(3), times)
     assert stream.rows == 0
     assert len(stream.push(plant(3), ["2026-01-01", "2026-01-02", "2026-01-03"])) == 3
@@ -387,7 +387,7 @@ def test_a_budget_by_time_counts_time_not_rows() -> None:
     found = {}
     # from one jump to the next it is 25 days
     for budget in ("1/week", "1/30days"):
-        stream = SeriesStream(CHANNELS, rules=AlarmRules(budget=budget))
+        stream = SeriesStream(CHANNELS, rules=AlarmRules(contamination=budget))
         stream.push(plant(500), list(times[:500]))
         found[budget] = [one.first for one in opened(stream.push(rows, list(times[500:])))]
     assert found == {"1/week": [500, 1100, 1700], "1/30days": [500, 1700]}

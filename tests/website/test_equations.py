@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from fontTools.ttLib import TTFont
 from website.equations import block, inline, write_font
+
+pytestmark = pytest.mark.sweep
 
 MATHS = (Path(__file__).parents[2] / "docs" / "maths.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^\$\$\n(.*?)\n\$\$$", re.MULTILINE | re.DOTALL)

@@ -101,7 +101,7 @@ def test_rows_of_alarms_are_the_anomalous_rows_whoever_is_asked(
     table = pl.read_csv(tmp_path / "out" / "alarms.csv")
     assert table["times"].to_list() == [alarm.times for alarm in findings.alarms]
     assert any(alarm.times > 1 for alarm in findings.alarms)
-    assert table["for_good"].to_list() == [alarm.for_good for alarm in findings.alarms]
+    assert table["permanent"].to_list() == [alarm.permanent for alarm in findings.alarms]
     # none reaches across the break, though the same thing goes on there
     assert all((alarm.first < BREAK) == (alarm.last < BREAK) for alarm in findings.alarms)
 

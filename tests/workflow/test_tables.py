@@ -94,7 +94,7 @@ def alarm(entity: str | None = None, view: str | None = "state") -> Alarm:
         entity=entity,
         view=view,
         occurrences=((7, 7), (9, 9)),
-        for_good=True,
+        permanent=True,
     )
 
 
@@ -105,7 +105,7 @@ def test_alarms_are_a_flat_table() -> None:
         "peak": "2026-01-01T12:00:00",
         "rows": 3,
         "times": 2,
-        "for_good": True,
+        "permanent": True,
         "severity": 2.346,
         "channel": "flow",
         "seen": 2.5,
@@ -128,7 +128,7 @@ def test_an_alarm_is_a_record_that_json_holds() -> None:
     assert [cause["expected"] for cause in record["causes"]] == [None, 1.0]
     assert record["view"] == "state"
     assert (record["times"], record["occurrences"]) == (2, [[7, 7], [9, 9]])
-    assert record["for_good"] is True
+    assert record["permanent"] is True
     assert record["kind"] == "spike"
     assert record["sentence"] == alarm("pump").sentence
     assert record["causes"][1]["kind"] == "parted from another channel"

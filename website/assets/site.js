@@ -59,13 +59,8 @@ for (const table of document.querySelectorAll("table.table")) {
 }
 if (navigator.clipboard) document.querySelectorAll("div.highlight").forEach(copyable);
 
-const charts = document.querySelectorAll("figure.chart");
-if (charts.length) {
-  const here = document.querySelector('script[src*="site.js"]').src;
-  for (const name of ["bokeh.min.js", "charts.js"]) {
-    const script = document.createElement("script");
-    script.src = new URL(name, here).href;
-    script.async = false;
-    document.head.append(script);
-  }
+if (document.querySelector("figure.chart")) {
+  const script = document.createElement("script");
+  script.src = new URL("charts.js", document.querySelector('script[src*="site.js"]').src).href;
+  document.head.append(script);
 }

@@ -96,5 +96,5 @@ def _line(alarm: Alarm) -> str:
     entity = f"{on_one_line(alarm.entity)}, " if alarm.entity else ""
     # a bare number would not say that it counts rows
     start = f"row {alarm.first:,}" if alarm.start == alarm.first else alarm.start
-    lasted = count_of(alarm.duration) + (", changed for good" if alarm.for_good else "")
+    lasted = count_of(alarm.duration) + (", permanent" if alarm.permanent else "")
     return f"  {entity}{start}, {lasted}, severity {alarm.severity:.1f}: {alarm.sentence}"

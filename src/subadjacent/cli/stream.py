@@ -31,13 +31,13 @@ SAVE_EVERY = 10_000
 """Rows after which the state is saved; a save takes as long as some hundred rows."""
 
 
-def _check_budget(text: str | None) -> str | None:
-    if text is not None:
-        from subadjacent.streaming.budget import Budget
+def _check_false_alarms(contamination: str | float | None) -> str | float | None:
+    if contamination is not None:
+        from subadjacent.streaming.budget import RollingBudget
 
         with option.bad_usage():
-            Budget(int(text) if text.isdecimal() else text)
-    return text
+            RollingBudget(contamination)
+    return contamination
 
 
 def stream(
@@ -60,11 +60,14 @@ def stream(
             help="Only the answer at once, or only the final one. Both if left out.",
         ),
     ] = None,
-    budget: Annotated[
-        str | None,
+    false_alarms: Annotated[
+        Any,
         typer.Option(
-            callback=_check_budget,
-            help="Alarms of each series at most: 1/week or, as a number, one in so many rows.",
+            parser=option.parse_false_alarms,
+            callback=_check_false_alarms,
+            metavar="RATE",
+            help="Alarms of each series at most: auto, per time such as 1/week (needs times), or a "
+            "share of the rows such as 0.02%.",
         ),
     ] = None,
     state: Annotated[
@@ -86,7 +89,7 @@ def stream(
 
     if learn == (model is not None):
         raise typer.BadParameter("give a model with -m, or --learn to learn from the rows")
-    scorer = _scorer(model, device, budget, state)
+    scorer = _scorer(model, device, false_alarms, state)
     if state is not None:
         # what cannot be written is refused before any row is read
         scorer.save(state)
@@ -108,15 +111,15 @@ def stream(
 
 
 def _scorer(
-    model: Path | None, device: str | None, budget: str | None, state: Path | None
+    model: Path | None, device: str | None, false_alarms: str | float | None, state: Path | None
 ) -> StreamScorer:
     from subadjacent.detectors.registry import load
     from subadjacent.streaming.scorer import StreamScorer
 
     detector = None if model is None else load(model, device=device or "auto")
     options: dict[str, Any] = {}
-    if budget is not None:
-        options["budget"] = int(budget) if budget.isdecimal() else budget
+    if false_alarms is not None:
+        options["contamination"] = false_alarms
     if state is not None and state.exists():
         return StreamScorer.restore(state, detector, **options)
     return StreamScorer(detector, **options)

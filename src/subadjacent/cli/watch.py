@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -34,8 +34,13 @@ def watch(
         list[str] | None,
         typer.Option(help="Label; series that agree in it are watched as one. May be repeated."),
     ] = None,
-    budget: Annotated[
-        str | None, typer.Option(help="Most alarms of a series, such as 1/week.")
+    false_alarms: Annotated[
+        Any,
+        typer.Option(
+            parser=option.parse_false_alarms,
+            metavar="RATE",
+            help="Most alarms of a series, such as 1/week or, as a share of the rows, 0.02%.",
+        ),
     ] = None,
     listen: Annotated[
         str | None, typer.Option(help="Address for /metrics. 127.0.0.1:9109 if left out.")
@@ -59,7 +64,7 @@ def watch(
             "step": step,
             "history": history,
             "groupby": groupby,
-            "budget": budget,
+            "false_alarms": false_alarms,
             "listen": listen,
             "data": data,
             "token_file": token_file,

@@ -53,8 +53,8 @@ class SubAdjacentDetector(BaseDetector):
     contamination : "auto", float, str or threshold object
         Where to set the threshold, without labels. "auto": so that at most about a third of the
         alarms is false, as far as normal rows tell. A float: the share of normal rows above it.
-        "1/week": a budget of false alarms. "dynamic": where the scores of a segment stand out
-        most. Or any object with ``fit(scores)`` and ``predict(scores)``.
+        "1/week": a budget of false alarms. Or a threshold object, such as ``Conformal(0.01)``: any
+        that has ``fit(scores)`` and ``predict(scores)``.
     adapt_after : int or None
         Rows after which what has moved for good is the new normal: one alarm, not one for ever.
         None: training rows alone say what is normal.

@@ -67,7 +67,7 @@ def alarm_section(
 </tbody>
 </table>
 </div>
-<p class="about">A severity of 1.0 is the threshold, 0 a typical row. What changed for good counts \
+<p class="about">A severity of 1.0 is the threshold, 0 a typical row. A permanent change counts \
 as normal after a while. A value is that of the row where the channel was furthest from what was \
 expected. <span class="keys">A channel's button leads to its chart.</span></p>"""
 
@@ -77,7 +77,7 @@ def _alarm(row: AlarmRow, place: int, channels: Sequence[str], *, entities: bool
     entity = f'<span class="entity">{escape(str(alarm.entity))}</span> ' if entities else ""
     until = f' <span class="quiet">to {row.until}</span>' if alarm.duration > 1 else ""
     tags = [row.often] if row.often else []
-    tags += ["changed for good"] if alarm.for_good else []
+    tags += ["permanent"] if alarm.permanent else []
     tags += ["in training part"] if row.fitted else []
     tagged = "".join(f' <span class="tag">{tag}</span>' for tag in tags)
     causes = "".join(

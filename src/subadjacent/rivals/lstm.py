@@ -23,6 +23,7 @@ from torch.nn import functional
 from subadjacent.errors import require_whole
 from subadjacent.networks.network import WindowEvidence
 from subadjacent.rivals.base import Recurrent, RivalConfig, RivalDetector, squared_error
+from subadjacent.scoring.threshold import DynamicLevel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,8 +101,8 @@ class LSTMDetector(RivalDetector):
     ----------
     smoothing : int
         Number of errors that are averaged: that of the row, and those before it; the paper's 105.
-    contamination : "dynamic" or as of every detector
-        "dynamic": the paper's threshold, above which the errors of a segment stand out most.
+    contamination : threshold object, "auto", float or str
+        ``DynamicLevel()``, the paper's threshold: the errors of a segment stand out most above it.
     others
         As of every ``NetworkDetector``. A window has 250 points, unless it is given.
     """
@@ -109,4 +110,4 @@ class LSTMDetector(RivalDetector):
     rival = LSTM
 
     smoothing: int = 105
-    contamination: Any = "dynamic"
+    contamination: Any = DynamicLevel()  # noqa: RUF009 — frozen, and fitted as a copy

@@ -42,7 +42,7 @@ class Alarm:
     views that adds most to the score over the rows of the event, None where there are none.
 
     ``occurrences`` are the row bounds, both included, of each event that it joins, and
-    ``duration`` counts the rows from the first to the last. ``for_good`` says that the series did
+    ``duration`` counts the rows from the first to the last. ``permanent`` says that the series did
     not come back from it, so that it counts as normal from then on.
     """
 
@@ -58,7 +58,7 @@ class Alarm:
     entity: str | None = None
     view: str | None = None
     occurrences: tuple[tuple[int, int], ...] = ()
-    for_good: bool = False
+    permanent: bool = False
 
     @property
     def times(self) -> int:
@@ -169,7 +169,7 @@ def _alarm(
     first, last = events[0][0], events[-1][1] - 1
     rows = np.concatenate([np.arange(*event) for event in events])
     peak = int(rows[np.argmax(judgement.normalized[rows])])
-    view, for_good = _view(evidence, rows), _for_good(judgement, first, last)
+    view, permanent = _view(evidence, rows), _is_permanent(judgement, first, last)
     return Alarm(
         start=series.label(first),
         end=series.label(last),
@@ -177,17 +177,17 @@ def _alarm(
         severity=float(judgement.normalized[peak]),
         score=float(evidence.score[peak]),
         duration=last + 1 - first,
-        causes=explainer.causes(events, channels, view=view, for_good=for_good),
+        causes=explainer.causes(events, channels, view=view, permanent=permanent),
         first=first,
         last=last,
         entity=series.entity,
         view=view,
         occurrences=tuple((start, stop - 1) for start, stop in events),
-        for_good=for_good,
+        permanent=permanent,
     )
 
 
-def _for_good(judgement: Judgement, first: int, last: int) -> bool:
+def _is_permanent(judgement: Judgement, first: int, last: int) -> bool:
     """Whether the series has moved by the end of an alarm, and does not come back."""
     # an alarm ends before the first row by which the series has moved
     moved = judgement.lately.moved

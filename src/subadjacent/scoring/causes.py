@@ -106,7 +106,7 @@ class Explainer:
         most: int,
         *,
         view: str | None = None,
-        for_good: bool = False,
+        permanent: bool = False,
     ) -> tuple[Cause, ...]:
         """The ``most`` channels that explain the events of an alarm best."""
         rows = np.concatenate([np.arange(*event) for event in events])
@@ -115,14 +115,14 @@ class Explainer:
         share = np.zeros(len(means)) if self.silent is None else self.silent[rows].mean(axis=0)
         order = np.lexsort((-means, -np.where(share > SILENT, share, 0)))[:most].tolist()
         departures = {
-            channel: self._departure(channel, events, for_good=for_good) for channel in order
+            channel: self._departure(channel, events, permanent=permanent) for channel in order
         }
         if share[order[:1]].sum() <= SILENT:
             order = _earliest_first(order, means, departures)
         return tuple(self._cause(channel, departures[channel], means, view) for channel in order)
 
     def _departure(
-        self, channel: int, events: Sequence[tuple[int, int]], *, for_good: bool
+        self, channel: int, events: Sequence[tuple[int, int]], *, permanent: bool
     ) -> Departure:
         """A channel's departure in the event where it departed most; rows are the series' own."""
         series = self.series
@@ -143,7 +143,7 @@ class Explainer:
                 first - start,
                 min(last, stop) - start,
                 None if series.missing is None else series.missing[start:stop, number],
-                for_good=for_good,
+                permanent=permanent,
             )
 
         channel_event = event_of(channel)

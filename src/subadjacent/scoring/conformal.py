@@ -185,9 +185,9 @@ class Conformal(_Ranked):
         elif self.cluster is None and len(peaks) < FEW * (lasting := memory(peaks)):
             log.warning(
                 "the %s held-out %s are only %.0f times as many as scores remember: alarms may be "
-                "several times as frequent as %s; fit on more rows, or ask for '%s adaptive', "
+                "several times as frequent as %s; fit on more rows, or pass AdaptiveConformal(%g), "
                 "which bounds their share whatever scores do",
-                *(f"{len(peaks):,}", units, len(peaks) / lasting, chance, chance),
+                *(f"{len(peaks):,}", units, len(peaks) / lasting, chance, self.alpha),
             )
 
     def _check_learned(self) -> None:

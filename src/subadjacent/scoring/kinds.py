@@ -19,7 +19,7 @@ from subadjacent.scoring.habits import Habit, Usual, longest_run
 
 SPIKE = "spike"
 OUT_OF_RANGE = "out of range"
-FOR_GOOD = "level moved for good"
+LEVEL_SHIFT = "level moved for good"
 DRIFT = "drift"
 STUCK = "stuck"
 NOISIER = "noisier"
@@ -30,7 +30,7 @@ MISSING = "missing"
 # none of these: only the view that raised the alarm describes it
 UNUSUAL = "unusual"
 KINDS = (
-    SPIKE, OUT_OF_RANGE, FOR_GOOD, DRIFT, STUCK, NOISIER, CALMER, BROKEN_RHYTHM, PARTED, MISSING,
+    SPIKE, OUT_OF_RANGE, LEVEL_SHIFT, DRIFT, STUCK, NOISIER, CALMER, BROKEN_RHYTHM, PARTED, MISSING,
     UNUSUAL,
 )  # fmt: skip
 
@@ -82,7 +82,7 @@ class ChannelEvent:
         The event, half-open.
     missing
         Rows of the segment where it is missing for long, if there are any.
-    for_good
+    permanent
         Whether the series is known not to come back from the event.
     """
 
@@ -92,7 +92,7 @@ class ChannelEvent:
     first: int
     last: int
     missing: NDArray[np.bool_] | None = None
-    for_good: bool = False
+    permanent: bool = False
 
     @property
     def rows(self) -> slice:
@@ -261,8 +261,8 @@ def _kind(event: ChannelEvent, signs: _Signs) -> str:
         # within a cycle, the rhythm itself comes and goes little by little
         if signs.step_share < STEP and lasted >= habit.cycle:
             return DRIFT
-        if event.for_good or signs.afterwards * np.sign(signs.size) > STAYS * abs(signs.size):
-            return FOR_GOOD
+        if event.permanent or signs.afterwards * np.sign(signs.size) > STAYS * abs(signs.size):
+            return LEVEL_SHIFT
         if signs.beyond >= FEW:
             return OUT_OF_RANGE
     if signs.relation > MORE:

@@ -9,7 +9,7 @@ from subadjacent.scoring.kinds import (
     BROKEN_RHYTHM,
     CALMER,
     DRIFT,
-    FOR_GOOD,
+    LEVEL_SHIFT,
     MISSING,
     NOISIER,
     OUT_OF_RANGE,
@@ -35,7 +35,7 @@ PAST = "past"
 _DID = {
     SPIKE: "jumped to {seen}",
     OUT_OF_RANGE: "went out of range: {seen}",
-    FOR_GOOD: "moved to another level for good: {seen}",
+    LEVEL_SHIFT: "moved to another level for good: {seen}",
     DRIFT: "drifted away: {seen}",
     BROKEN_RHYTHM: "broke its rhythm: {seen}",
     PARTED: "parted from {partner}: {seen}",

@@ -30,7 +30,6 @@ log = logging.getLogger(__name__)
 LEVELS = (0.98, 0.95, 0.9)
 
 BUDGET = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(?:/|per)\s*(.+)")
-CHANCE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*(adaptive)?\s*")
 
 
 @dataclass(frozen=True)
@@ -235,13 +234,9 @@ KINDS: dict[str, type[BaseThreshold]] = {
         AdaptiveConformal,
     )
 }
-# what a detector's contamination calls them
-BY_NAME: dict[str, type[BaseThreshold]] = {
-    "auto": FalseShare,
-    "dynamic": DynamicLevel,
-    "conformal": Conformal,
-    "adaptive": AdaptiveConformal,
-}
+
+FORMER_NAME = re.compile(r"\s*(dynamic|conformal|adaptive|[0-9.]+\s*%\s*(?:adaptive)?)\s*")
+"""Text that versions before 0.3 accepted as a ``contamination``."""
 
 
 def threshold_from_dict(saved: Mapping[str, Any]) -> BaseThreshold:
@@ -262,10 +257,9 @@ def choose_threshold(contamination: Any, interval: float | None = None) -> Thres
     Parameters
     ----------
     contamination
-        "auto", "dynamic", a share of the rows, alarms per time such as "1/week", a chance for
-        each normal row such as "1%" or "1% adaptive", or a threshold object.
+        "auto", a share of the rows, an alarm budget such as "1/week", or a threshold object.
     interval
-        Seconds between rows, where known; only alarms per time need it.
+        Seconds between rows, where known; only an alarm budget needs it.
     """
     if isinstance(contamination, AlarmBudget) and contamination.interval is None and interval:
         return contamination.with_interval(interval)
@@ -274,19 +268,27 @@ def choose_threshold(contamination: Any, interval: float | None = None) -> Thres
     if isinstance(contamination, Real) and 0 < float(contamination) <= 0.5:
         return Quantile(1 - float(contamination))
     if isinstance(contamination, str):
-        if contamination in BY_NAME:
-            return BY_NAME[contamination]()
-        budget, chance = BUDGET.fullmatch(contamination), CHANCE.fullmatch(contamination)
-        # a time or chance that is none is refused below, in the words of this argument
+        if contamination == "auto":
+            return FalseShare()
+        # an impossible period is refused below, in the words of this argument
         with suppress(InputError):
-            if budget:
+            if budget := BUDGET.fullmatch(contamination):
                 return AlarmBudget(float(budget[1]), budget[2], interval)
-            if chance:
-                alpha = float(chance[1]) / 100
-                return AdaptiveConformal(alpha) if chance[2] else Conformal(alpha)
-    raise InputError(
-        f"contamination must be {', '.join(map(repr, BY_NAME))}, a share above 0 and up to 0.5, "
-        "alarms per time such as '1/week' or '2/day', a chance for each normal row such as '1%' or "
-        "'1% adaptive', up to 50%, or an object with fit(scores) and predict(scores); "
-        f"got {contamination!r}"
+    raise InputError.of(
+        "contamination",
+        "must be 'auto', a share of the rows above 0 and up to 0.5, an alarm budget such as "
+        "'1/week' or '2/day', or an object with fit(scores) and predict(scores)",
+        f"got {contamination!r}",
+        _replacement(contamination),
     )
+
+
+def _replacement(contamination: Any) -> str:
+    """The object that replaces a former name, as a remedy; empty for anything else."""
+    if not isinstance(contamination, str) or not FORMER_NAME.fullmatch(contamination):
+        return ""
+    alpha = float(number[0]) / 100 if (number := re.search(r"[0-9.]+", contamination)) else 0.01
+    if "dynamic" in contamination:
+        return "pass DynamicLevel()"
+    kind = "AdaptiveConformal" if "adaptive" in contamination else "Conformal"
+    return f"pass {kind}({alpha:g})"

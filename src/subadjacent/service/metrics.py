@@ -81,7 +81,7 @@ class _SeriesGauges(Collector):
         yield _gauge("anomaly_score", "Severity of the newest row.", series, _severity)
         yield _gauge("anomaly_threshold", "The score that opens an alarm.", series, lambda _: 1.0)
         yield _gauge("anomaly_alarm", "1 while an alarm is open.", series, _is_alarm)
-        yield _gauge("anomaly_sure", "0 to 1: how much it has seen.", series, lambda one: one.sure)
+        yield _gauge("anomaly_warm_up", "0 to 1: warm-up done.", series, lambda one: one.warm_up)
         yield from _channel_gauges(series)
         for name, text, value in (
             ("series", "Series that are watched.", len(hub.series)),

@@ -36,7 +36,7 @@ def alarm_record(found: sqlite3.Row) -> dict[str, Any]:
         "kind": found["kind"],
         "sentence": found["sentence"],
         "causes": json.loads(found["causes"]),
-        "for_good": bool(found["for_good"]),
+        "permanent": bool(found["for_good"]),
         "normal": bool(found["normal"]),
         "acknowledged": bool(found["acknowledged"]),
         "note": found["note"],

@@ -26,7 +26,7 @@ class SeriesRecord(BaseModel):
     rows: int = Field(description="Rows taken so far; the next one has this number.")
     state: SeriesState
     severity: float = Field(description="Of the newest row; 1.0 opens an alarm.")
-    sure: float = Field(description="0 to 1: how much of what it needs to be sure it has seen.")
+    warm_up: float = Field(description="0 to 1: the share of the warm-up that is done.")
     model: str | None = Field(description="The model that judges it; null: it learns by itself.")
     last_time: Time
     open_alarm: int | None
@@ -48,7 +48,7 @@ class RowAnswer(BaseModel):
     score: float | None = Field(description="In the model's own unit; null without a model.")
     severity: float
     anomalous: bool = Field(description="Whether the row belongs to an alarm.")
-    sure: float
+    warm_up: float
     alarm: int | None = Field(description="An alarm that was opened, changed or closed here.")
 
 
@@ -91,7 +91,7 @@ class AlarmRecord(BaseModel):
     kind: str
     sentence: str
     causes: list[CauseRecord]
-    for_good: bool = Field(description="Closed because the series did not come back.")
+    permanent: bool = Field(description="Closed because the series did not come back.")
     normal: bool = Field(description="Marked as normal by somebody.")
     acknowledged: bool
     note: str

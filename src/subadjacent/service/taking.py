@@ -65,7 +65,7 @@ def take(changes: Changes, series: WatchedSeries, stream: RemoteStream, batch: B
     series.rows += len(fresh)
     series.last_time = fresh.times[-1] if fresh.times else None
     series.latest = max(answers, key=lambda answer: answer.row)
-    series.severity, series.sure = series.latest.severity, series.latest.sure
+    series.severity, series.warm_up = series.latest.severity, series.latest.warm_up
     alarms = {
         answer.alarm.number: keep_alarm(changes.tables, series, answer.alarm)
         for answer in answers
@@ -175,7 +175,7 @@ def _said(answer: Answer) -> tuple[Any, ...]:
         bands.tobytes(),
         answer.score,
         answer.severity,
-        answer.sure,
+        answer.warm_up,
         int(answer.anomalous),
         int(answer.final),
     )
@@ -205,7 +205,7 @@ def keep_alarm(tables: sqlite3.Connection, series: WatchedSeries, alarm: LiveAla
             alarm.kind,
             alarm.sentence,
             json.dumps([_cause(series, asdict(cause)) for cause in alarm.causes]),
-            int(alarm.for_good),
+            int(alarm.permanent),
             clock.time(),
         ),
     ).fetchone()
@@ -235,7 +235,7 @@ def _answer(series: WatchedSeries, answer: Answer, alarm: int | None) -> dict[st
         "score": answer.score,
         "severity": answer.severity,
         "anomalous": answer.anomalous,
-        "sure": answer.sure,
+        "warm_up": answer.warm_up,
         "alarm": alarm,
     }
 

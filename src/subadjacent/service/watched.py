@@ -46,7 +46,7 @@ class WatchedSeries:
         """Take over what the tables say; the stream goes, for it may know more than they do."""
         (
             self.id, self.name, channels, kind, self.model, self.first_row, self.first_number,
-            self.rows, self.last_time, self.severity, self.sure,
+            self.rows, self.last_time, self.severity, self.warm_up,
             self.open_alarm, self.muted_until,
         ) = columns  # fmt: skip
         self.channels = tuple(json.loads(channels))
@@ -61,7 +61,7 @@ class WatchedSeries:
             "last_time = ?, severity = ?, sure = ?, open_alarm = ?, muted_until = ? where id = ?",
             (
                 self.model, self.first_row, self.first_number, self.rows,
-                self.last_time, self.severity, self.sure, self.open_alarm, self.muted_until,
+                self.last_time, self.severity, self.warm_up, self.open_alarm, self.muted_until,
                 self.id,
             ),
         )  # fmt: skip
@@ -78,7 +78,7 @@ class WatchedSeries:
             return "muted"
         if self.open_alarm is not None:
             return "alarm"
-        return "learning" if self.sure < 1 else "calm"
+        return "learning" if self.warm_up < 1 else "calm"
 
     def record(self, model: str | None) -> dict[str, Any]:
         """As clients read it."""
@@ -88,7 +88,7 @@ class WatchedSeries:
             "rows": self.rows,
             "state": self.state,
             "severity": self.severity,
-            "sure": self.sure,
+            "warm_up": self.warm_up,
             "model": model,
             "last_time": show_time(self.last_time, self.time_kind),
             "open_alarm": self.open_alarm,

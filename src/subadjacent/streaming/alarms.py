@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from subadjacent.errors import MOST_ROWS, require_whole
 from subadjacent.scoring.causes import Cause
-from subadjacent.streaming.budget import Budget, Wanted
+from subadjacent.streaming.budget import Contamination, RollingBudget
 
 OPENED, UPDATED, CLOSED = STATES = ("opened", "updated", "closed")
 
@@ -29,7 +29,7 @@ severity. Expectations are wrong for as long after an event (64 rows, averaged o
 nothing is learned from it; that is no part of the event. Without a share, a jump of 20 rows early
 in a stream stays open for 200 rows (reproduce/log.md, "When an alarm is over")."""
 
-QUIET = 30
+CLOSE_AFTER = 30
 """Rows without a loud one after which an event is over: in a batch, as many rows beside an event
 may belong to it."""
 
@@ -47,7 +47,7 @@ class LiveAlarm:
 
     ``number`` counts the alarms of its series from 1; ``state`` is one of ``STATES``. ``start``
     and ``end`` are times, or row numbers where rows have none; ``first`` and ``last`` are always
-    row numbers. ``severity`` is the highest of its rows. ``for_good`` says that it was closed
+    row numbers. ``severity`` is the highest of its rows. ``permanent`` says that it was closed
     because the series did not come back, so that it counts as normal from then on.
     """
 
@@ -62,7 +62,7 @@ class LiveAlarm:
     kind: str
     sentence: str
     causes: tuple[Cause, ...] = ()
-    for_good: bool = False
+    permanent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +71,23 @@ class AlarmRules:
 
     Parameters
     ----------
-    quiet
-        Rows without a loud one after which an alarm is closed.
+    close_after
+        Rows without a high-severity one after which an alarm is closed.
     adapt_after
         Rows after which an event is the new normal; None: never.
-    budget
-        Alarms to open at most: "1/week", or a number of rows for one alarm in so many.
+    contamination
+        Alarms to open at most: "auto" (no limit), a share of the rows, or "1/week".
     """
 
-    quiet: int = QUIET
+    close_after: int = CLOSE_AFTER
     adapt_after: int | None = ADAPT_AFTER
-    budget: Wanted = None
+    contamination: Contamination = "auto"
 
     def __post_init__(self) -> None:
-        require_whole("quiet", self.quiet, least=1, most=MOST_ROWS)
+        require_whole("close_after", self.close_after, least=1, most=MOST_ROWS)
         if self.adapt_after is not None:
             require_whole("adapt_after", self.adapt_after, least=1, most=MOST_ROWS)
-        Budget(self.budget)
+        RollingBudget(self.contamination)
 
 
 @dataclass(slots=True)
@@ -115,7 +115,7 @@ class Notice(NamedTuple):
     row: int
     what: str
     event: Event
-    for_good: bool = False
+    permanent: bool = False
 
 
 class Severities(NamedTuple):
@@ -153,7 +153,7 @@ class AlarmKeeper:
 
     def __init__(self, rules: AlarmRules) -> None:
         self.rules = rules
-        self.budget = Budget(rules.budget)
+        self.budget = RollingBudget(rules.contamination)
         self.event: Event | None = None
         self.opened = 0
 
@@ -181,16 +181,16 @@ class AlarmKeeper:
             calm[place] = False
             severity = max(float(rows.reported[place]), float(rows.ongoing[place]))
             notices += self._go_on(self.event, row + place, severity, rows, place)
-            over = row + place - self.event.last >= self.rules.quiet
+            over = row + place - self.event.last >= self.rules.close_after
             alarmed[place] = self.event.number is not None and not over
             if over:
-                notices += self._close(self.event, row + place, for_good=False)
+                notices += self._close(self.event, row + place, permanent=False)
         event = self.event
         if event is None or not may_accept or not self._is_new_normal(event, row + count - 1):
             return AlarmProgress(notices, alarmed, calm)
         # it is closed at this row, so that an update of the same row is left out
         notices = [notice for notice in notices if notice.row < row + count - 1 or _opens(notice)]
-        notices += self._close(event, row + count - 1, for_good=True)
+        notices += self._close(event, row + count - 1, permanent=True)
         return AlarmProgress(notices, alarmed, calm, event)
 
     def _go_on(
@@ -211,7 +211,7 @@ class AlarmKeeper:
         return []
 
     def _maybe_open(self, event: Event, row: int, reported: float, now: float) -> list[Notice]:
-        if reported < self.budget.bar(now):
+        if reported < self.budget.min_severity(now):
             return []
         self.budget.spend(now)
         self.opened += 1
@@ -219,9 +219,9 @@ class AlarmKeeper:
         self._note_check(event, row)
         return [Notice(row, OPENED, replace(event))]
 
-    def _close(self, event: Event, row: int, *, for_good: bool) -> list[Notice]:
+    def _close(self, event: Event, row: int, *, permanent: bool) -> list[Notice]:
         self.event = None
-        return [] if event.number is None else [Notice(row, CLOSED, replace(event), for_good)]
+        return [] if event.number is None else [Notice(row, CLOSED, replace(event), permanent)]
 
     def _note_check(self, event: Event, row: int) -> None:
         event.checked_rows = row + 1 - event.first
@@ -271,7 +271,10 @@ def alarm_to_json(alarm: LiveAlarm, time: Any) -> dict[str, Any]:
 
 
 def alarm_from_json(saved: dict[str, Any], time: Any) -> LiveAlarm:
-    """The inverse of ``alarm_to_json``."""
+    """The inverse of ``alarm_to_json``; reads what versions before 0.3 saved, too."""
+    if "for_good" in saved:
+        saved = {**saved, "permanent": saved["for_good"]}
+        del saved["for_good"]
     causes = tuple(Cause(**cause | {"at": time(cause["at"])}) for cause in saved["causes"])
     times = {"start": time(saved["start"]), "end": time(saved["end"])}
     return LiveAlarm(**saved | times | {"causes": causes})

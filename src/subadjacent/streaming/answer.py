@@ -31,8 +31,8 @@ class Answer:
         How bad it is: 1.0 opens an alarm. It follows what the series did lately.
     anomalous
         Whether an alarm is open at this row.
-    sure
-        From 0 to 1: how much of what it needs to have seen to be sure it has seen.
+    warm_up
+        From 0 to 1: the share of the warm-up that is done; severities are low until then.
     by_channel
         What each channel adds, (C,).
     expected, low, high
@@ -48,7 +48,7 @@ class Answer:
     score: float | None
     severity: float
     anomalous: bool
-    sure: float
+    warm_up: float
     by_channel: NDArray[np.float64]
     expected: NDArray[np.float64]
     low: NDArray[np.float64]
@@ -65,7 +65,7 @@ class Answer:
             score,
             self.severity,
             self.anomalous,
-            self.sure,
+            self.warm_up,
             self.by_channel,
             self.expected,
             self.low,

@@ -70,7 +70,7 @@ class AlarmBook:
             kind=reasons.kind,
             sentence=reasons.sentence,
             causes=reasons.causes,
-            for_good=notice.for_good,
+            permanent=notice.permanent,
         )
         if notice.what == OPENED:
             self.alarms = [*self.alarms, alarm][-REMEMBERED:]
@@ -104,7 +104,7 @@ class AlarmBook:
             channels=self._channels,
             labels=recent.labels(notice.row, count),
             interval=interval,
-            for_good=notice.for_good,
+            permanent=notice.permanent,
         )
 
     def find(self, number: int) -> LiveAlarm:
@@ -146,4 +146,4 @@ def closed(alarm: LiveAlarm, event: Event | None, recent: Recent) -> LiveAlarm:
     """An alarm that was found to be normal."""
     last = alarm.last if event is None else event.last
     end = alarm.end if event is None else recent.label(last)
-    return replace(alarm, state=CLOSED, last=last, end=end, for_good=True)
+    return replace(alarm, state=CLOSED, last=last, end=end, permanent=True)

@@ -1,4 +1,4 @@
-"""At most so many alarms in so much time, or in so many rows."""
+"""An alarm budget: at most so many alarms in any period of time, or of rows."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from collections import deque
 from collections.abc import Iterable
 from datetime import timedelta
 from fractions import Fraction
-from numbers import Integral
+from numbers import Real
 
 from subadjacent.data.clock import duration
 from subadjacent.errors import InputError
+from subadjacent.scoring.base_threshold import Threshold
 from subadjacent.scoring.threshold import BUDGET, AlarmBudget
 
-MOST = 1_000
-"""Alarms of a budget that are counted one by one; more in a period are no budget."""
+MAX_ALARMS = 1_000
+"""Alarms of a budget, which are counted one by one."""
 
-Wanted = str | int | AlarmBudget | None
+Contamination = str | float | AlarmBudget
+"""The false-alarm setting of a stream: "auto", a share of the rows, or an alarm budget."""
 
 
-class Budget:
-    """Says how severe a row must be to open an alarm: the more so, the less is left.
+class RollingBudget:
+    """The severity that opens an alarm: the higher, the less of the budget is left.
 
     With ``used`` of ``alarms`` opened within the period before a row, an alarm needs a severity
     of ``alarms / (alarms - used)``: 1 while none is used, 2 with half of them left, and none is
@@ -28,23 +30,19 @@ class Budget:
 
     Parameters
     ----------
-    wanted
-        "1/week", "3 per day", or an ``AlarmBudget``: for rows with dates. A whole number: one alarm
-        in so many rows. None: no limit.
+    contamination
+        "auto": no limit. A share of the rows: one alarm in ``1 / share`` rows. "1/week" or an
+        ``AlarmBudget``: for rows with dates.
     """
 
-    def __init__(self, wanted: Wanted = None) -> None:
-        self.wanted = wanted
-        self.by_time = not (wanted is None or isinstance(wanted, Integral))
-        self._alarms, self._period = _read(wanted)
+    def __init__(self, contamination: Contamination = "auto") -> None:
+        self.contamination = contamination
+        self.limited = not (isinstance(contamination, str) and contamination == "auto")
+        self.by_time = self.limited and not isinstance(contamination, Real)
+        self._alarms, self._period = _read(contamination) if self.limited else (0, 0.0)
         self._opened: deque[float] = deque(maxlen=self._alarms)
 
-    @property
-    def limited(self) -> bool:
-        """Whether there is a limit at all."""
-        return self.wanted is not None
-
-    def bar(self, now: float) -> float:
+    def min_severity(self, now: float) -> float:
         """The severity that opens an alarm at a row; ``now`` is its time or its number."""
         if not self.limited:
             return 1.0
@@ -70,35 +68,41 @@ def as_text(budget: AlarmBudget) -> str:
     return f"{budget.alarms:g}/{duration(budget.per):g}s"
 
 
-def _read(wanted: Wanted) -> tuple[int, float]:
+def _read(contamination: object) -> tuple[int, float]:
     """Alarms and the period that they are in: seconds, or rows."""
-    if wanted is None:
-        return 0, 0.0
-    if isinstance(wanted, Integral) and not isinstance(wanted, bool) and int(wanted) >= 1:
-        return 1, float(int(wanted))
-    alarms, per = _per_time(wanted)
+    if isinstance(contamination, Real) and 0 < float(contamination) <= 0.5:
+        # one over one over 49 is not 49
+        return 1, round(1 / float(contamination), 6)
+    alarms, per = _per_time(contamination)
     # a period with a whole number of alarms: 1.5 a day are 3 in two days
-    whole = Fraction(alarms).limit_denominator(MOST)
-    if not 1 <= whole.numerator <= MOST or not isinstance(per, str | float | timedelta):
-        raise _refused(wanted)
+    whole = Fraction(alarms).limit_denominator(MAX_ALARMS)
+    if not 1 <= whole.numerator <= MAX_ALARMS:
+        raise _refused(contamination)
     try:
-        return whole.numerator, duration(per, name="budget") * whole.denominator
+        return whole.numerator, duration(per) * whole.denominator
     except InputError:
-        raise _refused(wanted) from None
+        raise _refused(contamination) from None
 
 
-def _per_time(wanted: object) -> tuple[float, str | float | timedelta]:
-    if isinstance(wanted, AlarmBudget):
-        return wanted.alarms, wanted.per
-    if isinstance(wanted, str) and (found := BUDGET.fullmatch(wanted)):
+def _per_time(contamination: object) -> tuple[float, str | float | timedelta]:
+    if isinstance(contamination, AlarmBudget):
+        return contamination.alarms, contamination.per
+    if isinstance(contamination, str) and (found := BUDGET.fullmatch(contamination)):
         return float(found[1]), found[2]
-    raise _refused(wanted)
+    raise _refused(contamination)
 
 
-def _refused(wanted: object) -> InputError:
+def _refused(contamination: object) -> InputError:
+    if isinstance(contamination, Threshold):
+        remedy = "fit a detector with a threshold object; it applies to a batch of scores"
+    elif isinstance(contamination, int) and contamination > 1:
+        remedy = f"for one alarm in {contamination:,} rows, give {1 / contamination:g}"
+    else:
+        remedy = ""
     return InputError.of(
-        "budget",
-        f"must be alarms per time such as '1/week', at most {MOST:,} of them, or a whole number of "
-        f"rows for one alarm in so many",
-        f"got {wanted!r}",
+        "contamination",
+        "must be 'auto', a share of the rows above 0 and up to 0.5, or an alarm budget such as "
+        f"'1/week', of at most {MAX_ALARMS:,} alarms, for a stream",
+        f"got {contamination!r}",
+        remedy,
     )

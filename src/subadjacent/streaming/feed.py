@@ -68,10 +68,10 @@ class Feed:
         try:
             yield from self._score(entity, good)
         except InputError as error:
-            if error.argument == "budget" and not self.rows:
+            if error.argument == "contamination" and not self.rows:
                 # what was asked for is wrong, and no line of the input
-                remedy = "give a number of rows, or rows with dates"
-                raise error.rephrase("--budget", remedy) from error
+                remedy = "give a share of the rows, or rows with dates"
+                raise error.rephrase("--false-alarms", remedy) from error
             if len(good) == 1:
                 self._leave_out(good[0], str(error))
                 return

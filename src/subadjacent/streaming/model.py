@@ -107,5 +107,5 @@ def rules_of(detector: BaseDetector) -> AlarmRules:
     """When alarms open and close, as the detector was set."""
     wanted = detector.contamination
     is_text = isinstance(wanted, str) and BUDGET.fullmatch(wanted)
-    budget = wanted if is_text or isinstance(wanted, AlarmBudget) else None
-    return AlarmRules(adapt_after=detector.adapt_after, budget=budget)
+    budget = wanted if is_text or isinstance(wanted, AlarmBudget) else "auto"
+    return AlarmRules(adapt_after=detector.adapt_after, contamination=budget)

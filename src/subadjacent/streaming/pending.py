@@ -12,7 +12,7 @@ from subadjacent.data.times import from_json, to_json
 from subadjacent.streaming.answer import Answer
 
 COLUMNS = ("by_channel", "expected", "low", "high")
-NUMBERS = ("row", "score", "severity", "anomalous", "sure")
+NUMBERS = ("row", "score", "severity", "anomalous", "warm_up")
 
 
 class Pending:
@@ -52,7 +52,7 @@ class Pending:
     def restore(self, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
         """The inverse of ``state``."""
         for place, time in enumerate(facts["times"]):
-            row, score, severity, anomalous, sure = arrays["numbers"][place].tolist()
+            row, score, severity, anomalous, warm_up = arrays["numbers"][place].tolist()
             self._waiting.append(
                 Answer(
                     int(row),
@@ -62,7 +62,7 @@ class Pending:
                     score,
                     severity,
                     bool(anomalous),
-                    sure,
+                    warm_up,
                     *(arrays[name][place] for name in COLUMNS),
                 )
             )

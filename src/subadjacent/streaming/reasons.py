@@ -45,7 +45,7 @@ def explain(
     channels: tuple[str, ...],
     labels: list[Any],
     interval: float | None,
-    for_good: bool = False,
+    permanent: bool = False,
 ) -> Reasons:
     """What happened in an event, half-open bounds, of some rows."""
     missing = rows.missing if rows.missing.any() else None
@@ -59,7 +59,7 @@ def explain(
     if rows.silent.any():
         # which channels are known to be missing or still is known here
         explainer = replace(explainer, silent=rows.silent)
-    causes = explainer.causes([event], CHANNELS, view=PAST, for_good=for_good)
+    causes = explainer.causes([event], CHANNELS, view=PAST, permanent=permanent)
     if event[1] - event[0] < FEW:
         causes = tuple(_jumped(cause, explainer, event) for cause in causes)
     # the words of a batch, from the same code

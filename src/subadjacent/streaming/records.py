@@ -21,7 +21,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
         "score": as_json(answer.score),
         "severity": as_json(answer.severity),
         "anomalous": answer.anomalous,
-        "sure": as_json(answer.sure),
+        "warm_up": as_json(answer.warm_up),
         "alarm": None if answer.alarm is None else live_alarm_record(answer.alarm),
     }
     return record if answer.entity is None else {"entity": answer.entity, **record}

@@ -21,7 +21,7 @@ from subadjacent.errors import MOST_ROWS, InputError, require_whole
 from subadjacent.methods.method import State
 from subadjacent.scoring.threshold import AlarmBudget
 from subadjacent.showing import listed
-from subadjacent.streaming.alarms import QUIET, AlarmRules, LiveAlarm
+from subadjacent.streaming.alarms import CLOSE_AFTER, AlarmRules, LiveAlarm
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.arrivals import Counts
 from subadjacent.streaming.budget import as_text
@@ -42,14 +42,15 @@ class StreamScorer:
         A fitted detector, or None to learn from the rows alone.
     channels
         Their names, in order. None: the detector's or, without one, those of the first row.
-    quiet
-        Rows without a loud one after which an alarm is closed.
+    close_after
+        Rows without a high-severity one after which an alarm is closed.
     adapt_after
         Rows after which what lasts is the new normal; None: never. "auto": the detector's or,
         without one, 300.
-    budget
-        Alarms of each series to open at most: "1/week" or, as a number, one in so many rows.
-        None: no limit. "auto": the detector's ``contamination``, where that is such a budget.
+    contamination
+        Alarms of each series to open at most: a share of the rows (0.001: one alarm in 1,000
+        rows) or an alarm budget such as "1/week". "auto": the detector's alarm budget, if it has
+        one; else no limit.
     fill_limit
         Rows that may be missing without a word. None: the detector's or, without one, 10.
 
@@ -67,15 +68,15 @@ class StreamScorer:
         detector: BaseDetector | None = None,
         *,
         channels: Sequence[str] | None = None,
-        quiet: int = QUIET,
+        close_after: int = CLOSE_AFTER,
         adapt_after: int | str | None = "auto",
-        budget: Any = "auto",
+        contamination: Any = "auto",
         fill_limit: int | None = None,
     ) -> None:
         if detector is not None:
             require_fitted(detector)
         self._detector = detector
-        self._settings = _settings(detector, quiet, adapt_after, budget, fill_limit)
+        self._settings = _settings(detector, close_after, adapt_after, contamination, fill_limit)
         self._channels = channels if detector is None else detector.channels_
         self._readers: dict[str | None, RowReader] = {}
         self._series: dict[str | None, SeriesStream] = {}
@@ -254,7 +255,7 @@ class StreamScorer:
     ) -> Self:
         facts = state.facts
         channels = facts["channels"] if detector is None else None
-        scorer = cls(detector, channels=channels, **facts["settings"] | options)
+        scorer = cls(detector, channels=channels, **_renamed(facts["settings"]) | options)
         parts: list[dict[str, NDArray[Any]]] = [{} for _ in facts["series"]]
         for key, array in state.arrays.items():
             number, _, name = key.partition("/")
@@ -290,18 +291,23 @@ def _check_detector(detector: BaseDetector | None, saved: str | None, channels: 
 
 
 def _settings(
-    detector: BaseDetector | None, quiet: int, adapt_after: Any, budget: Any, fill_limit: Any
+    detector: BaseDetector | None,
+    close_after: int,
+    adapt_after: Any,
+    contamination: Any,
+    fill_limit: Any,
 ) -> dict[str, Any]:
     """What was asked for as JSON holds it, with the detector's own where nothing was."""
     rules = AlarmRules() if detector is None else rules_of(detector)
+    is_auto = isinstance(contamination, str) and contamination == "auto"
     settings = {
-        "quiet": quiet,
+        "close_after": close_after,
         "adapt_after": rules.adapt_after if adapt_after == "auto" else adapt_after,
-        "budget": rules.budget if isinstance(budget, str) and budget == "auto" else budget,
+        "contamination": rules.contamination if is_auto else contamination,
         "fill_limit": fill_limit,
     }
-    if isinstance(settings["budget"], AlarmBudget):
-        settings["budget"] = as_text(settings["budget"])
+    if isinstance(settings["contamination"], AlarmBudget):
+        settings["contamination"] = as_text(settings["contamination"])
     if fill_limit is None:
         settings["fill_limit"] = FILL_LIMIT if detector is None else detector.fill_limit
     require_whole("fill_limit", settings["fill_limit"], least=0, most=MOST_ROWS)
@@ -309,5 +315,15 @@ def _settings(
     return settings
 
 
+def _renamed(settings: dict[str, Any]) -> dict[str, Any]:
+    """Saved settings under their present names; before 0.3 they had others."""
+    if "quiet" not in settings:
+        return settings
+    budget = settings["budget"]
+    contamination = "auto" if budget is None else 1 / budget if isinstance(budget, int) else budget
+    kept = {name: settings[name] for name in ("adapt_after", "fill_limit")}
+    return {**kept, "close_after": settings["quiet"], "contamination": contamination}
+
+
 def _rules(settings: dict[str, Any]) -> AlarmRules:
-    return AlarmRules(settings["quiet"], settings["adapt_after"], settings["budget"])
+    return AlarmRules(settings["close_after"], settings["adapt_after"], settings["contamination"])

@@ -81,7 +81,7 @@ class SeriesStream:
         )
         if model is not None:
             for segment, scores in model.training():
-                self._watcher.warm_up(segment, scores)
+                self._watcher.learn_training_rows(segment, scores)
 
     @property
     def rows(self) -> int:
@@ -159,9 +159,9 @@ class SeriesStream:
         budget = self._watcher.keeper.budget
         if budget.by_time and count and (times is None or times.unit == "own"):
             raise InputError.of(
-                "budget",
-                "must be a number of rows where rows have no dates",
-                f"got {budget.wanted!r}",
+                "contamination",
+                "must be a share of the rows where rows have no dates",
+                f"got {budget.contamination!r}",
             )
 
     def _check(self, rows: Any) -> Array:

@@ -115,7 +115,7 @@ class Watcher:
         if progress.accepted is not None:
             self._accept_rows(progress.accepted.first, self.recent.count - 1)
         judged, severity = assessed.judged, assessed.severity.tolist()
-        sure, alarmed = judged.sure.tolist(), progress.alarmed.tolist()
+        warm_up, alarmed = judged.warm_up.tolist(), progress.alarmed.tolist()
         scores = None if span.scores is None else span.scores.tolist()
         for place in range(count):
             yield Answer(
@@ -126,7 +126,7 @@ class Watcher:
                 None if scores is None else scores[place],
                 severity[place],
                 alarmed[place],
-                sure[place],
+                warm_up[place],
                 judged.by_channel[place],
                 usual.expected[place],
                 usual.low[place],
@@ -178,9 +178,9 @@ class Watcher:
             missing = bool(silent.missing[place, channel])
             self.recent.mark(row + place, channel, since, missing=missing)
 
-    def warm_up(self, rows: Array, scores: Array) -> None:
+    def learn_training_rows(self, rows: Array, scores: Array) -> None:
         """Learn from one segment of training rows, with the model's scores of them."""
-        self.learner.warm_up(rows, scores)
+        self.learner.learn_training_rows(rows, scores)
         # the rows that come next may come any time later
         self.learner.gap(0)
 

@@ -86,7 +86,7 @@ def alarm_table(alarms: Sequence[Alarm]) -> pl.DataFrame:
             "peak": str(_as_json(alarm.peak)),
             "rows": alarm.duration,
             "times": alarm.times,
-            "for_good": alarm.for_good,
+            "permanent": alarm.permanent,
             "severity": round(alarm.severity, 3),
             "channel": alarm.causes[0].channel,
             "seen": alarm.causes[0].seen,
@@ -100,7 +100,7 @@ def alarm_table(alarms: Sequence[Alarm]) -> pl.DataFrame:
     ]
     schema = {
         "entity": pl.String, "start": pl.String, "end": pl.String, "peak": pl.String,
-        "rows": pl.Int64, "times": pl.Int64, "for_good": pl.Boolean, "severity": pl.Float64,
+        "rows": pl.Int64, "times": pl.Int64, "permanent": pl.Boolean, "severity": pl.Float64,
         "channel": pl.String, "seen": pl.Float64, "expected": pl.Float64, "channels": pl.String,
         "kind": pl.String, "sentence": pl.String, "view": pl.String,
     }  # fmt: skip

@@ -59,7 +59,7 @@ def test_a_series_has_a_score_and_its_channels_have_bands(
         ("anomaly_score", labels(**series)): 0.5,
         ("anomaly_threshold", labels(**series)): 1.0,
         ("anomaly_alarm", labels(**series)): 0.0,
-        ("anomaly_sure", labels(**series)): 1.0,
+        ("anomaly_warm_up", labels(**series)): 1.0,
         ("anomaly_value", a): 3.0,
         ("anomaly_channel_score", a): 0.1,
         ("anomaly_expected", a): 2.0,

@@ -36,7 +36,7 @@ def test_the_file_on_the_page_is_one_that_is_understood(tmp_path: Path) -> None:
     found = read_settings(tmp_path / "watch.toml", {}, ())
     assert [query.name for query in found.queries] == ["load", "cpu"]
     assert found.queries[1].groupby == ("instance",)
-    assert found.queries[0].budget == "1/week"
+    assert found.queries[0].false_alarms == "1/week"
 
 
 @pytest.mark.parametrize("model", [Query, Settings])

@@ -27,7 +27,7 @@ def test_it_learns_from_the_history_of_what_is_there_now(past: Past) -> None:
     found = machines(looking.watch)
     assert sorted(found) == ["1", "2", "4"]
     assert {series.rows for series in found.values()} == {400}
-    assert all(series.shown.sure == 1 for series in found.values())
+    assert all(series.shown.warm_up == 1 for series in found.values())
     assert all(not series.shown.alarm for series in found.values())
     assert looking.said == [f"{MACHINES}: learned 3 series from history"]
     # the last minute tells what is there, then comes the history
@@ -212,7 +212,7 @@ def test_rows_that_were_missed_are_read_in_parts_that_the_server_allows(past: Pa
 
 def test_a_budget_holds_alarms_back(past: Past) -> None:
     given = settings(past.server, 'plant_load{machine="1"}')
-    query = given.queries[0].model_copy(update={"budget": "1/day"})
+    query = given.queries[0].model_copy(update={"false_alarms": "1/day"})
     looking = look(given.model_copy(update={"queries": (query,)}))
 
     async def follow() -> None:

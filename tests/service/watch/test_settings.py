@@ -15,7 +15,7 @@ URL = "http://127.0.0.1:9090"
 FILE = """
 prometheus = "http://127.0.0.1:9090/"
 step = "30s"
-budget = "1/week"
+false_alarms = "1/week"
 
 [queries.load]
 expr = "node_load1"
@@ -39,7 +39,7 @@ def test_a_file_gives_queries_with_names(tmp_path: Path) -> None:
     assert load.groupby is None
     assert (load.detection_direction, load.min_dev_from_expected) == ("above_expected", 0.5)
     assert (cpus.name, cpus.step, cpus.groupby) == ("cpus", 60_000, ("instance",))
-    assert load.budget == cpus.budget == "1/week"
+    assert load.false_alarms == cpus.false_alarms == "1/week"
     assert load.history == 7 * 24 * 3600 * 1_000
     assert (load.offset, load.forget_after, load.max_series) == (0, 3_600_000, 1_000)
 
@@ -52,7 +52,7 @@ def test_options_win_and_queries_of_both_are_watched(tmp_path: Path) -> None:
     assert found.address == ("::1", 0)
     assert [query.name for query in found.queries] == ["load", "cpus", "up"]
     assert {query.step for query in found.queries} == {120_000}
-    assert found.queries[2].budget == "1/week"
+    assert found.queries[2].false_alarms == "1/week"
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_options_win_and_queries_of_both_are_watched(tmp_path: Path) -> None:
             {"history": "7d", "max_series": 5_000},
             "queries.up.history must be at most 10,000 times step for max_series = 5000; it is 10",
         ),
-        ({"budget": "few"}, "queries.up.budget must be alarms per time such as '1/week'"),
+        ({"false_alarms": "few"}, "queries.up.false_alarms must be 'auto', a share of the rows"),
         ({"listen": "9109"}, "listen must be HOST:PORT, such as 127.0.0.1:9109; got '9109'"),
         ({"listen": "a:99999"}, "listen must be HOST:PORT"),
         ({"username": "a"}, "username and password_file must be given together"),

@@ -94,7 +94,7 @@ def test_nothing_is_shown_of_a_series_that_has_no_value_now() -> None:
 
 
 def test_a_series_goes_on_from_its_state() -> None:
-    settings = {"detection_direction": "above_expected", "budget": "1/day"}
+    settings = {"detection_direction": "above_expected", "false_alarms": "1/day"}
     series = watched(**settings)
     push(series, 60.0)
     query = Query(name="load", expr="load", step="1s", history="300s", **settings)
@@ -115,4 +115,4 @@ def test_a_budget_holds_alarms_back() -> None:
         return sum(len(push(series, *event)) for event in ([60.0, *calm], [6_000.0, *calm]))
 
     assert alarms() == 2
-    assert alarms(budget="1/day") == 1
+    assert alarms(false_alarms="1/day") == 1

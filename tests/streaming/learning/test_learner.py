@@ -49,7 +49,7 @@ def test_rows_of_the_burn_in_have_no_severity() -> None:
     found, usual = judged_and_told(Learner(2), noise(BURN_IN))
     assert (found.severity == 0).all()
     assert (usual.expected == noise(BURN_IN)).all()
-    assert found.sure.tolist() == [(row + 1) / WARM_UP for row in range(BURN_IN)]
+    assert found.warm_up.tolist() == [(row + 1) / WARM_UP for row in range(BURN_IN)]
 
 
 def test_it_is_of_use_after_a_hundred_rows_and_sure_after_two_hundred() -> None:
@@ -58,7 +58,7 @@ def test_it_is_of_use_after_a_hundred_rows_and_sure_after_two_hundred() -> None:
     found = judged(Learner(2), rows)
     assert found.severity[100] > 1
     assert found.severity[100] == found.severity.max()
-    assert found.sure[[100, -1]] == pytest.approx([101 / WARM_UP, 1])
+    assert found.warm_up[[100, -1]] == pytest.approx([101 / WARM_UP, 1])
 
 
 @pytest.mark.parametrize("value", [12.0, -12.0])
@@ -136,11 +136,11 @@ def test_answers_do_not_depend_on_how_rows_come(together: int) -> None:
 def test_a_restored_learner_goes_on_as_if_nothing_had_been(stop: int) -> None:
     rows, scores = day(1_200), np.abs(noise(1_200, 1))[:, 0]
     learner = Learner(2)
-    learner.warm_up(rows[:stop], scores[:stop])
+    learner.learn_training_rows(rows[:stop], scores[:stop])
     other = Learner.restore({name: array.copy() for name, array in learner.state().items()})
     assert other.room == learner.room
     for one in (learner, other):
-        one.warm_up(rows[stop:], scores[stop:])
+        one.learn_training_rows(rows[stop:], scores[stop:])
     assert (other.judge(rows[:1]).severity == learner.judge(rows[:1]).severity).all()
     state = learner.state()
     for name, array in other.state().items():
@@ -180,7 +180,7 @@ def test_state_does_not_grow() -> None:
     learner = Learner(1)
     sizes = []
     for _ in range(3):
-        learner.warm_up(noise(5_000, 1))
+        learner.learn_training_rows(noise(5_000, 1))
         sizes.append(sum(array.nbytes for array in learner.state().values()))
     assert max(sizes) < 1.05 * min(sizes)
 
@@ -188,7 +188,7 @@ def test_state_does_not_grow() -> None:
 def test_rows_of_an_alarm_are_not_learned_from() -> None:
     calm, alarmed = Learner(1), Learner(1)
     for learner in (calm, alarmed):
-        learner.warm_up(noise(960, 1))
+        learner.learn_training_rows(noise(960, 1))
         learner.learn()
     before = alarmed.views.expectation.gram.copy()
     mean = alarmed.views.moments.mean.copy()
@@ -209,7 +209,7 @@ def test_rows_that_are_accepted_are_normal_from_then_on() -> None:
     learner, other = Learner(1), Learner(1)
     away = noise(160, 1, 5) + 50
     for one in (learner, other):
-        one.warm_up(noise(960, 1))
+        one.learn_training_rows(noise(960, 1))
         for start in range(0, 160, MINI_BATCH):
             one.judge(away[start : start + MINI_BATCH])
             one.mark_calm(np.zeros(MINI_BATCH, dtype=bool))
@@ -224,7 +224,7 @@ def test_rows_that_are_accepted_are_normal_from_then_on() -> None:
 def test_what_was_never_there_cannot_be_accepted() -> None:
     learner = Learner(1)
     learner.accept(3, 1)
-    learner.warm_up(noise(200, 1))
+    learner.learn_training_rows(noise(200, 1))
     before = learner.views.moments.mean.copy()
     learner.accept(2, 5)
     assert learner.views.moments.mean == before
@@ -258,7 +258,7 @@ def test_a_gap_keeps_the_phase_of_the_cycle_and_mutes_the_rows_after() -> None:
     rows = day(3_500)
     with_gap, without = Learner(2), Learner(2)
     for learner in (with_gap, without):
-        learner.warm_up(rows[:2_400])
+        learner.learn_training_rows(rows[:2_400])
     with_gap.gap(40)
     found = judged(with_gap, rows[2_440:2_640])
     assert (found.severity[:MINI_BATCH] == 0).all()
@@ -270,7 +270,7 @@ def test_a_gap_keeps_the_phase_of_the_cycle_and_mutes_the_rows_after() -> None:
 def test_a_model_s_scores_are_a_view_of_their_own() -> None:
     rows, scores = noise(1_000, 1), np.abs(noise(1_000, 1, 3))[:, 0]
     learner = Learner(1)
-    learner.warm_up(rows[:990], scores[:990])
+    learner.learn_training_rows(rows[:990], scores[:990])
     at = slice(990, 991)
     high = Learner.restore({name: array.copy() for name, array in learner.state().items()})
     usual, unusual = learner.judge(rows[at], scores[at]), high.judge(rows[at], np.array([40.0]))
@@ -309,7 +309,7 @@ def test_the_first_move_of_a_flag_says_less_than_a_value_that_is_far_out() -> No
 def test_several_channels_say_more_than_one() -> None:
     rows = noise(1_200, 16)
     learner = Learner(16)
-    learner.warm_up(rows[:1_190])
+    learner.learn_training_rows(rows[:1_190])
     one = Learner.restore({name: array.copy() for name, array in learner.state().items()})
     row = rows[1_190:1_191].copy()
     row[0, 0] += 10
@@ -330,11 +330,11 @@ def test_noise_alarms_about_as_rarely_as_was_asked_for() -> None:
 
 def test_a_wrong_expectation_does_not_confirm_itself() -> None:
     learner = Learner(2)
-    learner.warm_up(day(1_600))
+    learner.learn_training_rows(day(1_600))
     assert learner.views.seasons.periods.tolist() == [96, 96]
     # profiles and means are learned from the rows alone
     learner.views.expectation.weights[:] = 1e6
-    learner.warm_up(day(1_600 + MINI_BATCH)[1_600:])
+    learner.learn_training_rows(day(1_600 + MINI_BATCH)[1_600:])
     assert np.abs(learner.views.seasons.profile).max() < 10
     assert np.abs(learner.views.moments.mean).max() < 10
 
@@ -364,7 +364,7 @@ def test_a_short_gap_in_a_cycle_is_no_news(first: int, channels: slice) -> None:
     # as a stream fills it: the last value is carried on
     carried = np.where(missing, rows[first - 1], rows)
     learner = Learner(2)
-    learner.warm_up(rows[:first])
+    learner.learn_training_rows(rows[:first])
     severity = []
     for number in range(first, first + 60):
         here = slice(number, number + 1)

@@ -116,7 +116,7 @@ export class AlarmList {
     const meter = make("span", {class: "meter", "aria-hidden": "true"});
     meter.style.setProperty("--share", `${Math.min(100, 100 * alarm.severity / FULL)}%`);
     // what was marked as normal has been seen, and is normal for good
-    const tags = alarm.normal ? ["marked as normal"] : [alarm.for_good && "changed for good", alarm.acknowledged && "acknowledged"];
+    const tags = alarm.normal ? ["marked as normal"] : [alarm.permanent && "permanent", alarm.acknowledged && "acknowledged"];
     const go = make("button", {class: "go", type: "button", "data-action": "go", onclick: () => this.onChoose(alarm)},
       this.everywhere ? make("span", {class: "entity"}, alarm.series) : null,
       make("b", {}, when(alarm.start, alarm.first)),

@@ -18,7 +18,7 @@ export function worstFirst(one, other) {
 
 export function inWords(series, now = Date.now()) {
   if (series.state === "alarm") return `Alarm · severity ${severity(series.severity)}`;
-  if (series.state === "learning") return `Learning · ${Math.floor(100 * (series.sure ?? 0))} % sure`;
+  if (series.state === "learning") return `Learning · ${Math.floor(100 * (series.warm_up ?? 0))} %`;
   if (series.state !== "muted") return series.unseen ? `Calm · ${count(series.unseen, "unseen alarm")}` : "Calm";
   // how long is the same in every time zone
   const left = Math.ceil((timeOf(series.muted_until) - now) / MINUTE) * MINUTE;

@@ -23,7 +23,7 @@ OF_SERIES = {
     "anomaly_score": "How unusual the latest row is; anomaly_threshold opens an alarm.",
     "anomaly_threshold": "The score that opens an alarm.",
     "anomaly_alarm": "1 while an alarm is open, else 0.",
-    "anomaly_sure": "From 0 to 1: how much of what it needs to know it has seen.",
+    "anomaly_warm_up": "From 0 to 1: the share of the warm-up that is done.",
 }
 """Names of what is shown of a series, and what they mean."""
 
@@ -141,7 +141,7 @@ def _samples(series: WatchedSeries, labels: dict[str, str]) -> Iterator[Sample]:
     shown = series.shown
     if shown is None:
         return
-    of_series = (shown.score, THRESHOLD, float(shown.alarm), shown.sure)
+    of_series = (shown.score, THRESHOLD, float(shown.alarm), shown.warm_up)
     for name, value in zip(OF_SERIES, of_series, strict=True):
         yield Sample(name, labels, value)
     columns = (shown.value, shown.channel_score, shown.expected, shown.low, shown.high)

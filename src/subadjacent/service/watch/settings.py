@@ -21,7 +21,7 @@ from pydantic import (
 from subadjacent.data.clock import duration
 from subadjacent.errors import DataNotFound, InputError
 from subadjacent.service.watch.grid import MILLISECONDS
-from subadjacent.streaming.budget import Budget
+from subadjacent.streaming.budget import RollingBudget
 
 SHORTEST_STEP = 1 * MILLISECONDS
 """A server scrapes once a second at most; rows between scrapes would repeat each other."""
@@ -32,7 +32,7 @@ FEWEST_ROWS, MOST_ROWS = 100, 100_000
 MOST_VALUES = 50_000_000
 """Of the history of all series together, which is held in memory while it is learned: 400 MB."""
 
-INHERITED = ("step", "history", "offset", "forget_after", "budget", "max_series")
+INHERITED = ("step", "history", "offset", "forget_after", "false_alarms", "max_series")
 """Settings that may be given once for all queries; a query's own wins."""
 
 
@@ -63,9 +63,9 @@ def _check_listen(text: str) -> str:
     return text
 
 
-def _check_budget(text: str) -> str:
-    Budget(text)
-    return text
+def _check_false_alarms(value: str | float) -> str | float:
+    RollingBudget(value)
+    return value
 
 
 Milliseconds = Annotated[int, BeforeValidator(_milliseconds)]
@@ -88,7 +88,7 @@ class Query(_Strict):
     groupby: tuple[str, ...] | None = None
     detection_direction: Literal["both", "above_expected", "below_expected"] = "both"
     min_dev_from_expected: float = Field(default=0.0, ge=0, allow_inf_nan=False)
-    budget: Annotated[str, AfterValidator(_check_budget)] | None = None
+    false_alarms: Annotated[str | float, AfterValidator(_check_false_alarms)] = "auto"
     max_series: int = Field(default=1_000, ge=1, le=100_000)
 
     @model_validator(mode="after")
@@ -185,7 +185,7 @@ def _first(error: ValidationError, queries: list[dict[str, Any]]) -> str:
     if kind == "value_error" and isinstance(found["input"], dict):
         # of several settings together: the sentence names them
         return f"{named}.{message}".lstrip(".")
-    message = message.removeprefix("duration ").removeprefix("budget ")
+    message = message.removeprefix("duration ").removeprefix("contamination ")
     shown = "got " not in message and "password" not in message
     came = f"; got {found['input']!r}" if shown else ""
     return f"{named} {message[:1].lower()}{message[1:]}{came}"

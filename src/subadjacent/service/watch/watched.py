@@ -35,7 +35,7 @@ class Shown:
 
     score: float
     alarm: bool
-    sure: float
+    warm_up: float
     value: tuple[float, ...]
     channel_score: tuple[float, ...]
     expected: tuple[float, ...]
@@ -62,7 +62,7 @@ class WatchedSeries:
         self._any_departure = not self._side and not self._least
         # whether an alarm is open, and whether it has had a row that counts
         self._open = self._counted = False
-        self._rules = AlarmRules(budget=query.budget)
+        self._rules = AlarmRules(contamination=query.false_alarms)
         self._stream = SeriesStream(tuple(self.channels), entity=describe(key, query.name))
 
     @property
@@ -105,7 +105,7 @@ class WatchedSeries:
             # in the other direction it is as good as expected
             score=answer.severity if counts else 0.0,
             alarm=alarm,
-            sure=answer.sure,
+            warm_up=answer.warm_up,
             value=tuple(row.tolist()),
             channel_score=tuple(answer.by_channel.tolist()),
             expected=tuple(answer.expected.tolist()),
@@ -158,5 +158,5 @@ def _listed(shown: Shown) -> list[Any]:
 
 
 def _unlisted(saved: list[Any]) -> Shown:
-    score, alarm, sure, *columns = saved
-    return Shown(score, alarm, sure, *(tuple(column) for column in columns))
+    score, alarm, warm_up, *columns = saved
+    return Shown(score, alarm, warm_up, *(tuple(column) for column in columns))

@@ -31,7 +31,7 @@ from subadjacent.streaming.nested import join_names, split_names
 Array = NDArray[np.float64]
 
 WARM_UP = 200
-"""Rows until answers are sure; until then surprise is reduced in proportion to the rows."""
+"""Rows of the warm-up; until its end surprise is reduced in proportion to the rows."""
 
 MUTED_AFTER_GAP = 16
 """Rows after a gap that report nothing: their expectations are from rows before the gap."""
@@ -51,7 +51,7 @@ class LiveJudgement(NamedTuple):
     severity: Array  # (B,), of the reported surprise: 1.0 opens an alarm
     ongoing: Array  # (B,), severity of the surprise whether it is reported or not
     by_channel: Array  # (B, C), surprise of each channel
-    sure: Array  # (B,), 0 to 1
+    warm_up: Array  # (B,), 0 to 1
 
 
 class Learner:
@@ -104,15 +104,15 @@ class Learner:
         self.prepare()
         is_burn_in, count = self.rows < BURN_IN, len(rows)
         standardised = self.views.add(rows, missing)
-        sure = np.minimum(np.arange(self.rows - count + 1, self.rows + 1) / WARM_UP, 1)
+        warm_up = np.minimum(np.arange(self.rows - count + 1, self.rows + 1) / WARM_UP, 1)
         if is_burn_in:
             self._mini_batch.add(count)
             self._latest = rows
-            return LiveJudgement(np.zeros(count), np.zeros(count), np.zeros(rows.shape), sure)
+            return LiveJudgement(np.zeros(count), np.zeros(count), np.zeros(rows.shape), warm_up)
         departures = self.views.departures(standardised)
         has_moved = self.views.moments.has_moved
         by_channel, surprise = self.surprise.of(departures.by_view, scores, has_moved, self.rows)
-        surprise *= sure
+        surprise *= warm_up
         reported = self._report(surprise)
         arrays = departures._asdict() | {"reported": reported, "surprise": surprise}
         if scores is not None:
@@ -123,7 +123,7 @@ class Learner:
             self.reported_severity.severity(reported),
             self.ongoing_severity.severity(surprise),
             by_channel,
-            sure,
+            warm_up,
         )
 
     def _report(self, surprise: Array) -> Array:
@@ -182,7 +182,7 @@ class Learner:
     def _add_references(self, count: int) -> None:
         self.views.add_references(count, waiting=self._mini_batch.count)
 
-    def warm_up(self, rows: Array, scores: Array | None = None) -> None:
+    def learn_training_rows(self, rows: Array, scores: Array | None = None) -> None:
         """Learn from rows, (T, C), as if all were calm, without an answer."""
         done = 0
         while done < len(rows):

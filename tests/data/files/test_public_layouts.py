@@ -1,4 +1,4 @@
-"""Tables laid out as public data sets and common tools write them go through `detect` untouched.
+"""Tables laid out as public data sets and common tools write them are read untouched.
 
 The numbers are ours; header, marks, words, dates and everything around them are the publishers'.
 """
@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-import polars as pl
 import pytest
 
-from running import Run
-from subadjacent import load
+from subadjacent.data.files import Columns, open_files
 
 ROWS = 240
+JOINED = "date and clock"
 START = datetime(2024, 1, 13)
 WADI_LABEL = "Attack LABLE (1:No Attack, -1:Attack)"
 WADI_PATH = "\\\\WIN-25J4RO10SBF\\LOG_DATA\\SUTD_WADI\\LOG_DATA\\"
@@ -205,7 +204,7 @@ class Wanted:
     label: str | None = None
     encoding: str = "utf-8"
     suffix: str = "csv"
-    options: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 LAYOUTS = {
@@ -217,17 +216,17 @@ LAYOUTS = {
         swat, ("FIT101", "LIT101", "MV101"), "Timestamp", "Normal/Attack"
     ),
     "WADI": Wanted(
-        wadi, (f"{WADI_PATH}1_AIT_001_PV", f"{WADI_PATH}1_FS_001_PV"), "timestamp", WADI_LABEL,
+        wadi, (f"{WADI_PATH}1_AIT_001_PV", f"{WADI_PATH}1_FS_001_PV"), JOINED, WADI_LABEL,
     ),
     "Yahoo S5": Wanted(
         yahoo, ("value", "trend", "noise", "seasonality1"), "timestamps", "anomaly"
     ),
     "UCI air quality": Wanted(
-        air_quality, ("CO(GT)", "PT08.S1(CO)", "T", "RH"), "timestamp",
-        options=("--missing", "-200"),
+        air_quality, ("CO(GT)", "PT08.S1(CO)", "T", "RH"), JOINED,
+        missing=("-200",),
     ),
     "UCI household power": Wanted(
-        household, ("Global_active_power", "Voltage"), "timestamp"
+        household, ("Global_active_power", "Voltage"), JOINED
     ),
     "ETTh1": Wanted(transformer, ("HUFL", "HULL", "OT"), "date"),
     "NASA turbofan": Wanted(
@@ -242,17 +241,18 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_a_public_layout_goes_through_detect(command: Run, tmp_path: Path, name: str) -> None:
+def test_a_public_layout_is_read(tmp_path: Path, name: str) -> None:
     wanted = LAYOUTS[name]
     content = wanted.make()
     file = tmp_path / f"data.{wanted.suffix}"
     file.write_bytes(content if isinstance(content, bytes) else content.encode(wanted.encoding))
-    done = command("detect", file.name, *wanted.options)
-    scores = pl.read_csv(tmp_path / "data-anomalies" / "scores.csv")
-    assert len(scores) == ROWS
-    assert load(tmp_path / "data-anomalies" / "model").channels_ == wanted.channels
-    assert ("the time (found)" in done.stderr) == (wanted.time is not None)
-    if wanted.time is not None:
-        assert scores.columns[0] == wanted.time
+    rows = open_files([str(file)], Columns(missing=wanted.missing))
+    assert rows.channels == wanted.channels
+    # a date and a clock are joined to a time that no column has
+    assert rows.named.time == (None if wanted.time == JOINED else wanted.time)
+    whole = rows.whole(labels="take")
+    assert len(whole) == ROWS
+    assert (whole.times is None) == (wanted.time is None)
     if wanted.label is not None:
-        assert scores[wanted.label].to_list() == [int(flagged(row)) for row in range(ROWS)]
+        assert rows.named.label == wanted.label
+        assert list(whole.labels) == [int(flagged(row)) for row in range(ROWS)]
