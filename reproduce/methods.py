@@ -51,7 +51,7 @@ def build(run: Run, device: str) -> BaseDetector:
     name, arguments = METHODS[run.detector]
     known = create(name).get_params(deep=False)
     if run.quick and name == "hybrid":
-        arguments = arguments | {"training_time": QUICK_BUDGET}
+        arguments = arguments | {"max_training_time": QUICK_BUDGET}
     elif run.quick and "size" in known:
         arguments = {"epochs": 1} | arguments | {"size": "tiny", "stride": 40}
     chosen = {key: value for key, value in run.settings if key not in DATA_SETTINGS}

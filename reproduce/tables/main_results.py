@@ -43,7 +43,7 @@ PAPERS_RIVALS = (
     _system("NPSR", "npsr"),
     _system("TimesNet", "timesnet"),
 )
-OTHERS = (
+OTHERS: tuple[Variant, ...] = (
     _system("nearest neighbours", "knn"),
     _system("isolation forest", "iforest"),
     _system("LOF", "lof"),

@@ -502,7 +502,7 @@ def test_an_interrupted_training_is_warned_of(plant: Plant) -> None:
     history = (replace(EPOCHS[0], complete=False),)
     detector = AttentiveDetector(history=history).fit(plant.train)
     told = words.warnings(detector, detector.assess(plant.test))
-    assert "Training ran out of its time budget before it was done." in told
+    assert "Training reached its time limit before it was done." in told
 
 
 # what each detector shows between the data and the severity
