@@ -297,7 +297,7 @@ def test_labels_and_rows_fitted_on_are_shaded_and_told(
     first = min(alarm.first for alarm in alarms)
     fitted = [row <= first for row in range(1_000)]
     tab = opened(page(named, assessed, title="", alarms=alarms, fitted=fitted))
-    # others may say what changed for good
+    # others may have tags of their own
     tag = tab.locator(".tag", has_text="in training part")
     assert tag.count() == 1
     assert tab.locator("tr", has=tag).get_attribute("data-alarm") == "0"

@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from live_service import LiveService
-from service.page.browsing import CHROMIUM, Opener, frame, page, until, view
+from report.browsing import CHROMIUM, frame
+from service.page.browsing import Opener, page, until, view
 from service.page.made_rows import HOSTILE, HOSTILE_CHANNEL, push, push_next, rows
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine's path")
