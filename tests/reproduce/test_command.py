@@ -263,3 +263,13 @@ def test_every_option_is_in_the_readme() -> None:
             assert not name.startswith("--") or name == "--help" or f"`{name}`" in page
     for name in (*TABLES, *FIGURES):
         assert name in get_command(tables).params[0].help or name[:5] == "table"
+
+
+def test_the_installed_command_says_where_research_went(tmp_path: Path) -> None:
+    installed = runner(tmp_path)
+    assert installed("reproduce", "table2", "--quick", code=2).stderr == (
+        "'subadjacent reproduce' is now 'python -m reproduce' in the source repository\n"
+    )
+    assert installed("data", "get", "smd", "--help", code=2).stderr == (
+        "'subadjacent data' is now 'python -m reproduce data' in the source repository\n"
+    )
