@@ -241,12 +241,12 @@ def test_what_fails_is_told_at_the_end_and_the_rest_is_there(command: Run, tmp_p
 
 
 def test_what_is_running_and_the_time_left_are_said() -> None:
-    from reproduce.progress import RunWatch
+    from reproduce.progress import RunProgress
     from subadjacent.cli.progress import Bar
 
     runs = tuple(Experiment("msl", "random", PUBLISHED, seed) for seed in range(4))
     with Bar("running", quiet=True) as bar:
-        watch = RunWatch(runs, 1, bar, quiet=True)
+        watch = RunProgress(runs, 1, bar, quiet=True)
         begun = RunEvent(runs[0], 0, 4, begun=True)
         watch(begun)
         assert watch.words(begun) == "0 of 4 runs · msl random published, seed 0"
