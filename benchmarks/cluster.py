@@ -18,8 +18,8 @@ import numpy as np
 from live_data import markdown
 
 from subadjacent import SubAdjacentDetector, __version__
-from subadjacent.distributed.cluster import connected, over_cluster
 from subadjacent.runtime import cores
+from subadjacent.workflow.cluster import connected, over_cluster
 
 
 def nothing(item: Any) -> Any:

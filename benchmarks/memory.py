@@ -48,7 +48,7 @@ def main() -> None:
 
     started = time.perf_counter()
     detector = SubAdjacentTransformerDetector(
-        stride=arguments.stride, budget=arguments.budget, size="small"
+        stride=arguments.stride, training_time=arguments.budget, size="small"
     ).fit(rows)
     fitted = peak_gib()
     print(

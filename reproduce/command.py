@@ -162,7 +162,7 @@ def reproduce(
 @contextmanager
 def _cluster(place: Place) -> Iterator[Place]:
     """The workers of a cluster, which may run in other folders than this process."""
-    from subadjacent.distributed.cluster import connected
+    from subadjacent.workflow.cluster import connected
 
     root = None if place.root is None else str(Path(place.root).absolute())
     with connected() as workers:

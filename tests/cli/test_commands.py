@@ -357,9 +357,9 @@ def test_a_network_is_added_with_its_own_options(command: Run, plant: Path) -> N
         "--seed", "5", "--device", "cpu",
     )  # fmt: skip
     parameters = json.loads(command("info", "model").stdout)["parameters"]
-    assert parameters["network"] == "small"
+    assert parameters["size"] == "small"
     assert parameters["random_state"] == 5
-    assert parameters["budget"] == "1s"
+    assert parameters["training_time"] == "1s"
 
 
 def test_labels_change_nothing_but_the_report(command: Run, plant: Path, tmp_path: Path) -> None:

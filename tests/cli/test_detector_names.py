@@ -62,7 +62,7 @@ def test_detect_takes_a_name_and_that_detectors_settings(
     told = json.loads(command("info", "out/model").stdout)
     assert (told["kind"], told["parameters"]["variance"]) == ("PCADetector", 0.8)
     refused = command("detect", plant, "--config", "pca.toml", "-o", "again", code=1).stderr
-    assert "pca.toml must name parameters of the detector (adapt_after, budget" in refused
+    assert "pca.toml must name parameters of the detector (adapt_after, contamination" in refused
     assert not (tmp_path / "again").exists()
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from subadjacent.data import scaling
 from subadjacent.data.cleaning import clean
 from subadjacent.data.gaps import ForwardFill, GapFiller
-from subadjacent.data.missing import stand_in
+from subadjacent.data.missing import replace_missing
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 
@@ -267,7 +267,7 @@ def test_rows_are_filled_as_in_a_batch_however_they_are_grouped(
 ) -> None:
     table, typical = np.array(rows), np.array([70.0, 80.0])
     values, missing = clean(table, ("a", "b"), limit)
-    series = stand_in(TrainSeries(values, missing=missing), typical)
+    series = replace_missing(TrainSeries(values, missing=missing), typical)
     apart = np.zeros(len(table), bool) if missing is None else missing.any(axis=1)
     gaps, found, start = GapFiller(typical, limit), [], 0
     while start < len(table):

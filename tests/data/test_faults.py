@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.data.faults import faults, set_aside
+from subadjacent.data.faults import faults, replace_faults
 from subadjacent.data.series import TrainSeries
 
 Floats = NDArray[np.float64]
@@ -82,7 +82,7 @@ def test_faults_take_the_value_before_them_within_their_segment() -> None:
     values = np.tile([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]], (100, 1))
     values[4, 0] = values[60, 0] = values[61, 0] = 9999
     series = TrainSeries(values, starts=(0, 60), entity="a")
-    learned = set_aside(series)
+    learned = replace_faults(series)
     assert learned.series.values[[4, 60, 61], 0].tolist() == [1, 3, 3]
     assert learned.series.entity == "a"
     assert learned.series.starts == (0, 60)
@@ -96,5 +96,5 @@ def test_faults_take_the_value_before_them_within_their_segment() -> None:
 
 def test_a_series_without_faults_is_not_copied() -> None:
     series = TrainSeries(ramp())
-    assert set_aside(series) == (series, None)
+    assert replace_faults(series) == (series, None)
     assert not faults(np.zeros((0, 3))).any()

@@ -14,7 +14,7 @@ from reproduce.results import Results
 from reproduce.run import CLEAN, PUBLISHED, Run
 from reproduce.runner import Place, RunEvent, make
 from running import runner
-from subadjacent.distributed import tasks
+from subadjacent.workflow import cluster as tasks
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -61,7 +61,7 @@ def test_runs_that_fail_or_kill_their_workers_stop_no_other(
 
     monkeypatch.setattr(module, "_family", dying)
     # one that dies is proof enough, for each takes seconds to import torch
-    monkeypatch.setattr(tasks, "LOST_WORKERS", 0)
+    monkeypatch.setattr(tasks, "MAX_RETRIES", 0)
     results = Results(tmp_path)
     failed = {step.run: step.error for step in make([fatal, nonsense, RANDOM], results, CLUSTER)}
     assert failed.keys() == {fatal, nonsense}

@@ -43,6 +43,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str
     return folder, done.stdout, done.stderr
 
 
+@pytest.mark.sweep
 def test_a_trial_of_all_writes_every_table_and_figure(everything: tuple[Path, str, str]) -> None:
     folder, printed, said = everything
     tables = [f"reproduced/quick/{name}.{kind}" for name in TABLES for kind in ("md", "csv", "tex")]
@@ -62,6 +63,7 @@ def test_a_trial_of_all_writes_every_table_and_figure(everything: tuple[Path, st
 OF_A_GPU_OR_ALARMS = ("peak memory, GiB", "alarms right, %", "delay, rows")
 
 
+@pytest.mark.sweep
 def test_a_trial_fills_every_cell_that_it_can(everything: tuple[Path, str, str]) -> None:
     folder = everything[0] / "reproduced" / "quick"
     for name in TABLES:

@@ -54,8 +54,8 @@ def test_every_system_of_the_registry_has_a_row() -> None:
     shown = {variant.detector for variant in VARIANTS}
     assert shown >= set(RIVALS)
     assert {one.detector for one in (*PAPERS_RIVALS, *OTHERS)} - {HEURISTICS} == set(RIVALS)
-    # the paper's network has another name here
-    assert set(REGISTRY) - {"sub-adjacent-transformer"} <= shown <= set(METHODS)
+    # these two have another name here
+    assert set(REGISTRY) - {"sub-adjacent-transformer", "hybrid"} <= shown <= set(METHODS)
     assert len({label_of(one) for one in VARIANTS}) == len(VARIANTS)
 
 

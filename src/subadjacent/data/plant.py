@@ -16,7 +16,7 @@ POINT_KINDS = ("global", "contextual")  # one row each; the others last a while
 LOAD_PERIOD = 250  # rows of one cycle of what all channels share
 NOISE = 0.05
 SLOPE = 0.15  # of a trend, in amplitudes a row
-MOST_ANOMALOUS = 0.25  # up to here the events and the gaps between them always fit
+MAX_ANOMALOUS_SHARE = 0.25  # up to here the events and the gaps between them always fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +108,8 @@ def multivariate(
     require_whole("channels", channels, least=1)
     require_whole("seed", seed, least=0)
     require_whole("radius", radius, least=1)
-    if not 0 <= ratio <= MOST_ANOMALOUS:
-        raise InputError(f"ratio must be between 0 and {MOST_ANOMALOUS}; got {ratio}")
+    if not 0 <= ratio <= MAX_ANOMALOUS_SHARE:
+        raise InputError(f"ratio must be between 0 and {MAX_ANOMALOUS_SHARE}; got {ratio}")
     chosen = [name for name in KINDS if name in kinds] if ratio > 0 else []
     longest = sum(_duration(name, radius)[1] for name in chosen)
     require_whole("n", n, least=longest + len(chosen) + 1, why="one event of each kind, with gaps")

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from subadjacent import durable
 from subadjacent.data.files import Columns, open_files
 from subadjacent.data.files.paths import STANDARD_INPUT, expand
-from subadjacent.distributed.packs import Pack, lay_out, packs_of_files
 from subadjacent.errors import InputError, require_number
 from subadjacent.runtime import Map, Progress, Watch, cores, ignore, over_processes
 from subadjacent.workflow.fit import TrainingRows
 from subadjacent.workflow.fleet_pack import FleetCounts, PackTask, give_up, sentence, work_on
 from subadjacent.workflow.fleet_tables import gather
+from subadjacent.workflow.packs import Pack, lay_out, packs_of_files
 from subadjacent.workflow.writing import check_writable, whole_file
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ import numpy as np
 
 from subadjacent.data.files import ENTITY, Columns, open_files
 from subadjacent.detectors.many import assess_each, fit_each
-from subadjacent.distributed.packs import Pack, read_pieces
 from subadjacent.errors import InputError, SubAdjacentError
 from subadjacent.runtime import one_thread_each
 from subadjacent.scoring.discoveries import Worst, worst_of
 from subadjacent.workflow.fit import TrainingRows
+from subadjacent.workflow.packs import Pack, read_pieces
 from subadjacent.workflow.tables import JudgedScores, alarm_table, keys_of, scores_table
 from subadjacent.workflow.writing import write_table
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from subadjacent.distributed.cluster import LostWork, needs_ray
 from subadjacent.errors import InputError, MissingPackage, SubAdjacentError, require_whole
 from subadjacent.runtime import needs_torch
+from subadjacent.workflow.cluster import LostWork, needs_ray, resource
 
 if TYPE_CHECKING:
     from subadjacent.detectors.base import BaseDetector
@@ -61,11 +61,9 @@ def fit_together(detector: Detector, X: Any, *, workers: int, restarts: int = 3)
 
     require_whole("workers", workers, least=1)
     require_whole("restarts", restarts, least=0)
-    resources: Any = ray.cluster_resources  # it has no type
-    available = resources()
-    if workers > (cores := int(available.get("CPU", 0))):
+    if workers > (cores := int(resource("CPU"))):
         raise InputError(f"workers must be at most the {cores} that the cluster has; got {workers}")
-    gpus = getattr(detector, "device", "cpu") != "cpu" and available.get("GPU", 0) >= workers
+    gpus = getattr(detector, "device", "cpu") != "cpu" and resource("GPU") >= workers
     kept: Any = ray.remote(num_cpus=0)(_Kept).remote()
     # of what Ray Train writes on the way, nothing is needed afterwards
     with TemporaryDirectory(prefix="subadjacent-") as folder:

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from subadjacent.data.files import ENTITY, open_files
-from subadjacent.distributed import packs
-from subadjacent.distributed.packs import Pack, lay_out, packs_of_files, read_pieces
 from subadjacent.runtime import Progress
+from subadjacent.workflow import packs
+from subadjacent.workflow.packs import Pack, add_counts, group, lay_out, packs_of_files, read_pieces
 
 LENGTHS = {"press": 3, "drill": 2, "saw": 3, "lathe": 2}
 
@@ -30,8 +30,8 @@ def path(tmp_path: Path) -> str:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Packs of four rows, written after every two."""
-    monkeypatch.setattr(packs, "PACK_ROWS", 4)
+    """Packs of six rows, written after every two."""
+    monkeypatch.setattr(packs, "PACK_ROWS", 6)
     monkeypatch.setattr(packs, "READ_ROWS", 1)
     monkeypatch.setattr(packs, "HELD_ROWS", 2)
 
@@ -61,6 +61,18 @@ def test_entities_of_one_length_come_together_and_rows_stay_in_order(
     # of ten rows, two at a time, four have one of this pack
     assert len(found[0].files) == 4
     assert (told[-1].done, told[-1].stage, told[-1].unit) == (10, "reading", "rows")
+
+
+def test_names_are_grouped_in_their_order_up_to_a_limit() -> None:
+    sizes = {"a": 3, "b": 3, "c": 3, "long": 9, "d": 1}
+    assert group(sizes, limit=6) == {"a": 0, "b": 0, "c": 1, "long": 2, "d": 3}
+    assert group({"long": 9, "d": 1}, limit=6) == {"long": 0, "d": 1}
+
+
+def test_counts_add_up() -> None:
+    counts: dict[str | None, int] = {"a": 1}
+    add_counts(counts, [("b", 5), ("a", 2)])
+    assert list(counts.items()) == [("a", 3), ("b", 5)]
 
 
 def test_a_pack_is_as_large_as_asked_for(path: str, tmp_path: Path) -> None:

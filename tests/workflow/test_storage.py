@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from subadjacent.distributed import storage
 from subadjacent.errors import DataNotFound, InputError, MissingPackage
+from subadjacent.workflow import storage
 
 both = pytest.mark.parametrize("protocol", ["", "file://"])
 

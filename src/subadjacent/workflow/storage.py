@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from subadjacent.data.files.paths import expand
-from subadjacent.distributed.cluster import needs_ray
 from subadjacent.durable import whole_file
 from subadjacent.errors import DataNotFound, InputError, SubAdjacentError
+from subadjacent.workflow.cluster import needs_ray
 
 PROTOCOL = "://"
 

@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 from subadjacent.data.files import Columns
-from subadjacent.distributed.lake import ROW, Cutting, Lake, LakeFile, add, packs_of
 from subadjacent.errors import DataNotFound, InputError
+from subadjacent.workflow.lake import ROW, Cutting, Lake, LakeFile
+from subadjacent.workflow.packs import PackTable
 
 COLUMNS = Columns(time="at", entity="pump")
 START = datetime(2026, 1, 1)
@@ -37,24 +38,9 @@ def opened(folder: Path, columns: Columns = COLUMNS) -> Lake:
     return Lake.of([f"{folder}/*.parquet"], columns)
 
 
-def test_entities_are_packed_in_their_order() -> None:
-    counts = {"a": 3, "b": 3, "c": 3, "long": 9, "d": 1}
-    assert packs_of(counts, most=6) == {"a": 0, "b": 0, "c": 1, "long": 2, "d": 3}
-    # one that has more than fits is alone
-    assert packs_of({"long": 9}, most=6) == {"long": 0}
-    assert packs_of({"long": 9, "d": 1}, most=6) == {"long": 0, "d": 1}
-
-
-def test_counts_add_up() -> None:
-    counts = {"a": 1}
-    add(counts, ["b", "a"], [5, 2])
-    assert counts == {"a": 3, "b": 5}
-    assert list(counts) == ["a", "b"]
-
-
-def test_a_look_counts_the_rows_of_each_entity(days: Path) -> None:
+def test_the_rows_of_each_entity_are_counted(days: Path) -> None:
     lake = opened(days)
-    assert [lake.look(place) for place in range(3)] == [
+    assert [lake.count(place) for place in range(3)] == [
         {"a": 3, "b": 1},
         {"b": 2, "c": 1},
         {"c": 2},
@@ -64,14 +50,14 @@ def test_a_look_counts_the_rows_of_each_entity(days: Path) -> None:
 def test_rows_without_entities_are_all_of_one(tmp_path: Path) -> None:
     times = [START, START + timedelta(minutes=1)]
     pl.DataFrame({"at": times, "x": [1.0, 2.0]}).write_parquet(tmp_path / "1.parquet")
-    assert opened(tmp_path, Columns(time="at")).look(0) == {None: 2}
+    assert opened(tmp_path, Columns(time="at")).count(0) == {None: 2}
 
 
 def test_a_file_is_cut_by_pack_where_a_machine_would_end_its_chunks(
     days: Path, tmp_path: Path
 ) -> None:
     lake = opened(days)
-    cutting = Cutting(lake, {"a": 0, "b": 0, "c": 1}, f"{tmp_path}/pieces", chunk=2)
+    cutting = Cutting(lake, PackTable({"a": 0, "b": 0, "c": 1}), f"{tmp_path}/pieces", chunk=2)
     # all rows of the first file are of one pack, as are those of the last
     assert [cutting.cut(place) for place in range(3)] == [0, None, 1]
     pieces = sorted(str(file.relative_to(tmp_path)) for file in tmp_path.glob("pieces/*/*"))
@@ -96,7 +82,9 @@ def test_a_file_is_cut_by_pack_where_a_machine_would_end_its_chunks(
 
 
 def test_cutting_again_changes_nothing(days: Path, tmp_path: Path) -> None:
-    cutting = Cutting(opened(days), {"a": 0, "b": 1, "c": 2}, f"{tmp_path}/pieces", chunk=100)
+    cutting = Cutting(
+        opened(days), PackTable({"a": 0, "b": 1, "c": 2}), f"{tmp_path}/pieces", chunk=100
+    )
     cutting.cut(0)
     before = {file: file.read_bytes() for file in tmp_path.glob("pieces/*/*")}
     assert len(before) == 2
@@ -107,7 +95,9 @@ def test_cutting_again_changes_nothing(days: Path, tmp_path: Path) -> None:
 def test_a_piece_keeps_only_what_scores_depend_on(tmp_path: Path) -> None:
     write(tmp_path / "1.parquet", ["a", "b"], note=["long", "text"])
     columns = Columns(time="at", entity="pump", only=("x",))
-    cutting = Cutting(opened(tmp_path, columns), {"a": 0, "b": 1}, f"{tmp_path}/pieces", chunk=9)
+    cutting = Cutting(
+        opened(tmp_path, columns), PackTable({"a": 0, "b": 1}), f"{tmp_path}/pieces", chunk=9
+    )
     cutting.cut(0)
     piece = pl.read_parquet(tmp_path / "pieces/00000000/00000000-00000000.parquet")
     assert sorted(piece.columns) == sorted(["at", "pump", "x", ROW])
@@ -135,7 +125,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
 def test_files_with_other_columns_are_refused(days: Path) -> None:
     write(days / "2.parquet", ["a"], y=[1.0])
     with pytest.raises(InputError, match=r"2\.parquet must have the same columns as .*1\.parquet"):
-        opened(days).look(1)
+        opened(days).count(1)
 
 
 def test_files_whose_times_are_written_otherwise_are_refused(days: Path) -> None:
@@ -145,7 +135,7 @@ def test_files_whose_times_are_written_otherwise_are_refused(days: Path) -> None
         match=r"2\.parquet must write times in column 'at' as .*1\.parquet does; "
         r"got seconds since 1970, in UTC instead of dates without a time zone: write them alike",
     ):
-        opened(days).look(1)
+        opened(days).count(1)
 
 
 def test_channels_of_fewer_bits_in_the_first_file_alone_are_refused(tmp_path: Path) -> None:
@@ -154,7 +144,7 @@ def test_channels_of_fewer_bits_in_the_first_file_alone_are_refused(tmp_path: Pa
     write(tmp_path / "2.parquet", ["a"], first=1)
     lake = opened(tmp_path)
     with pytest.raises(InputError, match=r"2\.parquet must have channels of the same types as"):
-        lake.look(1)
+        lake.count(1)
     # the other way round all have 64 here, too
     lake = Lake.of([f"{tmp_path}/2.parquet", f"{tmp_path}/1.parquet"], COLUMNS)
-    assert lake.look(1) == {"a": 1}
+    assert lake.count(1) == {"a": 1}
