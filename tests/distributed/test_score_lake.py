@@ -106,7 +106,7 @@ def test_entities_are_scored_in_the_chunks_of_one_machine(
     """Scores depend on chunks in their last bits; here several end within each file."""
     pattern = f"{lake}/**/*.parquet"
     for module in (workflow, module_of_lakes):
-        monkeypatch.setattr(module, "CHUNK", 1_700)
+        monkeypatch.setattr(module, "CHUNK_ROWS", 1_700)
     wanted = on_one_machine(pattern, default)
     model = ModelFiles.of(default)
     found = Lake.of([pattern], COLUMNS)
@@ -114,7 +114,7 @@ def test_entities_are_scored_in_the_chunks_of_one_machine(
     for place in range(len(found.files)):
         add_counts(counts, found.count(place).items())
     packs = dict(zip(counts, (0, 1, 0, 1, 2), strict=True))
-    cutting = Cutting(found, PackTable(packs), f"{tmp_path}/pieces", module_of_lakes.CHUNK)
+    cutting = Cutting(found, PackTable(packs), f"{tmp_path}/pieces", module_of_lakes.CHUNK_ROWS)
     # only the last file has a part for itself
     assert [cutting.cut(place) for place in range(4)] == [None, None, None, 2]
     for number, whole in ((0, ()), (1, ()), (2, (3,))):

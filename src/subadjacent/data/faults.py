@@ -32,7 +32,7 @@ MAX_CODES = 3
 
 
 class FaultFreeSeries(NamedTuple):
-    """A series to learn from, and the mask of its replaced values, (T, C); None without any."""
+    """A series to learn from, and the mask of its replaced values, (T, C)."""
 
     series: TrainSeries
     faults: NDArray[np.bool_] | None

@@ -167,7 +167,7 @@ def _make_restore(
     channels: tuple[str, ...],
     labels: Any,
 ) -> Callable[[Arrays, Names], Any]:
-    """A function from arrays to the frame's library; it does not keep the frame in memory."""
+    """A function from arrays to the frame's library, which does not keep the frame."""
 
     def restore(arrays: Arrays, names: Names) -> Any:
         whole = arrays[0]
@@ -221,7 +221,7 @@ def _label_columns(
 
 
 def _time_column(frame: nw.DataFrame[Any], name: str) -> Any:
-    """The column's own label, which need not be text; None where there is no such column."""
+    """The label of the time column, which need not be text; None without one."""
     import narwhals as nw
 
     # a duration may as well be something measured

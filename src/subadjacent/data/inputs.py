@@ -153,7 +153,7 @@ def _only_array(arrays: Arrays, _names: Names) -> NDArray[Any]:
 
 
 def _is_table(entry: Any) -> bool:
-    """Whether an element of a list is a series of its own, rather than a row of numbers."""
+    """Whether an element of a list is a series, rather than a row."""
     if isinstance(entry, np.ndarray):
         return entry.ndim == 2
     return isinstance(entry, TrainSeries | TestSeries) or is_frame(entry)

@@ -1,4 +1,4 @@
-"""Long gaps: their rows are left out of the fit, and their values replaced for scoring.
+"""Long gaps: not learned from, and replaced by typical values for scoring.
 
 Rows in which a channel is missing for long are like a gap in the clock. Nothing is learned from
 them, and they are scored by themselves; the decision makes them an alarm.
@@ -25,7 +25,7 @@ RAISE_FILL_LIMIT = "drop the column, or raise fill_limit"
 
 
 def require_values(series: TrainSeries, where: str = "X") -> None:
-    """Refuse to fit on a channel that is missing for long in more than half of the rows."""
+    """Refuse to fit on a channel in long gaps for most of the rows."""
     if series.missing is None:
         return
     counts = series.missing.sum(axis=0)

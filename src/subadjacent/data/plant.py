@@ -74,7 +74,7 @@ def multivariate(
     ratio: float = 0.03,
     radius: int = 10,
 ) -> Plant:
-    """A plant whose channels follow one shared load, each with a rhythm and units of its own.
+    """A plant whose channels follow one shared load, each with its own rhythm and unit.
 
     The kinds are those of NeurIPS-TS, told apart more cleanly: a trend ends
     where it ends and leaves no shift behind, and no two events overlap, so
@@ -132,7 +132,7 @@ def multivariate(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Signal:
-    """The parts a channel is the sum of, kept apart so that an event can bend its rhythm only."""
+    """The components of a channel, apart, so that an event can change one."""
 
     angle: Floats  # (rows, C), of the channel's own sine
     amplitude: Floats  # (C,)
@@ -195,7 +195,7 @@ def _place(
 def _changed(
     rng: np.random.Generator, signal: _Signal, base: Floats, n: int, event: Event, channel: int
 ) -> Floats:
-    """The values of one channel during an event, in place of ``base``, its (n,) clean rows."""
+    """The values of one channel during an event, in place of ``base``."""
     rows = slice(event.start, event.stop)
     in_signal = slice(n + event.start, n + event.stop)  # the training part comes first there
     angle, rest = signal.angle[in_signal, channel], signal.rest[in_signal, channel]

@@ -90,7 +90,7 @@ def fit_scalers(series: Sequence[TrainSeries], clip: float = 10.0) -> EntityScal
 def constant(
     low: NDArray[Any], high: NDArray[Any], dtypes: Sequence[np.dtype[Any]]
 ) -> NDArray[np.bool_]:
-    """Which channels never move, by their lowest and highest values and the types they came in.
+    """Which channels never move, up to the rounding of their types.
 
     Differences that rounding makes are none, and follow the precision of the coarsest type.
     """
@@ -153,7 +153,7 @@ class Bulk(NamedTuple):
 
 
 def bulk(tables: Sequence[NDArray[Any]]) -> Bulk:
-    """The bulk of all rows of some tables together; they have at least one row in all."""
+    """The bulk of the rows of all tables; they have at least one row."""
     rows, channels = sum(map(len, tables)), tables[0].shape[1]
     bounds = np.empty((2, channels))
     for some in chunks(channels, max(SORTED_VALUES // rows, 1)):

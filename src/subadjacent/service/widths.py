@@ -7,8 +7,10 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
+from subadjacent.data.files.columnar import ColumnarFile, find_format
 from subadjacent.data.files.opening import open_bytes
 from subadjacent.data.files.table_layout import SEPARATORS
+from subadjacent.errors import InputError
 from subadjacent.service.problems import Refusal
 
 OTHER_COLUMNS = 100
@@ -17,9 +19,6 @@ out."""
 
 OTHER_LINES = 1_000
 """Lines of a file that are no rows: titles, comments, empty ones."""
-
-PARQUET_MARK = b"PAR1"
-"""Begins a Parquet file."""
 
 MOST_FITTED_ROWS = 10_000_000
 """Of a file to fit: rows of ten channels fill 800 MB."""
@@ -52,17 +51,15 @@ def check_table(path: Path, *, most_rows: int, most_columns: int) -> None:
     """
     import polars as pl
 
-    with path.open("rb") as file:
-        is_parquet = file.read(len(PARQUET_MARK)) == PARQUET_MARK
-    if is_parquet:
+    kind = find_format(path)
+    if kind is not None:
         try:
-            columns = len(pl.read_parquet_schema(path))
-            rows = pl.scan_parquet(path).select(pl.len()).collect().item()
-        except pl.exceptions.PolarsError:
-            # damaged: whoever reads it says so
+            file = ColumnarFile(path, "the body", kind)
+        except (InputError, pl.exceptions.PolarsError):
+            # damaged: the reader says so
             return
-        _check_columns(columns, most_columns)
-        _check_rows(rows, most_rows)
+        _check_columns(len(file.columns), most_columns)
+        _check_rows(file.length, most_rows)
         return
     try:
         with open_bytes(path, "the body") as lines:

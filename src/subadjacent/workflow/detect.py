@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from subadjacent.runtime import Watch, ignore
 from subadjacent.workflow.fit import TrainingRows, rows_to_fit_on
 from subadjacent.workflow.report import Fitted, build_page, draw_figures, warn_of_misfits
-from subadjacent.workflow.tables import JudgedScores, alarm_table, keys_of, scores_table
+from subadjacent.workflow.tables import ScoreColumns, alarm_table, keys_of, scores_table
 from subadjacent.workflow.writing import (
     check_output_place,
     save_model,
@@ -104,7 +104,7 @@ def write_findings(
     assessment = detector.assess(file_rows.frame, watch=watch)
     warn_of_misfits(assessment.misfits)
     alarms = assessment.alarms()
-    judged = JudgedScores.of(assessment)
+    judged = ScoreColumns.of(assessment)
     table = scores_table(keys_of(file_rows.frame), judged, columns, file_rows.labels)
     page = build_page(
         detector,

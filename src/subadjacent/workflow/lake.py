@@ -31,7 +31,7 @@ from subadjacent.workflow import storage
 from subadjacent.workflow.cluster import LostWork, as_ready, over_cluster
 from subadjacent.workflow.packs import READ_ROWS, PackTable, add_counts, count_rows, group
 from subadjacent.workflow.report import warn_of_misfits
-from subadjacent.workflow.score import CHUNK, scored, strangers_among, warn_of_strangers
+from subadjacent.workflow.score import CHUNK_ROWS, scored, unseen_entities, warn_of_unseen
 from subadjacent.workflow.tables import scores_table
 from subadjacent.workflow.writing import check_writable
 
@@ -279,7 +279,7 @@ def score_lake(
     for file in storage.names_in(output):
         storage.remove(storage.within(output, file))
     numbers = group(counts, part_rows)
-    cutting = Cutting(lake, PackTable(numbers), storage.within(output, PIECES), CHUNK)
+    cutting = Cutting(lake, PackTable(numbers), storage.within(output, PIECES), CHUNK_ROWS)
     rows = dict.fromkeys(numbers.values(), 0)
     for name, number in numbers.items():
         rows[number] += counts[name]
@@ -289,8 +289,8 @@ def score_lake(
     storage.remove(cutting.folder)
     _complete(output, parts)
     warn_of_misfits([name for part in parts for name in part.misfits])
-    if strangers := strangers_among(counts, detector):
-        warn_of_strangers(strangers)
+    if unseen := unseen_entities(counts, detector):
+        warn_of_unseen(unseen)
     return parts
 
 
