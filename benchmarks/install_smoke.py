@@ -119,7 +119,7 @@ def network(folder: Path) -> None:
 
     plant = multivariate(n=ROWS, channels=3, seed=1)
     paper = SubAdjacentTransformerDetector(size="tiny", stride=4, epochs=1)
-    for detector in (paper, SubAdjacentHybridDetector(training_time="5s")):
+    for detector in (paper, SubAdjacentHybridDetector(max_training_time="5s")):
         detector.fit(plant.train)
         detector.save(folder / "model")
         loaded = subadjacent.load(folder / "model")

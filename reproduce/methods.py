@@ -7,7 +7,7 @@ from typing import Any
 from reproduce.datasets import DATA_SETTINGS
 from reproduce.run import Run
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.registry import create
+from subadjacent.detectors.registry import REGISTRY, create
 from subadjacent.errors import InputError
 from subadjacent.scoring.view_facts import FORECASTING
 
@@ -36,11 +36,11 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "sub-pca": ("sub-pca", {}),
 }
 # systems of other papers, and what people would take instead, each with its own defaults
-RIVALS = (
-    "dagmm", "lstm-vae", "mscred", "omni-anomaly", "mad-gan", "mtad-gat", "usad", "thoc", "uae",
-    "gdn", "gta", "tranad", "npsr", "timesnet", "knn", "iforest", "lof", "ecod", "matrix-profile",
-    "lstm", "linear",
-)  # fmt: skip
+RIVALS = tuple(
+    name
+    for name, entry in REGISTRY.items()
+    if entry.module.startswith(("rivals.", "adapters.")) and name not in METHODS
+)
 METHODS |= {name: (name, {}) for name in RIVALS}
 
 
@@ -51,7 +51,7 @@ def build(run: Run, device: str) -> BaseDetector:
     name, arguments = METHODS[run.detector]
     known = create(name).get_params(deep=False)
     if run.quick and name == "hybrid":
-        arguments = arguments | {"training_time": QUICK_BUDGET}
+        arguments = arguments | {"max_training_time": QUICK_BUDGET}
     elif run.quick and "size" in known:
         arguments = {"epochs": 1} | arguments | {"size": "tiny", "stride": 40}
     chosen = {key: value for key, value in run.settings if key not in DATA_SETTINGS}

@@ -61,7 +61,7 @@ def forking(script: str) -> str:
     "detector",
     [
         'SubAdjacentTransformerDetector(size="tiny", epochs=1, window=50, device="cpu")',
-        'SubAdjacentHybridDetector(training_time="1s", device="cpu")',
+        'SubAdjacentHybridDetector(max_training_time="1s", device="cpu")',
         "SubAdjacentDetector()",
     ],
 )

@@ -252,7 +252,9 @@ def test_kills_are_counted_by_part(tmp_path: Path) -> None:
 
 
 def test_memory_and_fit_time_run(run: Run) -> None:
-    assert "x the data" in run("memory", "--rows", 400, "--channels", 2, "--budget", "1s")
+    assert "x the data" in run(
+        "memory", "--rows", 400, "--channels", 2, "--max-training-time", "1s"
+    )
     assert "of training" in run("fit_time", "--rows", 200, "--channels", 2, "--size", "tiny")
 
 

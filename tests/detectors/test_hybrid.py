@@ -22,7 +22,7 @@ def as_before(path: Path, network: str | None) -> None:
     saved = load_folder(path)
     parameters = {n: v for n, v in saved.parameters.items() if n not in ("size", "epochs")}
     parameters |= BEFORE | {"network": network, "lookahead": "full"}
-    parameters.pop("training_time", None)
+    parameters.pop("max_training_time", None)
     written = ("schema", "versions", "files", "sealed")
     facts = {name: fact for name, fact in saved.facts.items() if name not in written}
     save_folder(path, Saved("SubAdjacentDetector", parameters, facts, saved.arrays))
@@ -55,5 +55,5 @@ def test_a_default_with_a_network_is_a_class_of_its_own_now(tmp_path: Path) -> N
 def test_the_longest_training_has_another_name_by_hand() -> None:
     assert upgraded("USADDetector", {"budget": "1m", "size": "paper"}) == (
         "USADDetector",
-        {"training_time": "1m", "size": "paper"},
+        {"max_training_time": "1m", "size": "paper"},
     )

@@ -113,12 +113,12 @@ def test_entities_are_scored_in_the_chunks_of_one_machine(
     counts: dict[str | None, int] = {}
     for place in range(len(found.files)):
         add_counts(counts, found.count(place).items())
-    packs = dict(zip(counts, (0, 1, 0, 1, 2), strict=True))
+    first, second, third, fourth, fifth = counts
+    packs = [[first, third], [second, fourth], [fifth]]
     cutting = Cutting(found, PackTable(packs), f"{tmp_path}/pieces", module_of_lakes.CHUNK_ROWS)
     # only the last file has a part for itself
     assert [cutting.cut(place) for place in range(4)] == [None, None, None, 2]
-    for number, whole in ((0, ()), (1, ()), (2, (3,))):
-        names = [name for name, pack in packs.items() if pack == number]
+    for number, (names, whole) in enumerate(zip(packs, ((), (), (3,)), strict=True)):
         pack = LakePack(number, sum(counts[name] for name in names), whole)
         part = module_of_lakes._score_pack(cutting, model, str(tmp_path), pack)
         assert_frame_equal(

@@ -32,7 +32,7 @@ from report.taxi import taxi_trips
 from subadjacent import BaseDetector, MagnitudeDetector, SubAdjacentDetector
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.assessment import Assessment
-from subadjacent.report.channels import SLOTS
+from subadjacent.report.channels import MAX_CHANNELS
 from subadjacent.report.page import page
 from subadjacent.report.panels import in_words
 from subadjacent.scoring.alarms import Alarm
@@ -348,9 +348,16 @@ def test_the_theme_follows_the_system_and_the_button_and_paper_is_light(
     frame(tab)
     assert tab.evaluate(background) != dark
     assert pixels(tab, ".channel canvas", *LIGHT_GRID) > 300
+    # the choice is kept, until it is what the system says anyway
+    tab.reload()
+    assert tab.evaluate(background) != dark
     tab.keyboard.press("t")
     frame(tab)
     assert tab.evaluate(background) == dark
+    for scheme in ("light", "dark"):
+        tab.emulate_media(color_scheme=scheme)
+        tab.wait_for_selector(f"html[data-theme={scheme}]")
+    frame(tab)
     # drawn in the same breath: paper does not wait for the next frame
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert pixels(tab, ".channel canvas", *LIGHT_GRID) > 300
@@ -365,7 +372,7 @@ def test_the_theme_follows_the_system_and_the_button_and_paper_is_light(
     assert not tab.locator("#next").is_visible()
 
 
-def test_nothing_is_wider_than_a_narrow_screen(opened: Opener, report: str) -> None:
+def test_a_phone_reads_a_row_by_a_tap_and_zooms_by_two_fingers(opened: Opener, report: str) -> None:
     tab = opened(report, width=390)
     for width in (390, 320, 900):
         tab.set_viewport_size({"width": width, "height": 800})
@@ -440,9 +447,9 @@ def test_many_rows_and_channels_cost_no_more_than_the_pixels_they_fall_on(
     assert asked == 300
     assert frames <= 40
     # no more channels than places; one that is removed makes room
-    assert len(channels(tab)) == SLOTS
+    assert len(channels(tab)) == MAX_CHANNELS
     tab.locator(".remove").first.click()
-    assert len(channels(tab)) == SLOTS - 1
+    assert len(channels(tab)) == MAX_CHANNELS - 1
     assert tab.locator("#add").is_enabled()
 
 
@@ -603,8 +610,20 @@ def test_the_mouse_reads_values_as_people_write_them(
     ring = drawn(tab, 0, "ring")
     assert 38_000 < ring["value"] < 40_000
     read = point(tab, ring["at"])
+    # once the view has settled
+    tab.wait_for_selector("canvas[data-points]")
     assert re.fullmatch(
         rf"{ring['value']:,.0f} · expected \d+,\d{{3}} · usually \d+,\d{{3}} to \d+,\d{{3}}", read
+    )
+    # every chart is put into words for those who do not see it
+    summary = tab.locator(".channel canvas").evaluate(
+        "one => document.getElementById(one.getAttribute('aria-describedby'))"
+        ".textContent + one.getAttribute('aria-label')"
+    )
+    assert re.fullmatch(
+        r"trips, 2024-10-17 .*: lowest [\d,]+, highest 39,\d+, last [\d,]+; 1 alarm in view\."
+        "Chart of trips",
+        summary,
     )
     # linked: every chart is read at the same time, which is told
     assert tab.locator("#charts .read:visible").count() == tab.locator("#charts canvas").count()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from report.browsing import CHROMIUM, Call
-from subadjacent.report.script import script
+from subadjacent.report.page import script
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine's path")
 

@@ -23,7 +23,7 @@ from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.registry import REGISTRY, create
 from subadjacent.networks.network import Attentive
 from subadjacent.report import text as words
-from subadjacent.report.marks import MOST_LISTED, alarm_rows, marked_segments, occurrences
+from subadjacent.report.marks import MAX_LISTED_ALARMS, alarm_rows, marked_segments, occurrences
 from subadjacent.report.page import page
 from subadjacent.report.panels import panels as panels_of
 from subadjacent.report.timeline import timelines
@@ -212,9 +212,9 @@ def test_versions_leave_out_what_is_not_installed(monkeypatch: pytest.MonkeyPatc
 def test_only_the_worst_of_very_many_alarms_are_listed(
     assessed: Assessment, alarms: list[Alarm]
 ) -> None:
-    many = alarms[:2] * MOST_LISTED
+    many = alarms[:2] * MAX_LISTED_ALARMS
     rows = alarm_rows(many, assessed.series, timelines(assessed.series))
-    assert len(rows) == MOST_LISTED
+    assert len(rows) == MAX_LISTED_ALARMS
     assert {row.alarm for row in rows} == {max(many, key=lambda alarm: alarm.severity)}
 
 
@@ -491,7 +491,7 @@ def test_an_interrupted_training_is_warned_of(plant: Plant) -> None:
     history = (replace(EPOCHS[0], complete=False),)
     detector = AttentiveDetector(history=history).fit(plant.train)
     told = words.warnings(detector, detector.assess(plant.test))
-    assert "Training ran out of its time budget before it was done." in told
+    assert "Training reached its time limit before it was done." in told
 
 
 # what each detector shows between the data and the severity
@@ -532,4 +532,5 @@ def test_every_detector_has_a_page(name: str, plant: Plant) -> None:
     assert ('id="attention-title"' in text) == attentive
     assert ('id="training-title"' in text) == network
     assert ("the band of sub-adjacent points" in text) == (network and "near" in known)
-    assert "<dt>detector</dt>" in text
+    # of a wrapped one all parameters are told
+    assert f"<dd>{type(getattr(detector, 'detector', detector)).__name__}" in text

@@ -21,7 +21,6 @@ from reproduce.results import Results
 from reproduce.run import PUBLISHED
 from reproduce.run import Run as Experiment
 from reproduce.runner import RunEvent
-from reproduce.tables.main_results import TABLE3 as TABLE
 from running import GENEROUS, Run, runner, wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -107,7 +106,7 @@ def test_one_protocol_and_one_dataset_may_be_asked_for(
 def test_the_page_links_to_what_was_written(
     reproduce: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    done = reproduce("all", "--no-run", "--results", ROOT / "results",
+    done = reproduce("table2", "--no-run", "--results", ROOT / "results",
                      "--output", "site/files", "--page", "site/page.md")  # fmt: skip
     assert done.stdout.splitlines()[-1] == "site/page.md"
     page = (tmp_path / "site/page.md").read_text()
@@ -206,26 +205,31 @@ def test_a_kill_loses_what_was_under_way_and_nothing_else(
     environment: dict[str, str],
     tmp_path: Path,
 ) -> None:
-    arguments = ["table3", "--quick", "--results", "rows", "--device", "cpu", "--root", "none"]
+    arguments = ["table7", "--quick", "--protocol", "published", "--results", "rows"]
+    arguments += ["--device", "cpu"]
     process = subprocess.Popen(
-        [*COMMAND, *arguments], cwd=tmp_path, env=environment, stdout=subprocess.PIPE,
+        [*COMMAND, *arguments, "--root", "none"],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-    )  # fmt: skip
+    )
     wait_until(lambda: len(keys(tmp_path / "rows")) >= 3, process)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=GENEROUS)
     assert process.returncode == -signal.SIGKILL
     made = keys(tmp_path / "rows")
-    total = len(TABLE.runs(Selection(datasets=("nips-ts",), quick=True)))
+    trial = Selection(datasets=("nips-ts",), quick=True, protocols=(PUBLISHED,))
+    total = len(table("table7").runs(trial))
     assert 3 <= len(made) < total
-    done = reproduce("table3", "--quick", "--results", "rows", "--device", "cpu")
+    done = reproduce(*arguments)
     assert f"{total - len(made)} runs to make, {len(made)} are there" in done.stderr
     after = keys(tmp_path / "rows")
     assert len(after) == total
     # columns may have come to their right, but not one of their numbers was made again
     for key, line in made.items():
         assert after[key].startswith(line.rstrip(","))
-    assert "| Ours |" in done.stdout
+    assert "| 300 |" in done.stdout
 
 
 def test_what_fails_is_told_at_the_end_and_the_rest_is_there(command: Run, tmp_path: Path) -> None:
@@ -263,3 +267,13 @@ def test_every_option_is_in_the_readme() -> None:
             assert not name.startswith("--") or name == "--help" or f"`{name}`" in page
     for name in (*TABLES, *FIGURES):
         assert name in get_command(tables).params[0].help or name[:5] == "table"
+
+
+def test_the_installed_command_says_where_research_went(tmp_path: Path) -> None:
+    installed = runner(tmp_path)
+    assert installed("reproduce", "table2", "--quick", code=2).stderr == (
+        "'subadjacent reproduce' is now 'python -m reproduce' in the source repository\n"
+    )
+    assert installed("data", "get", "smd", "--help", code=2).stderr == (
+        "'subadjacent data' is now 'python -m reproduce data' in the source repository\n"
+    )

@@ -57,7 +57,7 @@ def test_a_file_is_cut_by_pack_where_a_machine_would_end_its_chunks(
     days: Path, tmp_path: Path
 ) -> None:
     lake = opened(days)
-    cutting = Cutting(lake, PackTable({"a": 0, "b": 0, "c": 1}), f"{tmp_path}/pieces", chunk=2)
+    cutting = Cutting(lake, PackTable([["a", "b"], ["c"]]), f"{tmp_path}/pieces", chunk=2)
     # all rows of the first file are of one pack, as are those of the last
     assert [cutting.cut(place) for place in range(3)] == [0, None, 1]
     pieces = sorted(str(file.relative_to(tmp_path)) for file in tmp_path.glob("pieces/*/*"))
@@ -83,7 +83,7 @@ def test_a_file_is_cut_by_pack_where_a_machine_would_end_its_chunks(
 
 def test_cutting_again_changes_nothing(days: Path, tmp_path: Path) -> None:
     cutting = Cutting(
-        opened(days), PackTable({"a": 0, "b": 1, "c": 2}), f"{tmp_path}/pieces", chunk=100
+        opened(days), PackTable([["a"], ["b"], ["c"]]), f"{tmp_path}/pieces", chunk=100
     )
     cutting.cut(0)
     before = {file: file.read_bytes() for file in tmp_path.glob("pieces/*/*")}
@@ -96,7 +96,7 @@ def test_a_piece_keeps_only_what_scores_depend_on(tmp_path: Path) -> None:
     write(tmp_path / "1.parquet", ["a", "b"], note=["long", "text"])
     columns = Columns(time="at", entity="pump", only=("x",))
     cutting = Cutting(
-        opened(tmp_path, columns), PackTable({"a": 0, "b": 1}), f"{tmp_path}/pieces", chunk=9
+        opened(tmp_path, columns), PackTable([["a"], ["b"]]), f"{tmp_path}/pieces", chunk=9
     )
     cutting.cut(0)
     piece = pl.read_parquet(tmp_path / "pieces/00000000/00000000-00000000.parquet")

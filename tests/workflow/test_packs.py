@@ -65,8 +65,8 @@ def test_entities_of_one_length_come_together_and_rows_stay_in_order(
 
 def test_names_are_grouped_in_their_order_up_to_a_limit() -> None:
     sizes = {"a": 3, "b": 3, "c": 3, "long": 9, "d": 1}
-    assert group(sizes, limit=6) == {"a": 0, "b": 0, "c": 1, "long": 2, "d": 3}
-    assert group({"long": 9, "d": 1}, limit=6) == {"long": 0, "d": 1}
+    assert group(sizes, limit=6) == [["a", "b"], ["c"], ["long"], ["d"]]
+    assert group({"long": 9, "d": 1}, limit=6) == [["long"], ["d"]]
 
 
 def test_counts_add_up() -> None:

@@ -158,6 +158,7 @@ class WrappedDetector(SeededDetector):
     """
 
     method = ForeignMethod
+    saveable = False
 
     detector: Any = None
     window: int = 1

@@ -33,7 +33,7 @@ def build_detector(
     config: Path | None,
     false_alarms: str | None,
     network: NetworkSize | None,
-    budget: str | None,
+    max_training_time: str | None,
     device: str | None,
     seed: int | None,
 ) -> BaseDetector:
@@ -51,7 +51,7 @@ def build_detector(
     options: dict[str, tuple[str, Any]] = {
         "contamination": ("--false-alarms", false_alarms),
         "size": ("--network", None if network is None else network.value),
-        "training_time": ("--budget", budget),
+        "max_training_time": ("--max-training-time", max_training_time),
         "device": ("--device", device),
         "random_state": ("--seed", seed),
     }

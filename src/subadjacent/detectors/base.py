@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +91,9 @@ class BaseDetector(Estimator, ABC):
     contamination: Any
     adapt_after: int | None
     fill_limit: int
+
+    # whether a model folder can hold it
+    saveable: ClassVar[bool] = True
 
     @abstractmethod
     def _method(self) -> Method:

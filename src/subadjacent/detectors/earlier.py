@@ -21,5 +21,5 @@ def upgraded(kind: Any, parameters: dict[str, Any]) -> tuple[Any, dict[str, Any]
             parameters["size"] = size
             parameters.pop("lookahead", None)
     if "budget" in parameters:
-        parameters["training_time"] = parameters.pop("budget")
+        parameters["max_training_time"] = parameters.pop("budget")
     return kind, parameters

@@ -28,7 +28,7 @@ class SubAdjacentHybridDetector(SubAdjacentDetector):
         The network's dimensions: "small", "paper", or "tiny" for tests.
     epochs : int
         Longest training, in passes over the training rows.
-    training_time : str or float, optional
+    max_training_time : str or float, optional
         Longest time to train the network ("2m", "1h30m" or seconds).
     device : str
         Where the network runs: "auto", "cpu", "cuda" or "mps".
@@ -41,7 +41,7 @@ class SubAdjacentHybridDetector(SubAdjacentDetector):
     --------
     >>> from subadjacent import SubAdjacentHybridDetector, multivariate
     >>> plant = multivariate(n=600, channels=3)
-    >>> detector = SubAdjacentHybridDetector(training_time="1s").fit(plant.train)
+    >>> detector = SubAdjacentHybridDetector(max_training_time="1s").fit(plant.train)
     >>> len(detector.decision_function(plant.test))
     600
     """
@@ -59,7 +59,7 @@ class SubAdjacentHybridDetector(SubAdjacentDetector):
         contamination: Any = "auto",
         adapt_after: int | None = 300,
         fill_limit: int = 10,
-        training_time: str | float | None = None,
+        max_training_time: str | float | None = None,
         device: str = "auto",
         random_state: Any = 0,
     ) -> None:
@@ -75,13 +75,13 @@ class SubAdjacentHybridDetector(SubAdjacentDetector):
         )
         self.size = size
         self.epochs = epochs
-        self.training_time = training_time
+        self.max_training_time = max_training_time
         self.device = device
         self.random_state = random_state
 
     def _method(self) -> Method:
         neural = SubAdjacentMethod(
-            size=self.size, epochs=self.epochs, training_time=self.training_time
+            size=self.size, epochs=self.epochs, max_training_time=self.max_training_time
         )
         return NetworkedViewsMethod(self._settings(), neural)
 

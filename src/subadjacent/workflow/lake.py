@@ -278,11 +278,9 @@ def score_lake(
         watch(Progress("looking", done, len(lake.files), "files"))
     for file in storage.names_in(output):
         storage.remove(storage.within(output, file))
-    numbers = group(counts, part_rows)
-    cutting = Cutting(lake, PackTable(numbers), storage.within(output, PIECES), CHUNK_ROWS)
-    rows = dict.fromkeys(numbers.values(), 0)
-    for name, number in numbers.items():
-        rows[number] += counts[name]
+    groups = group(counts, part_rows)
+    cutting = Cutting(lake, PackTable(groups), storage.within(output, PIECES), CHUNK_ROWS)
+    rows = [sum(counts[name] for name in names) for names in groups]
     # the longest first, so that all workers end together
     packs = sorted(_cut(cutting, rows, watch), key=lambda pack: -pack.rows)
     parts = _score(cutting, model, packs, output, watch)
@@ -294,17 +292,17 @@ def score_lake(
     return parts
 
 
-def _cut(cutting: Cutting, rows: Mapping[int, int], watch: Watch) -> list[LakePack]:
+def _cut(cutting: Cutting, rows: Sequence[int], watch: Watch) -> list[LakePack]:
     """Cut the files that hold entities of several packs; the packs, with their rows."""
     files = range(len(cutting.lake.files))
     if len(rows) == 1:
         return [LakePack(0, rows[0], tuple(files))]
-    whole: dict[int, list[int]] = {number: [] for number in rows}
+    whole: list[list[int]] = [[] for _ in rows]
     for place, only in enumerate(over_cluster(cutting.cut, files)):
         if only is not None:
             whole[only].append(place)
         watch(Progress("sorting", place + 1, len(files), "files"))
-    return [LakePack(number, rows[number], tuple(whole[number])) for number in rows]
+    return [LakePack(number, rows[number], tuple(own)) for number, own in enumerate(whole)]
 
 
 def _score(

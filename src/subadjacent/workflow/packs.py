@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from subadjacent.data.files import ENTITY
 from subadjacent.durable import whole_file
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from subadjacent.data.files import Rows
+
+Name = TypeVar("Name")
 
 PACK_ROWS = 100_000
 """Rows of a fleet's pack: 500 entities of 200 rows, some five seconds of one core."""
@@ -79,29 +80,31 @@ def add_counts(counts: dict[str | None, int], more: Iterable[tuple[str | None, i
         counts[name] = counts.get(name, 0) + rows
 
 
-def group(sizes: Mapping[str | None, int], limit: int) -> dict[str | None, int]:
-    """The pack number of each name, in order; a pack's sizes add up to ``limit`` at most.
+def group(sizes: Mapping[Name, int], limit: int) -> list[list[Name]]:
+    """Names in their order, in groups whose sizes add up to ``limit`` at most.
 
-    A name whose size exceeds the limit has a pack of its own.
+    A name whose size exceeds the limit has a group of its own.
     """
-    numbers: dict[str | None, int] = {}
-    number, held = 0, 0
+    groups: list[list[Name]] = []
+    held = 0
     for name, size in sizes.items():
-        if held and held + size > limit:
-            number, held = number + 1, 0
-        numbers[name] = number
+        if not groups or (held and held + size > limit):
+            groups.append([])
+            held = 0
+        groups[-1].append(name)
         held += size
-    return numbers
+    return groups
 
 
 class PackTable:
     """The pack number of each entity, for whole frames at a time."""
 
-    def __init__(self, numbers: Mapping[str | None, int]) -> None:
+    def __init__(self, packs: Sequence[Sequence[str | None]]) -> None:
         import polars as pl
 
-        columns = {ENTITY: list(numbers), PACK: list(numbers.values())}
-        self._table = pl.DataFrame(columns, schema={ENTITY: pl.String, PACK: pl.Int64})
+        numbers = [(name, number) for number, names in enumerate(packs) for name in names]
+        schema = {ENTITY: pl.String, PACK: pl.Int64}
+        self._table = pl.DataFrame(numbers, schema=schema, orient="row")
 
     def numbers_of(self, names: pl.Series) -> pl.Series:
         """The pack number of each of some names."""
@@ -117,12 +120,11 @@ class PackTable:
 
 def packs_of_files(files: Sequence[str]) -> list[Pack]:
     """Files that are an entity each, in their order, about ``PACK_BYTES`` together."""
-    packs: dict[int, list[str]] = {}
-    for file, number in group(
-        {file: Path(file).stat().st_size for file in files}, PACK_BYTES
-    ).items():
-        packs.setdefault(number, []).append(str(file))
-    return [Pack(number, len(own), tuple(own), laid_out=False) for number, own in packs.items()]
+    sizes = {file: Path(file).stat().st_size for file in files}
+    return [
+        Pack(number, len(own), tuple(own), laid_out=False)
+        for number, own in enumerate(group(sizes, PACK_BYTES))
+    ]
 
 
 def lay_out(rows: Rows, folder: Path, watch: Watch = ignore) -> list[Pack]:
@@ -140,11 +142,11 @@ def lay_out(rows: Rows, folder: Path, watch: Watch = ignore) -> list[Pack]:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     by_length = dict(sorted(count_rows(rows).items(), key=lambda item: item[1]))
-    numbers = group(by_length, PACK_ROWS)
-    pieces = _write_pieces(rows, PackTable(numbers), folder, watch)
+    groups = group(by_length, PACK_ROWS)
+    pieces = _write_pieces(rows, PackTable(groups), folder, watch)
     packs = [
-        Pack(number, entities, tuple(pieces[number]), laid_out=True)
-        for number, entities in Counter(numbers.values()).items()
+        Pack(number, len(own), tuple(pieces[number]), laid_out=True)
+        for number, own in enumerate(groups)
     ]
     with whole_file(layout) as draft:
         draft.write_text(json.dumps([asdict(pack) for pack in packs]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +14,7 @@ from subadjacent.data.files import ENTITY
 from subadjacent.detectors.piecewise import PiecewiseScorer, can_score_in_parts, reach_of
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.showing import listed
+from subadjacent.workflow.packs import group
 from subadjacent.workflow.report import warn_of_misfits
 from subadjacent.workflow.tables import ScoreColumns, keys_of, scores_table
 
@@ -87,12 +88,12 @@ def _score_in_parts(
         keys.append(keys_of(chunk.frame))
         if chunk.labels is not None:
             labels.append(chunk.labels)
-        for name, places, group in _by_entity(chunk.frame):
+        for name, places, frame in _by_entity(chunk.frame):
             if name not in entities:
                 entities[name] = _EntityScores(
                     PiecewiseScorer(detector, least=MIN_ROWS, reach=reach)
                 )
-            entities[name].push(group, done + places)
+            entities[name].push(frame, done + places)
         done += len(chunk)
         watch(Progress("scoring", done, max(total, done), "rows"))
     judged = ScoreColumns(np.empty(done), np.empty(done), np.empty(done, dtype=bool))
@@ -167,7 +168,8 @@ def _score_short(
     import polars as pl
 
     fits: dict[str | None, bool] = {}
-    for batch in _batches(entities):
+    rows = {name: len(entity.places) for name, entity in entities.items()}
+    for batch in group(rows, CHUNK_ROWS):
         assessment = detector.assess(pl.concat([entities[name].waiting for name in batch]))
         for name, judgement in zip(batch, assessment.judgements, strict=True):
             _put(judged, entities[name].places, judgement)
@@ -180,20 +182,6 @@ def _put(judged: ScoreColumns, places: NDArray[np.intp], judgement: Judgement) -
     judged.scores[places] = judgement.scores
     judged.normalized[places] = judgement.normalized
     judged.anomalous[places] = judgement.anomalous
-
-
-def _batches(entities: Mapping[str | None, _EntityScores]) -> Iterator[list[str | None]]:
-    """Names of entities with at most ``CHUNK_ROWS`` rows together, or of one."""
-    batch: list[str | None] = []
-    rows = 0
-    for name, entity in entities.items():
-        rows += len(entity.places)
-        if batch and rows > CHUNK_ROWS:
-            yield batch
-            batch, rows = [], len(entity.places)
-        batch.append(name)
-    if batch:
-        yield batch
 
 
 def _by_entity(

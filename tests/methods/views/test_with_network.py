@@ -212,7 +212,7 @@ def test_an_unknown_size_is_refused(size: Any) -> None:
 
 
 def test_a_detector_with_a_network_is_saved_and_loaded(tmp_path: Path) -> None:
-    detector = SubAdjacentHybridDetector(training_time=0.01).fit(PLANT.train)
+    detector = SubAdjacentHybridDetector(max_training_time=0.01).fit(PLANT.train)
     detector.save(tmp_path / "model")
     loaded = subadjacent.load(tmp_path / "model")
     np.testing.assert_array_equal(

@@ -1,4 +1,4 @@
-"""Bodies of requests → rows of numbers: JSON, a JSON object a line, CSV, Parquet.
+"""The body of a request as rows of numbers: JSON, a JSON object a line, CSV, Parquet.
 
 Shapes: B rows, C channels.
 """
@@ -21,9 +21,9 @@ from subadjacent.data.files import ENTITY, TIME, Columns, open_files
 from subadjacent.data.json_objects import RepeatedKeyError, read_json
 from subadjacent.data.names import LABEL_NAMES, TIME_NAMES
 from subadjacent.errors import InputError
-from subadjacent.service.moments import TimeKind, check_dates, read_times
+from subadjacent.service.body_limits import check_cells, check_table
 from subadjacent.service.problems import Refusal
-from subadjacent.service.widths import check_cells, check_table
+from subadjacent.service.times import TimeKind, check_dates, read_times
 
 JSON, LINES, CSV, PARQUET = (
     "application/json",
@@ -32,15 +32,15 @@ JSON, LINES, CSV, PARQUET = (
     "application/vnd.apache.parquet",
 )
 TABLES = (CSV, PARQUET)
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 """Characters of the name of a channel, a series or a model."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Batch:
-    """Rows that came together, in the order of their times.
+class RowBatch:
+    """Rows of one request, in the order of their times.
 
-    ``left_out`` names columns that are no channels of the series, such as labels.
+    ``left_out`` names columns that are not channels of the series, such as labels.
     """
 
     channels: tuple[str, ...]
@@ -52,8 +52,8 @@ class Batch:
     def __len__(self) -> int:
         return len(self.values)
 
-    def of_channels(self, channels: tuple[str, ...]) -> Batch:
-        """The same rows with just these channels, in their order."""
+    def of_channels(self, channels: tuple[str, ...]) -> RowBatch:
+        """The same rows with these channels, in their order."""
         if channels == self.channels:
             return self
         values = np.full((len(self), len(channels)), np.nan)
@@ -62,19 +62,19 @@ class Batch:
             if channel in places:
                 values[:, place] = self.values[:, places[channel]]
         known = set(channels)
-        strange = tuple(name for name in self.channels if name not in known)
-        if len(strange) == len(self.channels):
+        unknown = tuple(name for name in self.channels if name not in known)
+        if len(unknown) == len(self.channels):
             raise InputError.of(
                 "rows",
                 f"must have channels of the series ({', '.join(channels[:5])})",
-                f"got {', '.join(strange[:5])}",
+                f"got {', '.join(unknown[:5])}",
             )
-        return replace(self, channels=channels, values=values, left_out=self.left_out + strange)
+        return replace(self, channels=channels, values=values, left_out=self.left_out + unknown)
 
 
 def read_rows(
-    body: bytes, media_type: str, *, most_rows: int, most_columns: int, folder: Path
-) -> Batch:
+    body: bytes, media_type: str, *, max_rows: int, max_columns: int, folder: Path
+) -> RowBatch:
     """The rows of a body; ``folder`` takes a table while it is read."""
     kind = media_type.partition(";")[0].strip().lower()
     if kind in (JSON, LINES, ""):
@@ -82,30 +82,30 @@ def read_rows(
         body = body.removeprefix(BOM_UTF8)
     if kind in (JSON, ""):
         found = _records(_json(body, "the body"))
-        return _in_order(_from_records(found, most_rows, most_columns))
+        return _in_order(_from_records(found, max_rows, max_columns))
     if kind == LINES:
         lines = [(n, line) for n, line in enumerate(body.splitlines(), 1) if line.strip()]
-        _check_count(len(lines), most_rows)
+        _check_count(len(lines), max_rows)
         found = [_json(line, f"line {n}") for n, line in lines]
-        return _in_order(_from_records(found, most_rows, most_columns))
+        return _in_order(_from_records(found, max_rows, max_columns))
     if kind in TABLES:
         # the readers of the command take files; this one has a name of ours, and goes at once, also
         # where the disk was full before all of it was written
         with tempfile.TemporaryDirectory(dir=folder, prefix="body-") as scratch:
             table = Path(scratch, "table")
             table.write_bytes(body)
-            check_table(table, most_rows=most_rows, most_columns=most_columns)
-            return read_table(table, most_rows=most_rows)
+            check_table(table, max_rows=max_rows, max_columns=max_columns)
+            return read_table(table, max_rows=max_rows)
     raise unknown_type(kind)
 
 
 def unknown_type(kind: str, known: Sequence[str] = (JSON, LINES, *TABLES)) -> Refusal:
-    """None of the types that can be read."""
+    """The refusal of a content type that cannot be read."""
     return Refusal(415, f"Content-Type must be {' or '.join(known)}; got {kind[:100]!r}")
 
 
-def read_table(path: Path, *, most_rows: int) -> Batch:
-    """The rows of a CSV or Parquet file of one series; messages call it "the body"."""
+def read_table(path: Path, *, max_rows: int) -> RowBatch:
+    """The rows of a CSV or Parquet file; messages call it "the body"."""
     import polars as pl
 
     try:
@@ -114,7 +114,7 @@ def read_table(path: Path, *, most_rows: int) -> Batch:
         frame = rows.whole(labels="skip").frame
     except InputError as error:
         raise InputError(str(error).replace(str(path), "the body")) from error
-    _check_count(len(frame), most_rows)
+    _check_count(len(frame), max_rows)
     if ENTITY in frame.columns:
         if frame[ENTITY].n_unique() > 1:
             raise InputError.of(
@@ -133,37 +133,47 @@ def read_table(path: Path, *, most_rows: int) -> Batch:
         frame = frame.drop(TIME)
     values = frame.to_numpy().astype(np.float64)
     left_out = () if rows.label is None else (rows.label,)
-    return _in_order(_checked(Batch(tuple(frame.columns), values, times, kind, left_out)))
+    return _in_order(_checked(RowBatch(tuple(frame.columns), values, times, kind, left_out)))
 
 
 def _json(text: bytes, where: str) -> Any:
     try:
-        found = from_json(text)
-        # of a key that is there twice the reader above keeps the last, and does not say so
-        read_json(text.decode())
+        found = read_json(text.decode())
+        if b"\\u" in text:
+            # refuses halves of a character, which no answer could repeat
+            from_json(text)
     except RepeatedKeyError as error:
         raise InputError.of(where, "must name every key of an object once", str(error)) from error
-    except ValueError as error:
-        raise InputError.of(where, "must be JSON", str(error)[:200]) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError.of(where, "must be JSON", _json_fault(text) or str(error)[:200]) from error
     return found
+
+
+def _json_fault(text: bytes) -> str:
+    """What is wrong with a text that is not JSON, and where."""
+    try:
+        from_json(text)
+    except ValueError as error:
+        return str(error)[:200]
+    return ""
 
 
 def _records(document: Any) -> Any:
     return document.get("rows") if isinstance(document, dict) else document
 
 
-def _from_records(records: Any, most_rows: int, most_columns: int) -> Batch:
+def _from_records(records: Any, max_rows: int, max_columns: int) -> RowBatch:
     """Rows of JSON objects: one key is the time, all others are channels."""
     if not isinstance(records, list) or not all(isinstance(row, dict) for row in records):
         raise InputError.of(
             "the body",
             'must be a list of rows, or an object with one: {"rows": [{"time": 1, "a": 2.5}]}',
         )
-    _check_count(len(records), most_rows)
+    _check_count(len(records), max_rows)
     names: dict[str, None] = {}
     for row in records:
         names |= dict.fromkeys(row)
-    check_cells(len(records), len(names), most_columns)
+    check_cells(len(records), len(names), max_columns)
     time = _time_name(names)
     left_out = tuple(name for name in names if name.strip().lower() in LABEL_NAMES)
     channels = tuple(name for name in names if name != time and name not in left_out)
@@ -176,7 +186,7 @@ def _from_records(records: Any, most_rows: int, most_columns: int) -> Batch:
         times, kind = read_times([row[time] for row in records])
     cells = (_number(row, name) for row in records for name in channels)
     values = np.fromiter(cells, np.float64, len(records) * len(channels))
-    return _checked(Batch(channels, values.reshape(len(records), -1), times, kind, left_out))
+    return _checked(RowBatch(channels, values.reshape(len(records), -1), times, kind, left_out))
 
 
 def _time_name(names: Mapping[str, None]) -> str | None:
@@ -201,8 +211,8 @@ def _number(row: Mapping[str, Any], name: str) -> float:
         return np.inf if value > 0 else -np.inf
 
 
-def _checked(batch: Batch) -> Batch:
-    """Refuse rows that say nothing and values beyond all measure; infinite ones are missing."""
+def _checked(batch: RowBatch) -> RowBatch:
+    """Refuse rows without channels and values that are too large; infinite ones are missing."""
     if not batch.channels:
         raise InputError.of("rows", "must have a channel beside the time", "got none")
     check_dates(batch.times, batch.kind)
@@ -219,7 +229,7 @@ def _checked(batch: Batch) -> Batch:
     return batch
 
 
-def _in_order(batch: Batch) -> Batch:
+def _in_order(batch: RowBatch) -> RowBatch:
     if batch.times is None or all(
         a <= b for a, b in zip(batch.times, batch.times[1:], strict=False)
     ):
@@ -238,27 +248,27 @@ def _check_count(count: int, most: int) -> None:
 
 
 def _check_channel(name: str) -> None:
-    """Refuse names that cannot be shown; "m/s" may be in one, for it stands in no address."""
-    if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
+    """Refuse a name that cannot be shown; it may contain "/", as it is in no address."""
+    if not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable():
         raise InputError.of(
             "a channel's name",
-            f"must be 1 to {LONGEST_NAME} visible characters",
+            f"must be 1 to {MAX_NAME_LENGTH} visible characters",
             f"got {name[:50]!r}",
         )
 
 
 def check_name(what: str, name: str) -> None:
-    """Refuse names that cannot be shown, or stand in an address."""
-    if not 0 < len(name) <= LONGEST_NAME or not name.isprintable() or "/" in name:
+    """Refuse a name that cannot be shown, or be part of an address."""
+    if not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable() or "/" in name:
         raise InputError.of(
             what,
-            f"must be 1 to {LONGEST_NAME} visible characters without '/'",
+            f"must be 1 to {MAX_NAME_LENGTH} visible characters without '/'",
             f"got {name[:50]!r}",
         )
 
 
 def check_series_name(name: str) -> None:
-    """Refuse names that an address, or a reader, cannot tell from others."""
+    """Refuse a name that an address or a reader cannot tell from others."""
     check_name("the name of a series", name)
     # browsers take dots out of an address, nobody sees a space at an end, and all that is not UTF-8
     # in an address reads as the same mark

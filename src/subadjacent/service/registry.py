@@ -1,4 +1,4 @@
-"""All series, and what can be asked of them. Everything that changes goes through the writer."""
+"""All series, and what clients can do with them; every change goes through the writer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import logging
 import sqlite3
 import time as clock
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -17,18 +17,16 @@ from typing import Any
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import load
 from subadjacent.errors import DataNotFound, InputError, ModelFileError
-from subadjacent.service import records
-from subadjacent.service.bodies import Batch, check_name, check_series_name
-from subadjacent.service.early import EarlyRows
+from subadjacent.service.alarm_store import find_alarm, write_alarm
+from subadjacent.service.database import connect, connect_reader
 from subadjacent.service.events import Listeners, LiveEvent
 from subadjacent.service.models import Models
-from subadjacent.service.moments import TimeKind
 from subadjacent.service.problems import Refusal, not_found
-from subadjacent.service.schema import connect, connect_reader
+from subadjacent.service.pushes import Push, PushResult
+from subadjacent.service.request_body import RowBatch, check_name, check_series_name
+from subadjacent.service.scoring import ScoreCall, ScoredRows, ScoringProcess
+from subadjacent.service.series import COLUMNS, LiveSeries
 from subadjacent.service.settings import Settings
-from subadjacent.service.streams import RemoteStream, StreamHost
-from subadjacent.service.taking import AlarmChange, TakenRows, keep_alarm, take
-from subadjacent.service.watched import COLUMNS, WatchedSeries
 from subadjacent.service.writer import Changes, Writer
 
 log = logging.getLogger(__name__)
@@ -36,12 +34,12 @@ log = logging.getLogger(__name__)
 READERS = 4
 """Connections that read: more would wait for the two cores, not for the disk."""
 
+STATE_ORDER = {"alarm": 0, "calm": 1, "learning": 1, "muted": 2}
+"""The order in which series are listed."""
 
-class Hub:
-    """What the service knows.
 
-    Series live in memory, as the tables have them; only the writer's thread changes them.
-    """
+class SeriesRegistry:
+    """All series, in memory as the tables have them; only the writer's thread changes them."""
 
     def __init__(self, settings: Settings, folder: Path) -> None:
         self.settings, self.folder = settings, folder
@@ -51,169 +49,178 @@ class Hub:
             self._readers.put(connect_reader(folder))
         self.models = Models(self._tables, folder / "models")
         self.listeners = Listeners(settings.limits.listeners)
-        self.series: dict[str, WatchedSeries] = {}
-        self._by_key: dict[int, WatchedSeries] = {}
+        self.series: dict[str, LiveSeries] = {}
+        self._by_key: dict[int, LiveSeries] = {}
         for columns in self._tables.execute(f"select {COLUMNS} from series"):
-            self._remember(WatchedSeries(columns))
-        self.on_alarm: list[Callable[[Changes, WatchedSeries, dict[str, Any], str], None]] = []
+            self._remember(LiveSeries(columns))
+        self.on_alarm: list[Callable[[Changes, LiveSeries, dict[str, Any], str], None]] = []
         self.chores: list[Callable[[Changes], None]] = []
-        self._host = StreamHost()
-        self._early = EarlyRows(self._host, self.models, self._tables)
+        last = self._tables.execute(
+            "select seq from sqlite_sequence where name = 'series'"
+        ).fetchone()
+        self._last_key = 0 if last is None else int(last[0])
+        self.process = ScoringProcess()
         limits = settings.limits
         self.writer = Writer(
-            self._tables, self, most_rows=limits.queue, most_seconds=limits.queue_seconds
+            self._tables, self, max_rows=limits.queue, max_seconds=limits.queue_seconds
         )
 
     def start(self) -> None:
-        """Begin to take work."""
-        self._host.start()
+        """Start the scoring process and the writer."""
+        self.process.start()
         self.writer.start()
 
-    async def warm(self) -> None:
-        """Wait until the process that scores answers: the first rows would wait for it."""
-        await self.writer.do(lambda _: self._host.ask("drop", 0))
+    async def warm_up(self) -> None:
+        """Wait for the scoring process: the first rows would wait for it."""
+        await self.writer.do(lambda _: self.process.warm_up())
 
     async def stop(self) -> None:
-        """Keep the state of every stream, so that the next start has nothing to score again."""
+        """Keep the state of every stream: the next start has nothing to score again."""
         self.listeners.close()
         await self.writer.stop(self._keep_all)
-        self._host.end()
+        self.process.end()
         while not self._readers.empty():
             self._readers.get().close()
         self._tables.close()
 
     @contextmanager
     def reader(self) -> Iterator[sqlite3.Connection]:
-        """A connection that reads, for the time being."""
+        """Borrow a connection that reads."""
         connection = self._readers.get()
         try:
             yield connection
         finally:
             self._readers.put(connection)
 
-    # what the writer asks for
+    # called by the writer
 
     def undo(self, touched: set[int], tables: sqlite3.Connection) -> None:
-        """Read anew what the tables say of these series."""
+        """Read these series from the tables again."""
         for key in touched:
             columns = tables.execute(
                 f"select {COLUMNS} from series where id = ?", (key,)
             ).fetchone()
             known = self._by_key.get(key)
             if columns is None:
+                self.process.drop(key)
                 if known is not None:
                     self._forget(known)
             elif known is None:
-                self._remember(WatchedSeries(columns))
+                self._remember(LiveSeries(columns))
             else:
                 known.read(columns)
 
-    def settle(self, tables: sqlite3.Connection) -> None:
-        """Streams that were given rows which then were not taken are made anew."""
-        self.undo(self._early.settle(), tables)
-
     def publish(self, events: list[LiveEvent]) -> None:
-        """Tell listeners."""
+        """Send events to listeners."""
         self.listeners.publish(events)
 
-    def idle(self, changes: Changes) -> None:
-        """Do what can wait."""
+    def score(self, calls: Sequence[ScoreCall]) -> list[ScoredRows | Exception]:
+        """Score rows; streams learn while the results are written."""
+        found = self.process.score(calls)
+        self.process.learn_meanwhile()
+        return found
+
+    def learn(self) -> bool:
+        """Let streams learn while nothing else is to be done."""
+        return self.process.learn()
+
+    def do_chores(self, changes: Changes) -> None:
+        """Do what can wait, such as deleting old rows."""
         for chore in self.chores:
             chore(changes)
 
-    # what clients ask for
+    # called for clients, in the event loop
 
-    def find(self, name: str) -> WatchedSeries:
-        """A series that is there."""
+    def find(self, name: str) -> LiveSeries:
+        """The series of a name; refused where there is none."""
         if (series := self.series.get(name)) is None:
             raise not_found("series", name)
         return series
 
-    def record(self, series: WatchedSeries) -> dict[str, Any]:
+    def record(self, series: LiveSeries) -> dict[str, Any]:
         """A series as clients read it."""
         return series.record(self.models.name_of(series.model))
 
     def all_series(self) -> list[dict[str, Any]]:
         """Every series, the worst first: open alarms, then by severity; muted ones last."""
         found = [self.record(series) for series in tuple(self.series.values())]
-        return sorted(found, key=records.how_bad)
-
-    async def push(self, name: str, batch: Batch, *, patient: bool = False) -> TakenRows:
-        """Take rows of a series; a new name is a new series."""
-        found: TakenRows = await self.writer.do(
-            partial(self._push, name, batch),
-            rows=len(batch),
-            patient=patient,
-            early=partial(self._push_early, name, batch),
+        return sorted(
+            found, key=lambda one: (STATE_ORDER[one["state"]], -one["severity"], one["name"])
         )
+
+    async def push(self, name: str, batch: RowBatch, *, patient: bool = False) -> PushResult:
+        """Accept rows of a series; a new name is a new series."""
+        push = Push(self, name, batch)
+        found: PushResult = await self.writer.push(push, len(batch), patient=patient)
         return found
 
     async def acknowledge(self, key: int, note: str) -> dict[str, Any]:
-        """Somebody has seen the alarm."""
+        """Mark an alarm as seen."""
 
         def work(changes: Changes) -> dict[str, Any]:
-            self._alarm(changes, key)
+            find_alarm(changes.tables, key)
             changes.tables.execute(
                 "update alarms set acknowledged = 1, note = ? where id = ?", (note, key)
             )
-            return self._tell_alarm(changes, key)
+            return self._publish_alarm(changes, key)
 
         found: dict[str, Any] = await self.writer.do(work)
         return found
 
     async def mark_normal(self, key: int) -> dict[str, Any]:
-        """The alarm was none: the series learns from its rows, and it is acknowledged."""
+        """Mark an alarm as normal: the series learns from its rows."""
 
         def work(changes: Changes) -> dict[str, Any]:
-            alarm = self._alarm(changes, key)
+            alarm = find_alarm(changes.tables, key)
             series = self.series[alarm["series"]]
             changes.touched.add(series.id)
-            stream = self._wake(changes, series)
+            self.restore_stream(changes.tables, series)
             try:
-                accepted = stream.accept(alarm["number"] - series.first_number)
+                number = alarm["number"] - series.first_number
+                accepted = self.process.accept_alarm(series.id, number)
             except InputError:
                 # the stream does not know it: of long ago, or of a model that was replaced since
                 pass
             else:
-                keep_alarm(changes.tables, series, accepted)
+                write_alarm(changes.tables, series, accepted)
                 series.write(changes.tables)
-                series.keep(changes.tables)
+                series.write_snapshot(changes.tables, self.process.save(series.id))
             changes.tables.execute(
                 "update alarms set acknowledged = 1, normal = 1 where id = ?", (key,)
             )
-            self._tell_series(changes, series)
-            return self._tell_alarm(changes, key)
+            self.publish_series(changes, series)
+            return self._publish_alarm(changes, key)
 
         found: dict[str, Any] = await self.writer.do(work)
         return found
 
     async def mute(self, name: str, seconds: float | None) -> dict[str, Any]:
-        """Do not tell of alarms of a series for a while; None ends that."""
+        """Send no webhooks for a series for a while; None ends that."""
 
         def work(changes: Changes) -> dict[str, Any]:
             series = self.find(name)
             changes.touched.add(series.id)
             series.muted_until = None if seconds is None else clock.time() + seconds
             series.write(changes.tables)
-            return self._tell_series(changes, series)
+            return self.publish_series(changes, series)
 
         found: dict[str, Any] = await self.writer.do(work)
         return found
 
     async def switch(self, name: str, model: str | None) -> dict[str, Any]:
-        """Have a series judged by another model, or by what it learns alone."""
+        """Assess a series with another model, or without one."""
 
         def work(changes: Changes) -> dict[str, Any]:
             series = self.find(name)
             changes.touched.add(series.id)
             self._switch(changes, series, model)
-            return self._tell_series(changes, series)
+            return self.publish_series(changes, series)
 
         found: dict[str, Any] = await self.writer.do(work)
         return found
 
     async def enter_folder(self, folder: Path) -> None:
-        """Take a model folder by its name, unless it is the one that is known by that name."""
+        """Enter the model of a folder under its name, unless it is known already."""
         detector = await asyncio.to_thread(load, folder)
         name = folder.resolve().name
         check_name("the name of the model folder", name)
@@ -221,11 +228,11 @@ class Hub:
             await self._enter(name, detector, None)
 
     async def enter_model(self, name: str, folder: Path, rows: int) -> None:
-        """Take a model that was fitted here."""
+        """Enter a model that was fitted here."""
         await self._enter(name, await asyncio.to_thread(load, folder), rows)
 
     async def _enter(self, name: str, detector: BaseDetector, rows: int | None) -> None:
-        """Enter a model; series that an older one of the name judged are switched to it."""
+        """Enter a model; series of an older one of its name are switched to it."""
 
         def work(changes: Changes) -> None:
             older = self.models.key_of(name)
@@ -238,7 +245,7 @@ class Hub:
                     changes.touched.add(series.id)
                     fits = set(model.channels) == set(series.channels)
                     self._switch(changes, series, name if fits else None)
-                    self._tell_series(changes, series)
+                    self.publish_series(changes, series)
             if older is not None:
                 changes.tables.execute("delete from models where id = ?", (older,))
                 self.models.read(changes.tables)
@@ -247,49 +254,22 @@ class Hub:
         await asyncio.to_thread(self.models.clear)
 
     async def delete(self, name: str) -> None:
-        """Forget a series: its rows, alarms and state."""
+        """Delete a series with its rows, alarms and state."""
 
         def work(changes: Changes) -> None:
-            series = self.find(name)
-            changes.touched.add(series.id)
-            for table in ("rows", "alarms", "snapshots"):
-                changes.tables.execute(f"delete from {table} where series = ?", (series.id,))
-            changes.tables.execute("delete from series where id = ?", (series.id,))
-            self._forget(series)
-            changes.events.append(LiveEvent("deleted", name, lambda: {"name": name}))
+            self.remove(changes, self.find(name))
 
         await self.writer.do(work)
 
-    # in the writer's thread
+    # called in the writer's thread
 
-    def _push_early(self, name: str, batch: Batch) -> None:
-        """Have a few new rows scored while requests before them are written."""
-        if (series := self.series.get(name)) is None:
-            self._early.begin(name, batch)
-        else:
-            self._early.push(series, batch)
+    def next_key(self) -> int:
+        """A key that no series has had."""
+        self._last_key += 1
+        return self._last_key
 
-    def _push(self, name: str, batch: Batch, changes: Changes) -> TakenRows:
-        series = self.series.get(name)
-        if series is None:
-            series = self._create(changes, name, batch)
-        elif batch.kind != series.time_kind:
-            raise InputError.of(
-                "times of rows",
-                f"must be of one kind in a series ({_in_words(series.time_kind)} here)",
-                f"got {_in_words(batch.kind)}",
-            )
-        stream = self._wake(changes, series)
-        taken = take(changes, series, stream, batch.of_channels(series.channels))
-        for changed in taken.changed:
-            self._tell_change(changes, series, changed)
-        if taken.taken:
-            # as it is when it is told: a record for each row would cost more than telling it
-            event = LiveEvent("series", name, partial(self.record, series))
-            changes.events.append(event)
-        return taken
-
-    def _create(self, changes: Changes, name: str, batch: Batch) -> WatchedSeries:
+    def check_new_series(self, name: str, batch: RowBatch) -> None:
+        """Refuse a new series with a bad name, too many channels, or beyond the limit."""
         limits = self.settings.limits
         check_series_name(name)
         if len(self.series) >= limits.series:
@@ -302,32 +282,55 @@ class Hub:
                 f"a series may have {limits.channels:,} channels; this one has "
                 f"{len(batch.channels):,}",
             )
-        model = self.models.fitting(batch.channels)
-        channels = batch.channels if model is None else model.channels
-        stream = self._early.begun(name, batch)
-        key = self._early.next_key() if stream is None else stream.key
+
+    def create(
+        self, changes: Changes, key: int, name: str, batch: RowBatch, model: int | None
+    ) -> LiveSeries:
+        """Add a series whose stream has begun."""
+        changes.touched.add(key)
         columns = changes.tables.execute(
             "insert into series (id, name, channels, time_kind, model) values (?, ?, ?, ?, ?) "
             f"returning {COLUMNS}",
-            (key, name, json.dumps(channels), batch.kind, None if model is None else model.key),
+            (key, name, json.dumps(batch.channels), batch.kind, model),
         ).fetchone()
-        series = self._remember(WatchedSeries(columns))
-        series.stream = stream
-        changes.touched.add(key)
+        series = self._remember(LiveSeries(columns))
+        series.stream = self.process.generation
         return series
 
-    def _wake(self, changes: Changes, series: WatchedSeries) -> RemoteStream:
-        try:
-            return series.wake(changes.tables, self._host, self.models.place(series.model))
-        except (DataNotFound, ModelFileError) as error:
-            log.error("the model of %r cannot be loaded: %s", series.name, error)
-            raise Refusal(
-                503,
-                f"the model {self.models.name_of(series.model)!r} of this series cannot be loaded: "
-                f"switch the series to another, or to none, then send this again",
-            ) from error
+    def remove(self, changes: Changes, series: LiveSeries) -> None:
+        """Delete a series with its rows, alarms and state."""
+        changes.touched.add(series.id)
+        for table in ("rows", "alarms", "snapshots"):
+            changes.tables.execute(f"delete from {table} where series = ?", (series.id,))
+        changes.tables.execute("delete from series where id = ?", (series.id,))
+        self._forget(series)
+        changes.events.append(LiveEvent("deleted", series.name, lambda: {"name": series.name}))
 
-    def _switch(self, changes: Changes, series: WatchedSeries, name: str | None) -> None:
+    def restore_stream(self, tables: sqlite3.Connection, series: LiveSeries) -> None:
+        """Have the stream of a series in the scoring process."""
+        try:
+            series.restore_stream(tables, self.process, self.models.place(series.model))
+        except (DataNotFound, ModelFileError) as error:
+            raise self.model_refusal(series.name, series.model, error) from error
+
+    def model_refusal(self, name: str, model: int | None, error: Exception) -> Refusal:
+        """The refusal of rows whose model cannot be loaded."""
+        log.error("the model of %r cannot be loaded: %s", name, error)
+        return Refusal(
+            503,
+            f"the model {self.models.name_of(model)!r} of this series cannot be loaded: "
+            f"switch the series to another, or to none, then send this again",
+        )
+
+    def publish_alarm_change(
+        self, changes: Changes, series: LiveSeries, key: int, change: str
+    ) -> None:
+        """Tell listeners and webhooks of an alarm that was opened, updated or closed."""
+        alarm = self._publish_alarm(changes, key)
+        for follow in self.on_alarm:
+            follow(changes, series, alarm, change)
+
+    def _switch(self, changes: Changes, series: LiveSeries, name: str | None) -> None:
         model = None if name is None else self.models.find(name)
         if model is not None and set(model.channels) != set(series.channels):
             raise InputError.of(
@@ -339,52 +342,34 @@ class Hub:
             changes.tables.execute(
                 "update alarms set state = 'closed' where id = ?", (series.open_alarm,)
             )
-            self._tell_alarm(changes, series.open_alarm)
+            self._publish_alarm(changes, series.open_alarm)
             series.open_alarm = None
         key = None if model is None else model.key
-        series.switch(changes.tables, self._host, key, self.models.place(key))
+        series.switch(changes.tables, self.process, key, self.models.place(key))
         series.write(changes.tables)
 
-    def _alarm(self, changes: Changes, key: int) -> dict[str, Any]:
-        if (found := records.alarm_by_key(changes.tables, key)) is None:
-            raise not_found("alarm", key)
-        return found
-
-    def _tell_change(self, changes: Changes, series: WatchedSeries, changed: AlarmChange) -> None:
-        alarm = self._tell_alarm(changes, changed.key)
-        for follow in self.on_alarm:
-            follow(changes, series, alarm, changed.change)
-
-    def _tell_alarm(self, changes: Changes, key: int) -> dict[str, Any]:
-        alarm = self._alarm(changes, key)
+    def _publish_alarm(self, changes: Changes, key: int) -> dict[str, Any]:
+        alarm = find_alarm(changes.tables, key)
         changes.events.append(LiveEvent("alarm", alarm["series"], lambda: alarm))
         return alarm
 
-    def _tell_series(self, changes: Changes, series: WatchedSeries) -> dict[str, Any]:
+    def publish_series(self, changes: Changes, series: LiveSeries) -> dict[str, Any]:
+        """Tell listeners of a series; return its record."""
         record = self.record(series)
         changes.events.append(LiveEvent("series", series.name, lambda: record))
         return record
 
     def _keep_all(self, changes: Changes) -> None:
         for series in self.series.values():
-            if series.rows > series.snapshot_row:
-                series.keep(changes.tables)
+            is_current = series.stream == self.process.generation
+            if is_current and series.rows > series.snapshot_row:
+                series.write_snapshot(changes.tables, self.process.save(series.id))
 
-    def _remember(self, series: WatchedSeries) -> WatchedSeries:
+    def _remember(self, series: LiveSeries) -> LiveSeries:
         self.series[series.name] = self._by_key[series.id] = series
         return series
 
-    def _forget(self, series: WatchedSeries) -> None:
-        if series.stream is not None:
-            series.stream.drop()
+    def _forget(self, series: LiveSeries) -> None:
+        self.process.drop(series.id)
         self.series.pop(series.name, None)
         self._by_key.pop(series.id, None)
-
-
-def _in_words(kind: TimeKind) -> str:
-    return {
-        TimeKind.none: "no times",
-        TimeKind.number: "numbers",
-        TimeKind.utc: "times with a zone",
-        TimeKind.local: "times without a zone",
-    }[kind]

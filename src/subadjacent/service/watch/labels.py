@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from hashlib import blake2b
 from typing import NamedTuple
 
+from subadjacent.service.request_body import MAX_NAME_LENGTH
 from subadjacent.service.watch.prometheus_api import Labels
 
 METRIC = "__name__"
@@ -17,6 +19,9 @@ OURS = ("query", "channel", "metric")
 
 PLAIN = re.compile(r"[\w./:+-]+", re.ASCII)
 ODD = re.compile(r"\W", re.ASCII)
+
+SLASH = "\u2215"
+"""Stands for "/" in the name of a series, which is a part of addresses."""
 
 
 class Place(NamedTuple):
@@ -70,9 +75,20 @@ def exposed(labels: Labels, query: str) -> dict[str, str]:
 
 
 def describe(labels: Labels, query: str) -> str:
-    """A series in one line, for people."""
+    """The name of a series: its query and its labels, as the registry allows names.
+
+    >>> describe((("__name__", "up"), ("path", "/var")), "disk")
+    'disk {up,path=\u2215var}'
+    """
     written = ",".join(_written(*pair) for pair in sorted(labels, key=_metric_first))
-    return f"{query} {{{written}}}" if written else query
+    text = f"{query} {{{written}}}" if written else query
+    name = " ".join(text.replace("/", SLASH).split())
+    if not name.isprintable() or SLASH in text or len(name) > MAX_NAME_LENGTH:
+        # whatever cannot be told apart by what is shown, is by this
+        digest = blake2b(text.encode(errors="surrogatepass"), digest_size=6).hexdigest()
+        shown = "".join(one if one.isprintable() else "?" for one in name)
+        return f"{shown[: MAX_NAME_LENGTH - len(digest) - 2].strip()} #{digest}"
+    return name
 
 
 def _metric_first(pair: tuple[str, str]) -> tuple[bool, str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subadjacent.service.watch.grouping import describe, exposed, group, place
+from subadjacent.service.request_body import check_series_name
+from subadjacent.service.watch.labels import describe, exposed, group, place
 
 CPUS = [
     (("__name__", "busy"), ("cpu", cpu), ("host", host))
@@ -57,6 +58,15 @@ def test_labels_of_ours_push_a_series_own_aside() -> None:
 def test_a_series_is_described_in_one_line() -> None:
     assert describe(CPUS[0], "cpus") == "cpus {busy,cpu=1,host=b}"
     assert describe((), "cpus") == "cpus"
+
+
+def test_every_name_is_one_that_a_series_may_have_and_no_two_are_the_same() -> None:
+    paths = ["/var", "\u2215var", "v" * 300, "v" * 301, "a\nb", "a\x00b", "a\x01b"]
+    names = [describe((("path", path),), "disk / 2") for path in paths]
+    assert len(set(names)) == len(names)
+    for name in names:
+        check_series_name(name)
+    assert names[0] == "disk \u2215 2 {path=\u2215var}"
 
 
 label_sets = st.sets(
