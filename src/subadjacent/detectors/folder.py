@@ -62,7 +62,7 @@ class Saved:
 
 
 def save_folder(path: Path, saved: Saved) -> None:
-    """Write a model folder; an older one in its place is replaced, in one step.
+    """Write a model folder; an older one in its place is replaced once this is complete.
 
     Where ``path`` is a link, the folder behind it is replaced. Hidden files in it are kept.
 
