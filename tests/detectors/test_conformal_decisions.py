@@ -15,8 +15,7 @@ import subadjacent
 from subadjacent import AdaptiveConformal, Conformal, SubAdjacentDetector
 from subadjacent.data.entities import PerEntity
 from subadjacent.errors import ModelFileError
-from subadjacent.scoring.clusters import cluster_size
-from subadjacent.scoring.conformal import conformal_p_values
+from subadjacent.scoring.conformal import cluster_size, conformal_p_values
 from subadjacent.scoring.decision import Decision
 from subadjacent.scoring.extremes import Tail
 from subadjacent.scoring.normal import NormalScores

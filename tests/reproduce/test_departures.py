@@ -31,7 +31,7 @@ from subadjacent.errors import InputError
 
 ROWS, TEST_ROWS = 3000, 1500
 SEEDS = range(24)
-ALONE = ("stuck", "calmer", "parted from another channel", "missing")
+ALONE = ("stuck", "lower variance", "decoupled", "missing")
 
 
 class Drawn:
@@ -66,13 +66,13 @@ def test_the_kinds_are_those_that_explanations_name() -> None:
     assert KINDS == (
         "spike",
         "out of range",
-        "level moved for good",
+        "level shift (permanent)",
         "drift",
         "stuck",
-        "noisier",
-        "calmer",
-        "broken rhythm",
-        "parted from another channel",
+        "higher variance",
+        "lower variance",
+        "unusual shape",
+        "decoupled",
         "missing",
     )
 
@@ -103,7 +103,7 @@ def test_normal_rows_come_before_and_after_unless_it_stays(kind: str) -> None:
         to_the_end = one.case.stop == TEST_ROWS
         assert to_the_end or one.case.stop <= TEST_ROWS - AFTER
         if kind != "drift":
-            assert to_the_end == (kind == "level moved for good")
+            assert to_the_end == (kind == "level shift (permanent)")
     ends = {one.case.stop == TEST_ROWS for one in drawn("drift")}
     assert ends == {False, True}
 
@@ -113,12 +113,12 @@ def test_normal_rows_come_before_and_after_unless_it_stays(kind: str) -> None:
     [
         ("spike", 1, 5),
         ("out of range", 20, 150),
-        ("level moved for good", *FOR_GOOD),
+        ("level shift (permanent)", *FOR_GOOD),
         ("drift", 200, 600),
         ("stuck", 60, 200),
-        ("noisier", 60, 300),
-        ("calmer", 100, 300),
-        ("parted from another channel", 80, 300),
+        ("higher variance", 60, 300),
+        ("lower variance", 100, 300),
+        ("decoupled", 80, 300),
         ("missing", 20, 200),
     ],
 )
@@ -134,10 +134,10 @@ def test_a_departure_lasts_as_long_as_its_kind_does(kind: str, fewest: int, most
         ("spike", {"rhythm", "wandering", "steady", "counts", "follower"}),
         ("drift", {"rhythm", "steady", "counts", "follower"}),
         ("stuck", {"rhythm", "wandering", "steady", "counts", "follower"}),
-        ("noisier", {"rhythm", "steady", "follower"}),
-        ("calmer", {"rhythm", "steady"}),
-        ("broken rhythm", {"rhythm"}),
-        ("parted from another channel", {"follower"}),
+        ("higher variance", {"rhythm", "steady", "follower"}),
+        ("lower variance", {"rhythm", "steady"}),
+        ("unusual shape", {"rhythm"}),
+        ("decoupled", {"follower"}),
         ("missing", {"rhythm", "wandering", "steady", "counts", "follower", "set points"}),
     ],
 )
@@ -172,7 +172,7 @@ def test_out_of_range_is_beyond_every_training_row() -> None:
 
 
 def test_a_level_moves_once_and_by_much() -> None:
-    for one in drawn("level moved for good"):
+    for one in drawn("level shift (permanent)"):
         deviation = one.case.train[:, one.case.channel].std()
         least, most = STEP_OF_RHYTHM if one.one.nature == "rhythm" else STEP
         size = np.abs(one.moved) / deviation
@@ -204,7 +204,7 @@ def test_stuck_rows_are_equal_to_the_first_of_them() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "least", "most"),
-    [("noisier", *NOISIER), ("calmer", 1 / CALMER[1], 1 / CALMER[0])],
+    [("higher variance", *NOISIER), ("lower variance", 1 / CALMER[1], 1 / CALMER[0])],
 )
 def test_only_the_irregular_part_is_larger_or_smaller(kind: str, least: float, most: float) -> None:
     for one in drawn(kind):
@@ -216,7 +216,7 @@ def test_only_the_irregular_part_is_larger_or_smaller(kind: str, least: float, m
 
 def test_a_broken_rhythm_is_late_twice_as_quick_or_without_a_beat() -> None:
     ways = set()
-    for one in drawn("broken rhythm"):
+    for one in drawn("unusual shape"):
         cycle, regular = one.one.cycle, one.one.regular
         assert CYCLES[0] - 0.02 <= one.length / cycle <= CYCLES[1] + 0.02
         shown = one.after - one.part(one.one.irregular)
@@ -243,7 +243,7 @@ def test_a_broken_rhythm_is_late_twice_as_quick_or_without_a_beat() -> None:
 
 
 def test_what_parts_keeps_its_range_and_leaves_the_one_it_followed() -> None:
-    for one in drawn("parted from another channel"):
+    for one in drawn("decoupled"):
         regular = one.one.regular
         assert one.case.others == one.one.drivers
         assert len(one.case.others) == 1
@@ -289,7 +289,7 @@ def test_a_third_of_the_departures_reach_followers_later_and_weaker() -> None:
             error, share = min(off.values())
             assert error < 1e-6
             assert WEAKER[0] - 1e-9 <= share <= WEAKER[1] + 1e-9
-    for kind in ("stuck", "calmer", "missing"):
+    for kind in ("stuck", "lower variance", "missing"):
         assert {one.case.others for one in drawn(kind)} == {()}
 
 

@@ -10,26 +10,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subadjacent.data.entities import PerEntity
-from subadjacent.scoring.decision import GAP, SILENT, Decision, Judgement
+from subadjacent.scoring.decision import GAP, SILENT_SEVERITY, Decision, RowDecisions
 from subadjacent.scoring.events import rows_of
 from subadjacent.scoring.extremes import Tail
-from subadjacent.scoring.false_alarms import level_of_one, lowest_level
-from subadjacent.scoring.normal import NormalScores
+from subadjacent.scoring.normal import NormalScores, level_of_one, lowest_level
 from subadjacent.scoring.threshold import FalseShare, Fixed, Quantile
 
 NORMAL = NormalScores(
     typical=1.0, high=2.0, spread=0.5, rows=500, tail=Tail(2.0, shape=0.0, scale=0.5, rate=0.01)
 )
 # scores well above those of NORMAL
-LOUD = replace(NORMAL, typical=3.0, high=6.0, tail=Tail(6.0, shape=0.0, scale=1.0, rate=0.01))
-BY_ENTITY = PerEntity(NORMAL, {"quiet": NORMAL, "loud": LOUD})
+HIGH_SEVERITY = replace(
+    NORMAL, typical=3.0, high=6.0, tail=Tail(6.0, shape=0.0, scale=1.0, rate=0.01)
+)
+BY_ENTITY = PerEntity(NORMAL, {"quiet": NORMAL, "loud": HIGH_SEVERITY})
 BY_HAND = Decision(threshold=3.0, rule=None, normal=BY_ENTITY, adapt_after=None)
 RULE = FalseShare(1 / 3).fit(np.arange(100.0))
 AUTO = Decision(threshold=RULE.threshold_, rule=RULE, normal=BY_ENTITY, adapt_after=None)
 
 
-def judged(scores: list[float], decision: Decision = BY_HAND) -> Judgement:
-    return decision.judge(np.array(scores))
+def judged(scores: list[float], decision: Decision = BY_HAND) -> RowDecisions:
+    return decision.decide(np.array(scores))
 
 
 # ---- the scale
@@ -142,7 +143,7 @@ def test_without_hindsight_rows_to_come_change_nothing(
 ) -> None:
     decision = replace(AUTO if auto else BY_HAND, adapt_after=adapt_after)
     rows = np.array(scores, dtype=float)
-    whole, part = (decision.judge(one, hindsight=False) for one in (rows, rows[:stop]))
+    whole, part = (decision.decide(one, hindsight=False) for one in (rows, rows[:stop]))
     for name in ("threshold", "normalized", "anomalous", "probability"):
         np.testing.assert_array_equal(getattr(part, name), getattr(whole, name)[:stop])
 
@@ -185,14 +186,14 @@ def test_a_threshold_set_by_hand_holds_for_all_entities() -> None:
         decision = replace(BY_HAND, rule=rule)
         for entity in ("quiet", "loud", "never seen", None):
             for hindsight in (True, False):
-                found = decision.judge(scores, entity, hindsight=hindsight)
+                found = decision.decide(scores, entity, hindsight=hindsight)
                 assert found.threshold.tolist() == [3.0, 3.0]
                 assert found.anomalous.tolist() == [False, True]
 
 
 def test_by_default_each_entity_has_a_level_of_its_own() -> None:
     scores = np.ones(500)
-    for entity, normal in (("quiet", NORMAL), ("loud", LOUD), ("never seen", NORMAL)):
+    for entity, normal in (("quiet", NORMAL), ("loud", HIGH_SEVERITY), ("never seen", NORMAL)):
         found = AUTO.judge(scores, entity)
         assert found.threshold[0] == lowest_level(scores, normal, NORMAL, 1 / 3)
         found = AUTO.judge(scores, entity, hindsight=False)
@@ -229,12 +230,12 @@ def test_the_share_that_may_be_false_is_that_of_the_rule() -> None:
 
 def test_a_level_that_lasts_is_the_new_normal_by_hand() -> None:
     decision = replace(BY_HAND, adapt_after=2)
-    found = decision.judge(np.array([1.0, 1, 5, 5, 5, 5, 9]))
-    assert found.lately.shift.tolist() == [0, 0, 0, 0, 4, 4, 4]
+    found = decision.decide(np.array([1.0, 1, 5, 5, 5, 5, 9]))
+    assert found.baseline.shift.tolist() == [0, 0, 0, 0, 4, 4, 4]
     assert found.threshold.tolist() == [3, 3, 3, 3, 7, 7, 7]
     # on the new scale 5 is typical and 7 is the threshold
     assert found.normalized.tolist() == [0, 0, 2, 2, 0, 0, 2]
-    now = decision.judge(found.scores, hindsight=False)
+    now = decision.decide(found.scores, hindsight=False)
     assert now.anomalous.tolist() == [0, 0, 1, 1, 0, 0, 1]
 
 
@@ -242,16 +243,16 @@ def test_what_is_never_followed_is_anomalous_for_ever() -> None:
     scores = np.concatenate([np.ones(50), np.full(5000, 5.0)])
     found = BY_HAND.judge(scores)
     assert found.events() == [(50, 5050)]
-    assert not found.lately.shift.any()
-    assert not found.lately.moved.any()
+    assert not found.baseline.shift.any()
+    assert not found.baseline.shifted.any()
     assert replace(BY_HAND, adapt_after=400).judge(scores).events() == [(50, 450)]
 
 
 def test_an_entity_is_followed_from_its_own_level() -> None:
     scores = np.full(200, 3.0)
     decision = replace(AUTO, adapt_after=10)
-    assert decision.judge(scores, "quiet").lately.shift[-1] == 2.0
-    assert decision.judge(scores, "loud").lately.shift[-1] == 0.0
+    assert decision.decide(scores, "quiet").baseline.shift[-1] == 2.0
+    assert decision.decide(scores, "loud").baseline.shift[-1] == 0.0
 
 
 def test_what_is_followed_leaves_the_level_in_hindsight_to_what_is_above_it() -> None:
@@ -271,8 +272,8 @@ def test_in_hindsight_only_what_is_above_usual_is_counted() -> None:
     # 13 peaks; of 2000 rows 2.7 above 3 are to be expected, and 16 above 2.1
     scores[700::100] = 3 + 0.001 * np.arange(13)
     found = replace(AUTO, adapt_after=60).judge(scores)
-    above_usual = scores - found.lately.shift
-    assert not found.lately.moved.any()
+    above_usual = scores - found.baseline.shift
+    assert not found.baseline.shifted.any()
     assert found.threshold[0] == lowest_level(above_usual, NORMAL, NORMAL, 1 / 3)
     assert found.threshold[0] > lowest_level(scores, NORMAL, NORMAL, 1 / 3)
 
@@ -282,7 +283,7 @@ def test_rows_that_the_model_does_not_fit_do_not_say_how_many_alarms_are_false()
     scores = np.concatenate([np.ones(500), np.full(2000, 5.0)])
     scores[1000:2000:25] += 1.9 + 0.001 * np.arange(40)
     found = replace(AUTO, adapt_after=100).judge(scores)
-    above_usual, moved = scores - found.lately.shift, found.lately.moved
+    above_usual, moved = scores - found.baseline.shift, found.baseline.shifted
     assert found.threshold[0] == lowest_level(above_usual[~moved], NORMAL, NORMAL, 1 / 3)
     # they would have it lower, and each of them would be an alarm
     assert found.threshold[0] > lowest_level(above_usual, NORMAL, NORMAL, 1 / 3)
@@ -292,7 +293,7 @@ def test_rows_that_the_model_does_not_fit_do_not_say_how_many_alarms_are_false()
 def test_where_all_rows_have_moved_the_level_is_that_of_a_single_alarm() -> None:
     scores = np.full(1000, 9.0)
     found = replace(AUTO, adapt_after=1).judge(scores)
-    assert found.lately.moved[2:].all()
+    assert found.baseline.shifted[2:].all()
     assert found.threshold[0] == pytest.approx(2 + 0.5 * np.log(15))
 
 
@@ -306,13 +307,13 @@ def test_a_series_mostly_unlike_training_is_not_fitted(adapt_after: int | None) 
         scores = np.ones(100)
         scores[: round(100 * share)] = 5.0
         # whether or not the series is followed: the model is not
-        assert decision.judge(scores).fits is fits
+        assert decision.decide(scores).fits is fits
 
 
 def test_rows_that_normal_ones_reach_do_not_count_against_a_model() -> None:
     # the threshold lies below what one normal row in a hundred exceeds
     decision = replace(BY_HAND, threshold=0.5)
-    found = decision.judge(np.full(100, 1.5))
+    found = decision.decide(np.full(100, 1.5))
     assert found.anomalous.all()
     assert found.fits
 
@@ -333,7 +334,7 @@ def test_rows_that_an_average_spreads_an_event_to_do_not_count_against_a_model_b
 def test_no_rows_are_judged_as_no_rows() -> None:
     for decision in (BY_HAND, AUTO, replace(AUTO, adapt_after=400)):
         for hindsight in (True, False):
-            found = decision.judge(np.zeros(0), blur=3, hindsight=hindsight)
+            found = decision.decide(np.zeros(0), blur=3, hindsight=hindsight)
             assert found.events() == []
             assert found.fits
             assert len(found.probability) == len(found.threshold) == 0
@@ -358,7 +359,7 @@ def test_rows_with_a_missing_channel_are_anomalous_whatever_their_score_by_hand(
     assert found.anomalous.tolist() == [0, 1, 1, 0, 0]
     plain = BY_HAND.judge(scores, hindsight=False)
     assert plain.normalized.tolist() == [-0.5, -0.5, 4, -0.5, -0.5]
-    assert found.normalized.tolist() == [-0.5, SILENT, 4, -0.5, -0.5]
+    assert found.normalized.tolist() == [-0.5, SILENT_SEVERITY, 4, -0.5, -0.5]
     assert found.scores.tolist() == scores.tolist()
     np.testing.assert_array_equal(found.normalized > 1, found.anomalous)
     np.testing.assert_array_equal(found.probability > 0.5, found.anomalous)
@@ -403,13 +404,13 @@ def test_what_missing_rows_score_changes_nothing_of_the_others(
     np.testing.assert_array_equal(one.normalized[~missing], other.normalized[~missing])
     np.testing.assert_array_equal(one.anomalous, other.anomalous)
     assert one.fits == other.fits
-    assert one.lately.moved[499]
+    assert one.baseline.shifted[499]
     # over the missing rows the series stays where it was, and it goes on from there
-    for field in one.lately:
+    for field in one.baseline:
         np.testing.assert_array_equal(field[500:700], np.full(200, field[499]))
-    gone = adapting.judge(scores[~missing], hindsight=hindsight).lately
-    np.testing.assert_array_equal(one.lately.shift[~missing], gone.shift)
-    np.testing.assert_array_equal(one.lately.moved[~missing], gone.moved)
+    gone = adapting.judge(scores[~missing], hindsight=hindsight).baseline
+    np.testing.assert_array_equal(one.baseline.shift[~missing], gone.shift)
+    np.testing.assert_array_equal(one.baseline.shifted[~missing], gone.moved)
 
 
 def test_a_model_may_fit_where_most_is_missing() -> None:
@@ -431,15 +432,15 @@ def test_all_rows_may_be_missing(adapt_after: int | None, hindsight: bool) -> No
             np.full(30, 50.0), silent=np.ones(30, dtype=bool), blur=2, hindsight=hindsight
         )
         assert found.anomalous.all()
-        assert (found.normalized >= SILENT).all()
+        assert (found.normalized >= SILENT_SEVERITY).all()
         assert found.events() == [(0, 30)]
         assert found.fits
-        assert not found.lately.shift.any()
+        assert not found.baseline.shift.any()
 
 
 def test_no_missing_rows_are_as_none_given() -> None:
     scores = np.random.default_rng(1).gamma(2.0, 1.0, 300)
     decision = replace(BY_HAND, adapt_after=50)
-    plain, none = (decision.judge(scores, silent=one, blur=2) for one in (None, rows_missing(300)))
+    plain, none = (decision.decide(scores, silent=one, blur=2) for one in (None, rows_missing(300)))
     for field in ("threshold", "normalized", "anomalous"):
         np.testing.assert_array_equal(getattr(plain, field), getattr(none, field))

@@ -15,7 +15,7 @@ from safetensors.numpy import load
 from live_service import LiveService, until
 from subadjacent.service.problems import Refusal
 from subadjacent.service.streams import AHEAD, MOST_EARLY, StreamHost
-from subadjacent.streaming.learning.mini_batch import MINI_BATCH
+from subadjacent.streaming.learning.history import MINI_BATCH
 from subadjacent.streaming.series import SeriesStream
 
 CHANNELS = ("a", "b")

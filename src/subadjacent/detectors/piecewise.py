@@ -12,7 +12,7 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import InputError
 from subadjacent.scoring.evidence import Reach
-from subadjacent.scoring.kinds import LEAST_STILL
+from subadjacent.scoring.kinds import MIN_STUCK_ROWS
 from subadjacent.scoring.silence import silent_rows
 
 
@@ -63,7 +63,7 @@ class PiecewiseScorer:
         self._after = after
         # missing values are filled from rows before, and stuck ones are told by rows before:
         # they must be there too
-        self._behind = max(detector.fill_limit, LEAST_STILL)
+        self._behind = max(detector.fill_limit, MIN_STUCK_ROWS)
         self._before = before + self._behind
         self._least = least
         self._kept: Any = None
