@@ -31,7 +31,13 @@ def rhythm(period: int, seed: int = 0, noise: float = 0.1) -> np.ndarray:
 
 def test_a_ramp_by_hand() -> None:
     found = profile(np.arange(101.0))
-    assert (found.minimum, found.low, found.median, found.high, found.maximum) == (0, 1, 50, 99, 100)
+    assert (found.minimum, found.low, found.median, found.high, found.maximum) == (
+        0,
+        1,
+        50,
+        99,
+        100,
+    )
     assert (found.max_run, found.partner, found.cycle) == (1, -1, 0)
 
 
@@ -89,9 +95,9 @@ def test_a_channel_that_never_moves_has_nothing_usual_but_its_value() -> None:
 def test_the_last_rows_of_the_longest_segment_say_enough() -> None:
     values = np.concatenate([np.full(10, -99.0), np.zeros(5), np.ones(MAX_ROWS)])[:, None]
     series = TrainSeries(values, starts=(0, 10))
-    assert learn_profiles(series).of(0).least == 1
+    assert learn_profiles(series).of(0).minimum == 1
     short = TrainSeries(values[:15], starts=(0, 10))
-    assert learn_profiles(short).of(0).most == -99
+    assert learn_profiles(short).of(0).maximum == -99
 
 
 @pytest.mark.parametrize("rows", [1, 2, 5, 30, 200])
@@ -118,10 +124,10 @@ def test_an_entity_never_seen_may_be_anything_that_was_seen() -> None:
         TrainSeries(100 + np.arange(60.0)[:, None], entity="b"),
     ]
     profiles = learn_entity_profiles(series)
-    assert profiles.of("a").of(0).most == 49
-    stranger = profiles.of("c").of(0)
-    assert (stranger.least, stranger.most) == (0, 159)
-    assert stranger.middle == profiles.of("b").of(0).middle
+    assert profiles.of("a").of(0).maximum == 49
+    unseen = profiles.of("c").of(0)
+    assert (unseen.minimum, unseen.maximum) == (0, 159)
+    assert unseen.median == profiles.of("b").of(0).median
 
 
 def test_tables_come_back_and_what_does_not_fit_is_refused() -> None:

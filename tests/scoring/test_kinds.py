@@ -189,12 +189,12 @@ def test_events_at_the_ends_are_looked_at_as_well(first: int) -> None:
 
 def test_how_long_is_too_long_to_stand_still() -> None:
     never = learn_profiles(TrainSeries(noise()[:, None])).of(0)
-    assert never.still == 1
+    assert never.max_run == 1
     assert is_stuck(MIN_STUCK_ROWS, never)
     assert not is_stuck(MIN_STUCK_ROWS - 1, never)
-    at_times: ChannelProfile = never._replace(still=MAX_NORMAL_RUN + 1)
+    at_times: ChannelProfile = never._replace(max_run=MAX_NORMAL_RUN + 1)
     assert not is_stuck(1000, at_times)
-    assert is_stuck(MIN_STUCK_ROWS, never._replace(still=MAX_NORMAL_RUN))
+    assert is_stuck(MIN_STUCK_ROWS, never._replace(max_run=MAX_NORMAL_RUN))
 
 
 def test_rows_of_a_later_segment() -> None:

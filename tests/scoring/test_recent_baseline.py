@@ -24,11 +24,11 @@ def test_a_step_is_followed_by_hand() -> None:
     found = follow(scores, normal(high=2), after=2)
     # before row 4 came 1, 1, 5, 5: their median, 3, is so high that the last row alone counts
     assert found.shift.tolist() == [0, 0, 0, 0, 4, 4, 4]
-    assert found.moved.tolist() == [False] * 4 + [True] * 3
+    assert found.shifted.tolist() == [False] * 4 + [True] * 3
     # where 3 is nothing special the median counts itself
     found = follow(scores, normal(high=4), after=2)
     assert found.shift.tolist() == [0, 0, 0, 0, 2, 4, 4]
-    assert found.moved.tolist() == [False] * 5 + [True] * 2
+    assert found.shifted.tolist() == [False] * 5 + [True] * 2
 
 
 def test_the_level_moves_by_blocks_of_a_fortieth_by_hand() -> None:
@@ -46,7 +46,7 @@ def test_the_level_moves_by_blocks_of_a_fortieth_by_hand() -> None:
 def test_a_series_that_is_calmer_than_training_is_not_lowered() -> None:
     found = follow(np.zeros(50), normal(typical=1.0), after=3)
     assert not found.shift.any()
-    assert not found.moved.any()
+    assert not found.shifted.any()
 
 
 def test_once_the_model_does_not_fit_the_next_change_is_followed_quickly_by_hand() -> None:
@@ -78,7 +78,7 @@ def test_a_step_counts_as_usual_once_it_has_lasted_so_many_rows(after: int, star
     found = follow(scores, normal(typical=1.0, high=2.0), after)
     assert not found.shift[: start + after - block].any()
     assert (found.shift[start + after + 2 * block :] == 0.5).all()
-    assert not found.moved.any()
+    assert not found.shifted.any()
 
 
 @pytest.mark.parametrize("after", AFTER)
@@ -89,7 +89,7 @@ def test_what_does_not_last_is_not_followed(after: int, start: int) -> None:
     scores[start : start + max(after - 2 * block, 0)] = 100.0
     found = follow(scores, normal(), after)
     assert not found.shift.any()
-    assert not found.moved.any()
+    assert not found.shifted.any()
 
 
 @given(
@@ -118,7 +118,7 @@ def test_the_level_stays_within_what_was_seen(scores: list[float], after: int) -
 @pytest.mark.parametrize("after", [1, 400, 10**9])
 def test_hardly_any_rows_have_moved_nowhere(rows: int, after: int) -> None:
     found = follow(np.full(rows, 9.0), normal(), after)
-    assert found.shift.shape == found.moved.shape == (rows,)
+    assert found.shift.shape == found.shifted.shape == (rows,)
     # one row at a time, the first of two is half of what went before the second
     assert found.shift.tolist() == ([0.0, 8.0][:rows] if after == 1 else [0.0] * rows)
 
@@ -132,10 +132,10 @@ def test_a_series_shorter_than_asked_for_is_not_followed() -> None:
 def test_equal_scores_are_their_own_level() -> None:
     found = follow(np.full(200, 3.0), normal(typical=3.0, high=3.0), after=10)
     assert not found.shift.any()
-    assert not found.moved.any()
+    assert not found.shifted.any()
 
 
 def test_nothing_moves_where_nothing_is_followed() -> None:
     found = RecentBaseline.unshifted(3)
     assert found.shift.tolist() == [0.0] * 3
-    assert found.moved.tolist() == [False] * 3
+    assert found.shifted.tolist() == [False] * 3

@@ -81,7 +81,9 @@ def test_what_has_no_other_name_is_unlike_the_past_not_unlike_training() -> None
     none, rows = np.zeros(values.shape, bool), np.zeros(600, bool)
     recent = RecentBuffer(3)
     recent.add(RecentRows(values, np.ones(values.shape), none, none, rows, rows), None)
-    alarm = book.update(AlarmChange(599, OPENED, OngoingEvent(595, 599, 2.0, number=1)), recent, None)
+    alarm = book.update(
+        AlarmChange(599, OPENED, OngoingEvent(595, 599, 2.0, number=1)), recent, None
+    )
     assert alarm is not None
     assert alarm.kind == "unusual"
     assert " was unlike anything before: " in alarm.sentence

@@ -195,7 +195,7 @@ def test_channels_that_a_series_does_not_have_are_told_however_lines_are_grouped
         "no numbers, so left out: host",
         "line 3 is left out: rows must have some of the channels a; got new",
     ]
-    assert (scorer.counts[None].taken, scorer.counts[None].unknown) == (3, 1)
+    assert (scorer.counts[None].accepted, scorer.counts[None].unknown) == (3, 1)
     assert "not a channel of this series, so left out: new" in caplog.text
 
 

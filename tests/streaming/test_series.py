@@ -290,7 +290,7 @@ def test_what_lasts_is_closed_for_good_and_normal_from_then_on() -> None:
     closed = stream.alarms[-1]
     assert (closed.first, closed.state, closed.permanent) == (500, CLOSED, True)
     assert not any(one.anomalous for one in answers[300:])
-    assert closed.sentence.startswith("speed moved to another level for good")
+    assert closed.sentence.startswith("speed shifted its level permanently")
     assert alarm.number == closed.number
 
 
